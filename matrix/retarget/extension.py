@@ -1,0 +1,273 @@
+"""The seam: what a compiler, a driver or a case loader must offer, and the hooks that bring them.
+
+An extension is a module (or object) named by an entry point of the group `retarget`. It implements one or more of the
+hooks below with `retarget.extension.hookimpl`. IREE and OpenCL reach the core this way and no other.
+
+Extension modules are imported in every process, also in pytest's: they must import their compiler or runtime lazily,
+inside the methods. Which methods run where is said at each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+import pluggy
+
+from .model import CompileTarget, CompilerConfig, RuntimeConfig
+from .outcomes import DeviceInfo
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+__all__ = [
+    "Case",
+    "CaseLoader",
+    "Check",
+    "CheckSink",
+    "CompileRequest",
+    "Compiled",
+    "Compiler",
+    "CompilerError",
+    "Device",
+    "Driver",
+    "DriverError",
+    "ENTRY_POINT_GROUP",
+    "FunctionInfo",
+    "HookSpecs",
+    "PROJECT",
+    "Program",
+    "Resolved",
+    "RunPlan",
+    "Unavailable",
+    "hookimpl",
+    "hookspec",
+]
+
+PROJECT = "retarget"
+ENTRY_POINT_GROUP = "retarget"
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+# ---------------------------------------------------------------- compilers
+
+
+class CompilerError(Exception):
+    """The compiler refused a module. `diagnostics` is all it printed; the first line of `str()` is the summary."""
+
+    def __init__(self, summary: str, diagnostics: str = "") -> None:
+        super().__init__(summary)
+        self.diagnostics = diagnostics
+
+
+class Unavailable(Exception):
+    """A compiler or driver cannot be used on this machine. `str()` is the reason, `hint` what would mend it."""
+
+    def __init__(self, reason: str, hint: str = "") -> None:
+        super().__init__(reason)
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """A compiler config with everything of this machine made explicit.
+
+    `build_id` names the exact compiler build. `flags` are what the compiler gets, with `host` and the like replaced or
+    accompanied by what they resolved to. `files` are the files that flags name; their content goes into the compile key.
+    `facts` are further (name, value) pairs for the key, such as a device profile.
+    """
+
+    build_id: str
+    flags: tuple[str, ...]
+    files: tuple[Path, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompileRequest:
+    """One compile. `source` is the module's bytes, `source_name` its file name (no folder, so that artifacts do not
+    depend on where a checkout lies), `source_path` the file for tools that need one."""
+
+    source: bytes
+    source_name: str
+    source_path: Path
+    resolved: Resolved
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled:
+    """A compiler's product: the artifact's bytes and what the compiler printed on the way."""
+
+    artifact: bytes
+    diagnostics: str = ""
+
+
+@runtime_checkable
+class Compiler(Protocol):
+    """A compiler. `name` is what `compiler_config.compiler` says; `artifact_suffix` is like `.vmfb`."""
+
+    name: str
+    artifact_suffix: str
+
+    def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
+        """Make `flags` (complete: config, suite, module) explicit for this machine. Runs in a compile worker; called
+        once per distinct (config, flags). Raises `Unavailable` if the compiler is not installed, `CompilerError` for
+        flags it refuses."""
+
+    def compile(self, request: CompileRequest) -> Compiled:
+        """Compile one module. Runs in a compile worker with the config's environment. What is written to file
+        descriptors 1 and 2 is captured by the worker and added to the diagnostics. Raises `CompilerError`."""
+
+    def tags(self, config: CompilerConfig) -> Sequence[str]:
+        """Words derived from the config for `-m` (the backend: `vulkan`, `llvm-cpu`, …). Pure; runs in pytest's process."""
+
+    def reproduce(self, target: CompileTarget, flags: tuple[str, ...], output: Path) -> Sequence[str]:
+        """The argument list that compiles this target by hand to `output`. Pure; runs in pytest's process."""
+
+
+# ---------------------------------------------------------------- drivers
+
+
+class DriverError(Exception):
+    """A driver failed to open, load or call. `str()` is the runtime's own message."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionInfo:
+    """An exported function. `arguments` is the number of its arguments, None where the artifact does not say."""
+
+    name: str
+    arguments: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One check a module made while it ran. `kind` is `eq`, `almost_eq`, `true`, `false` or `all_true`.
+
+    `expected` is None for the last three. `atol` and `rtol` are the module's own (almost_eq):
+    `|actual - expected| <= atol + rtol * |expected|`.
+    """
+
+    kind: str
+    actual: Array
+    expected: Array | None = None
+    atol: float = 0.0
+    rtol: float = 0.0
+
+
+CheckSink = Callable[[Check], None]
+
+
+class Program(Protocol):
+    """A loaded artifact. Lives in a runner process."""
+
+    @property
+    def functions(self) -> Sequence[FunctionInfo]:
+        """The exported functions a user may call, in the artifact's order; initialisers are not among them."""
+
+    def call(self, function: str, inputs: Sequence[Array], on_check: CheckSink) -> Sequence[Array]:
+        """Call a function on host arrays and return its results as host arrays, once the device is done.
+
+        Checks that the module makes are given to `on_check` with arrays of their own, to be kept. Raises `DriverError`.
+        """
+
+
+class Device(Protocol):
+    """One or several opened devices. Lives in a runner process, open for as long as it."""
+
+    @property
+    def infos(self) -> Sequence[DeviceInfo]:
+        """What was opened, in order."""
+
+    def load(self, artifact: bytes) -> Program:
+        """Load an artifact and run its initialisers. Raises `DriverError` for one it cannot take."""
+
+    def close(self) -> None:
+        """Release the devices."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlan:
+    """How a run target is reproduced or run out of process: argument list, and what must be in its environment."""
+
+    argv: tuple[str, ...]
+    env: tuple[tuple[str, str], ...] = ()
+
+
+@runtime_checkable
+class Driver(Protocol):
+    """A HAL driver. `name` is what `runtime_config.driver` says."""
+
+    name: str
+
+    def probe(self) -> Sequence[DeviceInfo]:
+        """List the devices here, in ordinal order. Runs in a runner process. Raises `Unavailable` with the reason."""
+
+    def open(self, config: RuntimeConfig) -> Device:
+        """Open the config's devices. Runs in a runner process with the config's environment. Raises `Unavailable` if a
+        device is not there, `DriverError` if it cannot be opened."""
+
+    def tags(self, config: RuntimeConfig) -> Sequence[str]:
+        """Words derived from the config for `-m`. Pure; runs in pytest's process."""
+
+    def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
+        """The command that runs one function of an artifact by hand, without `run_under`; None if there is no tool for
+        it. Used to reproduce failures and, behind `run_under`, to run out of process. Exit status 0 must mean passed.
+        Pure; runs in pytest's process as well as in the runner."""
+
+
+# ---------------------------------------------------------------- cases
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One call of a module. `expected` is None where the module checks itself (`kind = "check"`)."""
+
+    name: str
+    function: str
+    inputs: tuple[Array, ...] = ()
+    expected: tuple[Array, ...] | None = None
+    must_check: bool = False
+
+
+@runtime_checkable
+class CaseLoader(Protocol):
+    """Turns a module and the functions of its artifact into cases. `kind` is what `module_test_suite.kind` says."""
+
+    kind: str
+
+    def load(self, source: Path, functions: Sequence[FunctionInfo]) -> Sequence[Case]:
+        """Return the cases in order. Runs in a runner process. Raises `RetargetError` for faulty data; an empty result
+        is reported as a failure (nothing to run), never as a pass."""
+
+
+# ---------------------------------------------------------------- hooks
+
+
+class HookSpecs:
+    """The hooks of the project `retarget`. All are called once, when extensions are loaded."""
+
+    @hookspec
+    def retarget_compilers(self) -> Iterable[Compiler]:
+        """Return the compilers that this extension brings."""
+        raise NotImplementedError
+
+    @hookspec
+    def retarget_drivers(self) -> Iterable[Driver]:
+        """Return the drivers that this extension brings."""
+        raise NotImplementedError
+
+    @hookspec
+    def retarget_case_loaders(self) -> Iterable[CaseLoader]:
+        """Return the case loaders that this extension brings."""
+        raise NotImplementedError

@@ -1,0 +1,149 @@
+"""The vocabulary as frozen data: what is declared, and what it expands to.
+
+Nothing here reads a file, a clock or the machine. `retarget.declarations` makes the declarations,
+`retarget.expansion` makes the targets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+__all__ = [
+    "CompileTarget",
+    "CompilerConfig",
+    "Module",
+    "ModuleOverride",
+    "Origin",
+    "RunTarget",
+    "RuntimeConfig",
+    "Suite",
+    "Target",
+    "TargetConfig",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where a declaration stands: its file and its key path (`compiler_config[0]`)."""
+
+    file: Path
+    key_path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompilerConfig:
+    """A named way to compile. Flags are complete: what `extends` brings stands first.
+
+    `devices` are (device name, device specification) pairs in declared order; the compiler extension
+    turns them into its own flags. `timeout` is in seconds; None means the session's default.
+    """
+
+    name: str
+    compiler: str
+    flags: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+    tags: tuple[str, ...] = ()
+    timeout: float | None = None
+    devices: tuple[tuple[str, str], ...] = ()
+    origin: Origin = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimeConfig:
+    """A named way to run.
+
+    `devices` are device URIs, ordinals or names in order (empty: the driver's default device).
+    `host_os` uses `linux`, `android`, `macos`, `ios`, `windows`; `host_arch` uses `x86_64`, `arm64`, `riscv64`, …
+    (empty: any). `deps` and `defines` tell a builder of this runtime what it needs and never influence a run.
+    `timeout` is in seconds; None means the session's default. `concurrency` is runs at a time on its device.
+    """
+
+    name: str
+    driver: str
+    devices: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+    host_os: tuple[str, ...] = ()
+    host_arch: tuple[str, ...] = ()
+    run_under: tuple[str, ...] = ()
+    deps: tuple[str, ...] = ()
+    defines: tuple[tuple[str, str], ...] = ()
+    tags: tuple[str, ...] = ()
+    timeout: float | None = None
+    concurrency: int = 1
+    origin: Origin = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetConfig:
+    """Ties compiler configs to runtime configs under one name. No runtimes: compile only."""
+
+    name: str
+    compilers: tuple[CompilerConfig, ...]
+    runtimes: tuple[RuntimeConfig, ...]
+    tags: tuple[str, ...] = ()
+    origin: Origin = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleOverride:
+    """What one suite says of some of its modules. `match` is a glob over module names."""
+
+    match: str
+    exclude_targets: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Module:
+    """One source program. `name` is its path below the suite's folder without the suffix, `/` kept."""
+
+    name: str
+    path: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """A module test suite with everything it names resolved."""
+
+    name: str
+    folder: Path
+    modules: tuple[Module, ...]
+    kind: str
+    targets: tuple[TargetConfig, ...]
+    compiler_flags: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    timeout: float | None = None
+    overrides: tuple[ModuleOverride, ...] = ()
+    origin: Origin = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompileTarget:
+    """(module, compiler config). `flags` are the config's, then the suite's, then the module's."""
+
+    name: str
+    suite: str
+    kind: str
+    module: Module
+    compiler: CompilerConfig
+    flags: tuple[str, ...]
+    timeout: float | None
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTarget:
+    """(module, compiler config, runtime config). `compile` is the target whose artifact it runs."""
+
+    name: str
+    compile: CompileTarget
+    runtime: RuntimeConfig
+    timeout: float | None
+    tags: tuple[str, ...]
+
+
+Target = CompileTarget | RunTarget

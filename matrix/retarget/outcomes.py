@@ -1,0 +1,121 @@
+"""What a stage hands on: frozen, picklable, free of compiler and device objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+__all__ = ["Artifact", "CaseOutcome", "CompileOutcome", "DeviceInfo", "Failure", "Mismatch", "RunOutcome", "Stage"]
+
+
+class Stage(StrEnum):
+    """Where a target fails."""
+
+    COMPILE = "compile"
+    LOAD = "load"
+    RUN = "run"
+    COMPARE = "compare"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceInfo:
+    """One device as its driver reports it.
+
+    `uri` opens it (`vulkan://GPU-…`), `ordinal` counts from 0 within the driver, `physical_id` is equal for two
+    drivers' views of the same hardware (leases are per physical id). `capabilities` are (name, value) pairs for people.
+    """
+
+    driver: str
+    uri: str
+    ordinal: int
+    name: str
+    physical_id: str
+    driver_version: str = ""
+    capabilities: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why a stage failed.
+
+    `summary` is one line. `text` is the tool's own message, its colour kept and its noise cut. `signal` names the signal
+    that ended a worker (`SIGFPE`), `timed_out` tells a kill by the clock. `hint` says what to do next.
+    """
+
+    stage: Stage
+    summary: str
+    text: str = ""
+    signal: str = ""
+    timed_out: bool = False
+    hint: str = ""
+
+    @property
+    def transient(self) -> bool:
+        """True for a crash or a timeout: an outcome that must never be reused from the store."""
+        return bool(self.signal) or self.timed_out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mismatch:
+    """A comparison that did not hold, told by `retarget.compare`. `report` is several lines for a person.
+
+    Errors are in the units of the compared values; None where they make no sense (shape or dtype differ).
+    """
+
+    summary: str
+    report: str
+    mismatched: int = 0
+    total: int = 0
+    max_abs_error: float | None = None
+    max_rel_error: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseOutcome:
+    """One call of a module. Passed when `failure` is None. `seconds` is wall time of call and comparison."""
+
+    name: str
+    seconds: float
+    failure: Failure | None = None
+    mismatches: tuple[Mismatch, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact:
+    """What a compile target produced: SHA-256 hex digest of the content, its size in bytes, the path in the store."""
+
+    digest: str
+    size: int
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompileOutcome:
+    """A compile target's result. Exactly one of `artifact` and `failure` is set.
+
+    `key` is the compile key (SHA-256 hex). `seconds` is the compiler's wall time when it ran (also when reused).
+    `reused` tells that the store had it. `diagnostics` is what the compiler printed, kept also on success.
+    """
+
+    key: str
+    seconds: float
+    reused: bool
+    artifact: Artifact | None = None
+    failure: Failure | None = None
+    diagnostics: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOutcome:
+    """A run target's result. Passed when `failure` is None. `cases` are in the order run.
+
+    When a case failed, `failure` is the first case's and `cases` hold them all. Seconds are wall time.
+    """
+
+    devices: tuple[DeviceInfo, ...]
+    load_seconds: float = 0.0
+    run_seconds: float = 0.0
+    compare_seconds: float = 0.0
+    cases: tuple[CaseOutcome, ...] = ()
+    failure: Failure | None = None
+    output: str = ""

@@ -1,0 +1,3 @@
+"""To be filled."""
+
+from __future__ import annotations
