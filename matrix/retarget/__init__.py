@@ -1,4 +1,4 @@
-"""retarget: declarative test matrices for retargetable compilers. The core; it imports neither pytest nor a compiler."""
+"""retarget: declarative test matrices for retargetable compilers. This is the core."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import pluggy
 
-from .model import CompileTarget, CompilerConfig, RuntimeConfig
+from .model import CompilerConfig, CompileTarget, RuntimeConfig
 from .outcomes import DeviceInfo
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 __all__ = [
+    "ENTRY_POINT_GROUP",
+    "PROJECT",
     "Case",
     "CaseLoader",
     "Check",
@@ -37,14 +39,12 @@ __all__ = [
     "Device",
     "Driver",
     "DriverError",
-    "ENTRY_POINT_GROUP",
     "FunctionInfo",
     "HookSpecs",
-    "PROJECT",
     "Program",
     "Resolved",
     "RunPlan",
-    "Unavailable",
+    "UnavailableError",
     "hookimpl",
     "hookspec",
 ]
@@ -66,8 +66,8 @@ class CompilerError(Exception):
         self.diagnostics = diagnostics
 
 
-class Unavailable(Exception):
-    """A compiler or driver cannot be used on this machine. `str()` is the reason, `hint` what would mend it."""
+class UnavailableError(Exception):
+    """A compiler or driver cannot be used on this machine. `str()` is the reason, `hint` what mends it."""
 
     def __init__(self, reason: str, hint: str = "") -> None:
         super().__init__(reason)
@@ -79,8 +79,8 @@ class Resolved:
     """A compiler config with everything of this machine made explicit.
 
     `build_id` names the exact compiler build. `flags` are what the compiler gets, with `host` and the like replaced or
-    accompanied by what they resolved to. `files` are the files that flags name; their content goes into the compile key.
-    `facts` are further (name, value) pairs for the key, such as a device profile.
+    accompanied by what they resolved to. `files` are the files that flags name; their content goes into the compile
+    key. `facts` are further (name, value) pairs for the key, such as a device profile.
     """
 
     build_id: str
@@ -117,15 +117,15 @@ class Compiler(Protocol):
 
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
         """Make `flags` (complete: config, suite, module) explicit for this machine. Runs in a compile worker; called
-        once per distinct (config, flags). Raises `Unavailable` if the compiler is not installed, `CompilerError` for
-        flags it refuses."""
+        once per distinct (config, flags). Raises `UnavailableError` if the compiler is not installed, `CompilerError`
+        for flags it refuses."""
 
     def compile(self, request: CompileRequest) -> Compiled:
         """Compile one module. Runs in a compile worker with the config's environment. What is written to file
         descriptors 1 and 2 is captured by the worker and added to the diagnostics. Raises `CompilerError`."""
 
     def tags(self, config: CompilerConfig) -> Sequence[str]:
-        """Words derived from the config for `-m` (the backend: `vulkan`, `llvm-cpu`, …). Pure; runs in pytest's process."""
+        """Words derived from the config for `-m` (the backend: `vulkan`, `llvm-cpu`, …). Pure; in pytest's process."""
 
     def reproduce(self, target: CompileTarget, flags: tuple[str, ...], output: Path) -> Sequence[str]:
         """The argument list that compiles this target by hand to `output`. Pure; runs in pytest's process."""
@@ -211,11 +211,11 @@ class Driver(Protocol):
     name: str
 
     def probe(self) -> Sequence[DeviceInfo]:
-        """List the devices here, in ordinal order. Runs in a runner process. Raises `Unavailable` with the reason."""
+        """List the devices here, in ordinal order. Runs in a runner process. Raises `UnavailableError`."""
 
     def open(self, config: RuntimeConfig) -> Device:
-        """Open the config's devices. Runs in a runner process with the config's environment. Raises `Unavailable` if a
-        device is not there, `DriverError` if it cannot be opened."""
+        """Open the config's devices. Runs in a runner process with the config's environment. Raises `UnavailableError` if
+        a device is not there, `DriverError` if it cannot be opened."""
 
     def tags(self, config: RuntimeConfig) -> Sequence[str]:
         """Words derived from the config for `-m`. Pure; runs in pytest's process."""

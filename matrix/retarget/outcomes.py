@@ -38,8 +38,8 @@ class DeviceInfo:
 class Failure:
     """Why a stage failed.
 
-    `summary` is one line. `text` is the tool's own message, its colour kept and its noise cut. `signal` names the signal
-    that ended a worker (`SIGFPE`), `timed_out` tells a kill by the clock. `hint` says what to do next.
+    `summary` is one line. `text` is the tool's own message, its colour kept and its noise cut. `signal` names the
+    signal that ended a worker (`SIGFPE`), `timed_out` tells a kill by the clock. `hint` says what to do next.
     """
 
     stage: Stage
