@@ -1,0 +1,45 @@
+# Every target sets itself up: a virtual environment in .venv, made once and again when pyproject.toml changes.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test check bench docs clean help
+
+help:
+	@echo "make demo    compile and run the shipped suites on every device found here"
+	@echo "make test    run the project's own tests"
+	@echo "make check   ruff, mypy, docs examples, generated files up to date"
+	@echo "make bench   the benchmarks (minutes)"
+	@echo "make docs    write the generated parts of docs/ again"
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("retarget needs Python 3.11 or newer, found " + sys.version.split()[0] + "; try: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: $(STAMP)
+	$(BIN)/pytest suites $(PYTEST_ARGS)
+
+test: $(STAMP)
+	$(BIN)/pytest tests $(PYTEST_ARGS)
+
+check: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/retarget check suites
+	$(BIN)/pytest -q tests/docs
+
+docs: $(STAMP)
+	$(BIN)/retarget schema > docs/retarget.schema.json
+	$(BIN)/retarget schema --format markdown > docs/declarations.md
+
+bench: $(STAMP)
+	$(BIN)/python benchmarks/plugin_import.py
+	$(BIN)/python benchmarks/collection.py
+	$(BIN)/python benchmarks/matrix.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist
