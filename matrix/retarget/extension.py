@@ -115,9 +115,19 @@ class Compiler(Protocol):
     name: str
     artifact_suffix: str
 
+    def fingerprint(self, config: CompilerConfig) -> str:
+        """Name what is installed, so that a warm session need not start a compiler to ask it.
+
+        Two equal answers promise that `resolve` gives the same for the same config, flags, environment of the config,
+        current folder and host CPU (the caller keeps those apart). Something like version, path, size and modification
+        time of the compiler's library. The empty string promises nothing: `resolve` is then asked in every session
+        (right where it asks devices). Must be cheap and import nothing heavy; runs in pytest's process. Raises
+        `UnavailableError` if the compiler is not installed.
+        """
+
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
         """Make `flags` (complete: config, suite, module) explicit for this machine. Runs in a compile worker; called
-        once per distinct (config, flags). Raises `UnavailableError` if the compiler is not installed, `CompilerError`
+        once per distinct (config, flags), and not at all where `fingerprint` says that an earlier answer holds. Raises `UnavailableError` if the compiler is not installed, `CompilerError`
         for flags it refuses."""
 
     def compile(self, request: CompileRequest) -> Compiled:
