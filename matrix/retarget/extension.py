@@ -127,8 +127,8 @@ class Compiler(Protocol):
 
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
         """Make `flags` (complete: config, suite, module) explicit for this machine. Runs in a compile worker; called
-        once per distinct (config, flags), and not at all where `fingerprint` says that an earlier answer holds. Raises `UnavailableError` if the compiler is not installed, `CompilerError`
-        for flags it refuses."""
+        once per distinct (config, flags), and not at all where `fingerprint` says that an earlier answer holds. Raises
+        `UnavailableError` if the compiler is not installed, `CompilerError` for flags it refuses."""
 
     def compile(self, request: CompileRequest) -> Compiled:
         """Compile one module. Runs in a compile worker with the config's environment. What is written to file
@@ -224,8 +224,8 @@ class Driver(Protocol):
         """List the devices here, in ordinal order. Runs in a runner process. Raises `UnavailableError`."""
 
     def open(self, config: RuntimeConfig) -> Device:
-        """Open the config's devices. Runs in a runner process with the config's environment. Raises `UnavailableError` if
-        a device is not there, `DriverError` if it cannot be opened."""
+        """Open the config's devices. Runs in a runner process with the config's environment. Raises
+        `UnavailableError` if a device is not there, `DriverError` if it cannot be opened."""
 
     def tags(self, config: RuntimeConfig) -> Sequence[str]:
         """Words derived from the config for `-m`. Pure; runs in pytest's process."""
