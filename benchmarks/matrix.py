@@ -1,14 +1,14 @@
 """Compile and run N generated modules with retarget, against one iree-compile and one iree-run-module process per test.
 
-Both sides compile the same programs for llvm-cpu, run them on local-sync and check the result, in pytest. The peer's tests
-are parametrised over the modules and spread by `-n`; iree-run-module has no check dialect, so the peer's modules return
-the tensor that retarget's modules check, and it is compared by `--expected_output`.
+Both sides compile the same programs for llvm-cpu, run them on local-sync and check the result, in pytest. The peer
+spreads its parametrised tests by `-n`. iree-run-module has no check dialect, so the peer's modules return the tensor
+that retarget's modules check, and it is compared by `--expected_output`.
 
 Printed, all from this run:
   cold      retarget with an empty cache / the peer
   warm      retarget again, everything reused / the peer
   further   what one more runtime config (local-task) adds on the same artifacts / the cold run
-  floor     the cold run / (the CPU seconds of compiling all modules in process, over the cores): 1.0 is free of overhead
+  floor     the cold run / (CPU seconds of compiling all modules in process, over the cores): 1.0 is free of overhead
 """
 
 from __future__ import annotations

@@ -1,0 +1,113 @@
+"""The examples in README and docs/ run as they stand.
+
+In a page, a fenced block with `file=NAME` in its info string is written to that file; a `console` block is run, command
+after command (`$ …`), in the folder where the page's files lie. The exit status must be 0 unless the block says
+`exit=N`, and each line shown below a command must occur in its output in that order; `…` stands for anything.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FENCE = re.compile(r"^```(?P<language>[\w-]+)(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    language: str
+    info: dict[str, str]
+    body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    argv: list[str]
+    shown: list[str]
+    status: int
+
+
+def blocks(page: Path) -> list[Block]:
+    found = []
+    for match in FENCE.finditer(page.read_text(encoding="utf-8")):
+        info = dict(word.split("=", 1) for word in match["info"].split() if "=" in word)
+        found.append(Block(language=match["language"], info=info, body=match["body"]))
+    return found
+
+
+def runnable(page: Path) -> list[Block]:
+    return [
+        block for block in blocks(page) if "file" in block.info or (block.language == "console" and "run" in block.info)
+    ]
+
+
+def commands(block: Block) -> list[Command]:
+    found: list[Command] = []
+    for line in block.body.splitlines():
+        if line.startswith("$ "):
+            status = int(block.info.get("exit", "0"))
+            found.append(Command(argv=shlex.split(line[2:], comments=True), shown=[], status=status))
+        elif found and line.strip() and line.strip() != "…":
+            found[-1].shown.append(line.strip())
+    return found
+
+
+def pattern(shown: str) -> re.Pattern[str]:
+    words = [r".*".join(re.escape(part) for part in word.split("…")) for word in shown.split()]
+    return re.compile(r"\s+".join(words))
+
+
+def run(command: Command, folder: Path) -> None:
+    environment = os.environ | {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "COLUMNS": "100",
+        "NO_COLOR": "1",
+    }
+    environment.pop("PYTEST_ADDOPTS", None)
+    done = subprocess.run(
+        command.argv,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    output = COLOUR.sub("", done.stdout)
+    assert done.returncode == command.status, f"{shlex.join(command.argv)} exited with {done.returncode}:\n{output}"
+    position = 0
+    for shown in command.shown:
+        found = pattern(shown).search(output, position)
+        assert found, f"{shlex.join(command.argv)} does not print, in this order,\n    {shown}\nbut:\n{output}"
+        position = found.end()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=lambda page: page.stem)
+def test_examples_of_the_page_run_as_shown(page: Path, tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    for block in runnable(page):
+        if "file" in block.info:
+            target = tmp_path / block.info["file"]
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(block.body, encoding="utf-8")
+            continue
+        for command in commands(block):
+            run(command, tmp_path)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_between_pages_lead_to_files_that_exist(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8"))
+    missing = [link for link in links if not (page.parent / link).exists()]
+    assert missing == []
