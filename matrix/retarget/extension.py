@@ -227,6 +227,10 @@ class Driver(Protocol):
         """Open the config's devices. Runs in a runner process with the config's environment. Raises
         `UnavailableError` if a device is not there, `DriverError` if it cannot be opened."""
 
+    def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
+        """List what `Program.functions` would, without a device: what `run_under` is to run out of process may be built
+        for another machine. Runs in a runner process. Raises `DriverError` for bytes that are no artifact."""
+
     def tags(self, config: RuntimeConfig) -> Sequence[str]:
         """Words derived from the config for `-m`. Pure; runs in pytest's process."""
 
@@ -241,12 +245,18 @@ class Driver(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One call of a module. `expected` is None where the module checks itself (`kind = "check"`)."""
+    """One call of a module. `expected` is None where the module checks itself (`kind = "check"`).
+
+    Results hold when `|actual - expected| <= atol + rtol * |expected|`; both 0, the default, asks for equal values.
+    `must_check` makes a call in which the module made no check of its own a failure.
+    """
 
     name: str
     function: str
     inputs: tuple[Array, ...] = ()
     expected: tuple[Array, ...] | None = None
+    atol: float = 0.0
+    rtol: float = 0.0
     must_check: bool = False
 
 
