@@ -37,6 +37,7 @@ class CompilerConfig:
 
     `devices` are (device name, device specification) pairs in declared order; the compiler extension
     turns them into its own flags. `timeout` is in seconds; None means the session's default.
+    `flag_origins` tells for each flag which declaration wrote it.
     """
 
     name: str
@@ -46,6 +47,7 @@ class CompilerConfig:
     tags: tuple[str, ...] = ()
     timeout: float | None = None
     devices: tuple[tuple[str, str], ...] = ()
+    flag_origins: tuple[Origin, ...] = field(default=(), compare=False, repr=False)
     origin: Origin = field(compare=False)
 
 
@@ -57,6 +59,7 @@ class RuntimeConfig:
     `host_os` uses `linux`, `android`, `macos`, `ios`, `windows`; `host_arch` uses `x86_64`, `arm64`, `riscv64`, …
     (empty: any). `deps` and `defines` tell a builder of this runtime what it needs and never influence a run.
     `timeout` is in seconds; None means the session's default. `concurrency` is runs at a time on its device.
+    `flag_origins` tells for each flag which declaration wrote it.
     """
 
     name: str
@@ -72,6 +75,7 @@ class RuntimeConfig:
     tags: tuple[str, ...] = ()
     timeout: float | None = None
     concurrency: int = 1
+    flag_origins: tuple[Origin, ...] = field(default=(), compare=False, repr=False)
     origin: Origin = field(compare=False)
 
 
@@ -88,9 +92,13 @@ class TargetConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleOverride:
-    """What one suite says of some of its modules. `match` is a glob over module names."""
+    """What one suite says of some of its modules.
 
-    match: str
+    `match` are globs over module names (`*` also matches `/`). `exclude_targets` are names or globs of target configs,
+    compiler configs and runtime configs.
+    """
+
+    match: tuple[str, ...]
     exclude_targets: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
@@ -123,7 +131,10 @@ class Suite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileTarget:
-    """(module, compiler config). `flags` are the config's, then the suite's, then the module's."""
+    """(module, compiler config). `flags` are the config's, then the suite's, then the module's.
+
+    `backends` are the words that the compiler derived from its config; they are among `tags` too.
+    """
 
     name: str
     suite: str
@@ -133,6 +144,7 @@ class CompileTarget:
     flags: tuple[str, ...]
     timeout: float | None
     tags: tuple[str, ...]
+    backends: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,77 @@
+"""What the host is, and why a runtime config cannot run on it."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Sequence
+
+from .errors import did_you_mean
+from .model import RuntimeConfig
+
+__all__ = ["HOST_ARCHITECTURES", "HOST_SYSTEMS", "host_mismatch", "host_platform", "word_fault"]
+
+HOST_SYSTEMS = ("android", "ios", "linux", "macos", "windows")
+HOST_ARCHITECTURES = (
+    "arm",
+    "arm64",
+    "loongarch64",
+    "ppc64le",
+    "riscv32",
+    "riscv64",
+    "s390x",
+    "wasm32",
+    "wasm64",
+    "x86",
+    "x86_64",
+)
+
+# How systems and tools name the same thing: sys.platform, platform.system(), uname -m, LLVM triples, Windows.
+_SAME = {
+    "darwin": "macos",
+    "osx": "macos",
+    "win32": "windows",
+    "aarch64": "arm64",
+    "aarch64_be": "arm64",
+    "armv6l": "arm",
+    "armv7l": "arm",
+    "armv8l": "arm",
+    "amd64": "x86_64",
+    "x64": "x86_64",
+    "x86-64": "x86_64",
+    "i386": "x86",
+    "i586": "x86",
+    "i686": "x86",
+    "rv32": "riscv32",
+    "rv64": "riscv64",
+}
+
+
+def host_platform() -> tuple[str, str]:
+    """Return the host's system and architecture in the words of `host_os` and `host_arch`.
+
+    A host that none of the words fits is named as it names itself.
+    """
+    system = "android" if hasattr(sys, "getandroidapilevel") else sys.platform
+    machine = platform.machine().lower()
+    return _SAME.get(system, system), _SAME.get(machine, machine)
+
+
+def host_mismatch(runtime: RuntimeConfig) -> str | None:
+    """Return why `runtime` cannot run on this host, or None if its host_os and host_arch allow it."""
+    system, architecture = host_platform()
+    system_fits = not runtime.host_os or system in runtime.host_os
+    architecture_fits = not runtime.host_arch or architecture in runtime.host_arch
+    if system_fits and architecture_fits:
+        return None
+    wanted = " on ".join(" or ".join(words) for words in (runtime.host_os, runtime.host_arch) if words)
+    return f"runtime config {runtime.name!r} needs {wanted}; this host is {system} on {architecture}"
+
+
+def word_fault(word: str, known: Sequence[str]) -> str | None:
+    """Return what is wrong with `word` as one of `HOST_SYSTEMS` or `HOST_ARCHITECTURES`, or None."""
+    if word in known:
+        return None
+    same = _SAME.get(word.lower(), word.lower())
+    hint = f"; did you mean {same!r}?" if same in known else did_you_mean(word, known)
+    return f"found {word!r}, expected one of {', '.join(known)}{hint}"

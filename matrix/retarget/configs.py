@@ -1,0 +1,252 @@
+"""Tables → configs: good and new names, inheritance by `extends`, references, words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from .availability import HOST_ARCHITECTURES, HOST_SYSTEMS, word_fault
+from .errors import display_path
+from .files import Declared, FileTables
+from .keypaths import KeyPath, Problem, format_key_path
+from .model import CompilerConfig, Origin, RuntimeConfig, TargetConfig
+from .names import config_name_fault, name_fault, tag_fault
+from .references import Names, Scope, find_named, unknown_name
+from .schema import CompilerConfigTable, RuntimeConfigTable, TargetConfigTable
+
+__all__ = ["extend_scope", "tag_problems"]
+
+_ConfigT = TypeVar("_ConfigT", CompilerConfig, RuntimeConfig, TargetConfig)
+_HeirT = TypeVar("_HeirT", CompilerConfig, RuntimeConfig)
+_HeirTableT = TypeVar("_HeirTableT", CompilerConfigTable, RuntimeConfigTable)
+_TableT = TypeVar("_TableT", CompilerConfigTable, RuntimeConfigTable, TargetConfigTable)
+_ValueT = TypeVar("_ValueT")
+
+
+def extend_scope(above: Scope, tables: FileTables) -> tuple[Scope, tuple[Problem, ...]]:
+    """Return what a file can see (its own configs and those above it) and what is wrong with its own."""
+    problems: list[Problem] = []
+    compilers = _heirs(above.compilers, tables, tables.compilers, _compiler_config, problems)
+    runtimes = _heirs(above.runtimes, tables, tables.runtimes, _runtime_config, problems)
+    targets = _target_configs(above.targets, tables, compilers, runtimes, problems)
+    return Scope(compilers=compilers, runtimes=runtimes, targets=targets), tuple(problems)
+
+
+def tag_problems(tags: Sequence[str], path: KeyPath) -> Iterable[Problem]:
+    """Yield what is wrong with declared tags."""
+    for index, tag in enumerate(tags):
+        fault = tag_fault(tag)
+        if fault:
+            yield Problem((*path, index), fault)
+
+
+# ---------------------------------------------------------------- names
+
+
+def _new_names(
+    above: Names[_ConfigT],
+    declared: Sequence[Declared[_TableT]],
+    name_fault_of: Callable[[str], str | None],
+    problems: list[Problem],
+) -> tuple[dict[str, Declared[_TableT]], set[str]]:
+    """Return the declarations with good, new names, and the names of the others."""
+    good: dict[str, Declared[_TableT]] = {}
+    bad: set[str] = set()
+    for entry in declared:
+        name = entry.table.name
+        message = name_fault_of(name)
+        if message is not None:
+            bad.add(name)
+        elif name in good:
+            first = format_key_path(good[name].path)
+            message = f"found {name!r}, which {first} declares already; expected another name"
+        elif name in above.configs:
+            origin = above.configs[name].origin
+            message = (
+                f"found {name!r}, which {origin.key_path} of {display_path(origin.file)} declares already; "
+                "expected another name, because a nearer file never redefines one"
+            )
+        else:
+            good[name] = entry
+        if message is not None:
+            problems.append(Problem((*entry.path, "name"), message))
+    return good, bad
+
+
+# ---------------------------------------------------------------- inheritance
+
+
+def _heirs(
+    above: Names[_HeirT],
+    tables: FileTables,
+    declared: Sequence[Declared[_HeirTableT]],
+    build: Callable[[Declared[_HeirTableT], _HeirT | None, Origin, list[Problem]], _HeirT | None],
+    problems: list[Problem],
+) -> Names[_HeirT]:
+    """Build the configs that may extend one another, bases first."""
+    good, bad = _new_names(above, declared, config_name_fault, problems)
+    is_complete = above.is_complete and above.sort not in tables.hiding
+    bases = {name: entry.table.extends for name, entry in good.items() if entry.table.extends is not None}
+    faulty = bad | above.faulty | tables.faulty.get(above.sort, frozenset()) | _circular(bases, good, problems)
+    configs = dict(above.configs)
+    for name in sorted(good.keys() - faulty, key=lambda name: (_depth(name, bases), list(good).index(name))):
+        entry = good[name]
+        base = bases.get(name)
+        if base is not None and base not in configs:
+            if is_complete and base not in faulty:
+                known = [*above.configs, *(other for other in good if other != name)]
+                problems.append(Problem((*entry.path, "extends"), unknown_name(above.sort, base, known)))
+            faulty.add(name)
+            continue
+        origin = Origin(file=tables.file, key_path=format_key_path(entry.path))
+        config = build(entry, None if base is None else configs[base], origin, problems)
+        if config is None:
+            faulty.add(name)
+        else:
+            configs[name] = config
+    ordered = {name: configs[name] for name in (*above.configs, *good) if name in configs}
+    return Names(sort=above.sort, configs=ordered, faulty=frozenset(faulty), is_complete=is_complete)
+
+
+def _circular(bases: Mapping[str, str], good: Mapping[str, Declared[_HeirTableT]], problems: list[Problem]) -> set[str]:
+    """Return the names that extend themselves by way of others; each circle is reported once."""
+    circular: set[str] = set()
+    for first in good:
+        circle = [first]
+        while (base := bases.get(circle[-1])) is not None and base not in circle:
+            circle.append(base)
+        if base == first and first not in circular:
+            circular.update(circle)
+            message = f"found a circle: {' → '.join([*circle, first])}; expected a chain that ends"
+            problems.append(Problem((*good[first].path, "extends"), message))
+    return circular
+
+
+def _depth(name: str, bases: Mapping[str, str]) -> int:
+    """Return the number of bases above a name; stops where a circle closes."""
+    seen = [name]
+    while (base := bases.get(seen[-1])) is not None and base not in seen:
+        seen.append(base)
+    return len(seen)
+
+
+def _pick(given: bool, own: _ValueT, base: _ValueT | None) -> _ValueT:
+    """Return what is written; else what the base has; else the default, which `own` is then."""
+    return own if given or base is None else base
+
+
+def _merged(base: tuple[tuple[str, str], ...], own: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple({**dict(base), **own}.items())
+
+
+# ---------------------------------------------------------------- the three sorts
+
+
+def _compiler_config(
+    entry: Declared[CompilerConfigTable], base: CompilerConfig | None, origin: Origin, problems: list[Problem]
+) -> CompilerConfig | None:
+    table, given = entry.table, entry.table.model_fields_set
+    faults = [*tag_problems(table.tags, (*entry.path, "tags")), *_env_problems(table.env, (*entry.path, "env"))]
+    compiler = table.compiler if table.compiler is not None else base and base.compiler
+    if not compiler:
+        faults.append(Problem((*entry.path, "compiler"), "found no compiler, expected its name here or by extends"))
+    problems.extend(faults)
+    if faults or not compiler:
+        return None
+    return CompilerConfig(
+        name=table.name,
+        compiler=compiler,
+        flags=(*(base.flags if base else ()), *table.flags),
+        env=_merged(base.env if base else (), table.env),
+        tags=_pick("tags" in given, tuple(table.tags), base and base.tags),
+        timeout=_pick("timeout" in given, table.timeout, base and base.timeout),
+        devices=_pick("devices" in given, tuple(table.devices.items()), base and base.devices),
+        flag_origins=(*(base.flag_origins if base else ()), *(origin for _ in table.flags)),
+        origin=origin,
+    )
+
+
+def _runtime_config(
+    entry: Declared[RuntimeConfigTable], base: RuntimeConfig | None, origin: Origin, problems: list[Problem]
+) -> RuntimeConfig | None:
+    table, given = entry.table, entry.table.model_fields_set
+    faults = [
+        *tag_problems(table.tags, (*entry.path, "tags")),
+        *_env_problems(table.env, (*entry.path, "env")),
+        *_word_problems(table.host_os, HOST_SYSTEMS, (*entry.path, "host_os")),
+        *_word_problems(table.host_arch, HOST_ARCHITECTURES, (*entry.path, "host_arch")),
+    ]
+    driver = table.driver if table.driver is not None else base and base.driver
+    if not driver:
+        faults.append(Problem((*entry.path, "driver"), "found no driver, expected its name here or by extends"))
+    if {"device", "devices"} <= given:
+        faults.append(Problem((*entry.path, "devices"), "found both device and devices, expected one of them"))
+    if "run_under" in given and table.run_under[:1] == [""]:
+        faults.append(Problem((*entry.path, "run_under", 0), "found an empty string, expected a command"))
+    problems.extend(faults)
+    if faults or not driver:
+        return None
+    devices = tuple(table.devices) if table.device is None else (table.device,)
+    return RuntimeConfig(
+        name=table.name,
+        driver=driver,
+        devices=_pick(bool({"device", "devices"} & given), devices, base and base.devices),
+        flags=(*(base.flags if base else ()), *table.flags),
+        env=_merged(base.env if base else (), table.env),
+        host_os=_pick("host_os" in given, tuple(table.host_os), base and base.host_os),
+        host_arch=_pick("host_arch" in given, tuple(table.host_arch), base and base.host_arch),
+        run_under=_pick("run_under" in given, tuple(table.run_under), base and base.run_under),
+        deps=_pick("deps" in given, tuple(table.deps), base and base.deps),
+        defines=_pick("defines" in given, tuple(table.defines.items()), base and base.defines),
+        tags=_pick("tags" in given, tuple(table.tags), base and base.tags),
+        timeout=_pick("timeout" in given, table.timeout, base and base.timeout),
+        concurrency=_pick("concurrency" in given, table.concurrency, base and base.concurrency),
+        flag_origins=(*(base.flag_origins if base else ()), *(origin for _ in table.flags)),
+        origin=origin,
+    )
+
+
+def _target_configs(
+    above: Names[TargetConfig],
+    tables: FileTables,
+    compilers: Names[CompilerConfig],
+    runtimes: Names[RuntimeConfig],
+    problems: list[Problem],
+) -> Names[TargetConfig]:
+    good, bad = _new_names(above, tables.targets, name_fault, problems)
+    configs = dict(above.configs)
+    for name, entry in good.items():
+        table = entry.table
+        found_compilers, compiler_faults = find_named(compilers, table.compiler, (*entry.path, "compiler"))
+        found_runtimes, runtime_faults = find_named(runtimes, table.runtimes, (*entry.path, "runtimes"))
+        faults = [*compiler_faults, *runtime_faults, *tag_problems(table.tags, (*entry.path, "tags"))]
+        problems.extend(faults)
+        if faults or not found_compilers:
+            bad.add(name)
+            continue
+        configs[name] = TargetConfig(
+            name=name,
+            compilers=found_compilers,
+            runtimes=found_runtimes,
+            tags=tuple(table.tags),
+            origin=Origin(file=tables.file, key_path=format_key_path(entry.path)),
+        )
+    return Names(
+        sort=above.sort,
+        configs=configs,
+        faulty=above.faulty | tables.faulty.get(above.sort, frozenset()) | bad,
+        is_complete=above.is_complete and above.sort not in tables.hiding,
+    )
+
+
+def _env_problems(env: Mapping[str, str], path: KeyPath) -> Iterable[Problem]:
+    for name in env:
+        if not name or "=" in name:
+            yield Problem((*path, name), f"found {name!r}, expected the name of an environment variable, without '='")
+
+
+def _word_problems(words: Sequence[str], known: Sequence[str], path: KeyPath) -> Iterable[Problem]:
+    for index, word in enumerate(words):
+        fault = word_fault(word, known)
+        if fault:
+            yield Problem((*path, index), fault)

@@ -1,0 +1,155 @@
+"""TOML files → frozen suites, with every fault of every file at once.
+
+`matrix.toml` holds configs and serves its folder and everything below. `suite.toml` holds suites, and configs of its
+own. A file sees its own configs and those of each `matrix.toml` above it, up to one that says `root = true`, a folder
+that holds `.git`, or the root of the file system. Collecting is pure: files are read, the machine is not asked.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .errors import Fault, FaultsError, RetargetError, display_path
+
+if TYPE_CHECKING:
+    from .model import Suite
+    from .references import Scope
+
+__all__ = ["MATRIX_FILE", "SUITE_FILE", "DeclarationLoader", "discover", "load_all"]
+
+# pydantic comes with the modules that this one imports inside its functions: a project without declarations does not
+# pay for it.
+
+MATRIX_FILE = "matrix.toml"
+SUITE_FILE = "suite.toml"
+_SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seen:
+    """What a file in a folder sees, and the faults of the files that make it."""
+
+    scope: Scope
+    faults: tuple[Fault, ...]
+
+
+class DeclarationLoader:
+    """Loads suite files; reads each `matrix.toml` once. One loader serves one session."""
+
+    def __init__(self) -> None:
+        self._seen: dict[Path, _Seen] = {}
+        self._matrix_files: list[Path] = []
+        self._suites: dict[str, Path] = {}
+
+    @property
+    def matrix_files(self) -> tuple[Path, ...]:
+        """The `matrix.toml` files read so far, in the order read."""
+        return tuple(self._matrix_files)
+
+    def load_suite_file(self, path: Path) -> tuple[Suite, ...]:
+        """Return the suites of one file in declared order.
+
+        Raises `FaultsError` with all faults of the file and of the `matrix.toml` files above it. The name of a suite
+        that another file loaded before has declared is one of them.
+        """
+        suites, faults = self.read_suite_file(path)
+        if faults:
+            raise FaultsError(faults)
+        return suites
+
+    def read_suite_file(self, path: Path) -> tuple[tuple[Suite, ...], tuple[Fault, ...]]:
+        """Return the suites that are well-formed, and all faults of the file and of the `matrix.toml` files above it."""
+        from .configs import extend_scope
+        from .files import faults_of, read_tables
+        from .keypaths import Problem
+        from .suites import build_suites
+
+        path = Path(os.path.abspath(path))
+        above = self._see(path.parent)
+        tables, faults = read_tables(path)
+        scope, problems = extend_scope(above.scope, tables)
+        suites, suite_problems = build_suites(tables, scope, self._suites)
+        self._suites.update((suite.name, path) for suite in suites)
+        problems = (*problems, *suite_problems)
+        if tables.root:
+            problems = (*problems, Problem(("root",), f"found root, expected it in a {MATRIX_FILE} only"))
+        if tables.is_complete and not tables.suites:
+            faults = (
+                *faults,
+                Fault(file=path, line=0, key_path="", message="found no [[module_test_suite]], expected one"),
+            )
+        return suites, (*above.faults, *faults, *faults_of(path, tables.text, problems))
+
+    def _see(self, folder: Path) -> _Seen:
+        if folder not in self._seen:
+            self._seen[folder] = self._look(folder)
+        return self._seen[folder]
+
+    def _look(self, folder: Path) -> _Seen:
+        from .configs import extend_scope
+        from .files import faults_of, read_tables
+        from .keypaths import Problem
+        from .references import Scope
+
+        is_last = folder.parent == folder or os.path.lexists(folder / ".git")
+        file = folder / MATRIX_FILE
+        if not os.path.lexists(file):
+            return _Seen(scope=Scope(), faults=()) if is_last else self._see(folder.parent)
+        self._matrix_files.append(file)
+        tables, faults = read_tables(file)
+        above = _Seen(scope=Scope(), faults=()) if is_last or tables.root else self._see(folder.parent)
+        scope, problems = extend_scope(above.scope, tables)
+        if tables.suites:
+            message = f"found a suite, expected it in a {SUITE_FILE}"
+            problems = (*problems, Problem((*tables.suites[0].path,), message))
+        return _Seen(scope=scope, faults=(*above.faults, *faults, *faults_of(file, tables.text, problems)))
+
+
+def discover(paths: Sequence[Path]) -> tuple[Path, ...]:
+    """Return all `suite.toml` at and below `paths`, sorted and without repetition.
+
+    Hidden folders, `__pycache__`, `node_modules` and virtual environments are passed over. Raises `RetargetError` for a
+    path that does not exist.
+    """
+    found: set[Path] = set()
+    for path in paths:
+        if not os.path.lexists(path):
+            msg = f"{display_path(path)}: found no such file or folder; expected a folder with {SUITE_FILE} files below it"
+            raise RetargetError(msg)
+        absolute = Path(os.path.abspath(path))
+        found.update([absolute] if not absolute.is_dir() or absolute.name == SUITE_FILE else _suite_files(absolute))
+    return tuple(sorted(found))
+
+
+def _suite_files(folder: Path) -> Iterator[Path]:
+    for at, folders, files in os.walk(folder):
+        # A folder of that name is found too, so that it is reported and not silently passed over.
+        if SUITE_FILE in files or SUITE_FILE in folders:
+            yield Path(at) / SUITE_FILE
+        folders[:] = [
+            name
+            for name in folders
+            if not name.startswith(".") and name not in _SKIPPED_FOLDERS and name != SUITE_FILE
+            if not os.path.lexists(f"{at}/{name}/pyvenv.cfg")
+        ]
+
+
+def load_all(paths: Sequence[Path]) -> tuple[Suite, ...]:
+    """Return the suites of all suite files at and below `paths`, in the order of the files.
+
+    Raises `FaultsError` with all faults of all files.
+    """
+    loader = DeclarationLoader()
+    suites: list[Suite] = []
+    faults: dict[Fault, None] = {}  # a matrix.toml's faults come with each suite file below it
+    for file in discover(paths):
+        loaded, found = loader.read_suite_file(file)
+        suites.extend(loaded)
+        faults.update(dict.fromkeys(found))
+    if faults:
+        raise FaultsError(tuple(faults))
+    return tuple(suites)

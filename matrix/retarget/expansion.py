@@ -1,0 +1,219 @@
+"""Suites → compile targets and run targets; pure, ordered, deterministic.
+
+What depends on configs alone is worked out once per suite and set of overrides (a `_Plan`); a module then only adds its
+name. Targets of one plan share their tuples, so that a hundred thousand of them stay light.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from .errors import Fault, FaultsError
+from .extensions import Registry
+from .keypaths import parse_key_path
+from .model import (
+    CompilerConfig,
+    CompileTarget,
+    Module,
+    ModuleOverride,
+    RunTarget,
+    RuntimeConfig,
+    Suite,
+    Target,
+    TargetConfig,
+)
+from .tags import compile_tags, run_tags
+
+__all__ = ["compile_target_name", "excluding_override", "expand", "run_target_name"]
+
+
+def compile_target_name(module: str, compiler: str) -> str:
+    """Return the name of a compile target: `foo_llvm-cpu`."""
+    return f"{module}_{compiler}"
+
+
+def run_target_name(module: str, compiler: str, runtime: str) -> str:
+    """Return the name of a run target: `foo_llvm-cpu_linux-x64-local-task`."""
+    return f"{module}_{compiler}_{runtime}"
+
+
+def expand(suite: Suite, registry: Registry) -> tuple[Target, ...]:
+    """Return the targets of a suite: per module, per compiler config, the compile target and then its run targets.
+
+    A target that is reached through several target configs is one target with the words of them all. Compilers and
+    drivers that `registry` does not have add no words; that is all it is asked for. Raises `FaultsError` if two targets
+    get one name.
+    """
+    matchers = [_matcher(override) for override in suite.overrides]
+    plans: dict[tuple[int, ...], _Plan] = {}
+    targets: list[Target] = []
+    for module in suite.modules:
+        active = tuple(index for index, matches in enumerate(matchers) if matches(module.name))
+        plan = plans.get(active)
+        if plan is None:
+            plan = plans[active] = _plan(suite, [suite.overrides[index] for index in active], registry)
+        plan.add_targets(module, targets)
+    if len({target.name for target in targets}) != len(targets):
+        raise FaultsError(_collisions(suite, targets))
+    return tuple(targets)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RunPlan:
+    runtime: RuntimeConfig
+    timeout: float | None
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _CompilePlan:
+    compiler: CompilerConfig
+    flags: tuple[str, ...]
+    timeout: float | None
+    tags: tuple[str, ...]
+    backends: tuple[str, ...]
+    runs: tuple[_RunPlan, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    suite: Suite
+    compiles: tuple[_CompilePlan, ...]
+
+    def add_targets(self, module: Module, targets: list[Target]) -> None:
+        for plan in self.compiles:
+            compile_target = CompileTarget(
+                name=compile_target_name(module.name, plan.compiler.name),
+                suite=self.suite.name,
+                kind=self.suite.kind,
+                module=module,
+                compiler=plan.compiler,
+                flags=plan.flags,
+                timeout=plan.timeout,
+                tags=plan.tags,
+                backends=plan.backends,
+            )
+            targets.append(compile_target)
+            targets += [
+                RunTarget(
+                    name=run_target_name(module.name, plan.compiler.name, run.runtime.name),
+                    compile=compile_target,
+                    runtime=run.runtime,
+                    timeout=run.timeout,
+                    tags=run.tags,
+                )
+                for run in plan.runs
+            ]
+
+
+def _plan(suite: Suite, overrides: Sequence[ModuleOverride], registry: Registry) -> _Plan:
+    is_excluded = _exclusion(overrides)
+    through: dict[str, list[TargetConfig]] = {}
+    compilers: dict[str, CompilerConfig] = {}
+    run_through: dict[tuple[str, str], list[TargetConfig]] = {}
+    runtimes: dict[tuple[str, str], RuntimeConfig] = {}
+    for target in suite.targets:
+        if is_excluded(target.name):
+            continue
+        for compiler in target.compilers:
+            if is_excluded(compiler.name):
+                continue
+            compilers.setdefault(compiler.name, compiler)
+            through.setdefault(compiler.name, []).append(target)
+            for runtime in target.runtimes:
+                if is_excluded(runtime.name):
+                    continue
+                pair = (compiler.name, runtime.name)
+                runtimes.setdefault(pair, runtime)
+                run_through.setdefault(pair, []).append(target)
+    module_flags = tuple(flag for override in overrides for flag in override.flags)
+    module_tags = tuple(tag for override in overrides for tag in override.tags)
+    compiles: list[_CompilePlan] = []
+    for name, compiler in compilers.items():
+        backends = registry.compiler_tags(compiler)
+        runs = tuple(
+            _RunPlan(
+                runtime=runtime,
+                timeout=runtime.timeout if suite.timeout is None else suite.timeout,
+                tags=run_tags(
+                    suite=suite,
+                    compiler=compiler,
+                    backends=backends,
+                    runtime=runtime,
+                    driver=registry.driver_tags(runtime),
+                    targets=run_through[name, runtime.name],
+                    module=module_tags,
+                ),
+            )
+            for (by, _), runtime in runtimes.items()
+            if by == name
+        )
+        compiles.append(
+            _CompilePlan(
+                compiler=compiler,
+                flags=(*compiler.flags, *suite.compiler_flags, *module_flags),
+                timeout=compiler.timeout if suite.timeout is None else suite.timeout,
+                tags=compile_tags(
+                    suite=suite, compiler=compiler, backends=backends, targets=through[name], module=module_tags
+                ),
+                backends=backends,
+                runs=runs,
+            )
+        )
+    return _Plan(suite=suite, compiles=tuple(compiles))
+
+
+def _matcher(override: ModuleOverride) -> Callable[[str], bool]:
+    return _any_glob(override.match)
+
+
+def _exclusion(overrides: Sequence[ModuleOverride]) -> Callable[[str], bool]:
+    return _any_glob([glob for override in overrides for glob in override.exclude_targets])
+
+
+def _any_glob(globs: Sequence[str]) -> Callable[[str], bool]:
+    if not globs:
+        return lambda _: False
+    pattern = re.compile("|".join(fnmatch.translate(glob) for glob in globs))
+    return lambda name: pattern.match(name) is not None
+
+
+def excluding_override(suite: Suite, module: str, names: Sequence[str]) -> int | None:
+    """Return the index of the first override that takes `module` out of one of `names`, or None."""
+    for index, override in enumerate(suite.overrides):
+        is_excluded = _exclusion([override])
+        if _matcher(override)(module) and any(is_excluded(name) for name in names):
+            return index
+    return None
+
+
+def _collisions(suite: Suite, targets: Sequence[Target]) -> list[Fault]:
+    from .files import faults_of  # only a fault pays for it
+    from .keypaths import Problem
+
+    first: dict[str, Target] = {}
+    problems: list[Problem] = []
+    path = parse_key_path(suite.origin.key_path)
+    for target in targets:
+        other = first.setdefault(target.name, target)
+        if other is not target:
+            expected = "expected another name for one of the modules or configs"
+            problems.append(
+                Problem(
+                    path, f"found the target name {target.name!r} for {_parts(other)} and {_parts(target)}, {expected}"
+                )
+            )
+    try:
+        text = suite.origin.file.read_text()
+    except (OSError, UnicodeDecodeError):
+        text = ""
+    return list(faults_of(suite.origin.file, text, problems))
+
+
+def _parts(target: Target) -> str:
+    if isinstance(target, CompileTarget):
+        return f"module {target.module.name!r} with compiler config {target.compiler.name!r}"
+    return f"{_parts(target.compile)} on runtime config {target.runtime.name!r}"

@@ -1,0 +1,256 @@
+"""Loading extensions: compilers, drivers and case loaders, checked as they register.
+
+An extension is named by an entry point of the group `retarget`, by `RETARGET_EXTENSIONS` or by an option. What is wrong
+with one is said at once and names it: an import that fails, a hook that nobody declared, a hook or a method with another
+signature, a product that lacks something, a name that another extension has taken.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import inspect
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import pluggy
+
+from .errors import RetargetError, did_you_mean
+from .extension import ENTRY_POINT_GROUP, PROJECT, CaseLoader, Compiler, Driver, HookSpecs
+from .model import CompilerConfig, RuntimeConfig
+from .names import tag_fault
+
+__all__ = ["EXTENSIONS_VARIABLE", "Registry", "load_extensions", "registry_of"]
+
+EXTENSIONS_VARIABLE = "RETARGET_EXTENSIONS"
+
+_ProductT = TypeVar("_ProductT")
+_HOOK_PREFIX = "retarget_"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sort:
+    """One sort of thing that extensions bring: its hook, its protocol, and what names it."""
+
+    word: str
+    hook: str
+    protocol: type[Any]
+    name_attribute: str
+    attributes: tuple[str, ...] = ()
+
+
+_SORTS = (
+    _Sort(
+        word="compiler",
+        hook="retarget_compilers",
+        protocol=Compiler,
+        name_attribute="name",
+        attributes=("artifact_suffix",),
+    ),
+    _Sort(word="driver", hook="retarget_drivers", protocol=Driver, name_attribute="name"),
+    _Sort(word="case loader", hook="retarget_case_loaders", protocol=CaseLoader, name_attribute="kind"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registry:
+    """What the extensions brought. `origins` tells the extension of each (`"driver"`, `"vulkan"`)."""
+
+    compilers: Mapping[str, Compiler] = field(default_factory=dict)
+    drivers: Mapping[str, Driver] = field(default_factory=dict)
+    case_loaders: Mapping[str, CaseLoader] = field(default_factory=dict)
+    origins: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+    def compiler(self, name: str) -> Compiler:
+        """Return a compiler. Raises `RetargetError` that names those there are."""
+        return _found(self.compilers, "compiler", name)
+
+    def driver(self, name: str) -> Driver:
+        """Return a driver. Raises `RetargetError` that names those there are."""
+        return _found(self.drivers, "driver", name)
+
+    def case_loader(self, kind: str) -> CaseLoader:
+        """Return the case loader of a kind. Raises `RetargetError` that names those there are."""
+        return _found(self.case_loaders, "case loader", kind)
+
+    def compiler_tags(self, config: CompilerConfig) -> tuple[str, ...]:
+        """Return the words that the config's compiler derives from it; none if there is no such compiler.
+
+        Raises `RetargetError` for a word that cannot be used in `-m`.
+        """
+        compiler = self.compilers.get(config.compiler)
+        if compiler is None:
+            return ()
+        return self._checked("compiler", config.compiler, config.name, compiler.tags(config))
+
+    def driver_tags(self, config: RuntimeConfig) -> tuple[str, ...]:
+        """Return the words that the config's driver derives from it; none if there is no such driver.
+
+        Raises `RetargetError` for a word that cannot be used in `-m`.
+        """
+        driver = self.drivers.get(config.driver)
+        if driver is None:
+            return ()
+        return self._checked("driver", config.driver, config.name, driver.tags(config))
+
+    def _checked(self, word: str, name: str, config: str, tags: Sequence[str]) -> tuple[str, ...]:
+        for tag in tags:
+            fault = tag_fault(tag)
+            if fault:
+                extension = self.origins.get((word, name), "?")
+                msg = f"extension {extension!r}: {word} {name!r}: tags of config {config!r}: {fault}"
+                raise RetargetError(msg)
+        return tuple(tags)
+
+
+def _found(products: Mapping[str, _ProductT], word: str, name: str) -> _ProductT:
+    if name in products:
+        return products[name]
+    known = ", ".join(sorted(products)) or "none"
+    hint = did_you_mean(name, products) or "; is the extension that brings it installed?"
+    msg = f"found the {word} {name!r}, expected a registered one: {known}{hint}"
+    raise RetargetError(msg)
+
+
+def load_extensions(extra: Sequence[str] = (), *, entry_points: bool = True) -> Registry:
+    """Import and check the extensions: entry points first, then `RETARGET_EXTENSIONS`, then `extra` (module names).
+
+    Raises `RetargetError` for the first that is at fault, naming it.
+    """
+    sources: dict[str, object] = {}
+    if entry_points:
+        found = sorted(
+            importlib.metadata.entry_points(group=ENTRY_POINT_GROUP), key=lambda point: (point.name, point.value)
+        )
+        for point in found:
+            sources.setdefault(point.name, _imported(point.name, point.value))
+    named = os.environ.get(EXTENSIONS_VARIABLE, "").split(os.pathsep)
+    for module in dict.fromkeys(name.strip() for name in (*named, *extra) if name.strip()):
+        sources.setdefault(module, _imported(module, module))
+    return registry_of(sources)
+
+
+def _imported(name: str, value: str) -> object:
+    module, _, attribute = value.partition(":")
+    try:
+        found: object = importlib.import_module(module)
+        for part in attribute.split(".") if attribute else ():
+            found = getattr(found, part)
+    except Exception as error:
+        where = name if name == value else f"{name} = {value}"
+        msg = f"extension {where!r} cannot be imported: {type(error).__name__}: {error}"
+        raise RetargetError(msg) from error
+    return found
+
+
+def registry_of(extensions: Mapping[str, object]) -> Registry:
+    """Return the registry of extensions that are imported already, by name."""
+    manager = pluggy.PluginManager(PROJECT)
+    manager.add_hookspecs(HookSpecs)
+    products: dict[str, dict[str, Any]] = {sort.word: {} for sort in _SORTS}
+    origins: dict[tuple[str, str], str] = {}
+    seen: list[object] = []
+    for name, extension in extensions.items():
+        if any(extension is other for other in seen):
+            continue  # one module under two names: an entry point and the option
+        seen.append(extension)
+        _register(manager, name, extension)
+        for sort in _SORTS:
+            for product in _products(manager, name, extension, sort):
+                key = _checked_product(name, sort, product)
+                other = origins.setdefault((sort.word, key), name)
+                if key in products[sort.word]:
+                    msg = f"extension {name!r}: {sort.word} {key!r} is brought by extension {other!r} already"
+                    raise RetargetError(msg)
+                products[sort.word][key] = product
+    return Registry(
+        compilers=MappingProxyType(products["compiler"]),
+        drivers=MappingProxyType(products["driver"]),
+        case_loaders=MappingProxyType(products["case loader"]),
+        origins=MappingProxyType(origins),
+    )
+
+
+def _register(manager: pluggy.PluginManager, name: str, extension: object) -> None:
+    known = [sort.hook for sort in _SORTS]
+    hooks = 0
+    for attribute in dir(extension):
+        value = getattr(extension, attribute, None)
+        is_marked = manager.parse_hookimpl_opts(extension, attribute) is not None
+        if is_marked and attribute not in known:
+            expected = f"expected one of {', '.join(known)}{did_you_mean(attribute, known)}"
+            msg = f"extension {name!r}: found the unknown hook {attribute!r}, {expected}"
+            raise RetargetError(msg)
+        if attribute.startswith(_HOOK_PREFIX) and inspect.isroutine(value) and not is_marked:
+            msg = f"extension {name!r}: found {attribute!r} without @retarget.extension.hookimpl, expected it to be marked"
+            raise RetargetError(msg)
+        if is_marked and not _can_be_called(value, ()):
+            found = f"{attribute}{inspect.signature(value)}" if callable(value) else attribute
+            msg = f"extension {name!r}: found the hook {found}, expected {attribute}() without arguments"
+            raise RetargetError(msg)
+        hooks += is_marked
+    if not hooks:
+        msg = f"extension {name!r}: found no hook, expected one or more of {', '.join(known)}"
+        raise RetargetError(msg)
+    try:
+        manager.register(extension, name)
+        manager.check_pending()
+    except (pluggy.PluginValidationError, ValueError) as error:
+        msg = f"extension {name!r} cannot be registered: {error}"
+        raise RetargetError(msg) from error
+
+
+def _products(manager: pluggy.PluginManager, name: str, extension: object, sort: _Sort) -> Iterable[object]:
+    if manager.parse_hookimpl_opts(extension, sort.hook) is None:
+        return ()
+    try:
+        returned = getattr(extension, sort.hook)()
+        return tuple(returned)
+    except Exception as error:
+        msg = f"extension {name!r}: hook {sort.hook} failed: {type(error).__name__}: {error}"
+        raise RetargetError(msg) from error
+
+
+def _checked_product(extension: str, sort: _Sort, product: object) -> str:
+    """Return the name of a compiler, driver or case loader that offers what its protocol asks for."""
+    where = f"extension {extension!r}: hook {sort.hook}"
+    name = getattr(product, sort.name_attribute, None)
+    if not isinstance(name, str) or not name:
+        found = f"{type(product).__name__} with {sort.name_attribute} = {name!r}"
+        msg = f"{where}: found {found}, expected a {sort.word} whose {sort.name_attribute} is a string"
+        raise RetargetError(msg)
+    for attribute in sort.attributes:
+        value = getattr(product, attribute, None)
+        if not isinstance(value, str):
+            msg = f"{where}: {sort.word} {name!r}: found {attribute} = {value!r}, expected a string"
+            raise RetargetError(msg)
+    for method, declared in inspect.getmembers(sort.protocol, inspect.isfunction):
+        if method.startswith("_"):
+            continue
+        parameters = tuple(inspect.signature(declared).parameters)[1:]
+        expected = f"expected {method}({', '.join(parameters)})"
+        implementation = getattr(product, method, None)
+        if not callable(implementation):
+            msg = f"{where}: {sort.word} {name!r}: found no method {method!r}, {expected}"
+            raise RetargetError(msg)
+        if not _can_be_called(implementation, parameters):
+            found = f"{method}{inspect.signature(implementation)}"
+            msg = f"{where}: {sort.word} {name!r}: found {found}, {expected}"
+            raise RetargetError(msg)
+    return name
+
+
+def _can_be_called(function: object, parameters: Sequence[str]) -> bool:
+    """Tell whether a callable takes these arguments, by position and by name alike."""
+    if not callable(function):
+        return False
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*parameters)
+        signature.bind(**dict.fromkeys(parameters))
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,202 @@
+"""Reading declaration files: bytes → UTF-8 → TOML → tables, with every fault of a file and its line."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from .axes import combinations, fill, placeholders
+from .errors import Fault, did_you_mean
+from .keypaths import KeyPath, Problem, format_key_path
+from .schema import CompilerConfigTable, DeclarationFile, ModuleTestSuiteTable, RuntimeConfigTable, TargetConfigTable
+from .schema_faults import schema_problems
+
+__all__ = ["Declared", "FileTables", "faults_of", "read_tables"]
+
+_Table = TypeVar("_Table", bound=BaseModel)
+_Config = TypeVar("_Config", CompilerConfigTable, RuntimeConfigTable, TargetConfigTable)
+
+_TOML_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
+_TOML_END = " (at end of document)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared(Generic[_Table]):
+    """One table as written (axes filled in), and where it stands."""
+
+    path: KeyPath
+    table: _Table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileTables:
+    """What one file declares, as far as it is well-formed.
+
+    `is_complete` is False when a fault may have hidden names: what refers to this file's names is then not blamed.
+    """
+
+    file: Path
+    text: str = ""
+    root: bool = False
+    compilers: tuple[Declared[CompilerConfigTable], ...] = ()
+    runtimes: tuple[Declared[RuntimeConfigTable], ...] = ()
+    targets: tuple[Declared[TargetConfigTable], ...] = ()
+    suites: tuple[Declared[ModuleTestSuiteTable], ...] = ()
+    is_complete: bool = True
+
+
+def faults_of(file: Path, text: str, problems: Sequence[Problem]) -> tuple[Fault, ...]:
+    """Return the problems as faults with lines."""
+    if not problems:
+        return ()
+    from .locate import Locator  # only a faulty file pays for the parser
+
+    locator = Locator(text)
+    return tuple(
+        Fault(
+            file=file,
+            line=locator.line(problem.path),
+            key_path=format_key_path(problem.path),
+            message=problem.message,
+        )
+        for problem in problems
+    )
+
+
+def read_tables(file: Path) -> tuple[FileTables, tuple[Fault, ...]]:
+    """Read one file. The faults are those of the text and of each table for itself, not of what names refer to."""
+    broken = FileTables(file=file, is_complete=False)
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        return broken, (
+            Fault(file=file, line=0, key_path="", message=f"cannot be read: {reason}; expected a TOML file"),
+        )
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        message = f"found the byte 0x{content[error.start]:02x}, expected UTF-8 text"
+        return broken, (Fault(file=file, line=line, key_path="", message=message),)
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        return broken, (_syntax_fault(file, text, str(error)),)
+    except RecursionError:
+        return broken, (Fault(file=file, line=0, key_path="", message="found tables nested too deeply, expected TOML"),)
+    problems: list[Problem] = []
+    tables = _tables(file, text, data, problems)
+    return tables, faults_of(file, text, problems)
+
+
+def _syntax_fault(file: Path, text: str, message: str) -> Fault:
+    place = _TOML_PLACE.search(message)
+    if place:
+        line, column = int(place.group(1)), int(place.group(2))
+        message = message[: place.start()]
+    else:
+        line, column = text.count("\n") + 1, len(text.rpartition("\n")[2]) + 1
+        message = message.removesuffix(_TOML_END)
+    message = f"found a fault of TOML syntax in column {column}: {message[:1].lower()}{message[1:]}"
+    return Fault(file=file, line=line, key_path="", message=message)
+
+
+def _tables(file: Path, text: str, data: dict[str, object], problems: list[Problem]) -> FileTables:
+    try:
+        DeclarationFile.model_validate(data)
+    except ValidationError as error:
+        problems.extend(schema_problems(error, data))
+    root = data.get("root")
+    tables = FileTables(
+        file=file,
+        text=text,
+        root=root if isinstance(root, bool) else False,
+        compilers=_configs(CompilerConfigTable, "compiler_config", data, problems),
+        runtimes=_configs(RuntimeConfigTable, "runtime_config", data, problems),
+        targets=_configs(TargetConfigTable, "target_config", data, problems),
+        suites=tuple(_well_formed(ModuleTestSuiteTable, "module_test_suite", data)),
+        is_complete=not problems,
+    )
+    problems.extend(_nul_problems(data, ()))
+    return tables
+
+
+def _well_formed(model: type[_Table], kind: str, data: dict[str, object]) -> Iterable[Declared[_Table]]:
+    entries = data.get(kind)
+    for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+        try:
+            yield Declared(path=(kind, index), table=model.model_validate(entry))
+        except ValidationError:
+            continue  # reported with the whole file
+
+
+def _configs(
+    model: type[_Config], kind: str, data: dict[str, object], problems: list[Problem]
+) -> tuple[Declared[_Config], ...]:
+    return tuple(
+        Declared(path=declared.path, table=table)
+        for declared in _well_formed(model, kind, data)
+        for table in _filled(declared, problems)
+    )
+
+
+def _filled(declared: Declared[_Config], problems: list[Problem]) -> Iterable[_Config]:
+    """Yield the table once per combination of its axes, the axes filled in."""
+    table = declared.table
+    product, faults = combinations(table.axes, table.exclude)
+    problems.extend(Problem((*declared.path, *fault.path), fault.message) for fault in faults)
+    if not table.axes:
+        return product and (table,)
+    written = table.model_dump(exclude_unset=True, exclude={"axes", "exclude"})
+    faults = tuple(_placeholder_problems(written, (), table.axes))
+    missing = [axis for axis in table.axes if axis not in placeholders(table.name)]
+    if missing:
+        expected = f"expected every axis in it; {', '.join(f'{{{axis}}}' for axis in missing)} is missing"
+        faults = (*faults, Problem(("name",), f"found {table.name!r}, {expected}"))
+    problems.extend(Problem((*declared.path, *fault.path), fault.message) for fault in faults)
+    if faults:
+        return ()
+    return tuple(type(table).model_validate(_fill_all(written, combination)) for combination in product)
+
+
+def _fill_all(value: object, combination: dict[str, str | int]) -> object:
+    if isinstance(value, str):
+        return fill(value, combination)
+    if isinstance(value, list):
+        return [_fill_all(entry, combination) for entry in value]
+    if isinstance(value, dict):
+        return {fill(key, combination): _fill_all(entry, combination) for key, entry in value.items()}
+    return value
+
+
+def _placeholder_problems(value: object, path: KeyPath, axes: Iterable[str]) -> Iterable[Problem]:
+    if isinstance(value, str):
+        for axis in sorted(placeholders(value) - set(axes)):
+            expected = f"expected one of {', '.join(axes)}, or {{{{{axis}}}}} for the text itself"
+            yield Problem(path, f"found the unknown axis {{{axis}}}, {expected}{did_you_mean(axis, axes)}")
+    elif isinstance(value, list):
+        for index, entry in enumerate(value):
+            yield from _placeholder_problems(entry, (*path, index), axes)
+    elif isinstance(value, dict):
+        for key, entry in value.items():
+            yield from _placeholder_problems(key, path, axes)
+            yield from _placeholder_problems(entry, (*path, key), axes)
+
+
+def _nul_problems(value: object, path: KeyPath) -> Iterable[Problem]:
+    if isinstance(value, str) and "\0" in value:
+        yield Problem(path, "found a NUL character, which no program can be given; expected text")
+    elif isinstance(value, list):
+        for index, entry in enumerate(value):
+            yield from _nul_problems(entry, (*path, index))
+    elif isinstance(value, dict):
+        for key, entry in value.items():
+            yield from _nul_problems(key, (*path, key))
+            yield from _nul_problems(entry, (*path, key))

@@ -1,0 +1,73 @@
+"""The grammar of names and tags.
+
+    name          [A-Za-z0-9][A-Za-z0-9._+-]*        suites and target configs
+    config name   a name without "_"                 compiler and runtime configs
+    tag           what pytest's -m takes as a word   letters, digits and _ : + - . [ ] / \\
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = [
+    "TARGET_SORTS",
+    "config_name_fault",
+    "is_tag",
+    "name_fault",
+    "tag_fault",
+]
+
+TARGET_SORTS = ("compile", "run")
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+_TAG = re.compile(r"[\w:+\-.\[\]\\/]+")
+
+_EXPRESSION_WORDS = frozenset({"and", "or", "not", "True", "False", "None"})
+_PYTEST_MARKS = frozenset({"filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail"})
+
+
+def is_tag(word: str) -> bool:
+    """Tell whether `word` can be used in `-m` and selects by itself."""
+    return tag_fault(word) is None
+
+
+def tag_fault(word: str) -> str | None:
+    """Return what is wrong with `word` as a tag, or None."""
+    if not _TAG.fullmatch(word):
+        return f"found {word!r}, expected a word for -m: letters, digits and any of _ : + - . [ ] / \\"
+    return _reserved_fault(word)
+
+
+def name_fault(name: str) -> str | None:
+    """Return what is wrong with `name` as the name of a suite or target config, or None."""
+    if not _NAME.fullmatch(name):
+        return (
+            f"found {name!r}, expected a name: a letter or digit, then letters, digits and any of . _ + -"
+            f"{_name_suggestion(name, keep='_')}"
+        )
+    return _reserved_fault(name)
+
+
+def config_name_fault(name: str) -> str | None:
+    """Return what is wrong with `name` as the name of a compiler or runtime config, or None."""
+    if "_" in name or not _NAME.fullmatch(name):
+        return (
+            f"found {name!r}, expected a name without '_', which separates the parts of a target's name: "
+            f"a letter or digit, then letters, digits and any of . + -{_name_suggestion(name, keep='')}"
+        )
+    return _reserved_fault(name)
+
+
+def _name_suggestion(name: str, *, keep: str) -> str:
+    near = re.sub(rf"[^A-Za-z0-9.+{keep}-]+", "-", name).strip("-._+")
+    return f"; did you mean {near!r}?" if near else ""
+
+
+def _reserved_fault(word: str) -> str | None:
+    if word in _EXPRESSION_WORDS:
+        return f"found {word!r}, which has a meaning of its own in -m; expected another word"
+    if word in TARGET_SORTS:
+        return f"found {word!r}, which tells compile targets from run targets in -m; expected another word"
+    if word in _PYTEST_MARKS:
+        return f"found {word!r}, which is a mark of pytest's own; expected another word"
+    return None

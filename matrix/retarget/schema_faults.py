@@ -1,0 +1,173 @@
+"""What pydantic found, in this project's words: found what, expected what, did you mean what."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from pydantic import ValidationError
+
+from .errors import did_you_mean
+from .keypaths import KeyPath, Problem
+from .schema import DeclarationFile
+
+__all__ = ["describe_value", "schema_problems"]
+
+_Schema = Mapping[str, object]
+_MAX_SHOWN = 60
+
+
+def schema_problems(error: ValidationError, data: object, *, prefix: KeyPath = ()) -> tuple[Problem, ...]:
+    """Return one problem per key that does not fit, in the order found.
+
+    `data` is what was validated, `prefix` where it stands in its file.
+    """
+    problems: dict[KeyPath, str] = {}
+    for entry in error.errors(include_url=False, include_context=False):
+        path = _path_in(data, entry["loc"], keep_last=entry["type"] == "missing")
+        if path in problems:
+            continue
+        full = (*prefix, *path)
+        if entry["type"] == "extra_forbidden":
+            problems[path] = _unknown_key(full)
+        elif entry["type"] == "missing":
+            problems[path] = f"found no such key, expected {_expected(full)}"
+        else:
+            found = _value_at(data, path)
+            problems[path] = f"found {describe_value(found)}, expected {_expected(full)}{_listed_hint(found, full)}"
+    return tuple(Problem((*prefix, *path), message) for path, message in problems.items())
+
+
+def describe_value(value: object) -> str:
+    """Return a TOML value as a person would name it."""
+    match value:
+        case bool():
+            return f"the boolean {str(value).lower()}"
+        case int():
+            return f"the integer {value}"
+        case float():
+            return f"the number {value}"
+        case str():
+            shown = value if len(value) <= _MAX_SHOWN else f"{value[:_MAX_SHOWN]}…"
+            return f"the string {shown!r}"
+        case list():
+            return "an array" if value else "an empty array"
+        case dict():
+            return "a table" if value else "an empty table"
+        case datetime.date() | datetime.time():
+            return f"the date or time {value}"
+        case _:
+            return "nothing"
+
+
+def _unknown_key(path: KeyPath) -> str:
+    key = str(path[-1])
+    known = sorted(_properties(_schema_at(path[:-1])))
+    return f"found the unknown key {key!r}, expected one of {', '.join(known)}{did_you_mean(key, known)}"
+
+
+def _listed_hint(found: object, path: KeyPath) -> str:
+    schema = _schema_at(path)
+    if isinstance(found, str) and schema.get("type") == "array" and _type_of(schema, "items") == "string":
+        return f"; did you mean [{found!r}]?"
+    return ""
+
+
+def _path_in(data: object, location: Sequence[str | int], *, keep_last: bool) -> KeyPath:
+    """Cut what a location says beyond the data, such as the member of a union that did not fit."""
+    path: KeyPath = ()
+    for position, step in enumerate(location):
+        is_last = position == len(location) - 1
+        if isinstance(data, dict) and (step in data or (keep_last and is_last)):
+            data = data.get(step)
+        elif isinstance(data, list) and isinstance(step, int) and step < len(data):
+            data = data[step]
+        else:
+            break
+        path = (*path, step)
+    return path
+
+
+def _value_at(data: object, path: KeyPath) -> object:
+    for step in path:
+        if isinstance(data, dict) or (isinstance(data, list) and isinstance(step, int)):
+            data = data[step]  # type: ignore[index]
+    return data
+
+
+# What is expected is read from the JSON Schema: it is the same for messages, editors and the reference.
+
+
+@cache
+def _file_schema() -> _Schema:
+    return DeclarationFile.model_json_schema()
+
+
+def _mapping(value: object) -> _Schema:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _resolve(schema: _Schema) -> _Schema:
+    reference = schema.get("$ref")
+    if isinstance(reference, str):
+        return _mapping(_mapping(_file_schema()["$defs"])[reference.rpartition("/")[2]])
+    options = schema.get("anyOf")
+    if isinstance(options, Sequence):
+        present = [_mapping(option) for option in options if _mapping(option).get("type") != "null"]
+        if len(present) == 1:
+            return _resolve(present[0])
+    return schema
+
+
+def _properties(schema: _Schema) -> _Schema:
+    return _mapping(schema.get("properties"))
+
+
+def _type_of(schema: _Schema, key: str) -> object:
+    return _mapping(schema.get(key)).get("type")
+
+
+def _schema_at(path: KeyPath) -> _Schema:
+    schema = _file_schema()
+    for step in path:
+        options = schema.get("anyOf")
+        if isinstance(options, Sequence):
+            wanted = "array" if isinstance(step, int) else "object"
+            schema = next((_mapping(option) for option in options if _mapping(option).get("type") == wanted), {})
+        if isinstance(step, int):
+            schema = _mapping(schema.get("items"))
+        else:
+            schema = _mapping(_properties(schema).get(step, schema.get("additionalProperties")))
+        schema = _resolve(schema)
+    return schema
+
+
+def _expected(path: KeyPath) -> str:
+    return _words(_schema_at(path), plural=False)
+
+
+_SINGULAR = {"string": "a string", "boolean": "true or false", "object": "a table", "array": "an array"}
+_PLURAL = {"string": "strings", "integer": "integers", "boolean": "booleans", "object": "tables", "array": "arrays"}
+
+
+def _words(schema: _Schema, *, plural: bool) -> str:
+    schema = _resolve(schema)
+    options = schema.get("anyOf")
+    if isinstance(options, Sequence):
+        return " or ".join(_words(_mapping(option), plural=plural) for option in options)
+    kind = schema.get("type")
+    if isinstance(kind, Sequence) and not isinstance(kind, str):
+        return " or ".join(_words({"type": option}, plural=plural) for option in kind)
+    if kind == "integer" and not plural:
+        return f"an integer of at least {schema['minimum']}" if "minimum" in schema else "an integer"
+    if kind == "number":
+        return f"a number above {schema['exclusiveMinimum']:g}"
+    words = (_PLURAL if plural else _SINGULAR).get(str(kind), "a value")
+    if kind == "array":
+        words += f" of {_words(_mapping(schema.get('items')), plural=True)}"
+        if schema.get("minItems"):
+            words += " with at least one entry"
+    elif kind == "object" and "additionalProperties" in schema and "properties" not in schema:
+        words += f" of {_words(_mapping(schema['additionalProperties']), plural=True)}"
+    return words

@@ -1,0 +1,187 @@
+"""Which files a suite's `srcs` name.
+
+A glob is a path with `/` between its parts. `*`, `?` and `[…]` match within one part, `**` as a part of its own matches
+any number of folders. Parts that start with a dot are found only by a part of a glob that starts with one. `**` does not
+follow links to folders, so that a link to a folder above does not go round for ever.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+
+from .errors import did_you_mean
+from .keypaths import KeyPath, Problem
+from .model import Module
+
+__all__ = ["find_modules"]
+
+_MAGIC = re.compile(r"[*?\[]")
+_NOT_IN_MODULE_NAMES = re.compile(r"[\s\x00-\x1f\x7f:\[\]\\\ud800-\udfff]")
+
+
+def find_modules(
+    folder: Path, srcs: Sequence[str], exclude: Sequence[str], *, allow_empty: bool
+) -> tuple[tuple[Module, ...], tuple[Problem, ...]]:
+    """Return the modules in the order of `srcs`, sorted within each glob, and what is wrong with either list."""
+    problems: list[Problem] = []
+    parts_of_excluded: list[tuple[KeyPath, tuple[str, ...]]] = []
+    for index, glob in enumerate(exclude):
+        fault = _glob_fault(glob)
+        if fault:
+            problems.append(Problem(("exclude", index), fault))
+        else:
+            parts_of_excluded.append((("exclude", index), tuple(glob.split("/"))))
+
+    excluded: set[KeyPath] = set()
+    matched_any = False
+    incomplete = False
+    by_name: dict[str, str] = {}
+    around = _Folder(folder)
+    for index, glob in enumerate(srcs):
+        path: KeyPath = ("srcs", index)
+        fault = _glob_fault(glob)
+        if fault:
+            incomplete = True
+            problems.append(Problem(path, fault))
+            continue
+        found = sorted(set(_walk(str(folder), "", tuple(glob.split("/")))))
+        if not found and (not _MAGIC.search(glob) or not allow_empty):
+            incomplete = True
+            problems.append(Problem(path, _nothing_found(folder, glob)))
+        for relative in found:
+            matched_any = True
+            parts = tuple(relative.split("/"))
+            leaving = {where for where, pattern in parts_of_excluded if _matches(parts, pattern)}
+            excluded |= leaving
+            if leaving:
+                continue
+            fault = around.fault(relative, is_literal=not _MAGIC.search(glob))
+            if fault:
+                problems.append(Problem(path, fault))
+            if fault or around.is_folder(relative):
+                continue
+            name = relative.removesuffix(PurePosixPath(relative).suffix)
+            other = by_name.setdefault(name, relative)
+            if other != relative:
+                expected = "expected one source for each module name"
+                problems.append(Problem(path, f"found {other!r} and {relative!r}, {expected}"))
+    if matched_any and not incomplete:
+        problems += [
+            Problem(where, f"found {'/'.join(pattern)!r}, which matches none of the srcs; expected one that does")
+            for where, pattern in parts_of_excluded
+            if where not in excluded
+        ]
+    return tuple(Module(name=name, path=folder / relative) for name, relative in by_name.items()), tuple(problems)
+
+
+def _glob_fault(glob: str) -> str | None:
+    parts = glob.split("/")
+    if glob.startswith("/") or "\\" in glob or re.match(r"[A-Za-z]:", glob) or ".." in parts:
+        return f"found {glob!r}, expected a path below this file's folder, with '/' between its parts and no '..'"
+    if "" in parts or "." in parts or "\0" in glob:
+        return f"found {glob!r}, expected a path without empty parts and '.'"
+    if any("**" in part and part != "**" for part in parts):
+        return f"found {glob!r}, expected '**' as a part of its own, as in '**/*.mlir'"
+    return None
+
+
+def _nothing_found(folder: Path, glob: str) -> str:
+    if _MAGIC.search(glob):
+        return f"found no file that matches {glob!r}; expected one, or allow_empty = true"
+    parent = folder / PurePosixPath(glob).parent
+    try:
+        near = [entry.name for entry in os.scandir(parent)]
+    except OSError:
+        near = []
+    return f"found no file {glob!r}{did_you_mean(PurePosixPath(glob).name, near)}"
+
+
+class _Folder:
+    """The folder of a suite; knows what lies in it without asking the file system more than once per folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._real = os.path.realpath(path)
+        self._is_inside: dict[str, bool] = {}
+
+    def fault(self, relative: str, *, is_literal: bool) -> str | None:
+        """Return why a path that a glob found cannot be a module."""
+        if self.is_folder(relative):
+            # A folder without a suffix is passed over: `*` need not mean it.
+            is_meant = is_literal or PurePosixPath(relative).suffix
+            return f"found the folder {relative!r}, expected a file" if is_meant else None
+        path = f"{self.path}/{relative}"
+        if not self._holds(path):
+            real = os.path.realpath(path)
+            return f"found {relative!r}, which links to {real!r}; expected a file below this file's folder"
+        if not os.path.exists(path):
+            return f"found {relative!r}, a link to nothing; expected a file"
+        bad = _NOT_IN_MODULE_NAMES.search(relative)
+        if bad:
+            expected = "expected a file name without blanks and : [ ] \\, because it becomes the name of targets"
+            return f"found {bad.group()!r} in {relative!r}, {expected}"
+        return None
+
+    def is_folder(self, relative: str) -> bool:
+        return os.path.isdir(f"{self.path}/{relative}")
+
+    def _holds(self, path: str) -> bool:
+        if os.path.islink(path):
+            return self._is_real_inside(os.path.realpath(path))
+        parent = path.rpartition("/")[0]
+        if parent not in self._is_inside:
+            self._is_inside[parent] = self._is_real_inside(f"{os.path.realpath(parent)}/")
+        return self._is_inside[parent]
+
+    def _is_real_inside(self, real: str) -> bool:
+        return real.startswith(f"{self._real.rstrip('/')}/")
+
+
+def _walk(folder: str, below: str, parts: tuple[str, ...]) -> Iterator[str]:
+    """Yield the paths, relative to the suite's folder, that `parts` match at and below `below`."""
+    part, rest = parts[0], parts[1:]
+    if part == "**":
+        yield from _walk(folder, below, rest) if rest else ()
+        for name, is_folder in _entries(folder, below):
+            if not name.startswith(".") and is_folder and not os.path.islink(f"{folder}/{below}{name}"):
+                yield from _walk(folder, f"{below}{name}/", parts)
+            elif not rest and not name.startswith("."):
+                yield f"{below}{name}"
+        return
+    if _MAGIC.search(part):
+        matches = re.compile(fnmatch.translate(part)).match
+        hidden = part.startswith(".")
+        names = [
+            name
+            for name, is_folder in _entries(folder, below)
+            if matches(name) and (hidden or not name.startswith(".")) and (is_folder or not rest)
+        ]
+    else:
+        names = [part] if os.path.lexists(f"{folder}/{below}{part}") else []
+    for name in names:
+        if rest:
+            yield from _walk(folder, f"{below}{name}/", rest)
+        else:
+            yield f"{below}{name}"
+
+
+def _entries(folder: str, below: str) -> list[tuple[str, bool]]:
+    try:
+        with os.scandir(f"{folder}/{below}") as entries:
+            return [(entry.name, entry.is_dir()) for entry in entries]
+    except OSError:
+        return []
+
+
+def _matches(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
+    if not pattern:
+        return not parts
+    if pattern[0] == "**":
+        return any(_matches(parts[start:], pattern[1:]) for start in range(len(parts) + 1))
+    if not parts or (parts[0].startswith(".") and not pattern[0].startswith(".")):
+        return False
+    return fnmatch.fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])
