@@ -62,13 +62,13 @@ class DeclarationLoader:
         return suites
 
     def read_suite_file(self, path: Path) -> tuple[tuple[Suite, ...], tuple[Fault, ...]]:
-        """Return the suites that are well-formed, and all faults of the file and of the `matrix.toml` files above it."""
+        """Return the well-formed suites, and all faults of the file and of the `matrix.toml` files above it."""
         from .configs import extend_scope
         from .files import faults_of, read_tables
         from .keypaths import Problem
         from .suites import build_suites
 
-        path = Path(os.path.abspath(path))
+        path = Path(os.path.abspath(path))  # noqa: PTH100  links stay as they are
         above = self._see(path.parent)
         tables, faults = read_tables(path)
         scope, problems = extend_scope(above.scope, tables)
@@ -77,11 +77,9 @@ class DeclarationLoader:
         problems = (*problems, *suite_problems)
         if tables.root:
             problems = (*problems, Problem(("root",), f"found root, expected it in a {MATRIX_FILE} only"))
-        if tables.is_complete and not tables.suites:
-            faults = (
-                *faults,
-                Fault(file=path, line=0, key_path="", message="found no [[module_test_suite]], expected one"),
-            )
+        if not tables.suites and "module_test_suite" not in tables.hiding | tables.faulty.keys():
+            message = "found no [[module_test_suite]], expected one"
+            faults = (*faults, Fault(file=path, line=0, key_path="", message=message))
         return suites, (*above.faults, *faults, *faults_of(path, tables.text, problems))
 
     def _see(self, folder: Path) -> _Seen:
@@ -118,9 +116,9 @@ def discover(paths: Sequence[Path]) -> tuple[Path, ...]:
     found: set[Path] = set()
     for path in paths:
         if not os.path.lexists(path):
-            msg = f"{display_path(path)}: found no such file or folder; expected a folder with {SUITE_FILE} files below it"
+            msg = f"{display_path(path)}: found no such file or folder, expected a folder with {SUITE_FILE} files"
             raise RetargetError(msg)
-        absolute = Path(os.path.abspath(path))
+        absolute = Path(os.path.abspath(path))  # noqa: PTH100  links stay as they are
         found.update([absolute] if not absolute.is_dir() or absolute.name == SUITE_FILE else _suite_files(absolute))
     return tuple(sorted(found))
 

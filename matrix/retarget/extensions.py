@@ -1,8 +1,8 @@
 """Loading extensions: compilers, drivers and case loaders, checked as they register.
 
 An extension is named by an entry point of the group `retarget`, by `RETARGET_EXTENSIONS` or by an option. What is wrong
-with one is said at once and names it: an import that fails, a hook that nobody declared, a hook or a method with another
-signature, a product that lacks something, a name that another extension has taken.
+with one is said at once and names it: an import that fails, a hook that nobody declared, a hook or a method with
+another signature, a product that lacks something, a name that another extension has taken.
 """
 
 from __future__ import annotations
@@ -185,7 +185,8 @@ def _register(manager: pluggy.PluginManager, name: str, extension: object) -> No
             msg = f"extension {name!r}: found the unknown hook {attribute!r}, {expected}"
             raise RetargetError(msg)
         if attribute.startswith(_HOOK_PREFIX) and inspect.isroutine(value) and not is_marked:
-            msg = f"extension {name!r}: found {attribute!r} without @retarget.extension.hookimpl, expected it to be marked"
+            expected = "expected @retarget.extension.hookimpl before it"
+            msg = f"extension {name!r}: found the hook {attribute!r} unmarked, {expected}"
             raise RetargetError(msg)
         if is_marked and not _can_be_called(value, ()):
             found = f"{attribute}{inspect.signature(value)}" if callable(value) else attribute

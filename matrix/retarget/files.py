@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -38,7 +38,8 @@ class Declared(Generic[_Table]):
 class FileTables:
     """What one file declares, as far as it is well-formed.
 
-    `is_complete` is False when a fault may have hidden names: what refers to this file's names is then not blamed.
+    `faulty` are, for each sort, names of tables with a fault; `hiding` are the sorts in which a fault hides names. What
+    refers to either is not blamed.
     """
 
     file: Path
@@ -48,7 +49,8 @@ class FileTables:
     runtimes: tuple[Declared[RuntimeConfigTable], ...] = ()
     targets: tuple[Declared[TargetConfigTable], ...] = ()
     suites: tuple[Declared[ModuleTestSuiteTable], ...] = ()
-    is_complete: bool = True
+    faulty: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    hiding: frozenset[str] = frozenset()
 
 
 def faults_of(file: Path, text: str, problems: Sequence[Problem]) -> tuple[Fault, ...]:
@@ -62,7 +64,7 @@ def faults_of(file: Path, text: str, problems: Sequence[Problem]) -> tuple[Fault
         Fault(
             file=file,
             line=locator.line(problem.path),
-            key_path=format_key_path(problem.path),
+            key_path=format_key_path(locator.shown(problem.path)),
             message=problem.message,
         )
         for problem in problems
@@ -71,7 +73,7 @@ def faults_of(file: Path, text: str, problems: Sequence[Problem]) -> tuple[Fault
 
 def read_tables(file: Path) -> tuple[FileTables, tuple[Fault, ...]]:
     """Read one file. The faults are those of the text and of each table for itself, not of what names refer to."""
-    broken = FileTables(file=file, is_complete=False)
+    broken = FileTables(file=file, hiding=frozenset(DeclarationFile.model_fields))
     try:
         content = file.read_bytes()
     except OSError as error:
@@ -113,38 +115,52 @@ def _tables(file: Path, text: str, data: dict[str, object], problems: list[Probl
         DeclarationFile.model_validate(data)
     except ValidationError as error:
         problems.extend(schema_problems(error, data))
+    compilers = _Sort(CompilerConfigTable, "compiler_config", data)
+    runtimes = _Sort(RuntimeConfigTable, "runtime_config", data)
+    targets = _Sort(TargetConfigTable, "target_config", data)
+    suites = _Sort(ModuleTestSuiteTable, "module_test_suite", data)
     root = data.get("root")
     tables = FileTables(
         file=file,
         text=text,
         root=root if isinstance(root, bool) else False,
-        compilers=_configs(CompilerConfigTable, "compiler_config", data, problems),
-        runtimes=_configs(RuntimeConfigTable, "runtime_config", data, problems),
-        targets=_configs(TargetConfigTable, "target_config", data, problems),
-        suites=tuple(_well_formed(ModuleTestSuiteTable, "module_test_suite", data)),
-        is_complete=not problems,
+        compilers=_products(compilers, problems),
+        runtimes=_products(runtimes, problems),
+        targets=_products(targets, problems),
+        suites=tuple(suites.tables),
+        faulty={sort.kind: frozenset(sort.faulty) for sort in (compilers, runtimes, targets, suites) if sort.faulty},
+        hiding=frozenset(sort.kind for sort in (compilers, runtimes, targets, suites) if sort.is_hiding),
     )
     problems.extend(_nul_problems(data, ()))
     return tables
 
 
-def _well_formed(model: type[_Table], kind: str, data: dict[str, object]) -> Iterable[Declared[_Table]]:
-    entries = data.get(kind)
-    for index, entry in enumerate(entries if isinstance(entries, list) else ()):
-        try:
-            yield Declared(path=(kind, index), table=model.model_validate(entry))
-        except ValidationError:
-            continue  # reported with the whole file
+class _Sort(Generic[_Table]):
+    """The tables of one sort in a file. What is wrong with them is reported with the whole file."""
+
+    def __init__(self, model: type[_Table], kind: str, data: Mapping[str, object]) -> None:
+        self.kind = kind
+        self.tables: list[Declared[_Table]] = []
+        self.faulty: set[str] = set()
+        self.is_hiding = False
+        entries = data.get(kind, [])
+        for index, entry in enumerate(entries if isinstance(entries, list) else [entries]):
+            try:
+                self.tables.append(Declared(path=(kind, index), table=model.model_validate(entry)))
+            except ValidationError:
+                name = entry.get("name") if isinstance(entry, dict) and "axes" not in entry else None
+                self.is_hiding = self.is_hiding or not isinstance(name, str)
+                self.faulty |= {name} if isinstance(name, str) else set()
 
 
-def _configs(
-    model: type[_Config], kind: str, data: dict[str, object], problems: list[Problem]
-) -> tuple[Declared[_Config], ...]:
-    return tuple(
-        Declared(path=declared.path, table=table)
-        for declared in _well_formed(model, kind, data)
-        for table in _filled(declared, problems)
-    )
+def _products(sort: _Sort[_Config], problems: list[Problem]) -> tuple[Declared[_Config], ...]:
+    """Return the tables with their axes filled in."""
+    filled: list[Declared[_Config]] = []
+    for declared in sort.tables:
+        count = len(problems)
+        filled += [Declared(path=declared.path, table=table) for table in _filled(declared, problems)]
+        sort.is_hiding = sort.is_hiding or len(problems) > count
+    return tuple(filled)
 
 
 def _filled(declared: Declared[_Config], problems: list[Problem]) -> Iterable[_Config]:

@@ -36,6 +36,10 @@ class Locator:
                 return self._lines[path[:length]]
         return 0
 
+    def shown(self, path: KeyPath) -> KeyPath:
+        """Return the path as the text has it: without the index of a value that stands where a list may stand."""
+        return path[:-1] if path and isinstance(path[-1], int) and path not in self._lines else path
+
     def _add_table(self, node: tree_sitter.Node) -> None:
         is_entry = node.type == "table_array_element"
         key = next(child for child in node.children if child.type in _KEY_TYPES)

@@ -23,14 +23,19 @@ _SHOWN = 8
 class Names(Generic[ConfigT]):
     """The configs of one sort that a file can see.
 
-    `faulty` are names whose declaration has a fault. Where `is_complete` is False there may be names that a fault hides.
-    What refers to either is not blamed: one cause, one fault.
+    `faulty` are names whose declaration has a fault. Where `is_complete` is False a fault may hide further names. What
+    refers to either is not blamed: one cause, one fault.
     """
 
     sort: str
     configs: Mapping[str, ConfigT] = field(default_factory=dict)
     faulty: frozenset[str] = frozenset()
     is_complete: bool = True
+
+    @property
+    def declared(self) -> tuple[str, ...]:
+        """All names, those whose declaration has a fault last."""
+        return (*self.configs, *sorted(self.faulty - self.configs.keys()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,12 +70,12 @@ def find_named(
             found.update((name, names.configs[name]) for name in matched if name not in found)
             hidden = any(fnmatch.fnmatchcase(name, reference) for name in names.faulty)
             if not matched and names.is_complete and not hidden:
-                expected = f"expected a glob that matches the name of a {names.sort}; {known_words(names.configs)}"
+                expected = f"expected a glob that matches the name of a {names.sort}; {known_words(names.declared)}"
                 problems.append(Problem(where, f"found {reference!r}, {expected}"))
         elif reference in names.configs:
             found.setdefault(reference, names.configs[reference])
         elif reference not in names.faulty and names.is_complete:
-            problems.append(Problem(where, unknown_name(names.sort, reference, names.configs)))
+            problems.append(Problem(where, unknown_name(names.sort, reference, names.declared)))
     return tuple(found.values()), tuple(problems)
 
 

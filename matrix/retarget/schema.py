@@ -250,7 +250,7 @@ class ModuleTable(_Table):
 
 
 class ModuleTestSuiteTable(_Table):
-    """Sources × target configs."""
+    """Sources times target configs."""
 
     name: str = Field(
         description="Unique in a session. A letter or digit, then letters, digits and any of `.` `_` `+` `-`.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping, Sequence
 from functools import cache
 
@@ -43,22 +42,21 @@ def describe_value(value: object) -> str:
     """Return a TOML value as a person would name it."""
     match value:
         case bool():
-            return f"the boolean {str(value).lower()}"
+            words = f"the boolean {str(value).lower()}"
         case int():
-            return f"the integer {value}"
+            words = f"the integer {value}"
         case float():
-            return f"the number {value}"
+            words = f"the number {value}"
         case str():
             shown = value if len(value) <= _MAX_SHOWN else f"{value[:_MAX_SHOWN]}…"
-            return f"the string {shown!r}"
+            words = f"the string {shown!r}"
         case list():
-            return "an array" if value else "an empty array"
+            words = "an array" if value else "an empty array"
         case dict():
-            return "a table" if value else "an empty table"
-        case datetime.date() | datetime.time():
-            return f"the date or time {value}"
+            words = "a table" if value else "an empty table"
         case _:
-            return "nothing"
+            words = f"the date or time {value}"
+    return words
 
 
 def _unknown_key(path: KeyPath) -> str:

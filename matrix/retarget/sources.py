@@ -1,19 +1,19 @@
 """Which files a suite's `srcs` name.
 
-A glob is a path with `/` between its parts. `*`, `?` and `[…]` match within one part, `**` as a part of its own matches
-any number of folders. Parts that start with a dot are found only by a part of a glob that starts with one. `**` does not
-follow links to folders, so that a link to a folder above does not go round for ever.
+A glob is a path with `/` between its parts. `*`, `?` and `[…]` match within one part, `**` as a part of its own
+matches any number of folders. Parts that start with a dot are found only by a part of a glob that starts with one. `**`
+does not follow links to folders, so that a link to a folder above does not go round for ever.
 """
 
 from __future__ import annotations
 
+import difflib
 import fnmatch
 import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
-from .errors import did_you_mean
 from .keypaths import KeyPath, Problem
 from .model import Module
 
@@ -92,12 +92,13 @@ def _glob_fault(glob: str) -> str | None:
 def _nothing_found(folder: Path, glob: str) -> str:
     if _MAGIC.search(glob):
         return f"found no file that matches {glob!r}; expected one, or allow_empty = true"
-    parent = folder / PurePosixPath(glob).parent
-    try:
-        near = [entry.name for entry in os.scandir(parent)]
-    except OSError:
-        near = []
-    return f"found no file {glob!r}{did_you_mean(PurePosixPath(glob).name, near)}"
+    below, _, name = glob.rpartition("/")
+    stem, dot, suffix = name.rpartition(".")
+    names = [other for other, is_folder in _entries(str(folder), f"{below}/" if below else "") if not is_folder]
+    # Names are near when their stems are: equal suffixes make all files look alike.
+    near = difflib.get_close_matches(stem, [other.removesuffix(dot + suffix) for other in names], n=1)
+    hint = f"; did you mean {near[0] + dot + suffix!r}?" if near and near[0] + dot + suffix in names else ""
+    return f"found no file {glob!r}, expected one{hint}"
 
 
 class _Folder:
@@ -118,7 +119,7 @@ class _Folder:
         if not self._holds(path):
             real = os.path.realpath(path)
             return f"found {relative!r}, which links to {real!r}; expected a file below this file's folder"
-        if not os.path.exists(path):
+        if not os.path.exists(path):  # noqa: PTH110  called for each source
             return f"found {relative!r}, a link to nothing; expected a file"
         bad = _NOT_IN_MODULE_NAMES.search(relative)
         if bad:
@@ -127,10 +128,10 @@ class _Folder:
         return None
 
     def is_folder(self, relative: str) -> bool:
-        return os.path.isdir(f"{self.path}/{relative}")
+        return os.path.isdir(f"{self.path}/{relative}")  # noqa: PTH112  called for each source
 
     def _holds(self, path: str) -> bool:
-        if os.path.islink(path):
+        if os.path.islink(path):  # noqa: PTH114  called for each source
             return self._is_real_inside(os.path.realpath(path))
         parent = path.rpartition("/")[0]
         if parent not in self._is_inside:
@@ -147,7 +148,8 @@ def _walk(folder: str, below: str, parts: tuple[str, ...]) -> Iterator[str]:
     if part == "**":
         yield from _walk(folder, below, rest) if rest else ()
         for name, is_folder in _entries(folder, below):
-            if not name.startswith(".") and is_folder and not os.path.islink(f"{folder}/{below}{name}"):
+            is_link = is_folder and os.path.islink(f"{folder}/{below}{name}")  # noqa: PTH114  called for each source
+            if is_folder and not is_link and not name.startswith("."):
                 yield from _walk(folder, f"{below}{name}/", parts)
             elif not rest and not name.startswith("."):
                 yield f"{below}{name}"
