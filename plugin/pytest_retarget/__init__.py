@@ -1,3 +1,6 @@
-"""To be filled."""
+"""The pytest face of retarget: `suite.toml` files become named pytest items.
+
+Nothing is imported here, so that a project without matrix files pays nothing.
+"""
 
 from __future__ import annotations

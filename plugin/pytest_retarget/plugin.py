@@ -1,5 +1,69 @@
-"""The pytest plugin, as the entry point `retarget` of the group `pytest11` names it."""
+"""The pytest plugin, as the entry point `retarget` of the group `pytest11` names it.
+
+What stands here is all that a project without matrix files ever loads: options, the fixed marks, and a look at the
+name of each file. The rest is imported when a `suite.toml` is met.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
+from pathlib import Path
+
+import pytest
+
+from .options import SETTINGS, Settings, add_options, register_markers
+
 __all__: list[str] = []
+
+SUITE_FILE = "suite.toml"
+MATRIX_FILE = "matrix.toml"
+
+Collectors = list[pytest.Collector]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[SETTINGS] = Settings.of(config)
+    register_markers(config)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[None, Collectors, Collectors]:
+    """Collect suite files; and, where it is named on the command line, a module through the suite that declares it."""
+    collectors = yield
+    if file_path.name == SUITE_FILE:
+        from .collection import SuiteFile
+
+        collectors.append(SuiteFile.from_parent(parent, path=file_path))
+    elif not collectors and parent.session.isinitpath(file_path):
+        if file_path.name == MATRIX_FILE:
+            from .collection import MatrixFile
+
+            collectors.append(MatrixFile.from_parent(parent, path=file_path))
+        elif any((folder / SUITE_FILE).is_file() for folder in file_path.parents):
+            from .collection import ModuleFile
+
+            collectors.append(ModuleFile.from_parent(parent, path=file_path))
+    return collectors
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node: object, ids: Sequence[str]) -> None:
+    """Under xdist only the workers collect: bring in the reporting when they have found a suite."""
+    if any(f"{SUITE_FILE}::" in nodeid for nodeid in ids):
+        from .reporting import activate
+
+        activate(node.config)  # type: ignore[attr-defined]  # xdist's WorkerController, which is not ours to import
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: object) -> None:
+    """Give xdist's workers one folder to share where the user wants no lasting one."""
+    config: pytest.Config = node.config  # type: ignore[attr-defined]
+    if config.stash[SETTINGS].no_cache:
+        from .cachedir import WORKER_KEY, cache_dir
+
+        node.workerinput[WORKER_KEY] = str(cache_dir(config))  # type: ignore[attr-defined]

@@ -1,0 +1,40 @@
+"""The folder that holds compiled artifacts during this session."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from .options import SETTINGS
+
+__all__ = ["WORKER_KEY", "cache_dir"]
+
+WORKER_KEY = "retarget_cache_dir"
+"""How the controller of xdist tells its workers of a folder that it made for them."""
+
+_CACHE_DIR = pytest.StashKey[Path]()
+
+
+def cache_dir(config: pytest.Config) -> Path:
+    """Return the folder; with `--retarget-no-cache` a new one, which is removed when the session ends."""
+    if _CACHE_DIR not in config.stash:
+        config.stash[_CACHE_DIR] = _choose(config)
+    return config.stash[_CACHE_DIR]
+
+
+def _choose(config: pytest.Config) -> Path:
+    settings = config.stash[SETTINGS]
+    if WORKER_KEY in (given := getattr(config, "workerinput", {})):
+        return Path(given[WORKER_KEY])
+    if settings.no_cache:
+        folder = Path(tempfile.mkdtemp(prefix="retarget-"))
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+        return folder
+    if settings.cache_dir is not None:
+        return settings.cache_dir
+    import platformdirs
+
+    return platformdirs.user_cache_path("retarget")

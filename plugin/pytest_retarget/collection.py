@@ -1,0 +1,182 @@
+"""From `suite.toml` to pytest items: files, suites, targets.
+
+Node ids read `suites/linalg/suite.toml::linalg::matmul_llvm-cpu_local-task`. Collection is pure: nothing is compiled,
+no worker is started, and what is installed here neither adds, drops nor renames an item.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import pytest
+from retarget.declarations import DeclarationLoader
+from retarget.errors import Fault, FaultsError, RetargetError, display_path
+from retarget.expansion import expand
+from retarget.extensions import Registry, load_extensions
+from retarget.model import CompileTarget, RunTarget, Suite, Target
+
+from .items import CompileItem, MatrixItem, RunItem
+from .marks import Marks
+from .options import SETTINGS
+from .plugin import SUITE_FILE
+from .reporting import activate
+
+__all__ = ["Declared", "MatrixFile", "ModuleFile", "SuiteCollector", "SuiteFile", "declared"]
+
+_TABLE = re.compile(r"\s*\[\[\s*(?:module_test_suite|\"module_test_suite\"|'module_test_suite')\s*\]\]")
+
+
+class Declared:
+    """What was read so far in this session: declarations, extensions, marks. Every fault is told once."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._extensions = config.stash[SETTINGS].extensions
+        self._loader = DeclarationLoader()
+        self._registry: Registry | None = None
+        self._suites: dict[Path, tuple[Suite, ...]] = {}
+        self._told: dict[str, Path] = {}
+        self.marks = Marks(config)
+        self.suite_files: list[Path] = []
+        self.by_module = False
+
+    @property
+    def registry(self) -> Registry:
+        """Compilers, drivers and case loaders. Raises `RetargetError` for an extension that does not load."""
+        if self._registry is None:
+            self._registry = load_extensions(self._extensions)
+        return self._registry
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The declaration files read, those of the configs first."""
+        return (*self._loader.matrix_files, *self.suite_files)
+
+    def suites(self, path: Path) -> tuple[Suite, ...]:
+        """Read one `suite.toml`. Raises `pytest.Collector.CollectError` with the faults and nothing else."""
+        if path not in self._suites:
+            try:
+                self._suites[path] = self._loader.load_suite_file(path)
+            except RetargetError as error:
+                raise self.collect_error(error, path) from error
+            self.suite_files.append(path)
+        return self._suites[path]
+
+    def targets(self, suite: Suite, path: Path) -> tuple[Target, ...]:
+        """Expand one suite. Raises `pytest.Collector.CollectError`."""
+        try:
+            return expand(suite, self.registry)
+        except RetargetError as error:
+            raise self.collect_error(error, path) from error
+
+    def collect_error(self, error: RetargetError, path: Path) -> pytest.Collector.CollectError:
+        """Word an error for pytest, leaving out what an earlier one has said."""
+        texts: Sequence[Fault | str] = error.faults if isinstance(error, FaultsError) else [str(error)]
+        new = [text for text in map(str, texts) if text not in self._told]
+        earlier = sorted({display_path(self._told[text]) for text in map(str, texts) if text in self._told})
+        self._told.update(dict.fromkeys(new, path))
+        if not new:
+            new = [f"{display_path(path)}: not collected, because of the faults listed at {', '.join(earlier)}"]
+        return pytest.Collector.CollectError("\n".join(new))
+
+
+_DECLARED = pytest.StashKey[Declared]()
+
+
+def declared(config: pytest.Config) -> Declared:
+    """The session's declarations, made when first asked for."""
+    if _DECLARED not in config.stash:
+        config.stash[_DECLARED] = Declared(config)
+        activate(config)
+    return config.stash[_DECLARED]
+
+
+class SuiteFile(pytest.File):
+    """A `suite.toml`: one collector per module test suite."""
+
+    def collect(self) -> Iterator[SuiteCollector]:
+        for suite in declared(self.config).suites(self.path):
+            yield SuiteCollector.from_parent(self, name=suite.name, suite=suite)
+
+
+class ModuleFile(pytest.File):
+    """A module named on the command line: its targets, under the node ids they always have."""
+
+    def collect(self) -> Iterator[SuiteCollector]:
+        found = declared(self.config)
+        found.by_module = True
+        asked = []
+        for folder in self.path.parents:
+            path = folder / SUITE_FILE
+            if not path.is_file():
+                continue
+            asked.append(display_path(path))
+            suites = [
+                suite for suite in found.suites(path) if any(module.path == self.path for module in suite.modules)
+            ]
+            if suites:
+                file = SuiteFile.from_parent(self.parent, path=path)
+                for suite in suites:
+                    yield SuiteCollector.from_parent(file, name=suite.name, suite=suite, only=self.path)
+                return
+        msg = f"{display_path(self.path)}: no suite declares this module; looked in {', '.join(asked)}"
+        raise self.CollectError(msg)
+
+
+class MatrixFile(pytest.File):
+    """A `matrix.toml` named on the command line, which is a mistake."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        msg = (
+            f"{display_path(self.path)}: holds configs for the suites at and below its folder and no suites itself; "
+            f"expected a folder, a {SUITE_FILE} or a module, such as: pytest {display_path(self.path.parent)}"
+        )
+        raise self.CollectError(msg)
+
+
+class SuiteCollector(pytest.Collector):
+    """A module test suite: one item per target. `only` narrows it to the targets of one module."""
+
+    def __init__(self, *, suite: Suite, only: Path | None = None, **kwargs: object) -> None:
+        super().__init__(**kwargs)  # type: ignore[arg-type]
+        self.suite = suite
+        self._only = only
+
+    @property
+    def file_id(self) -> str:
+        """The node id of the suite file."""
+        return self.nodeid.removesuffix(f"::{self.name}")
+
+    @cached_property
+    def line(self) -> int | None:
+        """Where the suite's table starts, 0-based."""
+        number = re.fullmatch(r"module_test_suite\[(\d+)\]", self.suite.origin.key_path)
+        try:
+            lines = self.path.read_text(encoding="utf-8").split("\n")
+        except (OSError, UnicodeDecodeError):
+            return None
+        starts = [at for at, text in enumerate(lines) if _TABLE.match(text)]
+        return starts[int(number[1])] if number is not None and int(number[1]) < len(starts) else None
+
+    def collect(self) -> list[MatrixItem]:
+        found = declared(self.config)
+        targets = found.targets(self.suite, self.path)
+        found.marks.register(targets)
+        prefix = self.nodeid + "::"
+        items: list[MatrixItem] = []
+        for target in targets:
+            if self._only is None or _module_path(target) == self._only:
+                kind = CompileItem if isinstance(target, CompileTarget) else RunItem
+                name = target.name
+                items.append(
+                    kind.from_parent(
+                        self, name=name, nodeid=prefix + name, target=target, home=self, marks=found.marks.of(target)
+                    )
+                )
+        return items
+
+
+def _module_path(target: Target) -> Path:
+    return (target.compile if isinstance(target, RunTarget) else target).module.path

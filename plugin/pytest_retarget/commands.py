@@ -1,0 +1,75 @@
+"""The commands that do by hand what a target did, to be pasted into a shell."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from retarget.extensions import Registry
+from retarget.model import CompileTarget, RunTarget
+from retarget.outcomes import Artifact
+
+__all__ = ["Commands"]
+
+SHOWN_RUNS = 3
+"""How many failed functions get a command of their own."""
+
+
+class Commands:
+    """Words commands for a session whose root folder is `folder`."""
+
+    def __init__(self, *, registry: Registry, folder: Path, compiles: bool) -> None:
+        self._registry = registry
+        self._folder = folder
+        self._compiles = compiles
+
+    def compile(self, target: CompileTarget) -> list[str]:
+        """The line that compiles a target to a file in the folder for temporary files."""
+        compiler = self._registry.compiler(target.compiler.compiler)
+        argv = compiler.reproduce(target, target.flags, self._output(target))
+        return [self._line(target.compiler.env, argv)]
+
+    def run(self, target: RunTarget, artifact: Artifact, functions: Sequence[str]) -> list[str]:
+        """The lines that compile a target and run these functions of it; none where there is no tool for it."""
+        lines = self.compile(target.compile) if self._compiles else []
+        path = self._output(target.compile) if self._compiles else Path(artifact.path)
+        driver = self._registry.driver(target.runtime.driver)
+        plans = [
+            driver.run_outside(target.runtime, path, function, target.compile.kind)
+            for function in (functions or [""])[:SHOWN_RUNS]
+        ]
+        lines += [
+            self._line((*target.runtime.env, *plan.env), (*target.runtime.run_under, *plan.argv))
+            for plan in plans
+            if plan is not None
+        ]
+        return list(dict.fromkeys(lines))
+
+    def text(self, lines: Sequence[str]) -> str:
+        """The block that a failure ends with."""
+        if not lines:
+            return ""
+        told = [f"cd {shlex.quote(str(self._folder))}", *lines]
+        return "\n".join(["to reproduce this by hand:", *(f"  {line}" for line in told)])
+
+    def _output(self, target: CompileTarget) -> Path:
+        suffix = self._registry.compiler(target.compiler.compiler).artifact_suffix
+        return Path(tempfile.gettempdir()) / (target.name.replace("/", "-") + suffix)
+
+    def _line(self, env: Sequence[tuple[str, str]], argv: Sequence[str]) -> str:
+        words = [self._program(argv[0]), *(self._relative(word) for word in argv[1:])]
+        return " ".join([*(f"{name}={shlex.quote(value)}" for name, value in env), shlex.join(words)])
+
+    def _program(self, name: str) -> str:
+        """A tool of an environment that is not activated is named in full."""
+        beside = Path(sys.executable).parent / name
+        return str(beside) if shutil.which(name) is None and beside.is_file() else name
+
+    def _relative(self, word: str) -> str:
+        """A path below the root folder is written relative to it."""
+        path = Path(word)
+        return str(path.relative_to(self._folder)) if path.is_absolute() and path.is_relative_to(self._folder) else word

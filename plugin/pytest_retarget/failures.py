@@ -1,0 +1,124 @@
+"""How a failure reads: the stage, the tool's own message, the mismatch, and commands that reproduce it.
+
+The text is made where the target ran (an xdist worker, maybe) and keeps the tools' colours; they are taken out where
+it is shown on something that has none.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from _pytest._code.code import ExceptionRepr, ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
+from _pytest._io import TerminalWriter
+from retarget.errors import RetargetError
+from retarget.model import CompileTarget, RunTarget
+from retarget.outcomes import Artifact, CaseOutcome, CompileOutcome, Failure, RunOutcome, Stage
+
+from .commands import Commands
+
+__all__ = ["PlainWhereItMust", "StageFailedError", "compile_failed", "error_repr", "run_failed", "strip_colour"]
+
+SHOWN_CASES = 3
+"""How many failed functions are shown in full; the others are named."""
+
+NAMED_CASES = 8
+"""How many passed functions are named; the others are counted."""
+
+_ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+
+
+class StageFailedError(Exception):
+    """A target failed at a stage. `str()` is the whole text, `headline` its one line for summaries."""
+
+    def __init__(self, failure: Failure, text: str) -> None:
+        super().__init__(text)
+        self.failure = failure
+        self.headline = headline(failure)
+
+
+def headline(failure: Failure) -> str:
+    """`compile: error: failed to legalize operation 'foo'`."""
+    return f"{failure.stage}: {strip_colour(failure.summary)}"
+
+
+def compile_failed(commands: Commands, target: CompileTarget, outcome: CompileOutcome) -> StageFailedError:
+    """Word a failed compile."""
+    failure = outcome.failure or Failure(stage=Stage.COMPILE, summary="the compiler gave neither artifact nor message")
+    blocks = [headline(failure), failure.text.strip("\n"), _hint(failure), commands.text(commands.compile(target))]
+    return StageFailedError(failure, _join(blocks))
+
+
+def run_failed(
+    commands: Commands, target: RunTarget, artifact: Artifact, run: RunOutcome, failure: Failure
+) -> StageFailedError:
+    """Word a failed run: every function that failed, then those that passed."""
+    failed = [(case, case.failure) for case in run.cases if case.failure is not None]
+    passed = [case.name for case in run.cases if case.failure is None]
+    blocks = [headline(failure)]
+    blocks += [_case(case, why) for case, why in failed[:SHOWN_CASES]] or [failure.text.strip("\n")]
+    if more := [case.name for case, _ in failed[SHOWN_CASES:]]:
+        blocks.append(f"also failed: {_names(more)}")
+    if passed:
+        blocks.append(f"passed: {_names(passed)}")
+    blocks += [_output(run, failure), _hint(failure)]
+    blocks += [commands.text(commands.run(target, artifact, [case.name for case, _ in failed]))]
+    return StageFailedError(failure, _join(blocks))
+
+
+def error_repr(error: BaseException, path: os.PathLike[str], line: int | None) -> ExceptionRepr | None:
+    """Represent an error that is worded for the user without a traceback; None for any other.
+
+    What is returned crosses xdist's channel and gives `--tb=line`, the short summary and junit their one line.
+    """
+    if not isinstance(error, StageFailedError | RetargetError):
+        return None
+    text = str(error)
+    message = error.headline if isinstance(error, StageFailedError) else strip_colour(text.partition("\n")[0])
+    entry = ReprEntryNative([line + "\n" for line in text.split("\n")])
+    return ReprExceptionInfo(
+        reprtraceback=ReprTraceback([entry], extraline=None, style="native"),
+        reprcrash=ReprFileLocation(os.fspath(path), (line or 0) + 1, message),
+    )
+
+
+class PlainWhereItMust(ReprEntryNative):
+    """An entry that shows its colours only where there are colours."""
+
+    def toterminal(self, tw: TerminalWriter) -> None:
+        text = "".join(self.lines)
+        tw.write(text if tw.hasmarkup else strip_colour(text))
+
+
+def strip_colour(text: str) -> str:
+    """Take terminal escape sequences out."""
+    return _ESCAPE.sub("", text)
+
+
+def _case(case: CaseOutcome, failure: Failure) -> str:
+    text = failure.text.strip("\n")
+    reports = [mismatch.report.strip("\n") for mismatch in case.mismatches]
+    told = _join([text, *(report for report in reports if report not in text)])
+    return f"{case.name}: {failure.summary}" + ("\n" + _indent(told) if told else "")
+
+
+def _output(run: RunOutcome, failure: Failure) -> str:
+    output = run.output.strip("\n")
+    return f"the program printed:\n{_indent(output)}" if output and output not in failure.text else ""
+
+
+def _hint(failure: Failure) -> str:
+    return f"hint: {failure.hint}" if failure.hint else ""
+
+
+def _names(names: list[str]) -> str:
+    shown = ", ".join(names[:NAMED_CASES])
+    return shown if len(names) <= NAMED_CASES else f"{shown} and {len(names) - NAMED_CASES} more"
+
+
+def _indent(text: str) -> str:
+    return "\n".join("  " + line if line else line for line in text.split("\n"))
+
+
+def _join(blocks: list[str]) -> str:
+    return "\n\n".join(block for block in blocks if block)

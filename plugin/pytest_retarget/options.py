@@ -1,0 +1,242 @@
+"""Command-line options, ini keys and environment variables of the plugin, checked before anything is collected.
+
+An option goes before its environment variable, which goes before its ini key. A bad value is a `pytest.UsageError`
+that names where it stood and the expected form.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from _pytest.mark.expression import Expression
+
+__all__ = ["MARKERS", "SETTINGS", "Requirement", "Settings", "add_options", "register_markers"]
+
+T = TypeVar("T")
+
+COMPILE_TIMEOUT = 600.0
+"""Seconds that one compile may take where neither the declarations nor the command line say otherwise."""
+
+RUN_TIMEOUT = 120.0
+"""Seconds that one run may take where neither the declarations nor the command line say otherwise."""
+
+MARKERS = (
+    "compile: retarget: the target compiles a module, one per module and compiler config",
+    "run: retarget: the target runs a compiled module on a device",
+    "suite(name): retarget: the module test suite of the target",
+    "compiler(name): retarget: the compiler config that compiles the target's module",
+    "backend(name): retarget: a code generator behind that config, such as llvm-cpu or vulkan",
+    "runtime(name): retarget: the runtime config that runs the target",
+    "driver(name): retarget: the HAL driver of that config",
+    "platform(os, arch): retarget: where that config can run",
+    "device(name): retarget: a device that the config names",
+)
+"""The fixed marks. Every tag of a target is a mark as well, registered when the target is collected."""
+
+_CACHE_DIR_VARIABLE = "RETARGET_CACHE_DIR"
+_EXTENSIONS_VARIABLE = "RETARGET_EXTENSIONS"
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Declare options and ini keys."""
+    group = parser.getgroup("retarget", "compiler test matrices (retarget)")
+    group.addoption(
+        "--retarget-require",
+        action="append",
+        metavar="EXPR",
+        help="make it an error, not a skip, if a target matching this mark expression cannot run here (repeatable)",
+    )
+    group.addoption(
+        "--retarget-export",
+        metavar="DIR",
+        help="write the artifacts of the selected targets to this folder, for --retarget-artifacts on another host",
+    )
+    group.addoption(
+        "--retarget-artifacts",
+        metavar="DIR",
+        help="compile nothing: run the artifacts that --retarget-export wrote to this folder",
+    )
+    group.addoption(
+        "--retarget-cache-dir",
+        metavar="DIR",
+        help=f"keep compiled artifacts here (also {_CACHE_DIR_VARIABLE} and the ini key retarget_cache_dir; "
+        "default: the user's cache folder)",
+    )
+    group.addoption(
+        "--retarget-no-cache",
+        action="store_true",
+        help="compile everything anew, in a folder that is removed at the end",
+    )
+    group.addoption("--retarget-jobs", metavar="N", help="compiles at a time (default: as many as there are cores)")
+    group.addoption(
+        "--retarget-compile-timeout",
+        metavar="SECONDS",
+        help=f"end a compile after this long, unless its declaration says otherwise (default: {COMPILE_TIMEOUT:.0f})",
+    )
+    group.addoption(
+        "--retarget-run-timeout",
+        metavar="SECONDS",
+        help=f"end a run after this long, unless its declaration says otherwise (default: {RUN_TIMEOUT:.0f})",
+    )
+    group.addoption(
+        "--retarget-extension",
+        action="append",
+        metavar="MODULE",
+        help=f"load this module as an extension, besides those installed (repeatable; also {_EXTENSIONS_VARIABLE})",
+    )
+    parser.addini("retarget_cache_dir", "keep compiled artifacts here, relative to this file")
+    parser.addini("retarget_jobs", "compiles at a time")
+    parser.addini("retarget_compile_timeout", "end a compile after this many seconds")
+    parser.addini("retarget_run_timeout", "end a run after this many seconds")
+    parser.addini("retarget_extensions", "modules to load as extensions, besides those installed", type="linelist")
+
+
+def register_markers(config: pytest.Config) -> None:
+    """Make the fixed marks known to `--markers` and `--strict-markers`."""
+    for line in MARKERS:
+        config.addinivalue_line("markers", line)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """One `--retarget-require`: its text, and the expression it says."""
+
+    text: str
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the user asked for.
+
+    Timeouts are in seconds. `jobs` 0 means one compile per core. `cache_dir` None means the user's cache folder.
+    """
+
+    require: tuple[Requirement, ...] = ()
+    export: Path | None = None
+    artifacts: Path | None = None
+    cache_dir: Path | None = None
+    no_cache: bool = False
+    jobs: int = 0
+    compile_timeout: float = COMPILE_TIMEOUT
+    run_timeout: float = RUN_TIMEOUT
+    extensions: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, config: pytest.Config) -> Settings:
+        """Read and check everything. Raises `pytest.UsageError`."""
+        export = _folder(config, "export")
+        artifacts = _folder(config, "artifacts")
+        no_cache = bool(config.getoption("retarget_no_cache"))
+        if export and artifacts:
+            msg = (
+                "--retarget-export and --retarget-artifacts were both given; expected one of them: "
+                "the first writes artifacts where they are compiled, the second runs them elsewhere"
+            )
+            raise pytest.UsageError(msg)
+        if artifacts and not artifacts.is_dir():
+            msg = (
+                f"--retarget-artifacts: no folder {artifacts}; expected one filled by "
+                "`pytest -m compile --retarget-export DIR` on the host that compiles"
+            )
+            raise pytest.UsageError(msg)
+        if no_cache and config.getoption("retarget_cache_dir"):
+            msg = "--retarget-no-cache and --retarget-cache-dir were both given; expected one of them"
+            raise pytest.UsageError(msg)
+        return cls(
+            require=tuple(_requirement(text) for text in config.getoption("retarget_require") or ()),
+            export=export,
+            artifacts=artifacts,
+            cache_dir=_cache_dir(config),
+            no_cache=no_cache,
+            jobs=_value(config, "jobs", _whole_number, "a whole number of compiles at a time, 1 or more", 0),
+            compile_timeout=_value(config, "compile_timeout", _seconds, _SECONDS, COMPILE_TIMEOUT),
+            run_timeout=_value(config, "run_timeout", _seconds, _SECONDS, RUN_TIMEOUT),
+            extensions=tuple(dict.fromkeys(_extensions(config))),
+        )
+
+
+SETTINGS = pytest.StashKey[Settings]()
+"""Where a config keeps its settings."""
+
+_SECONDS = "a number of seconds above 0, such as 90 or 0.5"
+
+
+def _value(config: pytest.Config, name: str, parse: Callable[[str], T], form: str, default: T) -> T:
+    option = "--retarget-" + name.replace("_", "-")
+    for where, text in ((option, config.getoption(f"retarget_{name}")), *_from_ini(config, name)):
+        if text:
+            try:
+                return parse(text)
+            except ValueError:
+                msg = f"{where}: found {text!r}, expected {form}"
+                raise pytest.UsageError(msg) from None
+    return default
+
+
+def _from_ini(config: pytest.Config, name: str) -> Iterable[tuple[str, str]]:
+    yield f"retarget_{name} in {config.inipath}", str(config.getini(f"retarget_{name}") or "")
+
+
+def _whole_number(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def _seconds(text: str) -> float:
+    number = float(text)
+    if not (number > 0 and math.isfinite(number)):
+        raise ValueError
+    return number
+
+
+def _requirement(text: str) -> Requirement:
+    try:
+        return Requirement(text=text, expression=Expression.compile(text))
+    except SyntaxError as error:
+        msg = f"--retarget-require: {text!r}: at column {error.offset}: {error.msg}; expected an expression as -m takes"
+        raise pytest.UsageError(msg) from None
+
+
+def _folder(config: pytest.Config, name: str) -> Path | None:
+    text = config.getoption(f"retarget_{name}")
+    if text is None:
+        return None
+    option = "--retarget-" + name.replace("_", "-")
+    if not text:
+        msg = f"{option}: found an empty text, expected a folder"
+        raise pytest.UsageError(msg)
+    folder = _absolute(config.invocation_params.dir, text)
+    if folder.exists() and not folder.is_dir():
+        msg = f"{option}: {folder} is a file, expected a folder"
+        raise pytest.UsageError(msg)
+    return folder
+
+
+def _cache_dir(config: pytest.Config) -> Path | None:
+    given = _folder(config, "cache_dir")
+    if given:
+        return given
+    if text := os.environ.get(_CACHE_DIR_VARIABLE):
+        return _absolute(config.invocation_params.dir, text)
+    if (text := config.getini("retarget_cache_dir")) and config.inipath:
+        return _absolute(config.inipath.parent, text)
+    return None
+
+
+def _absolute(base: Path, text: str) -> Path:
+    return Path(os.path.abspath(base / Path(text).expanduser()))  # noqa: PTH100  (a symbolic link stays as the user wrote it)
+
+
+def _extensions(config: pytest.Config) -> Iterable[str]:
+    yield from config.getoption("retarget_extension") or ()
+    yield from (name for name in os.environ.get(_EXTENSIONS_VARIABLE, "").split(os.pathsep) if name)
+    yield from config.getini("retarget_extensions")

@@ -1,0 +1,204 @@
+"""The hooks that serve matrix items, brought in when the first suite is met.
+
+In an xdist worker they run targets and decorate reports; in the controller they count and show; without xdist, both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _pytest._code.code import ReprExceptionInfo
+from retarget.errors import display_path
+
+from .cachedir import cache_dir
+from .failures import PlainWhereItMust, error_repr
+from .items import Blocked, CompileItem, MatrixItem
+from .lastfailed import remember_blocked
+from .options import SETTINGS
+from .progress import Progress
+from .session import SERVICES, Services
+from .summary import Record, Tally
+
+__all__ = ["Face", "activate"]
+
+NAME = "retarget-face"
+"""The name under which the hooks are registered."""
+
+FILES_NAMED = 4
+"""How many declaration files the header names; more are counted, unless -v asks for all."""
+
+BLOCKED = "retarget_blocked"
+RECORD = "retarget_record"
+"""Attributes of a report, made of builtin types so that they cross xdist's channel."""
+
+
+def activate(config: pytest.Config) -> None:
+    """Register the hooks, once per session."""
+    if not config.pluginmanager.has_plugin(NAME):
+        config.pluginmanager.register(Face(config), NAME)
+
+
+def make_services(config: pytest.Config) -> Services:
+    """The services of this pytest process."""
+    from .collection import declared
+
+    workerinput = getattr(config, "workerinput", {})
+    return Services(
+        settings=config.stash[SETTINGS],
+        registry=declared(config).registry,
+        root=config.rootpath,
+        cache_dir=cache_dir(config),
+        processes=int(workerinput.get("workercount", 1)),
+        progress=Progress(config),
+    )
+
+
+class Face:
+    """The hooks of one session."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._is_worker = hasattr(config, "workerinput")
+        self._tally = Tally()
+
+    # ------------------------------------------------------------ before anything runs
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """A target reached through its suite file and through its module is one item."""
+        from .collection import declared
+
+        if declared(config).by_module and not config.getoption("keepduplicates"):
+            items[:] = {item.nodeid: item for item in reversed(items)}.values()
+            items.reverse()
+
+    def pytest_report_collectionfinish(self, config: pytest.Config, items: Sequence[pytest.Item]) -> list[str]:
+        """Say what was declared, and where."""
+        from .collection import declared
+
+        mine = [item for item in items if isinstance(item, MatrixItem)]
+        if not mine or config.get_verbosity() < 0:
+            return []
+        compiles = sum(isinstance(item, CompileItem) for item in mine)
+        suites = len({item.parent for item in mine})
+        files = [display_path(path) for path in declared(config).files]
+        shown = ", ".join(files) if len(files) <= FILES_NAMED or config.get_verbosity() > 0 else f"{len(files)} files"
+        return [
+            f"retarget: {_count(suites, 'suite')}, {_count(compiles, 'compile target')}, "
+            f"{_count(len(mine) - compiles, 'run target')}, declared in {shown}"
+        ]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> None:
+        """Queue the compiles of the selection, ahead of need."""
+        config = session.config
+        failed = session.testsfailed and not config.getoption("continue_on_collection_errors")
+        items = [item for item in session.items if isinstance(item, MatrixItem)]
+        if not items or failed or config.getoption("collectonly"):
+            return
+        config.stash[SERVICES] = services = make_services(config)
+        if not config.getoption("setuponly", False):
+            services.start(items)
+
+    # ------------------------------------------------------------ where targets run
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Give a report the words, and the data for the summary."""
+        report = yield
+        if not isinstance(item, MatrixItem):
+            return report
+        error = call.excinfo.value if call.excinfo is not None else None
+        path, line, _ = item.reportinfo()
+        reason = ""
+        if isinstance(error, pytest.skip.Exception):
+            reason = str(error.msg)
+            blocked = isinstance(error, Blocked)
+            setattr(report, BLOCKED, blocked)
+            report.longrepr = (str(path), (line or 0) + 1, reason if blocked else f"Skipped: {reason}")
+        elif report.failed and error is not None and (words := error_repr(error, path, line)) is not None:
+            report.longrepr = words
+        if report.when == "call" or not report.passed:
+            setattr(report, RECORD, item.record(reason).to_plain())
+        return report
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """End the workers and hand in their statistics."""
+        services = session.config.stash.get(SERVICES, None)
+        if services is None:
+            return
+        statistics = services.statistics()
+        if self._is_worker:
+            session.config.workeroutput["retarget"] = statistics  # type: ignore[attr-defined]  # set by xdist
+        else:
+            self._tally.add_compiles(statistics)
+        services.close()
+
+    def pytest_unconfigure(self, config: pytest.Config) -> None:
+        """End the workers where the session did not come to its end."""
+        if services := config.stash.get(SERVICES, None):
+            services.close()
+
+    # ------------------------------------------------------------ where reports are shown
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Count a target; and show colours only where there are some."""
+        if self._is_worker or not hasattr(report, RECORD):
+            return
+        if isinstance(report.longrepr, ReprExceptionInfo):
+            traceback = report.longrepr.reprtraceback
+            traceback.reprentries = [PlainWhereItMust(entry.lines) for entry in traceback.reprentries]
+        status = self._config.hook.pytest_report_teststatus(report=report, config=self._config)
+        if status[0]:
+            self._tally.add(Record.from_plain(getattr(report, RECORD)), status[0])
+
+    @pytest.hookimpl(trylast=True, specname="pytest_runtest_logreport")
+    def remember_blocked(self, report: pytest.TestReport) -> None:
+        """Let `--lf` rerun what a failed compile has blocked."""
+        if getattr(report, BLOCKED, False):
+            remember_blocked(self._config, report)
+
+    def pytest_report_teststatus(
+        self, report: pytest.TestReport
+    ) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
+        """Blocked is a category of its own."""
+        if getattr(report, BLOCKED, False):
+            return "blocked", "b", ("BLOCKED", {"yellow": True})
+        return None
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take an xdist worker's statistics."""
+        self._tally.add_compiles(getattr(node, "workeroutput", {}).get("retarget", {}))
+
+    def pytest_terminal_summary(self, terminalreporter: Any, config: pytest.Config) -> None:
+        """The table, the reasons, the figures."""
+        if config.option.no_summary or config.getoption("collectonly") or not self._tally.cells:
+            return
+        if config.get_verbosity() >= 0:
+            terminalreporter.write_sep("=", "target matrix")
+            verbose = config.get_verbosity() > 0
+            for line in self._tally.lines(width=terminalreporter._tw.fullwidth, verbose=verbose):  # noqa: SLF001
+                markup = {"red": True} if line.bad else {"green": True} if line.fine else {}
+                terminalreporter.write_line(line.text, **markup)
+        if compiles := self._tally.compile_line():
+            where = "" if config.stash[SETTINGS].no_cache else f" (cache: {_home(cache_dir(config))})"
+            terminalreporter.write_line(compiles + where)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _home(path: Path) -> str:
+    """`~/.cache/retarget`, as people write it."""
+    try:
+        return f"~/{path.relative_to(Path.home()).as_posix()}"
+    except (ValueError, RuntimeError):
+        return str(path)

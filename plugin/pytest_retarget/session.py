@@ -1,0 +1,185 @@
+"""What the items of one pytest process share: compiling, running, and how long both live.
+
+Under xdist each worker process has services of its own; their pools share the cores, and the store's single flight
+lets them work together. Nothing is started before something selected needs it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from retarget.availability import host_mismatch
+from retarget.errors import RetargetError
+from retarget.extension import UnavailableError
+from retarget.extensions import Registry
+from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig
+from retarget.outcomes import Artifact, CompileOutcome, DeviceInfo, RunOutcome
+
+from .commands import Commands
+from .options import Settings
+from .progress import Progress
+
+if TYPE_CHECKING:
+    from retarget.build.service import BuildService
+    from retarget.run.service import RunService
+
+    from .items import MatrixItem
+
+__all__ = ["SERVICES", "Services", "compiles_at_a_time"]
+
+
+def compiles_at_a_time(settings: Settings, processes: int) -> int:
+    """This process's share of the compiles at a time, 1 or more, where `processes` pytest processes work together."""
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:  # macOS
+        cores = os.cpu_count() or 1
+    return max(1, (settings.jobs or cores) // processes)
+
+
+class Services:
+    """Compiles and runs for one pytest process."""
+
+    def __init__(
+        self, *, settings: Settings, registry: Registry, root: Path, cache_dir: Path, processes: int, progress: Progress
+    ) -> None:
+        self.settings = settings
+        self.registry = registry
+        self.cache_dir = cache_dir
+        self.commands = Commands(registry=registry, folder=root, compiles=settings.artifacts is None)
+        self.selected_compiles: frozenset[str] = frozenset()
+        self._processes = processes
+        self._progress = progress
+        self._build: BuildService | None = None
+        self._run: RunService | None = None
+        self._compilers: dict[CompilerConfig, UnavailableError | RetargetError | None] = {}
+        self._exported: set[str] = set()
+
+    def start(self, items: Sequence[MatrixItem]) -> None:
+        """Queue every compile that the selection needs, in its order.
+
+        What only run targets need that will be skipped here is not compiled ahead.
+        """
+        self.selected_compiles = frozenset(item.nodeid for item in items if not item.runtime)
+        if self.settings.artifacts is not None:
+            return
+        wanted: dict[str, CompileTarget] = {}
+        for item in items:
+            if item.compile_id not in wanted and self._is_needed(item):
+                wanted[item.compile_id] = item.compile_target
+        if wanted:
+            self._builds().submit(list(wanted.values()))
+
+    def required(self, item: pytest.Item) -> str | None:
+        """The first `--retarget-require` that an item matches, or None."""
+        marks: dict[str, list[pytest.Mark]] = {}
+        for mark in item.iter_markers():
+            marks.setdefault(mark.name, []).append(mark)
+
+        def matches(name: str, /, **fields: str | int | bool | None) -> bool:
+            return any(
+                all(mark.kwargs.get(key) == value for key, value in fields.items()) for mark in marks.get(name, ())
+            )
+
+        for requirement in self.settings.require:
+            if requirement.expression.evaluate(matches):
+                return requirement.text
+        return None
+
+    def check_compiler(self, config: CompilerConfig) -> None:
+        """Raise `UnavailableError` if a config's compiler is not installed, `RetargetError` if nobody brought it."""
+        if config not in self._compilers:
+            self._compilers[config] = None
+            try:
+                self.registry.compiler(config.compiler).fingerprint(config)
+            except (UnavailableError, RetargetError) as error:
+                self._compilers[config] = error
+        if (known := self._compilers[config]) is not None:
+            raise known
+
+    def compiled(self, target: CompileTarget) -> CompileOutcome:
+        """Wait for a compile, or take its artifact from the folder the user named."""
+        if self.settings.artifacts is not None:
+            from retarget.build.exchange import ArtifactFolder
+
+            return ArtifactFolder(self.settings.artifacts, self.registry).outcome(target)
+        with self._progress.of(target.name) as on_wait:
+            outcome = self._builds().result(target, on_wait)
+        if self.settings.export is not None and outcome.artifact is not None and target.name not in self._exported:
+            from retarget.build.exchange import export_artifact
+
+            export_artifact(outcome, target, self.registry, self.settings.export)
+            self._exported.add(target.name)
+        return outcome
+
+    def devices(self, runtime: RuntimeConfig) -> tuple[DeviceInfo, ...]:
+        """The devices of a runtime config. Raises `UnavailableError` where they are not here."""
+        return self._runs().devices(runtime)
+
+    def run(self, target: RunTarget, artifact: Artifact) -> RunOutcome:
+        """Run one target on its devices."""
+        return self._runs().run(target, artifact)
+
+    def statistics(self) -> dict[str, float]:
+        """Compiled, reused and failed compiles, and seconds of compiling, as plain numbers for xdist's channel."""
+        if self._build is None:
+            return {}
+        statistics = self._build.statistics
+        return {name: getattr(statistics, name) for name in ("compiled", "reused", "failed", "seconds")}
+
+    def close(self) -> None:
+        """End all workers, at once."""
+        build, run = self._build, self._run
+        self._build = self._run = None
+        try:
+            if build is not None:
+                build.close()
+        finally:
+            if run is not None:
+                run.close()
+
+    def _is_needed(self, item: MatrixItem) -> bool:
+        try:
+            self.check_compiler(item.compile_target.compiler)
+            if item.runtime is None:
+                return True
+            if host_mismatch(item.runtime) is not None:
+                return False
+            if item.compile_id not in self.selected_compiles:
+                self.registry.driver(item.runtime.driver)
+                self.devices(item.runtime)
+        except (UnavailableError, RetargetError):
+            return False  # its own setup will say so
+        return True
+
+    def _builds(self) -> BuildService:
+        if self._build is None:
+            from retarget.build.service import BuildService
+            from retarget.build.store import Store
+
+            self._build = BuildService(
+                store=Store(self.cache_dir),
+                extensions=self.settings.extensions,
+                workers=compiles_at_a_time(self.settings, self._processes),
+                default_timeout=self.settings.compile_timeout,
+            )
+        return self._build
+
+    def _runs(self) -> RunService:
+        if self._run is None:
+            from retarget.run.service import RunService
+
+            self._run = RunService(
+                extensions=self.settings.extensions,
+                default_timeout=self.settings.run_timeout,
+                lease_folder=self.cache_dir / "leases",
+            )
+        return self._run
+
+
+SERVICES = pytest.StashKey[Services]()
+"""Where a config keeps its services."""

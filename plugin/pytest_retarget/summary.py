@@ -1,0 +1,198 @@
+"""What is counted while reports come in, and the table it makes at the end.
+
+Rows are compiler configs, columns runtime configs, one table per suite. A suite in which all went well is one line.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Line", "Record", "Tally"]
+
+WORDS = {
+    "passed": "ok",
+    "failed": "FAILED",
+    "error": "ERROR",
+    "blocked": "blocked",
+    "skipped": "skipped",
+    "xfailed": "xfailed",
+    "xpassed": "XPASSED",
+}
+"""How an outcome reads in a cell, in this order. Other plugins' outcomes follow under their own names."""
+
+BAD = frozenset({"failed", "error", "blocked", "xpassed"})
+"""Outcomes that make a suite show its table."""
+
+COMPILE_COLUMN = "compile"
+NOTHING = "-"
+INDENT = "  "
+GAP = "  "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line of the summary. `bad` and `fine` say how to colour it; neither: not at all."""
+
+    text: str
+    bad: bool = False
+    fine: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What the report of one target tells the summary. `runtime` is empty for a compile target."""
+
+    file: str
+    suite: str
+    compiler: str
+    runtime: str = ""
+    reason: str = ""
+    devices: tuple[str, ...] = ()
+    key: str = ""
+
+    def to_plain(self) -> dict[str, object]:
+        """As builtin types, which cross xdist's channel."""
+        return {
+            "file": self.file,
+            "suite": self.suite,
+            "compiler": self.compiler,
+            "runtime": self.runtime,
+            "reason": self.reason,
+            "devices": list(self.devices),
+            "key": self.key,
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Record:
+        """The inverse of `to_plain`."""
+        fields: dict[str, Any] = {**plain, "devices": tuple(plain["devices"])}
+        return cls(**fields)
+
+
+Suite = tuple[str, str]
+Cell = tuple[str, str]
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """Counts per suite, compiler config and runtime config, and what else the end of the session tells."""
+
+    cells: dict[Suite, dict[Cell, Counter[str]]] = field(default_factory=dict)
+    reasons: dict[str, Counter[str]] = field(default_factory=dict)
+    devices: dict[str, dict[str, None]] = field(default_factory=dict)
+    keys: set[str] = field(default_factory=set)
+    compiles: Counter[str] = field(default_factory=Counter)
+
+    def add(self, record: Record, category: str) -> None:
+        """Count one report."""
+        cells = self.cells.setdefault((record.file, record.suite), {})
+        cells.setdefault((record.compiler, record.runtime), Counter())[category] += 1
+        if record.reason:
+            self.reasons.setdefault(category, Counter())[record.reason] += 1
+        for device in record.devices:
+            self.devices.setdefault(device, {})[record.runtime] = None
+        if record.key:
+            self.keys.add(record.key)
+
+    def add_compiles(self, statistics: Mapping[str, float]) -> None:
+        """Add one process's compile statistics."""
+        self.compiles.update(statistics)
+
+    def lines(self, *, width: int, verbose: bool) -> Iterator[Line]:
+        """The tables, then skip reasons, devices and compile statistics. `width` is the terminal's, in columns."""
+        names = {suite: f"{suite[1]} ({suite[0]})" if self._ambiguous(suite) else suite[1] for suite in self.cells}
+        short = {suite for suite, cells in self.cells.items() if not verbose and not _is_bad(cells)}
+        label = max((len(names[suite]) for suite in short), default=0)
+        for suite, cells in self.cells.items():
+            if suite in short:
+                yield Line(text=f"{names[suite].ljust(label)}{GAP}{count_text(_total(cells))}", fine=True)
+            else:
+                yield from table(names[suite], cells, width)
+        yield from self._reasons()
+        yield from (Line(text=f"device: {device} ({', '.join(runtimes)})") for device, runtimes in self.devices.items())
+
+    def compile_line(self) -> str:
+        """`compiled 12, reused 30, failed 1; 41.2 s of compiling`, or nothing where there was nothing to compile."""
+        if not self.compiles:
+            return ""
+        compiled, failed = int(self.compiles["compiled"]), int(self.compiles["failed"])
+        parts = [f"compiled {compiled}", f"reused {int(self.compiles['reused'])}"] + (
+            [f"failed {failed}"] if failed else []
+        )
+        return f"{', '.join(parts)}; {self.compiles['seconds']:.1f} s of compiling"
+
+    def _ambiguous(self, suite: Suite) -> bool:
+        return sum(name == suite[1] for _, name in self.cells) > 1
+
+    def _reasons(self) -> Iterator[Line]:
+        for category in ("skipped", "blocked"):
+            for reason, count in sorted(self.reasons.get(category, Counter()).items(), key=lambda pair: -pair[1]):
+                text = reason if category == "blocked" else f"skipped: {reason}"
+                yield Line(text=f"{text} ({_targets(count)})")
+
+
+def table(name: str, cells: Mapping[Cell, Counter[str]], width: int) -> Iterator[Line]:
+    """One suite's table; as a list where the table would be wider than the terminal."""
+    rows = list(dict.fromkeys(compiler for compiler, _ in cells))
+    columns = sorted(dict.fromkeys(runtime for _, runtime in cells), key=bool)
+    texts = {(row, column): _cell_text(cells.get((row, column))) for row in rows for column in columns}
+    widths = {column: max(len(_head(column)), *(len(texts[row, column]) for row in rows)) for column in columns}
+    first = max(len(name), *(len(INDENT + row) for row in rows))
+    if first + sum(len(GAP) + one for one in widths.values()) > width:
+        yield from _list(name, cells)
+        return
+    yield Line(text=_row(name, first, [(_head(column), widths[column]) for column in columns]))
+    for row in rows:
+        line = _row(INDENT + row, first, [(texts[row, column], widths[column]) for column in columns])
+        yield Line(text=line, bad=any(_is_bad_count(cells.get((row, column))) for column in columns))
+
+
+def count_text(counts: Mapping[str, int]) -> str:
+    """`11 ok, 1 FAILED`."""
+    order = [*WORDS, *(name for name in counts if name not in WORDS)]
+    return ", ".join(f"{counts[name]} {WORDS.get(name, name)}" for name in order if counts.get(name))
+
+
+def _row(first: str, width: int, cells: Sequence[tuple[str, int]]) -> str:
+    return (first.ljust(width) + "".join(GAP + text.ljust(column) for text, column in cells)).rstrip()
+
+
+def _list(name: str, cells: Mapping[Cell, Counter[str]]) -> Iterator[Line]:
+    label = max(len(_head(column)) for _, column in cells)
+    yield Line(text=name)
+    for row in dict.fromkeys(compiler for compiler, _ in cells):
+        yield Line(text=INDENT + row)
+        for (compiler, column), counts in cells.items():
+            if compiler == row:
+                text = f"{INDENT * 2}{_head(column).ljust(label)}{GAP}{count_text(counts)}"
+                yield Line(text=text, bad=_is_bad_count(counts))
+
+
+def _head(column: str) -> str:
+    return column or COMPILE_COLUMN
+
+
+def _cell_text(counts: Counter[str] | None) -> str:
+    return NOTHING if counts is None else count_text(counts)
+
+
+def _total(cells: Mapping[Cell, Counter[str]]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for counts in cells.values():
+        total.update(counts)
+    return total
+
+
+def _is_bad(cells: Mapping[Cell, Counter[str]]) -> bool:
+    return any(_is_bad_count(counts) for counts in cells.values())
+
+
+def _is_bad_count(counts: Counter[str] | None) -> bool:
+    return counts is not None and any(counts[name] for name in BAD)
+
+
+def _targets(count: int) -> str:
+    return f"{count} target" if count == 1 else f"{count} targets"
