@@ -1,0 +1,28 @@
+"""The case loader `check`: modules that check themselves with IREE's check dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from retarget.extension import Case, FunctionInfo
+
+__all__ = ["CheckCaseLoader"]
+
+
+class CheckCaseLoader:
+    """Every exported function without arguments is one case, in the module's order.
+
+    Functions that take arguments, or that do not say, are not run. A module with no other kind gives no case, which is
+    reported as a failure. A case that makes no check fails too: it could not have failed otherwise.
+    """
+
+    kind = "check"
+
+    def load(self, source: Path, functions: Sequence[FunctionInfo]) -> Sequence[Case]:  # noqa: ARG002 - part of the protocol
+        """Return one case per function without arguments; empty where there is none."""
+        return [
+            Case(name=function.name, function=function.name, must_check=True)
+            for function in functions
+            if function.arguments == 0
+        ]

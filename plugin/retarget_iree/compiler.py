@@ -1,0 +1,223 @@
+"""The compiler `iree`: IREE's compiler library in the process, its tool for the flags that only the tool takes."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from retarget.extension import Compiled, CompileRequest, CompilerError, Resolved
+from retarget.model import CompilerConfig, CompileTarget
+
+from .capture import CapturedStderr
+from .flags import named_files, target_words, with_devices
+from .hostcpu import explicit_host
+from .noise import clean_diagnostics, first_error
+from .onnx_import import import_onnx
+from .reproduce import compile_command
+from .toolchain import Toolchain, compiler_api, find_toolchain
+
+__all__ = ["IreeCompiler"]
+
+_TOOL_ONLY = re.compile(r"option not found: ")
+_OWN_NAME = re.compile(r"^[\w.-]*: ")
+_EMPTY_MODULE = b"module {\n}\n"
+_PROBE_MODULE = b"util.func public @probe() {\n  util.return\n}\n\0"
+_TOOL_LINE = re.compile(r"^(?:\S*/)?iree-compile(?:\.exe)?: (?P<text>.*)$")
+_TOOL_HELP = re.compile(r"\s*(?:Try:|See:) .*--help'?$")
+
+
+class IreeCompiler:
+    """Compiles `.mlir`, `.mlirbc` and `.onnx` to `.vmfb`. Implements `retarget.extension.Compiler`."""
+
+    name = "iree"
+    artifact_suffix = ".vmfb"
+
+    def fingerprint(self, config: CompilerConfig) -> str:  # noqa: ARG002 - part of the protocol
+        """Name the installed compiler by version, path, size in bytes and modification time."""
+        return find_toolchain().fingerprint()
+
+    def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
+        """Check the flags one by one, name the host CPU, find the files.
+
+        Raises `UnavailableError` without a compiler, `CompilerError` with the compiler's own words for a flag that
+        neither the library nor the tool takes.
+        """
+        toolchain = find_toolchain()
+        complete = with_devices(config, flags)
+        _check_flags(toolchain, complete)
+        explicit = explicit_host(complete, _precompile)
+        return Resolved(build_id=toolchain.build_id(), flags=explicit, files=named_files(explicit))
+
+    def compile(self, request: CompileRequest) -> Compiled:
+        """Compile one module. Raises `CompilerError` whose summary is the compiler's first error."""
+        content = request.source
+        if Path(request.source_name).suffix == ".onnx":
+            content = import_onnx(content, request.source_name)
+        if tool_only_flags(request.resolved.flags):
+            return _compile_with_tool(find_toolchain(), content, request)
+        return _compile_with_library(content, request)
+
+    def tags(self, config: CompilerConfig) -> Sequence[str]:
+        """Return backend, platform and chip words that the config's flags and devices imply."""
+        return target_words(with_devices(config, config.flags))
+
+    def reproduce(self, target: CompileTarget, flags: tuple[str, ...], output: Path) -> Sequence[str]:
+        """Return the `iree-compile` command for a target."""
+        return compile_command(target, flags, output)
+
+
+@functools.lru_cache(maxsize=4096)
+def _refusal(flag: str) -> str | None:
+    """Return why the library does not take a flag, None if it does. Raises `UnavailableError`."""
+    session = compiler_api().Session()
+    try:
+        with CapturedStderr() as captured:
+            session.set_flags(flag)
+    except ValueError as error:
+        own_words = [_OWN_NAME.sub("", line).strip() for line in captured.text.splitlines() if line.strip()]
+        return own_words[0] if own_words else str(error).partition("\n")[2].strip() or str(error)
+    finally:
+        session.close()
+    return None
+
+
+def tool_only_flags(flags: Sequence[str]) -> tuple[str, ...]:
+    """Return those of `flags` that the library does not know: the tool's own and LLVM's and MLIR's global ones."""
+    return tuple(flag for flag in flags if _TOOL_ONLY.match(_refusal(flag) or ""))
+
+
+def _check_flags(toolchain: Toolchain, flags: Sequence[str]) -> None:
+    faults: list[str] = []
+    unknown: list[str] = []
+    for flag in flags:
+        if not flag.startswith("-"):
+            faults.append(f"{flag!r} is no flag: expected --name or --name=value")
+        elif (reason := _refusal(flag)) is not None:
+            if _TOOL_ONLY.match(reason):
+                unknown.append(flag)
+            else:
+                faults.append(f"{flag}: {reason}")
+    if unknown:
+        faults += _tool_faults(toolchain, unknown)
+    if faults:
+        raise CompilerError("; ".join(faults), diagnostics="\n".join(faults))
+
+
+def _tool_faults(toolchain: Toolchain, flags: Sequence[str]) -> list[str]:
+    """Ask the tool about flags that the library does not know; return its complaints, its suggestions included."""
+    words = _tool_words(toolchain, flags)
+    if not words:
+        return []
+    if len(flags) == 1:
+        return [f"{flags[0]}: {words}"]
+    faults = [(flag, _tool_words(toolchain, [flag])) for flag in flags]
+    return [f"{flag}: {said}" for flag, said in faults if said] or [f"{' '.join(flags)}: {words}"]
+
+
+def _tool_words(toolchain: Toolchain, flags: Sequence[str]) -> str:
+    """Return what the tool says against `flags`; the empty string if it takes them."""
+    done = _run_tool(toolchain, [*flags, "-", "-o", os.devnull], _EMPTY_MODULE)
+    if done.returncode == 0:
+        return ""
+    lines = done.stderr.decode("utf-8", "replace").splitlines()
+    said = [match["text"] for match in map(_TOOL_LINE.match, lines) if match is not None]
+    return " ".join(_TOOL_HELP.sub("", text).strip() for text in said)
+
+
+def _run_tool(toolchain: Toolchain, arguments: Sequence[str], content: bytes) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([str(toolchain.compile_tool), *arguments], input=content, capture_output=True, check=False)
+
+
+def _precompile(flags: Sequence[str]) -> str:
+    """Take a module without code to where its targets are known, and return its text. See `retarget_iree.hostcpu`."""
+    api = compiler_api()
+    with CapturedStderr() as captured, api.Session() as session:
+        session.set_flags(*flags)
+        invocation = session.invocation()
+        invocation.enable_console_diagnostics()
+        source = api.Source.wrap_buffer(session, _PROBE_MODULE, buffer_name="probe.mlir")
+        from iree.compiler.api.ctypes_dl import PipelineType
+
+        done = invocation.parse_source(source) and invocation.execute(PipelineType.IREE_COMPILER_PIPELINE_PRECOMPILE)
+        text = _output_text(api, invocation) if done else ""
+        invocation.close()
+    if not done:
+        diagnostics = clean_diagnostics(captured.text)
+        raise CompilerError(first_error(diagnostics) or "the compiler cannot name its target", diagnostics=diagnostics)
+    return text
+
+
+def _output_text(api: Any, invocation: Any) -> str:
+    output = api.Output.open_membuffer()
+    try:
+        invocation.output_ir(output)
+        return bytes(output.map_memory()).decode("utf-8", "replace")
+    finally:
+        output.close()
+
+
+def _compile_with_library(content: bytes, request: CompileRequest) -> Compiled:
+    api = compiler_api()
+    # Text must end in a null byte, or the library copies and checks it anew; bytecode must not.
+    buffer = content if content[:4] == b"ML\xefR" else content + b"\0"
+    artifact: bytes | None = None
+    fault = ""
+    with CapturedStderr() as captured, api.Session() as session:
+        session.set_flags(*request.resolved.flags)
+        invocation = session.invocation()
+        invocation.enable_console_diagnostics()
+        source = api.Source.wrap_buffer(session, buffer, buffer_name=request.source_name)
+        try:
+            if invocation.parse_source(source) and invocation.execute():
+                artifact = _output_bytecode(api, invocation)
+        except ValueError as error:
+            fault = str(error)
+        invocation.close()
+    diagnostics = clean_diagnostics(captured.text)
+    if artifact is None:
+        summary = first_error(diagnostics) or fault or f"{request.source_name}: the compiler failed and did not say why"
+        raise CompilerError(summary, diagnostics=diagnostics)
+    return Compiled(artifact=artifact, diagnostics=diagnostics)
+
+
+def _output_bytecode(api: Any, invocation: Any) -> bytes:
+    output = api.Output.open_membuffer()
+    try:
+        invocation.output_vm_bytecode(output)
+        return bytes(output.map_memory())
+    finally:
+        output.close()
+
+
+def _compile_with_tool(toolchain: Toolchain, content: bytes, request: CompileRequest) -> Compiled:
+    """Compile in a process of the tool's own: slower, and the only way for flags that are global to a process."""
+    done = _run_tool(toolchain, [*request.resolved.flags, "-", "-o", "-"], content)
+    said = re.sub(
+        r"(?m)(^|\()(?:<stdin>|-)(?=:\d+:\d+)", rf"\1{request.source_name}", done.stderr.decode("utf-8", "replace")
+    )
+    if done.returncode < 0:
+        _die_of(-done.returncode, said)
+    diagnostics = clean_diagnostics(said)
+    if done.returncode != 0:
+        summary = first_error(diagnostics) or f"iree-compile ended with exit status {done.returncode}"
+        raise CompilerError(summary, diagnostics=diagnostics)
+    return Compiled(artifact=done.stdout, diagnostics=diagnostics)
+
+
+def _die_of(number: int, last_words: str) -> None:
+    """End this process by the signal that ended the tool.
+
+    A crash of the compiler must look like one to who started this worker: a `CompilerError` would be stored as the
+    module's own fault and never tried again.
+    """
+    sys.stderr.write(last_words)
+    sys.stderr.flush()
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)

@@ -1,0 +1,178 @@
+"""The HAL drivers of the IREE runtime: `local-sync`, `local-task`, `vulkan`, `cuda`, `hip`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from retarget.extension import DriverError, FunctionInfo, RunPlan, UnavailableError
+from retarget.model import RuntimeConfig
+from retarget.outcomes import DeviceInfo
+
+from .identity import describe_device
+from .noise import clean_status
+from .reproduce import run_command
+from .selection import select_device
+from .toolchain import RUNTIME_HINT, runtime_installed
+
+if TYPE_CHECKING:
+    from .program import IreeDevice
+
+__all__ = ["DRIVERS", "IreeDriver", "parse_runtime_flags"]
+
+
+@dataclass(eq=False, slots=True, kw_only=True)  # not frozen: the protocol's `name` may be set
+class IreeDriver:
+    """One HAL driver by name. Implements `retarget.extension.Driver`.
+
+    `missing` maps a word of the runtime's complaint to (reason, what mends it), looked at in order.
+    """
+
+    name: str
+    words: tuple[str, ...] = ()
+    missing: tuple[tuple[str, str, str], ...] = ()
+
+    def probe(self) -> Sequence[DeviceInfo]:
+        """List the devices. Raises `UnavailableError` if the driver has no library or no device here."""
+        return self._probe()[1]
+
+    def open(self, config: RuntimeConfig) -> IreeDevice:
+        """Open the config's devices in order, its first or default device if it names none.
+
+        Runtime flags are parsed first; they hold for the whole process. Raises `UnavailableError` if a device is not
+        there, `DriverError` for a flag the runtime does not know, a name that fits several devices, or a device that
+        does not open.
+        """
+        self._require_runtime()
+        parse_runtime_flags(config)
+        driver, infos, records = self._records()
+        chosen = [select_device(wanted, infos, driver=self.name) for wanted in config.devices or ("0",)]
+        from .program import IreeDevice
+
+        opened = []
+        for wanted, info in zip(config.devices or (info.uri for info in chosen), chosen, strict=True):
+            try:
+                if "?" in wanted:  # parameters go with the URI only
+                    opened.append(driver.create_device_by_uri(wanted))
+                else:
+                    opened.append(driver.create_device(records[info.ordinal]))
+            except (RuntimeError, ValueError, OSError) as error:
+                msg = f"{info.uri} ({info.name}) does not open: {clean_status(str(error))}"
+                raise DriverError(msg) from error
+        return IreeDevice(opened, chosen)
+
+    def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
+        """List an artifact's functions without a device. Raises `DriverError` for bytes that are no module."""
+        self._require_runtime()
+        from .program import module_functions  # imports the runtime
+
+        return module_functions(artifact)
+
+    def tags(self, config: RuntimeConfig) -> Sequence[str]:  # noqa: ARG002 - part of the protocol
+        """Return the driver's name and its further words (`rocm` for `hip`)."""
+        return (self.name, *self.words)
+
+    def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
+        """Return the command that runs one function by hand; None where no tool takes the config's devices."""
+        argv = run_command(config, artifact, function, kind)
+        return None if argv is None else RunPlan(argv=argv, env=config.env)
+
+    def _require_runtime(self) -> None:
+        if not runtime_installed():
+            msg = "the IREE runtime is not installed: there is no module iree.runtime"
+            raise UnavailableError(msg, hint=RUNTIME_HINT)
+
+    def _probe(self) -> tuple[Any, tuple[DeviceInfo, ...]]:
+        self._require_runtime()
+        driver, infos, _ = self._records()
+        return driver, infos
+
+    def _records(self) -> tuple[Any, tuple[DeviceInfo, ...], list[dict[str, Any]]]:
+        """Return the runtime's driver, the devices, and the runtime's own records of them in the same order."""
+        import iree.runtime as rt
+
+        if self.name not in rt.query_available_drivers():
+            msg = f"this IREE runtime was built without the driver {self.name}"
+            raise UnavailableError(msg, hint=f"it has: {', '.join(rt.query_available_drivers())}")
+        try:
+            driver = rt.get_driver(self.name)
+            records = [dict(record) for record in driver.query_available_devices()]
+        except (RuntimeError, ValueError, OSError) as error:
+            raise self._unavailable(str(error)) from error
+        if not records:
+            complaint = "no devices"
+            raise self._unavailable(complaint)
+        infos = tuple(
+            describe_device(self.name, ordinal, record, _dump(driver, record)) for ordinal, record in enumerate(records)
+        )
+        return driver, infos, records
+
+    def _unavailable(self, complaint: str) -> UnavailableError:
+        for word, reason, hint in self.missing:
+            if word in complaint:
+                return UnavailableError(reason, hint=hint)
+        first = clean_status(complaint).partition("\n")[0]
+        return UnavailableError(f"the driver {self.name} does not start: {first}")
+
+
+def _dump(driver: Any, record: dict[str, Any]) -> str:
+    try:
+        return str(driver.dump_device_info(record["device_id"]))
+    except (RuntimeError, ValueError, NotImplementedError, OSError):
+        return ""  # describing devices is optional for a driver
+
+
+def parse_runtime_flags(config: RuntimeConfig) -> None:
+    """Give the config's flags to the runtime, for the whole process. Raises `DriverError` naming a flag it refuses."""
+    from iree.runtime import flags
+
+    for flag in config.flags:
+        name = flag.lstrip("-").partition("=")[0]
+        if not flag.startswith("--") or name == "help":
+            msg = f"runtime config {config.name!r}: {flag!r} is no runtime flag; expected --name=value"
+            raise DriverError(msg)
+        try:
+            flags.parse_flags(flag)
+        except (RuntimeError, ValueError) as error:
+            msg = f"runtime config {config.name!r}: the IREE runtime refuses {flag}: {clean_status(str(error))}"
+            hint = f"`iree-run-module --help` lists the flags; `{flag.partition('=')[0]}` must be among them"
+            raise DriverError(msg, hint=hint) from error
+
+
+_VULKAN_HINT = (
+    "install a Vulkan driver; `apt-get install libvulkan1 mesa-vulkan-drivers` brings one that runs on the CPU"
+)
+_CUDA_HINT = "install the NVIDIA driver for the GPU of this machine; it brings libcuda.so.1"
+_HIP_HINT = "install ROCm for the GPU of this machine, and put libamdhip64.so where the loader looks for libraries"
+
+DRIVERS = (
+    IreeDriver(name="local-sync"),
+    IreeDriver(name="local-task"),
+    IreeDriver(
+        name="vulkan",
+        missing=(
+            ("VK_ERROR_INCOMPATIBLE_DRIVER", "there is no Vulkan driver (ICD) on this machine", _VULKAN_HINT),
+            ("no devices", "the Vulkan drivers of this machine offer no device", _VULKAN_HINT),
+            ("libvulkan", "there is no Vulkan loader (libvulkan) on this machine", _VULKAN_HINT),
+        ),
+    ),
+    IreeDriver(
+        name="cuda",
+        missing=(
+            ("libcuda.so", "there is no CUDA driver library (libcuda.so) on this machine", _CUDA_HINT),
+            ("CUDA_ERROR_NO_DEVICE", "the CUDA driver finds no device on this machine", _CUDA_HINT),
+            ("no devices", "the CUDA driver finds no device on this machine", _CUDA_HINT),
+        ),
+    ),
+    IreeDriver(
+        name="hip",
+        words=("rocm",),
+        missing=(
+            ("libamdhip64.so", "there is no HIP runtime library (libamdhip64.so) on this machine", _HIP_HINT),
+            ("hipErrorNoDevice", "the HIP runtime finds no device on this machine", _HIP_HINT),
+            ("no devices", "the HIP runtime finds no device on this machine", _HIP_HINT),
+        ),
+    ),
+)

@@ -1,0 +1,34 @@
+"""The hooks of the extension `iree`: its compiler, the drivers of its runtime, the case loader `check`.
+
+Nothing here imports IREE; what does is imported when a worker asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from retarget.extension import CaseLoader, Compiler, Driver, hookimpl
+
+from .checks import CheckCaseLoader
+from .compiler import IreeCompiler
+from .drivers import DRIVERS
+
+__all__ = ["retarget_case_loaders", "retarget_compilers", "retarget_drivers"]
+
+
+@hookimpl
+def retarget_compilers() -> Iterable[Compiler]:
+    """The compiler `iree`."""
+    return (IreeCompiler(),)
+
+
+@hookimpl
+def retarget_drivers() -> Iterable[Driver]:
+    """The drivers `local-sync`, `local-task`, `vulkan`, `cuda` and `hip`."""
+    return DRIVERS
+
+
+@hookimpl
+def retarget_case_loaders() -> Iterable[CaseLoader]:
+    """The case loader `check`."""
+    return (CheckCaseLoader(),)

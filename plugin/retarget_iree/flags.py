@@ -1,0 +1,165 @@
+"""Compiler flags as text: the device flags, the files that flags name, the words that select a target.
+
+Pure but for asking whether a named file exists.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from retarget.model import CompilerConfig
+
+__all__ = [
+    "architecture",
+    "device_flags",
+    "flag_value",
+    "flag_values",
+    "named_files",
+    "split_flag",
+    "target_words",
+    "with_devices",
+]
+
+_OUTPUT_FLAG = re.compile(r"(?:-dump-.*|-to|-output(?:-file|-path)?|-o|save-temps.*|print-.*-file)$")
+_SEARCH_PATH_FLAG = "iree-hal-executable-object-search-path"
+_OBJECT_SUFFIXES = {
+    ".o",
+    ".a",
+    ".so",
+    ".spv",
+    ".ptx",
+    ".cubin",
+    ".hsaco",
+    ".bc",
+    ".metallib",
+    ".metal",
+    ".wasm",
+    ".dylib",
+}
+
+_DEVICE_WORDS = {
+    "vulkan": ("vulkan", "vulkan-spirv"),
+    "vulkan-spirv": ("vulkan", "vulkan-spirv"),
+    "cuda": ("cuda",),
+    "hip": ("hip", "rocm"),
+    "rocm": ("hip", "rocm"),
+    "amdgpu": ("amdgpu", "rocm"),
+    "metal": ("metal", "metal-spirv"),
+    "metal-spirv": ("metal", "metal-spirv"),
+    "webgpu": ("webgpu",),
+    "webgpu-spirv": ("webgpu",),
+    "llvm-cpu": ("llvm-cpu",),
+    "vmvx": ("vmvx",),
+    "vmvx-inline": ("vmvx",),
+}
+_ARCHITECTURES = {"aarch64": "arm64", "arm64": "arm64", "x86_64": "x86_64", "amd64": "x86_64", "i686": "x86"}
+_SYSTEMS = ("android", "linux", "ios", "macos", "windows", "wasi", "tvos", "watchos")
+_CHIP_FLAGS = ("iree-vulkan-target", "iree-cuda-target", "iree-rocm-target", "iree-hip-target", "iree-metal-target")
+
+
+def split_flag(flag: str) -> tuple[str, str | None]:
+    """Split `--name=value` into name and value; the value is None where there is no `=`."""
+    name, separator, value = flag.lstrip("-").partition("=")
+    return name, value if separator else None
+
+
+def flag_values(flags: Iterable[str], name: str) -> list[str]:
+    """Return every value that `flags` give to `name`, in order."""
+    return [value for found, value in map(split_flag, flags) if found == name and value is not None]
+
+
+def flag_value(flags: Iterable[str], name: str) -> str:
+    """Return the value given last, which is the one that counts; the empty string where there is none."""
+    values = flag_values(flags, name)
+    return values[-1] if values else ""
+
+
+def device_flags(config: CompilerConfig) -> tuple[str, ...]:
+    """Return one `--iree-hal-target-device=name=specification` per named device of the config."""
+    return tuple(f"--iree-hal-target-device={name}={specification}" for name, specification in config.devices)
+
+
+def with_devices(config: CompilerConfig, flags: Sequence[str]) -> tuple[str, ...]:
+    """Return `flags` with the config's device flags before them, unless they stand there already."""
+    devices = device_flags(config)
+    if tuple(flags[: len(devices)]) == devices:
+        return tuple(flags)
+    return (*devices, *flags)
+
+
+def named_files(flags: Iterable[str]) -> tuple[Path, ...]:
+    """Return the files that flags name for reading, sorted and each once.
+
+    A value counts when it is an existing file, with or without a leading `@`; flags that name a place to write to do
+    not. Of an object search path every object file in it counts, since the module picks by name.
+    """
+    found: set[Path] = set()
+    for name, value in map(split_flag, flags):
+        if not value or _OUTPUT_FLAG.search(name):
+            continue
+        path = Path(value.removeprefix("@"))
+        try:
+            if name == _SEARCH_PATH_FLAG and path.is_dir():
+                found.update(entry for entry in path.iterdir() if entry.suffix in _OBJECT_SUFFIXES and entry.is_file())
+            elif path.is_file():
+                found.add(path)
+        except OSError:  # a value that is no path: too long a name, say
+            continue
+    return tuple(sorted(found))
+
+
+def target_words(flags: Sequence[str]) -> tuple[str, ...]:
+    """Return the words that say what `flags` compile for, each once.
+
+    Backends first (`llvm-cpu`, `vulkan`), then architecture and system of the target triple (`arm64`, `android`), then
+    the chips that are named (`adreno`, `gfx942`).
+    """
+    words: dict[str, None] = {}
+    for backend in _backends(flags):
+        words.update(dict.fromkeys(_DEVICE_WORDS.get(backend, (backend,))))
+    words.update(dict.fromkeys(_triple_words(flag_value(flags, "iree-llvmcpu-target-triple"))))
+    platform = flag_value(flags, "iree-metal-target-platform")
+    if platform:
+        words[platform.lower()] = None
+    for flag in _CHIP_FLAGS:
+        value = flag_value(flags, flag)
+        if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]*", value):
+            words[value] = None
+    return tuple(words)
+
+
+def architecture(name: str) -> str:
+    """Return this project's word for an architecture, as `arm64` for `aarch64`; unknown ones as they are."""
+    return _ARCHITECTURES.get(name.lower(), name.lower())
+
+
+def _backends(flags: Sequence[str]) -> list[str]:
+    backends: list[str] = []
+    for value in flag_values(flags, "iree-hal-target-device"):
+        for specification in value.split(","):
+            scheme = re.sub(r"\[.*$", "", specification.rpartition("=")[2]).partition("://")[0].strip()
+            if scheme == "local":
+                named = flag_values(flags, "iree-hal-local-target-device-backends")
+                backends += [name for names in named for name in names.split(",") if name] or ["llvm-cpu"]
+            elif re.fullmatch(r"[\w.-]+", scheme):
+                backends.append(scheme)
+    for value in flag_values(flags, "iree-hal-target-backends"):
+        backends += [name for name in value.split(",") if name]
+    return backends
+
+
+def _triple_words(triple: str) -> list[str]:
+    parts = triple.lower().split("-")
+    if parts == [""]:
+        return []
+    words = [architecture(parts[0])]
+    rest = "-".join(parts[1:])
+    if "android" in rest:
+        words.append("android")
+    elif "darwin" in rest:
+        words.append("macos")
+    else:
+        words += [system for system in _SYSTEMS if system in rest][:1]
+    return words

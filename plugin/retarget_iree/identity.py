@@ -1,0 +1,54 @@
+"""What a HAL driver says of its devices, as `DeviceInfo`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from retarget.outcomes import DeviceInfo
+
+__all__ = ["describe_device"]
+
+_LOCAL = {"local-sync": "CPU, in the calling thread", "local-task": "CPU, in a pool of threads"}
+_UUID = re.compile(r"^(?:GPU-)?([0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12})$")
+_FIELD = re.compile(r"^(?P<name>[\w .\[\]-]+?): (?P<value>\S.*)$")
+_NOT_SHOWN = {"name", "path", "driver", "driver_info", "device_uuid", "driver_uuid"}
+_MOST_FIELDS = 16
+_MOST_CHARACTERS = 320
+
+
+def describe_device(driver: str, ordinal: int, record: Mapping[str, object], dump: str) -> DeviceInfo:
+    """Describe the device that the runtime lists as `record` and tells of at length in `dump`.
+
+    A GPU is known by its UUID, which Vulkan and CUDA report alike, so that the same card under two drivers has one
+    physical id. What runs on the host's cores (`local-*`, a software Vulkan) has the physical id `cpu`.
+    """
+    path = str(record.get("path", ""))
+    if driver in _LOCAL:
+        return DeviceInfo(driver=driver, uri=f"{driver}://", ordinal=ordinal, name=_LOCAL[driver], physical_id="cpu")
+    fields = _fields(dump)
+    uuid = _UUID.match(path)
+    if fields.get("type", "").lower() == "cpu":
+        physical = "cpu"
+    elif uuid is not None:
+        physical = f"gpu-{uuid[1].replace('-', '').lower()}"
+    else:
+        physical = f"{driver}-{path or ordinal}"
+    version = " ".join(filter(None, (fields.get("driver", ""), fields.get("driver_info", ""))))
+    return DeviceInfo(
+        driver=driver,
+        uri=f"{driver}://{path}",
+        ordinal=ordinal,
+        name=str(record.get("name", "")) or fields.get("name", "") or f"{driver} device {ordinal}",
+        physical_id=physical,
+        driver_version=version or fields.get("driver_version", ""),
+        capabilities=tuple(
+            (name, value[:_MOST_CHARACTERS]) for name, value in list(fields.items()) if name not in _NOT_SHOWN
+        )[:_MOST_FIELDS],
+    )
+
+
+def _fields(dump: str) -> dict[str, str]:
+    """Return the `name: value` lines at the margin of a dump; its lists of extensions are left out."""
+    matches = (_FIELD.match(line.removeprefix("- ")) for line in dump.splitlines() if not line.startswith(" "))
+    return {match["name"]: match["value"].strip() for match in matches if match is not None}

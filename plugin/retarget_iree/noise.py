@@ -1,0 +1,161 @@
+"""Makes tools' messages readable: what says the same at length is cut, and every cut is told.
+
+Colour (ANSI escapes) is kept: lines are matched without it and printed with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+__all__ = ["clean_diagnostics", "clean_status", "first_error", "plain"]
+
+MAX_OPERATION_LINES = 12
+"""Lines kept of one dumped operation (`note: see current operation`)."""
+MAX_STACK_FRAMES = 8
+"""Frames kept of a compiler's stack dump."""
+MAX_LINE = 400
+"""Characters kept of a line; generic operation dumps and template names run to tens of thousands."""
+
+_ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_DIAGNOSTIC = re.compile(
+    r"^(?P<where>.*?):(?P<line>\d+):(?P<column>\d+): (?P<severity>error|warning|remark|note): (?P<text>.*)$"
+)
+_BARE_DIAGNOSTIC = re.compile(
+    r"^(?:[\w.-]+: )?(?P<severity>error|warning|remark|note|LLVM ERROR|FATAL ERROR): (?P<text>.*)$"
+)
+_FRAME = re.compile(r"^ *#\d+ (?:0x)?[0-9a-f]+ ")
+_DUMP = "see current operation"
+_GENERIC_CPU = "while creating CPU target"
+_SOURCE_POSITION = re.compile(r"(?:^|(?<=\s))(?:[\w./-]*/)?runtime/src/iree/[\w./-]+\.(?:c|cc|h|cpp):\d+: ")
+_PLACELESS_FRAME = re.compile(r"^\s*\[ *\d+\] .* -$")
+_VM_POSITION = re.compile(r"<vm>:\d+: ")
+_BINDING_PREFIX = re.compile(
+    r"^Error (?:invoking function|creating [\w ]+|querying devices|registering modules|parsing flags): "
+)
+
+
+def plain(text: str) -> str:
+    """Return `text` without colour."""
+    return _ESCAPE.sub("", text)
+
+
+def _is_diagnostic(line: str) -> bool:
+    return _DIAGNOSTIC.match(line) is not None or _BARE_DIAGNOSTIC.match(line) is not None
+
+
+def clean_diagnostics(text: str) -> str:
+    """Return a compiler's output with its noise cut and its colour kept.
+
+    - the lecture of dozens of lines on choosing a CPU becomes its first two lines;
+    - the dump after `see current operation` keeps `MAX_OPERATION_LINES` lines and tells how many were cut;
+    - a stack dump keeps `MAX_STACK_FRAMES` frames and tells how many were cut;
+    - a line over `MAX_LINE` characters is shortened and tells by how much; repeated lines become one with a count.
+    """
+    lines = text.splitlines()
+    kept: list[str] = []
+    position = 0
+    while position < len(lines):
+        bare = plain(lines[position])
+        if _FRAME.match(bare):
+            end = _frames_end(lines, position)
+            kept += _head(lines[position:end], MAX_STACK_FRAMES, "stack frames")
+            position = end
+        elif _is_diagnostic(bare) and _GENERIC_CPU in bare:
+            kept.extend(lines[position : position + 2])
+            position = _lecture_end(lines, position + 1)
+        elif _is_diagnostic(bare) and _DUMP in bare:
+            end = _next_diagnostic(lines, position + 1)
+            kept += _head(lines[position:end], MAX_OPERATION_LINES, "lines of the operation")
+            position = end
+        else:
+            kept.append(lines[position])
+            position += 1
+    return "\n".join(_fold_repeats(_shorten(line) for line in kept)).strip("\n")
+
+
+def _head(lines: Sequence[str], most: int, what: str) -> list[str]:
+    if len(lines) <= most + 1:
+        return list(lines)
+    return [*lines[:most], f"    … {len(lines) - most} more {what} cut"]
+
+
+def _frames_end(lines: Sequence[str], start: int) -> int:
+    end = start
+    while end < len(lines) and _FRAME.match(plain(lines[end])):
+        end += 1
+    return end
+
+
+def _next_diagnostic(lines: Sequence[str], start: int) -> int:
+    end = start
+    while end < len(lines):
+        bare = plain(lines[end])
+        if _is_diagnostic(bare) or _FRAME.match(bare) or bare.startswith("Please report issues"):
+            break
+        end += 1
+    return end
+
+
+def _lecture_end(lines: Sequence[str], start: int) -> int:
+    """Return where the lecture ends: at the source line that the caret points into, or at the next diagnostic."""
+    end = _next_diagnostic(lines, start)
+    for index in range(start, end):
+        if plain(lines[index]).strip() == "^":
+            return max(index - 1, start)
+    return end
+
+
+def _shorten(line: str) -> str:
+    excess = len(plain(line)) - MAX_LINE
+    if excess <= 0:
+        return line
+    reset = "\x1b[0m" if _ESCAPE.search(line) else ""
+    return f"{line[:MAX_LINE]}{reset} … {excess} more characters cut"
+
+
+def _fold_repeats(lines: Iterator[str]) -> Iterator[str]:
+    previous: str | None = None
+    count = 0
+    for line in lines:
+        if line == previous and line.strip():
+            count += 1
+            continue
+        if previous is not None:
+            yield previous
+            if count > 1:
+                yield f"    … the line above {count - 1} more {'time' if count == 2 else 'times'}"
+        previous, count = line, 1
+    if previous is not None:
+        yield previous
+        if count > 1:
+            yield f"    … the line above {count - 1} more {'time' if count == 2 else 'times'}"
+
+
+def first_error(diagnostics: str) -> str:
+    """Return the first error of a compiler's output as one line, without colour; the empty string if there is none."""
+    for line in plain(diagnostics).splitlines():
+        located = _DIAGNOSTIC.match(line)
+        if located is not None and located["severity"] == "error":
+            return _shorten(f"{located['where']}:{located['line']}:{located['column']}: error: {located['text']}")
+        bare = _BARE_DIAGNOSTIC.match(line)
+        if bare is not None and bare["severity"] not in {"warning", "remark", "note"}:
+            return _shorten(line)
+    return ""
+
+
+def clean_status(message: str) -> str:
+    """Return a runtime status message without the paths of IREE's own C sources and what the binding says before it.
+
+    `Error invoking function: <vm>:0: FAILED_PRECONDITION; s must be zero; ` becomes
+    `FAILED_PRECONDITION; s must be zero`. Frames of the module are kept, frames without a place in it are not.
+    """
+    lines: list[str] = []
+    for number, raw in enumerate(message.splitlines()):
+        if _PLACELESS_FRAME.match(raw):
+            continue
+        line = _BINDING_PREFIX.sub("", raw) if number == 0 else raw
+        line = _VM_POSITION.sub("", _SOURCE_POSITION.sub("", line)).rstrip().rstrip(";").rstrip()
+        if line.strip():
+            lines.append(line)
+    return "\n".join(_fold_repeats(_shorten(line) for line in lines))

@@ -1,0 +1,65 @@
+"""ONNX models as MLIR, through the importer of IREE's compiler package."""
+
+from __future__ import annotations
+
+import importlib.util
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from retarget.extension import CompilerError
+
+from .toolchain import compiler_api
+
+__all__ = ["import_onnx"]
+
+
+def import_onnx(content: bytes, name: str) -> bytes:
+    """Return the MLIR of a model in the `torch` dialect's ONNX form; `iree-compile --iree-input-type=auto` takes it.
+
+    Raises `CompilerError` for what is no valid model, for a model whose tensors lie in other files (their content would
+    not be part of the compile key), and if the package onnx is missing.
+    """
+    if importlib.util.find_spec("onnx") is None:
+        msg = f"{name} is an ONNX model, and the package onnx is not installed; install it with `pip install onnx`"
+        raise CompilerError(msg)
+    compiler_api()
+    import onnx
+    from iree.compiler.tools.import_onnx import __main__ as importer
+
+    try:
+        model = onnx.load_from_string(content)
+    except Exception as error:  # protobuf's own error type has no stubs
+        msg = f"{name}: not an ONNX model: {_first_line(error)}"
+        raise CompilerError(msg) from error
+    if not model.graph.node and not model.graph.output:
+        msg = f"{name}: not an ONNX model: it holds no graph"
+        raise CompilerError(msg)
+    outside = _external_files(model)
+    if outside:
+        msg = (
+            f"{name}: tensors lie in other files ({', '.join(outside)}), which the compile key does not cover; "
+            "expected a model of one file: save it with onnx.save_model(model, path, save_as_external_data=False)"
+        )
+        raise CompilerError(msg)
+    with tempfile.TemporaryDirectory(prefix="retarget-onnx-") as folder:
+        source, output = Path(folder) / "model.onnx", Path(folder) / "model.mlir"
+        source.write_bytes(content)
+        try:
+            importer.main(importer.parse_arguments([str(source), "-o", str(output)]))
+        except Exception as error:  # the importer raises what it and onnx's checker come across, of many types
+            text = str(error).replace(str(source), name)
+            msg = f"{name}: the ONNX importer refused the model: {_first_line(error).replace(str(source), name)}"
+            raise CompilerError(msg, diagnostics=f"{type(error).__name__}: {text}") from error
+        return output.read_bytes()
+
+
+def _external_files(model: Any) -> list[str]:
+    from onnx.external_data_helper import ExternalDataInfo, uses_external_data
+
+    tensors = [tensor for tensor in model.graph.initializer if uses_external_data(tensor)]
+    return sorted({ExternalDataInfo(tensor).location for tensor in tensors})
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__

@@ -1,0 +1,351 @@
+"""Opened devices and loaded modules of the IREE runtime. Lives in runner processes only."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import iree.runtime as rt
+import numpy as np
+from iree.runtime import version
+from retarget.errors import did_you_mean
+from retarget.extension import Check, CheckSink, DriverError, FunctionInfo
+from retarget.outcomes import DeviceInfo
+
+from .elements import declared_dtype, dtype_of, element_type_of
+from .noise import clean_status
+from .signature import Signature, parse_signature
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+__all__ = ["IreeDevice", "IreeProgram", "module_functions"]
+
+_RUNTIME_FAULTS = (RuntimeError, ValueError, IndexError, KeyError, TypeError, MemoryError, NotImplementedError, OSError)
+"""What the binding raises for a status of the runtime, by the status' code."""
+_RAW_BITS = {"f16": np.uint16, "bf16": np.uint16}
+"""Declared scalars that the VM passes as the bits of an i32."""
+_CONVENTION_DTYPES: dict[str, np.dtype[np.generic]] = {
+    "i": np.dtype(np.int32),
+    "I": np.dtype(np.int64),
+    "f": np.dtype(np.float32),
+    "F": np.dtype(np.float64),
+}
+
+
+class _CheckRecorder:
+    """Receives the calls of the `check` module and hands them to the sink of the call in progress.
+
+    A fault inside a check is kept and raised after the call: an exception may not cross the VM.
+    """
+
+    def __init__(self, fetch: Callable[[Any], Array]) -> None:
+        self._fetch = fetch
+        self.sink: CheckSink | None = None
+        self.fault: Exception | None = None
+
+    def _record(self, kind: str, *refs: Any, atol: float = 0.0, rtol: float = 0.0) -> None:
+        if self.sink is None or self.fault is not None:
+            return
+        try:
+            arrays = [self._fetch(ref.deref(rt.HalBufferView)) for ref in refs]
+            expected = arrays[1] if len(arrays) > 1 else None
+            self.sink(Check(kind=kind, actual=arrays[0], expected=expected, atol=atol, rtol=rtol))
+        except Exception as error:
+            self.fault = error
+
+    def expect_eq(self, _device: Any, actual: Any, expected: Any) -> None:
+        self._record("eq", actual, expected)
+
+    def expect_almost_eq(self, _device: Any, actual: Any, expected: Any, atol: float, rtol: float) -> None:
+        self._record("almost_eq", actual, expected, atol=atol, rtol=rtol)
+
+    def expect_all_true(self, _device: Any, actual: Any) -> None:
+        self._record("all_true", actual)
+
+    def expect_true(self, value: int) -> None:
+        self._scalar("true", value)
+
+    def expect_false(self, value: int) -> None:
+        self._scalar("false", value)
+
+    def _scalar(self, kind: str, value: int) -> None:
+        if self.sink is None or self.fault is not None:
+            return
+        try:
+            self.sink(Check(kind=kind, actual=np.asarray(value != 0)))
+        except Exception as error:
+            self.fault = error
+
+
+def _check_module(recorder: _CheckRecorder) -> tuple[Any, Any]:
+    """Return the `check` module and the interface that must live as long as it."""
+    interface = rt.PyModuleInterface("check", lambda _: recorder)
+    interface.export("expect_eq", "0rrr_v", _CheckRecorder.expect_eq)
+    interface.export("expect_almost_eq", "0rrrff_v", _CheckRecorder.expect_almost_eq)
+    interface.export("expect_all_true", "0rr_v", _CheckRecorder.expect_all_true)
+    interface.export("expect_true", "0i_v", _CheckRecorder.expect_true)
+    interface.export("expect_false", "0i_v", _CheckRecorder.expect_false)
+    return interface, interface.create()
+
+
+def _load_module(instance: Any, artifact: bytes) -> Any:
+    """Load a module into its own copy of the bytes: constants of a mapped file are read-only, and some are updated."""
+    try:
+        return rt.VmModule.copy_buffer(instance, artifact)
+    except _RUNTIME_FAULTS as error:
+        reason = clean_status(str(error))
+        msg = f"this is not a module that the IREE runtime {version.VERSION} can load: {reason}"
+        hint = "the artifact is damaged, or another version of the compiler made it; compile it again"
+        raise DriverError(msg, hint=hint) from error
+
+
+def _exported(module: Any) -> dict[str, Any]:
+    """Return the functions a user may call: no initialisers, and no `$async` twin where there is the plain one."""
+    names = list(module.function_names)
+    found: dict[str, Any] = {}
+    for name in names:
+        if name.startswith("__") or (name.endswith("$async") and name.removesuffix("$async") in names):
+            continue
+        function = module.lookup_function(name)
+        if function is not None:
+            found[name] = function
+    return found
+
+
+def _signature(function: Any) -> Signature:
+    return parse_signature(repr(function), dict(function.reflection))
+
+
+def _function_info(name: str, signature: Signature) -> FunctionInfo:
+    return FunctionInfo(name=name, arguments=None if signature.arguments is None else len(signature.arguments))
+
+
+def module_functions(artifact: bytes) -> Sequence[FunctionInfo]:
+    """List a module's exported functions without a device. Raises `DriverError` for bytes that are no module."""
+    instance = rt.VmInstance()
+    module = _load_module(instance, artifact)
+    return [_function_info(name, _signature(function)) for name, function in _exported(module).items()]
+
+
+class IreeDevice:
+    """One or several HAL devices behind one HAL module. Implements `retarget.extension.Device`."""
+
+    def __init__(self, devices: Sequence[Any], infos: Sequence[DeviceInfo]) -> None:
+        self._infos = tuple(infos)
+        self._devices = list(devices)
+        self._programs: weakref.WeakSet[IreeProgram] = weakref.WeakSet()
+        self._instance = rt.VmInstance()
+        self._hal = rt.create_hal_module(self._instance, devices=self._devices)
+        self.recorder = _CheckRecorder(self.fetch)
+        self._interface, self._check = _check_module(self.recorder)
+
+    @property
+    def infos(self) -> Sequence[DeviceInfo]:
+        """What was opened, in order."""
+        return self._infos
+
+    def load(self, artifact: bytes) -> IreeProgram:
+        """Load a `.vmfb` and run its initialisers. Raises `DriverError` for one that this device cannot take."""
+        if self._instance is None:
+            msg = "the device is closed"
+            raise DriverError(msg)
+        module = _load_module(self._instance, artifact)
+        try:
+            context = rt.VmContext(self._instance, [self._hal, self._check, module])
+        except _RUNTIME_FAULTS as error:
+            raise DriverError(clean_status(str(error)), hint=_load_hint(str(error))) from error
+        program = IreeProgram(self, context, module)
+        self._programs.add(program)
+        return program
+
+    def fetch(self, view: Any) -> Array:
+        """Copy a buffer view to a host array of its own. Raises `DriverError` for element types NumPy cannot hold."""
+        dtype: np.dtype[Any] = dtype_of(int(view.element_type))
+        shape = tuple(view.shape)
+        size = int(view.byte_length)
+        if size == 0:
+            return np.empty(shape, dtype)
+        content = self._content(view.get_buffer())[:size]
+        if dtype == np.bool_:
+            return np.asarray(np.frombuffer(content, np.uint8) != 0).reshape(shape)
+        return np.frombuffer(bytearray(content), dtype).reshape(shape)
+
+    def _content(self, buffer: Any) -> bytes:
+        visible, mappable = int(rt.MemoryType.HOST_VISIBLE), int(rt.BufferUsage.MAPPING_SCOPED)
+        if buffer.memory_type() & visible and buffer.allowed_usage() & mappable:
+            return np.asarray(buffer.map()).tobytes()
+        faults: list[str] = []
+        for device in self._devices:  # with several, only the one that owns the buffer can copy it
+            try:
+                return _staged(device, buffer)
+            except _RUNTIME_FAULTS as error:
+                faults.append(clean_status(str(error)))
+        msg = f"reading a buffer back from the device failed: {'; '.join(faults)}"
+        raise DriverError(msg)
+
+    def place(self, array: Array) -> Any:
+        """Copy a host array to the first device and return its buffer view."""
+        code = element_type_of(array.dtype)
+        contiguous = np.ascontiguousarray(array).reshape(array.shape)
+        usage = rt.BufferUsage.DEFAULT | rt.BufferUsage.MAPPING
+        device = self._devices[0]
+        try:
+            return device.allocator.allocate_buffer_copy(
+                memory_type=rt.MemoryType.DEVICE_LOCAL,
+                allowed_usage=usage,
+                device=device,
+                buffer=contiguous,
+                element_type=code,
+            )
+        except _RUNTIME_FAULTS:
+            return device.allocator.allocate_buffer_copy(
+                memory_type=rt.MemoryType.DEVICE_LOCAL,
+                allowed_usage=rt.BufferUsage.DEFAULT,
+                device=device,
+                buffer=contiguous,
+                element_type=code,
+            )
+
+    def close(self) -> None:
+        """Release programs, modules, devices and the VM, in this order: each holds what comes after it."""
+        for program in list(self._programs):
+            program.close()
+        self.recorder.sink = None
+        self._check = self._interface = None
+        self._hal = None
+        self._devices.clear()
+        self._instance = None
+
+
+def _staged(device: Any, buffer: Any) -> bytes:
+    """Copy a device-local buffer through one that the host can map."""
+    size = buffer.byte_length()
+    staging = device.allocator.allocate_buffer(
+        memory_type=int(rt.MemoryType.HOST_LOCAL) | int(rt.MemoryType.DEVICE_VISIBLE),
+        allowed_usage=int(rt.BufferUsage.TRANSFER_TARGET) | int(rt.BufferUsage.MAPPING_SCOPED),
+        allocation_size=size,
+    )
+    semaphore = device.create_semaphore(0)
+    device.queue_copy(
+        buffer,
+        staging,
+        wait_semaphores=rt.HalFence.create_at(semaphore, 0),
+        signal_semaphores=rt.HalFence.create_at(semaphore, 1),
+    )
+    rt.HalFence.create_at(semaphore, 1).wait()
+    return np.asarray(staging.map()).tobytes()
+
+
+def _load_hint(message: str) -> str:
+    if "required module" in message:
+        return "the module imports a module that this runtime does not bring; only `hal` and `check` are there"
+    if "executable" in message or "NOT_FOUND" in message or "UNAVAILABLE" in message or "INCOMPATIBLE" in message:
+        return "the module holds no code for this device; compare the compiler config's target with the device"
+    return ""
+
+
+class IreeProgram:
+    """A loaded module. Implements `retarget.extension.Program`."""
+
+    def __init__(self, device: IreeDevice, context: Any, module: Any) -> None:
+        self._device = device
+        self._context = context
+        self._entries = _exported(module)
+        self._signatures = {name: _signature(function) for name, function in self._entries.items()}
+
+    @property
+    def functions(self) -> Sequence[FunctionInfo]:
+        """The exported functions in the module's order, without initialisers and the `$async` twins of others."""
+        return [_function_info(name, signature) for name, signature in self._signatures.items()]
+
+    def call(self, function: str, inputs: Sequence[Array], on_check: CheckSink) -> Sequence[Array]:
+        """Call a function and return its results on the host. Raises `DriverError` with the runtime's own message."""
+        entry = self._entries.get(function)
+        if entry is None:
+            known = ", ".join(self._entries) or "none"
+            guess = did_you_mean(function, self._entries)
+            msg = f"the module exports no function {function!r}; it exports: {known}{guess}"
+            raise DriverError(msg)
+        signature = self._signatures[function]
+        arguments = self._pack(function, signature, inputs)
+        results = rt.VmVariantList(len(signature.results or ""))
+        recorder = self._device.recorder
+        recorder.sink, recorder.fault = on_check, None
+        try:
+            self._context.invoke(entry, arguments, results)
+        except _RUNTIME_FAULTS as error:
+            if recorder.fault is None:
+                raise DriverError(clean_status(str(error))) from error
+        finally:
+            recorder.sink = None
+        if recorder.fault is not None:
+            fault, recorder.fault = recorder.fault, None
+            raise fault
+        return self._unpack(function, signature, results)
+
+    def _pack(self, function: str, signature: Signature, inputs: Sequence[Array]) -> Any:
+        letters = signature.arguments
+        if letters is not None and len(letters) != len(inputs):
+            types = ", ".join(signature.argument_types)
+            msg = f"{function} takes {len(letters)} arguments{f' ({types})' if types else ''}; {len(inputs)} were given"
+            raise DriverError(msg)
+        packed = rt.VmVariantList(len(inputs))
+        for index, array in enumerate(inputs):
+            letter = letters[index] if letters is not None else "r"
+            declared = signature.argument_types[index] if signature.argument_types else ""
+            try:
+                self._push(packed, letter, declared, np.asarray(array))
+            except (*_RUNTIME_FAULTS, DriverError) as error:
+                msg = f"argument {index} of {function}: {clean_status(str(error))}"
+                raise DriverError(msg) from error
+        return packed
+
+    def _push(self, packed: Any, letter: str, declared: str, array: Array) -> None:
+        if letter == "r":
+            packed.push_ref(self._device.place(array))
+            return
+        if array.size != 1:
+            msg = f"expected one number{f' ({declared})' if declared else ''}, found an array of shape {array.shape}"
+            raise DriverError(msg)
+        dtype: np.dtype[Any] = declared_dtype(declared) or _CONVENTION_DTYPES[letter]
+        value = array.reshape(()).astype(dtype)
+        if declared in _RAW_BITS:
+            packed.push_int(int(value.view(_RAW_BITS[declared])))
+        elif letter in "iI":
+            packed.push_int(int(value.astype(np.int64)))
+        else:
+            packed.push_float(float(value.astype(np.float64)))
+
+    def _unpack(self, function: str, signature: Signature, results: Any) -> list[Array]:
+        unpacked: list[Array] = []
+        letters = signature.results if signature.results is not None else "r" * len(results)
+        for index, letter in enumerate(letters):
+            declared = signature.result_types[index] if signature.result_types else ""
+            try:
+                unpacked.append(self._pull(results, index, letter, declared))
+            except (*_RUNTIME_FAULTS, DriverError) as error:
+                msg = f"result {index} of {function}: {clean_status(str(error))}"
+                raise DriverError(msg, hint=getattr(error, "hint", "")) from error
+        return unpacked
+
+    def _pull(self, results: Any, index: int, letter: str, declared: str) -> Array:
+        dtype = declared_dtype(declared)
+        if letter == "r":
+            array = self._device.fetch(results.get_as_object(index, rt.HalBufferView))
+            if dtype is not None and dtype != array.dtype and {dtype.kind, array.dtype.kind} == {"i", "u"}:
+                return array.view(dtype)  # signless on the way, unsigned as declared
+            return array
+        value = results.get_variant(index)
+        if declared in _RAW_BITS and dtype is not None:
+            return np.asarray(value & 0xFFFF, np.uint16).view(dtype)
+        number: np.dtype[Any] = dtype or _CONVENTION_DTYPES[letter]
+        return np.asarray(value).astype(number)
+
+    def close(self) -> None:
+        """Drop functions and state, so that the device can be released."""
+        self._entries.clear()
+        self._context = None

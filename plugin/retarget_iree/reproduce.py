@@ -1,0 +1,65 @@
+"""Commands that do by hand what the compiler and the drivers did, as argument lists for `shlex.join`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from retarget.model import CompileTarget, RuntimeConfig
+
+from .flags import with_devices
+from .toolchain import command
+
+__all__ = ["compile_command", "run_command"]
+
+
+def compile_command(target: CompileTarget, flags: Sequence[str], output: Path) -> tuple[str, ...]:
+    """Return the command that compiles a target to `output`.
+
+    `iree-compile` for what it reads; an ONNX model goes through `python -m retarget_iree.compile_onnx`, which imports
+    it with the importer of IREE's package first.
+    """
+    tool: tuple[str, ...] = (command("iree-compile"),)
+    if target.module.path.suffix == ".onnx":
+        tool = (command("python"), "-m", "retarget_iree.compile_onnx")
+    return (*tool, str(target.module.path), *with_devices(target.compiler, flags), "-o", str(output))
+
+
+def run_command(config: RuntimeConfig, artifact: Path, function: str, kind: str) -> tuple[str, ...] | None:
+    """Return the command that runs one function of an artifact without `run_under`; None if no tool can.
+
+    Check modules need `python -m retarget_iree.run_check`, since IREE's packages hold no tool that knows the check
+    module. Others go to `iree-run-module`, which takes device URIs only.
+    """
+    module = f"--module={artifact}"
+    if kind == "check":
+        devices = [f"--device={uri}" for uri in _check_uris(config)]
+        tool = (command("python"), "-m", "retarget_iree.run_check")
+        return (*tool, *devices, module, f"--function={function}", *config.flags)
+    uris = [_tool_uri(config.driver, device) for device in config.devices] or [config.driver]
+    if None in uris:
+        return None
+    return (
+        command("iree-run-module"),
+        *(f"--device={uri}" for uri in uris),
+        module,
+        f"--function={function}",
+        *config.flags,
+    )
+
+
+def _check_uris(config: RuntimeConfig) -> list[str]:
+    """Return what `run_check` takes: like the config's devices, with the driver before what is no URI."""
+    if not config.devices:
+        return [config.driver]
+    return [device if "://" in device else f"{config.driver}://{device}" for device in config.devices]
+
+
+def _tool_uri(driver: str, device: str) -> str | None:
+    """Return a device as IREE's own tools take it: a URI with a path of the driver's, not an ordinal or a name."""
+    if "://" not in device:
+        return None
+    path = device.partition("://")[2]
+    if not path:
+        return driver
+    return None if path.isdigit() else device

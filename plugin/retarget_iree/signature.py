@@ -1,0 +1,54 @@
+"""What a module says of a function: its calling convention and the types it was declared with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .elements import types_of
+
+__all__ = ["Signature", "parse_signature"]
+
+_CONVENTION = re.compile(
+    r"^<VmFunction (?P<name>.*?)\((?P<version>\d)(?P<arguments>[a-zA-Z]*)_(?P<results>[a-zA-Z]*)\)"
+)
+_DECLARATION = re.compile(
+    r"^(?P<model>\w+) func @.*?\((?P<arguments>.*)\) -> \((?P<results>.*)\)\s*(?:\{.*\})?$", re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature:
+    """A function's arguments and results.
+
+    `arguments` and `results` hold one letter each, as the VM passes them: `i`, `I`, `f`, `F` numbers of 32 and 64 bits,
+    `r` references. None where the module does not say. The declared types stand beside them, one per letter, or are
+    empty where the module says nothing of them.
+    """
+
+    arguments: str | None
+    results: str | None
+    argument_types: tuple[str, ...] = ()
+    result_types: tuple[str, ...] = ()
+
+
+def parse_signature(shown: str, reflection: Mapping[str, str]) -> Signature:
+    """Read the signature from what a VM function shows of itself and from its reflection attributes."""
+    convention = _CONVENTION.match(shown)
+    if convention is None:
+        return Signature(arguments=None, results=None)
+    arguments = convention["arguments"].replace("v", "")
+    results = convention["results"].replace("v", "")
+    argument_types: tuple[str, ...] = ()
+    result_types: tuple[str, ...] = ()
+    declaration = _DECLARATION.match(reflection.get("iree.abi.declaration", ""))
+    if declaration is not None:
+        argument_types = tuple(types_of(declaration["arguments"]))
+        result_types = tuple(types_of(declaration["results"]))
+    return Signature(
+        arguments=arguments,
+        results=results,
+        argument_types=argument_types if len(argument_types) == len(arguments) else (),
+        result_types=result_types if len(result_types) == len(results) else (),
+    )

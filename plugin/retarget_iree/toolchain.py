@@ -1,0 +1,152 @@
+"""Where the installed IREE lies and which build it is.
+
+Everything but `compiler_api` is cheap: it reads package metadata and file sizes and imports nothing of IREE.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.metadata
+import importlib.util
+import platform
+import re
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from retarget.extension import UnavailableError
+
+__all__ = [
+    "COMPILER_HINT",
+    "RUNTIME_HINT",
+    "Toolchain",
+    "command",
+    "compiler_api",
+    "find_toolchain",
+    "runtime_installed",
+]
+
+COMPILER_HINT = "install the compiler with `pip install 'retarget[iree]'` (the package iree-base-compiler)"
+RUNTIME_HINT = "install the runtime with `pip install 'retarget[iree]'` (the package iree-base-runtime)"
+_DISTRIBUTION = "iree-base-compiler"
+_LIBRARY = {"Darwin": "libIREECompiler.dylib", "Windows": "IREECompiler.dll"}.get(
+    platform.system(), "libIREECompiler.so"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toolchain:
+    """One installed IREE compiler: its folder of binaries, its library, and its version as the package says it."""
+
+    folder: Path
+    library: Path
+    version: str
+
+    @property
+    def compile_tool(self) -> Path:
+        """The `iree-compile` binary that belongs to the library."""
+        return self.folder / "iree-compile"
+
+    def fingerprint(self) -> str:
+        """Name this installation cheaply: version, library path, its size in bytes and its modification time in ns."""
+        status = self.library.stat()
+        return f"iree {self.version} {self.library} {status.st_size} {status.st_mtime_ns}"
+
+    def build_id(self) -> str:
+        """Name this build by content: version, revision and digest of the library, the same on every machine.
+
+        The digest is the wheel's own record where the file still has the recorded size; a library that was built or
+        replaced by hand is read and hashed once per process.
+        """
+        return f"iree-compiler {self.version} {_revision(self.folder)} {_library_digest(self.library)}"
+
+
+def _locate(package: str) -> Path | None:
+    """Return the folder of an `iree.…` package without importing it (`iree` itself is a namespace package)."""
+    try:
+        spec = importlib.util.find_spec(package)
+    except ModuleNotFoundError:
+        return None
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
+@functools.cache
+def find_toolchain() -> Toolchain:
+    """Return the installed compiler. Raises `UnavailableError` where there is none."""
+    package = _locate("iree.compiler")
+    if package is None:
+        msg = "the IREE compiler is not installed: there is no module iree.compiler"
+        raise UnavailableError(msg, hint=COMPILER_HINT)
+    folder = package / "_mlir_libs"
+    library = folder / _LIBRARY
+    if not library.is_file():
+        msg = f"the IREE compiler is not usable: {library} is missing"
+        raise UnavailableError(msg, hint=COMPILER_HINT)
+    try:
+        version = importlib.metadata.version(_DISTRIBUTION)
+    except importlib.metadata.PackageNotFoundError:
+        version = "unpackaged"
+    return Toolchain(folder=folder, library=library, version=version)
+
+
+def runtime_installed() -> bool:
+    """Tell whether the IREE runtime is installed, without importing it."""
+    return _locate("iree.runtime") is not None
+
+
+@functools.cache
+def compiler_api() -> Any:
+    """Import and return `iree.compiler.api`, set up for a worker that is one of many.
+
+    MLIR's thread pool is switched off: the pool of workers already fills the cores, and one thread per compile costs
+    less CPU in all. The flag can be given once per process, before the first session; so everything in a process that
+    wants the compiler gets it here. Raises `UnavailableError`.
+    """
+    find_toolchain()
+    try:
+        from iree.compiler import api
+    except (ImportError, OSError, RuntimeError) as error:
+        msg = f"the IREE compiler does not load: {error}"
+        raise UnavailableError(msg, hint=COMPILER_HINT) from error
+    api._initializeGlobalCL("retarget", "--mlir-disable-threading")  # noqa: SLF001 - the only way to give this flag
+    return api
+
+
+def command(name: str) -> str:
+    """Return how to call a tool of this environment from a shell: its bare name if PATH leads to it, else its path."""
+    beside = Path(sys.executable).with_name(name) if name != "python" else Path(sys.executable)
+    found = shutil.which(name)
+    if not beside.exists():
+        return name
+    if found is not None and Path(found).parent == beside.parent:
+        return name
+    return str(beside)
+
+
+def _revision(folder: Path) -> str:
+    """Return IREE's revision from the version file of the package, without importing the package."""
+    file = folder.parent / "version.py"
+    if not file.is_file():
+        return "unknown-revision"
+    found = re.search(r"""["']IREE["']\s*:\s*["']([0-9a-f]+)["']""", file.read_text(encoding="utf-8"))
+    return found[1] if found else "unknown-revision"
+
+
+@functools.cache
+def _library_digest(library: Path) -> str:
+    try:
+        recorded = importlib.metadata.files(_DISTRIBUTION) or []
+    except importlib.metadata.PackageNotFoundError:
+        recorded = []
+    for entry in recorded:
+        if entry.name != library.name or entry.hash is None or entry.size != library.stat().st_size:
+            continue
+        if Path(str(entry.locate())).resolve() == library.resolve():
+            return f"{entry.hash.mode}:{entry.hash.value}"
+    with library.open("rb") as stream:
+        return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
