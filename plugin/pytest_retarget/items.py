@@ -7,8 +7,8 @@ compile target was deselected, the run target reports the compile failure itself
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import NoReturn, Protocol
+from collections.abc import MutableMapping, Sequence
+from typing import Any, NoReturn, Protocol
 
 import pytest
 from _pytest._code.code import ExceptionInfo, TerminalRepr, TracebackStyle
@@ -53,13 +53,25 @@ class MatrixItem(pytest.Item):
     home: Home
     devices: tuple[DeviceInfo, ...] = ()
     compile_key = ""
+    _has_keywords = False
 
     def __init__(self, *, target: Target, home: Home, marks: Sequence[pytest.Mark], **kwargs: object) -> None:
         super().__init__(**kwargs)  # type: ignore[arg-type]
         self.target = target
         self.home = home
         self.own_markers = list(marks)
-        self.keywords.update((mark.name, mark) for mark in marks)
+
+    @property
+    def keywords(self) -> MutableMapping[str, Any]:
+        """Names and marks. The marks are entered when somebody asks: a hundred thousand items stay light."""
+        if not self._has_keywords:
+            self._has_keywords = True
+            self._keywords.update({mark.name: mark for mark in self.own_markers})
+        return self._keywords
+
+    @keywords.setter
+    def keywords(self, keywords: MutableMapping[str, Any]) -> None:
+        self._keywords = keywords
 
     @property
     def compile_target(self) -> CompileTarget:

@@ -6,12 +6,21 @@ A mark is made once per session and shared by all items that carry it.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import pytest
-from retarget.model import Target
+from retarget.model import CompileTarget, Target
 from retarget.tags import marks as keyword_marks
 
 __all__ = ["Marks"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shared:
+    """Marks, and what their key is made of: kept, so that an id stays one object's."""
+
+    parts: tuple[object, object]
+    marks: list[pytest.Mark]
 
 
 class Marks:
@@ -22,7 +31,7 @@ class Marks:
         self._known: set[str] = {line.partition(":")[0].partition("(")[0] for line in config.getini("markers")}
         self._words: dict[str, pytest.Mark] = {}
         self._fields: dict[tuple[str, tuple[tuple[str, str], ...]], pytest.Mark] = {}
-        self._lists: dict[tuple[object, ...], list[pytest.Mark]] = {}
+        self._lists: dict[tuple[int, int], _Shared] = {}
 
     def register(self, targets: Iterable[Target]) -> None:
         """Make the tags of these targets known to pytest, so that `--strict-markers` passes."""
@@ -31,14 +40,18 @@ class Marks:
             self._config.addinivalue_line("markers", f"{tag}: retarget: a tag of declared targets")
 
     def of(self, target: Target) -> list[pytest.Mark]:
-        """The marks of one target, its tags first. The list is shared: copy it before changing it."""
-        fields = keyword_marks(target)
-        key = (target.tags, fields)
-        found = self._lists.get(key)
-        if found is None:
-            found = [self._word(tag) for tag in target.tags] + [self._field(name, values) for name, values in fields]
-            self._lists[key] = found
-        return found
+        """The marks of one target, its tags first. The list is shared: copy it before changing it.
+
+        Targets that differ in their module only share their tags and configs, and so their marks.
+        """
+        parts = (target.tags, target.compiler) if isinstance(target, CompileTarget) else (target.tags, target.runtime)
+        key = (id(parts[0]), id(parts[1]))
+        known = self._lists.get(key)
+        if known is None:
+            words = [self._word(tag) for tag in target.tags]
+            fields = [self._field(name, values) for name, values in keyword_marks(target)]
+            known = self._lists[key] = _Shared(parts=parts, marks=words + fields)
+        return known.marks
 
     def _word(self, tag: str) -> pytest.Mark:
         if tag not in self._words:

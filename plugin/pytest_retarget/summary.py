@@ -14,12 +14,12 @@ __all__ = ["Line", "Record", "Tally"]
 
 WORDS = {
     "passed": "ok",
-    "failed": "FAILED",
+    "failed": "FAIL",
     "error": "ERROR",
-    "blocked": "blocked",
-    "skipped": "skipped",
-    "xfailed": "xfailed",
-    "xpassed": "XPASSED",
+    "blocked": "block",
+    "skipped": "skip",
+    "xfailed": "xfail",
+    "xpassed": "XPASS",
 }
 """How an outcome reads in a cell, in this order. Other plugins' outcomes follow under their own names."""
 
@@ -151,7 +151,7 @@ def table(name: str, cells: Mapping[Cell, Counter[str]], width: int) -> Iterator
 
 
 def count_text(counts: Mapping[str, int]) -> str:
-    """`11 ok, 1 FAILED`."""
+    """`11 ok, 1 FAIL`."""
     order = [*WORDS, *(name for name in counts if name not in WORDS)]
     return ", ".join(f"{counts[name]} {WORDS.get(name, name)}" for name in order if counts.get(name))
 
