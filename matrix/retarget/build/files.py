@@ -1,0 +1,61 @@
+"""Files of the store: written beside and renamed, sealed with a digest of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from .key import digest_of
+
+__all__ = ["DamagedError", "read_sealed", "seal", "write_renamed"]
+
+
+class DamagedError(Exception):
+    """A file of the store has other content than what was written."""
+
+
+def write_renamed(path: Path, data: bytes) -> None:
+    """Write `data` to `path`, which is seen whole or not at all. Makes the folder. Raises `OSError`.
+
+    The file is written beside `path` under a name of its own and renamed. What is left by a process that was killed
+    begins with `.new-`.
+    """
+    beside = path.parent / f".new-{os.getpid()}-{secrets.token_hex(8)}"
+    try:
+        try:
+            beside.write_bytes(data)
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            beside.write_bytes(data)
+        beside.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise
+
+
+def seal(body: dict[str, Any]) -> bytes:
+    """Return `body` as JSON on one line after a line with its SHA-256 hex."""
+    text = json.dumps(body, ensure_ascii=True, separators=(",", ":")).encode()
+    return digest_of(text).encode() + b"\n" + text
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """Read what `seal` made. Raises `FileNotFoundError`, another `OSError`, or `DamagedError`."""
+    digest, _, text = path.read_bytes().partition(b"\n")
+    if digest_of(text).encode() != digest:
+        msg = f"{path} is damaged: its content does not have the SHA-256 that its first line says"
+        raise DamagedError(msg)
+    try:
+        body = json.loads(text)
+    except ValueError as error:
+        msg = f"{path} is damaged: {error}"
+        raise DamagedError(msg) from error
+    if not isinstance(body, dict):
+        msg = f"{path} is damaged: an object was expected"
+        raise DamagedError(msg)
+    return body

@@ -1,0 +1,55 @@
+"""What `host` means on this machine, as a digest."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from pathlib import Path
+
+__all__ = ["host_identity"]
+
+_FIELDS = frozenset(
+    {
+        "vendor_id",
+        "cpu family",
+        "model",
+        "model name",
+        "stepping",
+        "flags",
+        "features",
+        "cpu implementer",
+        "cpu architecture",
+        "cpu variant",
+        "cpu part",
+        "cpu revision",
+        "isa",
+        "uarch",
+        "mvendorid",
+        "marchid",
+        "mimpid",
+        "cpu",
+        "revision",
+        "platform",
+    }
+)
+"""The lines of Linux's /proc/cpuinfo that tell one kind of core from another (x86, Arm, RISC-V, POWER)."""
+
+
+def host_identity(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
+    """Return a SHA-256 hex that differs wherever a compiler may take the host CPU for another.
+
+    Where the system has no `/proc/cpuinfo`, machine, processor, system and release stand in for it.
+    """
+    facts = [platform.system(), platform.machine()]
+    try:
+        text = cpuinfo.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        facts += [platform.processor(), platform.release(), platform.node()]
+    else:
+        kinds = set()
+        for line in text.splitlines():
+            name, _, value = line.partition(":")
+            if name.strip().lower() in _FIELDS:
+                kinds.add(f"{name.strip().lower()}={value.strip()}")
+        facts += sorted(kinds)
+    return hashlib.sha256("\n".join(facts).encode()).hexdigest()

@@ -1,0 +1,132 @@
+"""Compiler configs made explicit for this machine: asked once per session, or never where an earlier answer holds."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ..errors import RetargetError
+from ..extension import Compiler, Resolved, UnavailableError
+from ..model import CompilerConfig
+from ..outcomes import Failure
+from .host import host_identity
+from .key import digest_of
+from .store import Store
+
+__all__ = ["NotBuiltError", "Resolver"]
+
+_FORMAT = 1
+
+
+class NotBuiltError(Exception):
+    """A target came to nothing before it had a compile key. `failure` tells why: flags refused, a module unreadable."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.summary)
+        self.failure = failure
+
+
+class _Answer:
+    """One (config, flags): the lock is held by the thread that asks."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.resolved: Resolved | None = None
+        self.error: UnavailableError | NotBuiltError | RetargetError | None = None
+
+
+class Resolver:
+    """Resolves (config, flags). Safe from several threads; each distinct pair is asked once."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        compiler: Callable[[str], Compiler],
+        ask: Callable[[CompilerConfig, tuple[str, ...]], Resolved],
+    ) -> None:
+        """`compiler` looks one up by name; `ask` has a compile worker resolve, and raises what `resolve` does."""
+        self._store = store
+        self._compiler = compiler
+        self._ask = ask
+        self._answers: dict[tuple[CompilerConfig, tuple[str, ...]], _Answer] = {}
+        self._lock = threading.Lock()
+        self._host = ""
+
+    def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
+        """Return `flags` made explicit.
+
+        Raises `UnavailableError`, `NotBuiltError`, or `RetargetError` for a compiler that no extension brings.
+        """
+        with self._lock:
+            answer = self._answers.setdefault((config, flags), _Answer())
+        with answer.lock:
+            if answer.resolved is None and answer.error is None:
+                try:
+                    answer.resolved = self._find(config, flags)
+                except (UnavailableError, NotBuiltError, RetargetError) as error:
+                    answer.error = error
+        if answer.error is not None:
+            raise answer.error
+        if answer.resolved is None:
+            msg = f"compiler config {config.name!r} was not resolved"
+            raise RetargetError(msg)
+        return answer.resolved
+
+    def _find(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
+        fingerprint = self._compiler(config.compiler).fingerprint(config)
+        if not fingerprint:
+            return self._ask(config, flags)
+        key = self._key(config, flags, fingerprint)
+        stored = self._store.read_resolution(key)
+        resolved = None if stored is None else _decode(stored)
+        if resolved is None:
+            resolved = self._ask(config, flags)
+            try:
+                self._store.write_resolution(key, _encode(resolved))
+            except RetargetError:
+                return resolved  # whoever must write will say so; a warm session on a read-only cache need not
+        return resolved
+
+    def _key(self, config: CompilerConfig, flags: tuple[str, ...], fingerprint: str) -> str:
+        """Cover everything that `Compiler.fingerprint` leaves to its caller."""
+        with self._lock:
+            self._host = self._host or host_identity()
+        parts = [
+            _FORMAT,
+            config.compiler,
+            fingerprint,
+            config.name,
+            list(config.flags),
+            sorted(config.env),
+            list(config.tags),
+            list(config.devices),
+            list(flags),
+            self._host,
+            str(Path.cwd()),
+        ]
+        return digest_of(json.dumps(parts).encode())
+
+
+def _encode(resolved: Resolved) -> dict[str, Any]:
+    return {
+        "build_id": resolved.build_id,
+        "flags": list(resolved.flags),
+        "files": [str(path) for path in resolved.files],
+        "facts": [list(fact) for fact in resolved.facts],
+    }
+
+
+def _decode(body: dict[str, Any]) -> Resolved | None:
+    try:
+        return Resolved(
+            build_id=body["build_id"],
+            flags=tuple(body["flags"]),
+            files=tuple(Path(path) for path in body["files"]),
+            facts=tuple((name, value) for name, value in body["facts"]),
+        )
+    except (KeyError, TypeError, ValueError):
+        return None

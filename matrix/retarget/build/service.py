@@ -1,0 +1,321 @@
+"""Builds compile targets ahead of need: one queue, as many compiles at a time as there are cores, each key once."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from ..errors import RetargetError
+from ..extension import Compiler, CompileRequest, Resolved
+from ..messages import CompiledModule, CompileModule, Refusal
+from ..model import CompilerConfig, CompileTarget
+from ..outcomes import CompileOutcome, Failure, Stage
+from ..process import Spawner, WorkerDiedError, WorkerTimeoutError, available_cores
+from .key import compile_key
+from .pool import CompilePool, compile_failure
+from .resolution import NotBuiltError, Resolver
+from .store import Store, StoreError
+
+if TYPE_CHECKING:
+    from ..extensions import Registry
+
+__all__ = ["BuildService", "BuildStatistics"]
+
+_FIRST_PAUSE = 0.02
+_LONGEST_PAUSE = 0.5
+"""Seconds between looks at a key that another process compiles."""
+
+_WAIT_STEP = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildStatistics:
+    """What has been built so far.
+
+    `compiled` counts compiles that ran here, failed ones too; `reused` what the store had; `failed` the outcomes that
+    are failures, whichever way they came; `seconds` is the wall time of the compiles that ran here, over all workers.
+    """
+
+    compiled: int = 0
+    reused: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+
+
+class _Job:
+    """One compile target on its way."""
+
+    __slots__ = ("error", "not_before", "outcome", "pause", "target")
+
+    def __init__(self, target: CompileTarget) -> None:
+        self.target = target
+        self.outcome: CompileOutcome | None = None
+        self.error: BaseException | None = None
+        self.not_before = 0.0
+        self.pause = _FIRST_PAUSE
+
+    @property
+    def done(self) -> bool:
+        return self.outcome is not None or self.error is not None
+
+
+class BuildService:
+    """Compiles targets in worker processes, or takes them from the store. To be closed.
+
+    Nothing of a compiler is imported into this process, and no worker is started while the store has everything.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        extensions: Sequence[str],
+        workers: int | None = None,
+        default_timeout: float,
+        registry: Registry | None = None,
+    ) -> None:
+        """`workers` compiles run at a time (None: one per core that this process may use). `default_timeout` in seconds
+        is for a target that declares none. `registry` spares loading the extensions again."""
+        self._store = store
+        self._default_timeout = default_timeout
+        self._registry = registry
+        self._extensions = tuple(extensions)
+        self._workers = workers or available_cores()
+        self._spawner = Spawner()
+        self._pool = CompilePool(spawner=self._spawner, extensions=extensions, max_idle=2 * self._workers)
+        self._resolver = Resolver(store=store, compiler=self._compiler, ask=self._ask_resolve)
+        self._changed = threading.Condition()
+        self._jobs: dict[CompileTarget, _Job] = {}
+        self._pending: OrderedDict[CompileTarget, _Job] = OrderedDict()
+        self._active = 0
+        self._threads: list[threading.Thread] = []
+        self._closed = False
+        self._store_error: StoreError | None = None
+        self._statistics = BuildStatistics()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def statistics(self) -> BuildStatistics:
+        """What has been built so far."""
+        with self._changed:
+            return self._statistics
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the store found amiss and mended, one line each."""
+        return self._store.notes
+
+    def submit(self, targets: Iterable[CompileTarget]) -> None:
+        """Queue `targets` in order. What is queued or done already is left as it is."""
+        registry = self._registry
+        if registry is None:
+            from ..extensions import load_extensions
+
+            registry = load_extensions(self._extensions)
+        with self._changed:
+            self._registry = registry
+            for target in targets:
+                if target not in self._jobs:
+                    self._jobs[target] = self._pending[target] = _Job(target)
+            while self._pending and len(self._threads) < self._workers and not self._closed:
+                thread = threading.Thread(target=self._work, name=f"retarget-build-{len(self._threads)}", daemon=True)
+                self._threads.append(thread)
+                thread.start()
+            self._changed.notify_all()
+
+    def result(self, target: CompileTarget, on_wait: Callable[[float, int], None] | None = None) -> CompileOutcome:
+        """Return the outcome of `target`; wait for it, ahead of all that is only queued.
+
+        `on_wait(seconds waited, compiles not done)` is called about every 0.5 s meanwhile.
+
+        Raises `UnavailableError` if its compiler is not installed here, `RetargetError` if no extension brings the
+        compiler, or the cache folder cannot be used.
+        """
+        self.submit([target])
+        start = time.monotonic()
+        with self._changed:
+            job = self._jobs[target]
+            artifact = job.outcome.artifact if job.outcome is not None else None
+            if artifact is not None and not Path(artifact.path).exists():  # evicted since; make it again
+                job = self._jobs[target] = self._pending[target] = _Job(target)
+                self._changed.notify_all()
+            if target in self._pending:
+                self._pending.move_to_end(target, last=False)
+            while not job.done:
+                if self._closed:
+                    msg = f"the build service was closed before {target.name} was compiled"
+                    raise RetargetError(msg)
+                self._changed.wait(_WAIT_STEP)
+                if on_wait is not None and not job.done:
+                    waited, pending = time.monotonic() - start, len(self._pending) + self._active
+                    self._changed.release()
+                    try:
+                        on_wait(waited, pending)
+                    finally:
+                        self._changed.acquire()
+        if job.error is not None:
+            raise job.error
+        if job.outcome is None:
+            msg = f"{target.name} was not compiled"
+            raise RetargetError(msg)
+        return job.outcome
+
+    def close(self) -> None:
+        """Stop: kill the compiles that run, forget what is queued, and end the workers."""
+        with self._changed:
+            self._closed = True
+            self._pending.clear()
+            self._changed.notify_all()
+        self._pool.close()
+        for thread in self._threads:
+            thread.join()
+        self._pool.close()
+        self._spawner.close()
+
+    # ------------------------------------------------------------ the builder threads
+
+    def _work(self) -> None:
+        while (job := self._next()) is not None:
+            try:
+                outcome = self._build(job.target)
+            except BaseException as error:  # who waits for this target must get it, whatever it is
+                self._finish(job, error=error)
+                continue
+            if outcome is None:
+                self._defer(job)
+            else:
+                self._finish(job, outcome=outcome)
+
+    def _next(self) -> _Job | None:
+        """Return the first queued job that may be tried now; None when closed."""
+        with self._changed:
+            while not self._closed:
+                now = time.monotonic()
+                earliest: float | None = None
+                for target, job in self._pending.items():
+                    if job.not_before <= now:
+                        del self._pending[target]
+                        self._active += 1
+                        return job
+                    earliest = job.not_before if earliest is None else min(earliest, job.not_before)
+                self._changed.wait(None if earliest is None else earliest - now)
+            return None
+
+    def _defer(self, job: _Job) -> None:
+        """Put back a job whose key another process or thread compiles, to be looked at again soon."""
+        with self._changed:
+            self._active -= 1
+            job.not_before = time.monotonic() + job.pause
+            job.pause = min(2 * job.pause, _LONGEST_PAUSE)
+            self._pending[job.target] = job
+            self._pending.move_to_end(job.target, last=False)
+
+    def _finish(self, job: _Job, *, outcome: CompileOutcome | None = None, error: BaseException | None = None) -> None:
+        with self._changed:
+            self._active -= 1
+            job.outcome, job.error = outcome, error
+            if outcome is not None:
+                old = self._statistics
+                self._statistics = BuildStatistics(
+                    compiled=old.compiled + (not outcome.reused and bool(outcome.key)),
+                    reused=old.reused + outcome.reused,
+                    failed=old.failed + (outcome.failure is not None),
+                    seconds=old.seconds + (0.0 if outcome.reused else outcome.seconds),
+                )
+            self._changed.notify_all()
+
+    def _build(self, target: CompileTarget) -> CompileOutcome | None:
+        """Return the outcome; None if the key's lock is held elsewhere."""
+        try:
+            resolved = self._resolver.resolve(target.compiler, target.flags)
+            source = _read_source(target)
+        except NotBuiltError as error:
+            return CompileOutcome(key="", seconds=0.0, reused=False, failure=error.failure)
+        key = compile_key(
+            compiler=target.compiler.compiler,
+            source=source,
+            source_name=target.module.path.name,
+            resolved=resolved,
+            env=target.compiler.env,
+        )
+        found = self._store.lookup(key)
+        if found is not None:
+            return found
+        if self._store_error is not None:
+            raise self._store_error
+        try:
+            lock = self._store.try_lock(key)
+            if lock is None:
+                return None
+            try:
+                return self._store.lookup(key) or self._compile(target, key, source, resolved)
+            finally:
+                lock.release()
+        except StoreError as error:
+            self._store_error = error
+            raise
+
+    def _compile(self, target: CompileTarget, key: str, source: bytes, resolved: Resolved) -> CompileOutcome:
+        compiler = target.compiler.compiler
+        message = CompileModule(
+            compiler=compiler,
+            request=CompileRequest(
+                source=source,
+                source_name=target.module.path.name,
+                source_path=target.module.path,
+                resolved=resolved,
+            ),
+        )
+        timeout = self._default_timeout if target.timeout is None else target.timeout
+        start = time.monotonic()
+        try:
+            answer = self._pool.compile(target.compiler.env, message, timeout=timeout)
+        except (WorkerDiedError, WorkerTimeoutError) as error:
+            failure = compile_failure(error)
+            return CompileOutcome(
+                key=key,
+                seconds=time.monotonic() - start,
+                reused=False,
+                failure=failure,
+                diagnostics=failure.text,
+            )
+        if isinstance(answer, CompiledModule):
+            suffix = self._compiler(compiler).artifact_suffix
+            return self._store.put_artifact(
+                key, answer.artifact, suffix=suffix, seconds=answer.seconds, diagnostics=answer.diagnostics
+            )
+        failure = compile_failure(answer)
+        if answer.refusal is Refusal.COMPILER:
+            return self._store.put_failure(key, failure, seconds=answer.seconds, diagnostics=answer.text)
+        return CompileOutcome(key=key, seconds=answer.seconds, reused=False, failure=failure, diagnostics=answer.text)
+
+    def _compiler(self, name: str) -> Compiler:
+        if self._registry is None:
+            msg = "the build service has no extensions yet: nothing was submitted"
+            raise RetargetError(msg)
+        return self._registry.compiler(name)
+
+    def _ask_resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
+        timeout = self._default_timeout if config.timeout is None else config.timeout
+        return self._pool.resolve(config, flags, timeout=timeout)
+
+
+def _read_source(target: CompileTarget) -> bytes:
+    try:
+        return target.module.path.read_bytes()
+    except OSError as error:
+        summary = f"module {target.module.path} cannot be read: {error.strerror or error}"
+        raise NotBuiltError(Failure(stage=Stage.COMPILE, summary=summary)) from error

@@ -1,0 +1,414 @@
+"""The store of compile outcomes: content-addressed, verified on read, shared by many processes, bounded in size.
+
+Layout below the cache folder::
+
+    CACHEDIR.TAG                      tells backup tools to pass by (https://bford.info/cachedir/)
+    v1/entries/<k>/<key>              what a compile came to, by compile key: the SHA-256 hex of the rest, then JSON
+    v1/artifacts/<d>/<digest><suffix> what it produced, by the SHA-256 hex of its content
+    v1/resolutions/<k>/<key>          what a compiler config came to on this machine (`retarget.build.resolution`)
+    v1/locks/<lock>                   held by the process that compiles a key which begins with these three digits
+    v1/trim.lock                      held by the process that evicts
+    leases/                           device leases (`retarget.run.lease`)
+
+`<k>` and `<d>` are the first two digits. Files are written beside and renamed, so that a reader sees all of one or none
+of it. A file's modification time is the mark of its last use; what was used longest ago goes first when the store is
+over its bound, down to 90 % of it. An entry whose artifact has gone counts as not there.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from ..errors import RetargetError
+from ..outcomes import Artifact, CompileOutcome, Failure, Stage
+from .files import DamagedError, read_sealed, seal, write_renamed
+from .key import digest_of
+
+__all__ = [
+    "DEFAULT_MAX_BYTES",
+    "Store",
+    "StoreError",
+    "StoreInfo",
+    "StoreVerification",
+    "default_cache_folder",
+]
+
+DEFAULT_MAX_BYTES = 4 * 1024**3
+
+_TRIM_TO = 0.9
+_STALE_SECONDS = 24 * 3600
+"""Age at which a half-written file is taken for what a killed process left."""
+
+_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This file marks a cache folder of retarget.\n"
+
+
+class StoreError(RetargetError):
+    """The cache folder cannot be used: read-only, full, or no folder at all."""
+
+
+def default_cache_folder() -> Path:
+    """Return RETARGET_CACHE_DIR, or the user's cache folder of this system."""
+    named = os.environ.get("RETARGET_CACHE_DIR")
+    if named:
+        return Path(named).absolute()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("retarget")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreInfo:
+    """Counts and sizes in bytes."""
+
+    folder: Path
+    entries: int
+    failures: int
+    artifacts: int
+    resolutions: int
+    size: int
+    max_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreVerification:
+    """How many files were read, and what was removed, each with its reason."""
+
+    checked: int
+    removed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _File:
+    path: Path
+    size: int
+    used: float
+
+
+class Store:
+    """The compile outcomes in one cache folder. Any number of processes and threads may use it.
+
+    Nothing is written before the first outcome is. A folder that cannot be written still serves what it holds.
+    """
+
+    def __init__(self, folder: Path, max_bytes: int = DEFAULT_MAX_BYTES) -> None:
+        self.folder = folder
+        self.max_bytes = max_bytes
+        self._root = folder / "v1"
+        self._unmeasured = max_bytes
+        self._notes: list[str] = []
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was found amiss and mended while reading, one line each."""
+        return tuple(self._notes)
+
+    def lookup(self, key: str) -> CompileOutcome | None:
+        """Return the outcome under `key`, its artifact's content verified, or None.
+
+        A damaged entry or artifact is removed, noted, and counts as not there. Raises `StoreError` if the folder
+        cannot be read.
+        """
+        entry = self._entry_path(key)
+        try:
+            outcome = self._decode(key, read_sealed(entry))
+            if outcome.artifact is not None:
+                self._verify(outcome.artifact)
+                _mark_used(Path(outcome.artifact.path))
+        except FileNotFoundError:
+            return None
+        except NotADirectoryError as error:
+            raise self._unusable(error) from error
+        except DamagedError as error:
+            self._drop(entry, str(error))
+            return None
+        except OSError as error:
+            raise self._unusable(error) from error
+        _mark_used(entry)
+        return outcome
+
+    def put_artifact(
+        self, key: str, artifact: bytes, *, suffix: str, seconds: float, diagnostics: str
+    ) -> CompileOutcome:
+        """Store a compile's artifact and return its outcome. Raises `StoreError` if it cannot be written."""
+        digest = digest_of(artifact)
+        path = self._artifact_path(digest, suffix)
+        body = {
+            "artifact": {"digest": digest, "size": len(artifact), "suffix": suffix},
+            "diagnostics": diagnostics,
+            "seconds": seconds,
+        }
+        try:
+            self._prepare()
+            write_renamed(path, artifact)
+            self._write_entry(key, body)
+        except OSError as error:
+            raise self._unusable(error) from error
+        self._grown(len(artifact))
+        return CompileOutcome(
+            key=key,
+            seconds=seconds,
+            reused=False,
+            artifact=Artifact(digest=digest, size=len(artifact), path=str(path)),
+            diagnostics=diagnostics,
+        )
+
+    def put_failure(self, key: str, failure: Failure, *, seconds: float, diagnostics: str) -> CompileOutcome:
+        """Store a diagnosed compile failure and return its outcome. Raises `StoreError` if it cannot be written.
+
+        A transient one (crash, timeout) is refused with `ValueError`: it must be tried again.
+        """
+        if failure.transient:
+            msg = f"a transient failure must not be stored: {failure.summary}"
+            raise ValueError(msg)
+        body = {
+            "failure": {"summary": failure.summary, "text": failure.text, "hint": failure.hint},
+            "diagnostics": diagnostics,
+            "seconds": seconds,
+        }
+        try:
+            self._prepare()
+            self._write_entry(key, body)
+        except OSError as error:
+            raise self._unusable(error) from error
+        return CompileOutcome(key=key, seconds=seconds, reused=False, failure=failure, diagnostics=diagnostics)
+
+    def try_lock(self, key: str) -> FileLock | None:
+        """Return the held lock of `key`, to be released by the caller; None if another process or thread holds it.
+
+        Keys share 4096 locks, so that the folder does not grow with the keys: one that is held may be another key's,
+        which only means to come back later. Raises `StoreError` if the folder cannot be written.
+        """
+        folder = self._root / "locks"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(folder / key[:3], thread_local=False)
+            lock.acquire(blocking=False)
+        except Timeout:
+            return None
+        except OSError as error:
+            raise self._unusable(error) from error
+        return lock
+
+    def read_resolution(self, key: str) -> dict[str, Any] | None:
+        """Return what `write_resolution` stored under `key`, or None. A damaged one is removed and noted."""
+        path = self._resolution_path(key)
+        try:
+            body = read_sealed(path)
+        except FileNotFoundError:
+            return None
+        except DamagedError as error:
+            self._drop(path, str(error))
+            return None
+        except OSError as error:
+            raise self._unusable(error) from error
+        _mark_used(path)
+        return body
+
+    def write_resolution(self, key: str, body: dict[str, Any]) -> None:
+        """Store a resolution. Raises `StoreError` if it cannot be written."""
+        try:
+            self._prepare()
+            write_renamed(self._resolution_path(key), seal(body))
+        except OSError as error:
+            raise self._unusable(error) from error
+
+    def info(self) -> StoreInfo:
+        """Count what is there. Reads every entry, to tell failures from artifacts."""
+        entries = list(self._files("entries"))
+        failures = 0
+        for file in entries:
+            with suppress(OSError, DamagedError):
+                failures += "failure" in read_sealed(file.path)
+        artifacts = list(self._files("artifacts"))
+        resolutions = list(self._files("resolutions"))
+        return StoreInfo(
+            folder=self.folder,
+            entries=len(entries),
+            failures=failures,
+            artifacts=len(artifacts),
+            resolutions=len(resolutions),
+            size=sum(file.size for file in (*entries, *artifacts, *resolutions)),
+            max_bytes=self.max_bytes,
+        )
+
+    def clear(self) -> int:
+        """Remove every outcome and resolution; return the bytes freed. Locks stay, since they may be held.
+
+        Raises `StoreError` if something cannot be removed.
+        """
+        freed = 0
+        try:
+            for kind in ("entries", "artifacts", "resolutions"):
+                for file in list(self._files(kind)):
+                    file.path.unlink(missing_ok=True)
+                    freed += file.size
+        except OSError as error:
+            raise self._unusable(error) from error
+        return freed
+
+    def verify(self) -> StoreVerification:
+        """Read all of the store and remove what is damaged, or an entry whose artifact has gone."""
+        removed = []
+        checked = 0
+        for file in list(self._files("artifacts")):
+            checked += 1
+            digest = file.path.name.partition(".")[0]
+            try:
+                found = digest_of(file.path.read_bytes())
+            except FileNotFoundError:
+                continue
+            if found != digest:
+                removed.append(f"{file.path}: its content has SHA-256 {found}")
+                self._remove(file.path)
+        for kind in ("entries", "resolutions"):
+            for file in list(self._files(kind)):
+                checked += 1
+                try:
+                    body = read_sealed(file.path)
+                    if kind == "entries":
+                        artifact = self._decode(file.path.name, body).artifact
+                        if artifact is not None and not Path(artifact.path).exists():
+                            removed.append(f"{file.path}: its artifact {artifact.digest} is not there")
+                            self._remove(file.path)
+                except FileNotFoundError:
+                    continue
+                except DamagedError as error:
+                    removed.append(str(error))
+                    self._remove(file.path)
+        return StoreVerification(checked=checked, removed=tuple(removed))
+
+    def trim(self) -> int:
+        """Remove what was used longest ago until the store is within its bound; return the bytes freed.
+
+        The last used file always stays. Does nothing while another process does it.
+        """
+        lock = FileLock(self._root / "trim.lock", thread_local=False)
+        try:
+            lock.acquire(blocking=False)
+        except (Timeout, OSError):
+            return 0
+        try:
+            return self._trim()
+        finally:
+            lock.release()
+
+    def _trim(self) -> int:
+        files = [file for kind in ("artifacts", "entries", "resolutions") for file in self._files(kind)]
+        files.sort(key=lambda file: file.used)
+        total = sum(file.size for file in files)
+        freed = 0
+        if total > self.max_bytes:
+            for file in files[:-1]:
+                if total - freed <= self.max_bytes * _TRIM_TO:
+                    break
+                self._remove(file.path)
+                freed += file.size
+        return freed
+
+    def _grown(self, size: int) -> None:
+        """Trim when the store may have come over its bound: at the first outcome stored, then every 5 % of growth."""
+        self._unmeasured += size
+        if self._unmeasured >= self.max_bytes * 0.05:
+            self._unmeasured = 0
+            self.trim()
+
+    def _files(self, kind: str) -> Iterator[_File]:
+        """Yield the files of one kind. Removes what killed processes left half-written long ago."""
+        with suppress(FileNotFoundError, NotADirectoryError):
+            for shelf in os.scandir(self._root / kind):
+                with suppress(FileNotFoundError, NotADirectoryError):
+                    for found in os.scandir(shelf.path):
+                        try:
+                            status = found.stat(follow_symlinks=False)
+                        except FileNotFoundError:
+                            continue
+                        if not found.name.startswith("."):
+                            yield _File(path=Path(found.path), size=status.st_size, used=status.st_mtime)
+                        elif time.time() - status.st_mtime > _STALE_SECONDS:
+                            self._remove(Path(found.path))
+
+    def _write_entry(self, key: str, body: dict[str, Any]) -> None:
+        data = seal(body)
+        write_renamed(self._entry_path(key), data)
+        self._unmeasured += len(data)
+
+    def _decode(self, key: str, body: dict[str, Any]) -> CompileOutcome:
+        """Make an outcome of an entry. Raises `DamagedError` for one of another form."""
+        try:
+            artifact = failure = None
+            if "artifact" in body:
+                told = body["artifact"]
+                path = self._artifact_path(told["digest"], told["suffix"])
+                artifact = Artifact(digest=told["digest"], size=told["size"], path=str(path))
+            else:
+                failure = Failure(stage=Stage.COMPILE, **body["failure"])
+            return CompileOutcome(
+                key=key,
+                seconds=body["seconds"],
+                reused=True,
+                artifact=artifact,
+                failure=failure,
+                diagnostics=body["diagnostics"],
+            )
+        except (KeyError, TypeError) as error:
+            msg = f"entry {key} is damaged: {error}"
+            raise DamagedError(msg) from error
+
+    def _verify(self, artifact: Artifact) -> None:
+        """Raise `DamagedError` unless the artifact's content is what it was, `FileNotFoundError` if it has gone."""
+        path = Path(artifact.path)
+        found = digest_of(path.read_bytes())
+        if found != artifact.digest:
+            self._remove(path)
+            msg = f"artifact {path} is damaged: its content has SHA-256 {found}"
+            raise DamagedError(msg)
+
+    def _drop(self, path: Path, reason: str) -> None:
+        self._remove(path)
+        self._notes.append(f"{reason}; it was dropped and is made again")
+
+    def _remove(self, path: Path) -> None:
+        with suppress(OSError):  # another process was faster, or the folder is read-only
+            path.unlink()
+
+    def _prepare(self) -> None:
+        tag = self.folder / "CACHEDIR.TAG"
+        if not tag.exists():
+            write_renamed(tag, _TAG.encode())
+
+    def _entry_path(self, key: str) -> Path:
+        return self._root / "entries" / key[:2] / key
+
+    def _artifact_path(self, digest: str, suffix: str) -> Path:
+        return self._root / "artifacts" / digest[:2] / f"{digest}{suffix}"
+
+    def _resolution_path(self, key: str) -> Path:
+        return self._root / "resolutions" / key[:2] / key
+
+    def _unusable(self, error: OSError) -> StoreError:
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            msg = (
+                f"the disk of the cache folder {self.folder} is full ({error.strerror}); free some space "
+                "('retarget cache clear' empties the cache), "
+                "or give another folder with --retarget-cache-dir or RETARGET_CACHE_DIR"
+            )
+        else:
+            msg = (
+                f"the cache folder {self.folder} cannot be used ({error.strerror or error}: {error.filename}); "
+                "give one that can be written with --retarget-cache-dir or RETARGET_CACHE_DIR"
+            )
+        return StoreError(msg)
+
+
+def _mark_used(path: Path) -> None:
+    with suppress(OSError):  # a read-only cache still serves
+        os.utime(path)

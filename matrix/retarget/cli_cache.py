@@ -1,0 +1,74 @@
+"""`retarget cache info|clear|verify`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from .build.store import DEFAULT_MAX_BYTES, Store, default_cache_folder
+
+__all__ = ["add_arguments", "run"]
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `retarget cache`."""
+    parser.add_argument(
+        "action",
+        choices=("info", "clear", "verify"),
+        help="show what is kept, remove it all, or check every file of it",
+    )
+    parser.add_argument("--cache-dir", type=Path, help="the cache folder (RETARGET_CACHE_DIR, or the user's cache)")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do what was asked. Returns 0; 1 if `verify` removed something. Raises `RetargetError` for an unusable folder."""
+    folder = arguments.cache_dir.absolute() if arguments.cache_dir is not None else default_cache_folder()
+    store = Store(folder, DEFAULT_MAX_BYTES)
+    as_json = arguments.format == "json"
+    if arguments.action == "clear":
+        freed = store.clear()
+        _print({"folder": str(folder), "freed": freed}, f"{folder}: {_size(freed)} freed", as_json=as_json)
+        return 0
+    if arguments.action == "verify":
+        found = store.verify()
+        lines = [*found.removed, f"{folder}: {found.checked} files checked, {len(found.removed)} removed"]
+        told = {"folder": str(folder), "checked": found.checked, "removed": list(found.removed)}
+        _print(told, "\n".join(lines), as_json=as_json)
+        return 1 if found.removed else 0
+    info = store.info()
+    told = {
+        "folder": str(folder),
+        "entries": info.entries,
+        "failures": info.failures,
+        "artifacts": info.artifacts,
+        "resolutions": info.resolutions,
+        "size": info.size,
+        "max_bytes": info.max_bytes,
+    }
+    text = (
+        f"folder       {folder}\n"
+        f"compiles     {info.entries}, of which {info.failures} failed\n"
+        f"artifacts    {info.artifacts}\n"
+        f"resolutions  {info.resolutions}\n"
+        f"size         {_size(info.size)} of at most {_size(info.max_bytes)}"
+    )
+    _print(told, text, as_json=as_json)
+    return 0
+
+
+def _print(told: object, text: str, *, as_json: bool) -> None:
+    sys.stdout.write((json.dumps(told, indent=2) if as_json else text) + "\n")
+
+
+def _size(count: int) -> str:
+    value = float(count)
+    for unit in _UNITS[:-1]:
+        if value < 1024:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1024
+    return f"{value:.1f} {_UNITS[-1]}"

@@ -1,0 +1,95 @@
+"""`retarget devices`: every registered driver and what it finds on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from .errors import RetargetError
+from .extension import UnavailableError
+from .extensions import load_extensions
+from .outcomes import DeviceInfo
+from .process import available_cores
+from .run.service import RunService
+
+__all__ = ["add_arguments", "run"]
+
+_CAPABILITY_WIDTH = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Finding:
+    """A driver's devices, or the reason why there are none: it is absent (`unavailable`) or at fault (`error`)."""
+
+    driver: str
+    devices: tuple[DeviceInfo, ...] = ()
+    unavailable: str = ""
+    hint: str = ""
+    error: str = ""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `retarget devices`."""
+    parser.add_argument("driver", nargs="*", help="drivers to ask (all that are registered)")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
+    parser.add_argument("--timeout", type=float, default=60.0, help="seconds a driver may take (60)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Ask each driver in a process of its own, so that one that crashes costs one line.
+
+    Returns 0; 1 if a driver crashed, hung or failed. Raises `RetargetError` for a driver that is not registered.
+    """
+    extensions: Sequence[str] = getattr(arguments, "retarget_extension", None) or ()
+    registry = load_extensions(extensions)
+    names = [registry.driver(name).name for name in arguments.driver] or sorted(registry.drivers)
+    with (
+        tempfile.TemporaryDirectory(prefix="retarget-") as folder,
+        RunService(
+            extensions=extensions,
+            default_timeout=arguments.timeout,
+            open_timeout=arguments.timeout,
+            lease_folder=Path(folder),
+        ) as service,
+        ThreadPoolExecutor(max_workers=available_cores()) as executor,
+    ):
+        findings = list(executor.map(lambda name: _ask(service, name), names))
+    if arguments.format == "json":
+        sys.stdout.write(json.dumps([asdict(finding) for finding in findings], indent=2) + "\n")
+    else:
+        for finding in findings:
+            sys.stdout.write("\n".join(_lines(finding)) + "\n")
+    return 1 if any(finding.error for finding in findings) else 0
+
+
+def _ask(service: RunService, driver: str) -> _Finding:
+    try:
+        return _Finding(driver=driver, devices=service.probe(driver))
+    except UnavailableError as error:
+        return _Finding(driver=driver, unavailable=str(error), hint=error.hint)
+    except RetargetError as error:
+        return _Finding(driver=driver, error=str(error))
+
+
+def _lines(finding: _Finding) -> list[str]:
+    if finding.error:
+        return [f"{finding.driver}: error: {finding.error}"]
+    if not finding.devices:
+        reason = finding.unavailable or "it lists none"
+        return [f"{finding.driver}: no devices: {reason}" + (f" ({finding.hint})" if finding.hint else "")]
+    lines = [f"{finding.driver}:"]
+    for info in finding.devices:
+        version = f", driver {info.driver_version}" if info.driver_version else ""
+        lines.append(f"  {info.ordinal}  {info.uri}  {info.name}{version}")
+        capabilities = ", ".join(f"{name} {value}".strip() for name, value in info.capabilities)
+        if len(capabilities) > _CAPABILITY_WIDTH:
+            capabilities = capabilities[: _CAPABILITY_WIDTH - 1] + "…"
+        if capabilities:
+            lines.append(f"     {capabilities}")
+    return lines

@@ -1,0 +1,150 @@
+"""What a parent and its worker say to each other.
+
+The messages travel as pickles over a socket pair between a process and the worker it started itself; nothing that was
+read from a disk or a network is ever unpickled. No message holds a compiler, a device or an array.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from .extension import CompileRequest
+from .model import CompilerConfig, RuntimeConfig
+from .outcomes import CaseOutcome, DeviceInfo, Stage
+
+__all__ = [
+    "CompileModule",
+    "CompiledModule",
+    "Devices",
+    "OpenDevices",
+    "ProbeDriver",
+    "Progress",
+    "Ready",
+    "Refusal",
+    "Refused",
+    "Request",
+    "ResolveFlags",
+    "RunModule",
+    "Setup",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """The first message to a worker: what to make importable, and which extensions to load besides the installed."""
+
+    extensions: tuple[str, ...]
+    sys_path: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """The worker has loaded the extensions and waits for requests."""
+
+
+# ---------------------------------------------------------------- requests
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolveFlags:
+    """Make a compiler config explicit. Answered by `retarget.extension.Resolved` or `Refused`."""
+
+    config: CompilerConfig
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompileModule:
+    """Compile one module. Answered by `CompiledModule` or `Refused`."""
+
+    compiler: str
+    request: CompileRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeDriver:
+    """List a driver's devices. Answered by `Devices` or `Refused`."""
+
+    driver: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenDevices:
+    """Open a runtime config's devices, to be kept open. Answered by `Devices` or `Refused`."""
+
+    config: RuntimeConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunModule:
+    """Run an artifact's cases. Answered by `retarget.outcomes.RunOutcome`, with `Progress` before it.
+
+    `digest` is the SHA-256 hex that the artifact's bytes must have; empty: not known. With a `run_under` in `config`
+    each case runs in a process of its own and no device is opened here.
+    """
+
+    config: RuntimeConfig
+    artifact: Path
+    digest: str
+    source: Path
+    kind: str
+
+
+Request = ResolveFlags | CompileModule | ProbeDriver | OpenDevices | RunModule
+
+
+# ---------------------------------------------------------------- answers
+
+
+class Refusal(StrEnum):
+    """Who refused a request, and so whom the message is for."""
+
+    UNAVAILABLE = "unavailable"
+    COMPILER = "compiler"
+    DRIVER = "driver"
+    INPUT = "input"
+    INTERNAL = "internal"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A request came to nothing, but the worker lives. `summary` is one line, `text` all that is known.
+
+    `seconds` is the wall time it took. INTERNAL means that an extension raised what it should not; `text` is then the
+    traceback.
+    """
+
+    refusal: Refusal
+    summary: str
+    text: str = ""
+    hint: str = ""
+    seconds: float = 0.0
+    resident: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledModule:
+    """An artifact, what was printed on the way, the compiler's wall time and the worker's resident bytes after it."""
+
+    artifact: bytes
+    diagnostics: str
+    seconds: float
+    resident: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Devices:
+    """The devices that a driver listed or a runtime config opened."""
+
+    infos: tuple[DeviceInfo, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """Where a run is, told before it goes there; `done` is the case that was just finished."""
+
+    stage: Stage
+    case: str = ""
+    done: CaseOutcome | None = None

@@ -1,0 +1,120 @@
+"""The parent's side of one runner: the process of one runtime config, its open devices, and its replacement."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+
+from ..errors import RetargetError
+from ..extension import UnavailableError
+from ..messages import Devices, OpenDevices, Progress, Refusal, Refused, RunModule
+from ..model import RuntimeConfig
+from ..outcomes import DeviceInfo
+from ..process import Spawner, Worker, WorkerDiedError, WorkerTimeoutError
+from ..text import first_line
+
+__all__ = ["Runner", "refused_error"]
+
+_OPEN_ATTEMPTS = 2
+"""How often devices are opened in vain before it is given up for the session. Absent devices are asked for once."""
+
+
+class Runner:
+    """Runs requests for one runtime config. Starts its process when needed and again after it has died."""
+
+    def __init__(
+        self, *, config: RuntimeConfig, spawner: Spawner, extensions: Sequence[str], open_timeout: float
+    ) -> None:
+        self._config = config
+        self._spawner = spawner
+        self._extensions = tuple(extensions)
+        self._open_timeout = open_timeout
+        self._worker: Worker | None = None
+        self._infos: tuple[DeviceInfo, ...] = ()
+        self._unavailable: UnavailableError | None = None
+        self._broken: RetargetError | None = None
+        self._attempts = 0
+
+    def open(self) -> tuple[DeviceInfo, ...]:
+        """Return the open devices; open them if they are not.
+
+        Raises `UnavailableError` if this machine lacks them, `RetargetError` if they cannot be opened.
+        """
+        if self._unavailable is not None:
+            raise self._unavailable
+        if self._worker is not None and self._worker.alive:
+            return self._infos
+        if self._broken is not None and self._attempts >= _OPEN_ATTEMPTS:
+            raise self._broken
+        self.close()
+        try:
+            self._infos = self._start()
+        except UnavailableError as error:
+            self._unavailable = error
+            self.close()
+            raise
+        except RetargetError as error:
+            self._broken = error
+            self._attempts += 1
+            self.close()
+            raise
+        self._broken, self._attempts = None, 0
+        return self._infos
+
+    def run(self, message: RunModule, *, timeout: float, on_progress: Callable[[Progress], None]) -> object:
+        """Send `message` to the process that `open` has started. Raises what `Worker.request` does."""
+        if self._worker is None:
+            msg = f"runtime config {self._config.name!r} is not open"
+            raise RetargetError(msg)
+        return self._worker.request(message, timeout=timeout, on_progress=on_progress)
+
+    def close(self) -> None:
+        """End the process."""
+        if self._worker is not None:
+            self._worker.close()
+            self._worker = None
+
+    def _start(self) -> tuple[DeviceInfo, ...]:
+        config = self._config
+        if config.run_under:
+            _expect_command(config)
+        self._worker = Worker(
+            spawner=self._spawner,
+            extensions=self._extensions,
+            env=config.env,
+            starts_processes=bool(config.run_under),
+        )
+        if config.run_under:
+            return ()
+        where = f"runtime config {config.name!r}: driver {config.driver!r}"
+        try:
+            answer = self._worker.request(OpenDevices(config=config), timeout=self._open_timeout)
+        except WorkerDiedError as error:
+            said = first_line(error.output)
+            msg = f"{where} crashed while it opened its devices: {error.cause}" + (f": {said}" if said else "")
+            raise RetargetError(msg) from None
+        except WorkerTimeoutError as error:
+            msg = f"{where} had not opened its devices after {error.seconds:g} s"
+            raise RetargetError(msg) from None
+        if isinstance(answer, Devices):
+            return answer.infos
+        raise refused_error(answer, f"{where} cannot open its devices")
+
+
+def refused_error(answer: object, what: str) -> Exception:
+    """Return the exception that `answer` means: `UnavailableError`, or a `RetargetError` that begins with `what`."""
+    if not isinstance(answer, Refused):
+        return RetargetError(f"{what}: a worker answered {type(answer).__name__}")
+    if answer.refusal is Refusal.UNAVAILABLE:
+        return UnavailableError(answer.summary, answer.hint)
+    if answer.refusal is Refusal.INPUT:
+        return RetargetError(answer.summary)
+    hint = f"; {answer.hint}" if answer.hint else ""
+    return RetargetError(f"{what}: {answer.summary}{hint}")
+
+
+def _expect_command(config: RuntimeConfig) -> None:
+    command = config.run_under[0]
+    if shutil.which(command, path=dict(config.env).get("PATH")) is None:
+        reason = f"run_under command {command!r} is not on this machine's PATH"
+        raise UnavailableError(reason, f"install it, or change run_under of runtime config {config.name!r}")
