@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from retarget.build.store import default_cache_folder
 
 from .options import SETTINGS
 
@@ -35,6 +36,4 @@ def _choose(config: pytest.Config) -> Path:
         return folder
     if settings.cache_dir is not None:
         return settings.cache_dir
-    import platformdirs
-
-    return platformdirs.user_cache_path("retarget")
+    return default_cache_folder()

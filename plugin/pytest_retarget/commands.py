@@ -20,7 +20,7 @@ SHOWN_RUNS = 3
 
 
 class Commands:
-    """Words commands for a session whose root folder is `folder`."""
+    """Words commands for a session that was started in `folder`."""
 
     def __init__(self, *, registry: Registry, folder: Path, compiles: bool) -> None:
         self._registry = registry
@@ -38,15 +38,11 @@ class Commands:
         lines = self.compile(target.compile) if self._compiles else []
         path = self._output(target.compile) if self._compiles else Path(artifact.path)
         driver = self._registry.driver(target.runtime.driver)
-        plans = [
-            driver.run_outside(target.runtime, path, function, target.compile.kind)
-            for function in (functions or [""])[:SHOWN_RUNS]
-        ]
-        lines += [
-            self._line((*target.runtime.env, *plan.env), (*target.runtime.run_under, *plan.argv))
-            for plan in plans
-            if plan is not None
-        ]
+        for function in (functions or [""])[:SHOWN_RUNS]:
+            plan = driver.run_outside(target.runtime, path, function, target.compile.kind)
+            if plan is not None:
+                env = {**dict(target.runtime.env), **dict(plan.env)}
+                lines.append(self._line(tuple(env.items()), (*target.runtime.run_under, *plan.argv)))
         return list(dict.fromkeys(lines))
 
     def text(self, lines: Sequence[str]) -> str:
@@ -70,6 +66,6 @@ class Commands:
         return str(beside) if shutil.which(name) is None and beside.is_file() else name
 
     def _relative(self, word: str) -> str:
-        """A path below the root folder is written relative to it."""
+        """A path below that folder is written relative to it."""
         path = Path(word)
         return str(path.relative_to(self._folder)) if path.is_absolute() and path.is_relative_to(self._folder) else word

@@ -17,7 +17,15 @@ from retarget.outcomes import Artifact, CaseOutcome, CompileOutcome, Failure, Ru
 
 from .commands import Commands
 
-__all__ = ["PlainWhereItMust", "StageFailedError", "compile_failed", "error_repr", "run_failed", "strip_colour"]
+__all__ = [
+    "PlainWhereItMust",
+    "StageFailedError",
+    "compile_failed",
+    "error_repr",
+    "first_line",
+    "run_failed",
+    "strip_colour",
+]
 
 SHOWN_CASES = 3
 """How many failed functions are shown in full; the others are named."""
@@ -29,12 +37,11 @@ _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\
 
 
 class StageFailedError(Exception):
-    """A target failed at a stage. `str()` is the whole text, `headline` its one line for summaries."""
+    """A target failed at a stage. `str()` is the whole text, its first line tells stage and cause."""
 
     def __init__(self, failure: Failure, text: str) -> None:
         super().__init__(text)
         self.failure = failure
-        self.headline = headline(failure)
 
 
 def headline(failure: Failure) -> str:
@@ -45,7 +52,7 @@ def headline(failure: Failure) -> str:
 def compile_failed(commands: Commands, target: CompileTarget, outcome: CompileOutcome) -> StageFailedError:
     """Word a failed compile."""
     failure = outcome.failure or Failure(stage=Stage.COMPILE, summary="the compiler gave neither artifact nor message")
-    blocks = [headline(failure), failure.text.strip("\n"), _hint(failure), commands.text(commands.compile(target))]
+    blocks = [headline(failure), _message(failure), _hint(failure), commands.text(commands.compile(target))]
     return StageFailedError(failure, _join(blocks))
 
 
@@ -56,9 +63,9 @@ def run_failed(
     failed = [(case, case.failure) for case in run.cases if case.failure is not None]
     passed = [case.name for case in run.cases if case.failure is None]
     blocks = [headline(failure)]
-    blocks += [_case(case, why) for case, why in failed[:SHOWN_CASES]] or [failure.text.strip("\n")]
+    blocks += [_case(case, why, failure) for case, why in failed[:SHOWN_CASES]] or [_message(failure)]
     if more := [case.name for case, _ in failed[SHOWN_CASES:]]:
-        blocks.append(f"also failed: {_names(more)}")
+        blocks.append(f"failed as well: {_names(more)}")
     if passed:
         blocks.append(f"passed: {_names(passed)}")
     blocks += [_output(run, failure), _hint(failure)]
@@ -73,13 +80,17 @@ def error_repr(error: BaseException, path: os.PathLike[str], line: int | None) -
     """
     if not isinstance(error, StageFailedError | RetargetError):
         return None
-    text = str(error)
-    message = error.headline if isinstance(error, StageFailedError) else strip_colour(text.partition("\n")[0])
+    text, message = str(error), first_line(error)
     entry = ReprEntryNative([line + "\n" for line in text.split("\n")])
     return ReprExceptionInfo(
         reprtraceback=ReprTraceback([entry], extraline=None, style="native"),
         reprcrash=ReprFileLocation(os.fspath(path), (line or 0) + 1, message),
     )
+
+
+def first_line(error: BaseException) -> str:
+    """What summaries and junit show of an error."""
+    return strip_colour(str(error).partition("\n")[0])
 
 
 class PlainWhereItMust(ReprEntryNative):
@@ -95,11 +106,19 @@ def strip_colour(text: str) -> str:
     return _ESCAPE.sub("", text)
 
 
-def _case(case: CaseOutcome, failure: Failure) -> str:
-    text = failure.text.strip("\n")
+def _case(case: CaseOutcome, failure: Failure, first: Failure) -> str:
+    """A failed function; what the headline says already is not said again."""
+    text = _message(failure)
     reports = [mismatch.report.strip("\n") for mismatch in case.mismatches]
     told = _join([text, *(report for report in reports if report not in text)])
-    return f"{case.name}: {failure.summary}" + ("\n" + _indent(told) if told else "")
+    head = f"function {case.name}" if failure.summary == first.summary else f"function {case.name}: {failure.summary}"
+    return f"{head}:\n{_indent(told)}" if told else head
+
+
+def _message(failure: Failure) -> str:
+    """The tool's own message, unless the summary is all of it."""
+    text = failure.text.strip("\n")
+    return "" if strip_colour(text).strip() == strip_colour(failure.summary).strip() else text
 
 
 def _output(run: RunOutcome, failure: Failure) -> str:

@@ -19,7 +19,7 @@ from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
 from retarget.outcomes import CompileOutcome, DeviceInfo, RunOutcome, Stage
 
-from .failures import compile_failed, error_repr, run_failed
+from .failures import compile_failed, error_repr, first_line, run_failed
 from .session import SERVICES, Services
 from .summary import Record
 
@@ -144,7 +144,10 @@ class MatrixItem(pytest.Item):
         self.note("compiler", self.compile_target.compiler.name)
         self.note("runtime", self.runtime.name if self.runtime else "")
         self.note("stage", Stage.COMPILE)
-        outcome = self.services.compiled(self.compile_target)
+        try:
+            outcome = self.services.compiled(self.compile_target)
+        except UnavailableError as error:
+            self.unavailable(str(error), error.hint)
         self.compile_key = outcome.key
         self.note("compile_key", outcome.key)
         self.note("reused", str(outcome.reused).lower())
@@ -221,6 +224,9 @@ class RunItem(MatrixItem):
             self._block_or_raise(error)
 
     def _block_or_raise(self, error: Exception) -> NoReturn:
+        if self.services.settings.artifacts is not None:
+            msg = f"blocked: it was not compiled where the artifacts come from: {first_line(error)}"
+            raise Blocked(msg) from None
         if self.compile_id in self.services.selected_compiles:
             msg = f"blocked by {self.compile_id}"
             raise Blocked(msg) from None

@@ -49,7 +49,7 @@ def make_services(config: pytest.Config) -> Services:
     return Services(
         settings=config.stash[SETTINGS],
         registry=declared(config).registry,
-        root=config.rootpath,
+        folder=config.invocation_params.dir,
         cache_dir=cache_dir(config),
         processes=int(workerinput.get("workercount", 1)),
         progress=Progress(config),

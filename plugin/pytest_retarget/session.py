@@ -6,7 +6,6 @@ lets them work together. Nothing is started before something selected needs it.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from retarget.extension import UnavailableError
 from retarget.extensions import Registry
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig
 from retarget.outcomes import Artifact, CompileOutcome, DeviceInfo, RunOutcome
+from retarget.process import available_cores
 
 from .commands import Commands
 from .options import Settings
@@ -34,30 +34,33 @@ __all__ = ["SERVICES", "Services", "compiles_at_a_time"]
 
 def compiles_at_a_time(settings: Settings, processes: int) -> int:
     """This process's share of the compiles at a time, 1 or more, where `processes` pytest processes work together."""
-    try:
-        cores = len(os.sched_getaffinity(0))
-    except AttributeError:  # macOS
-        cores = os.cpu_count() or 1
-    return max(1, (settings.jobs or cores) // processes)
+    return max(1, (settings.jobs or available_cores()) // processes)
 
 
 class Services:
     """Compiles and runs for one pytest process."""
 
     def __init__(
-        self, *, settings: Settings, registry: Registry, root: Path, cache_dir: Path, processes: int, progress: Progress
+        self,
+        *,
+        settings: Settings,
+        registry: Registry,
+        folder: Path,
+        cache_dir: Path,
+        processes: int,
+        progress: Progress,
     ) -> None:
         self.settings = settings
         self.registry = registry
         self.cache_dir = cache_dir
-        self.commands = Commands(registry=registry, folder=root, compiles=settings.artifacts is None)
+        self.commands = Commands(registry=registry, folder=folder, compiles=settings.artifacts is None)
         self.selected_compiles: frozenset[str] = frozenset()
         self._processes = processes
         self._progress = progress
         self._build: BuildService | None = None
         self._run: RunService | None = None
         self._compilers: dict[CompilerConfig, UnavailableError | RetargetError | None] = {}
-        self._exported: set[str] = set()
+        self._exported: set[tuple[str, str]] = set()
 
     def start(self, items: Sequence[MatrixItem]) -> None:
         """Queue every compile that the selection needs, in its order.
@@ -102,18 +105,21 @@ class Services:
             raise known
 
     def compiled(self, target: CompileTarget) -> CompileOutcome:
-        """Wait for a compile, or take its artifact from the folder the user named."""
-        if self.settings.artifacts is not None:
-            from retarget.build.exchange import ArtifactFolder
+        """Wait for a compile, or take its outcome from the folder the user named.
 
-            return ArtifactFolder(self.settings.artifacts, self.registry).outcome(target)
+        Raises `UnavailableError` if the compiler is not here, `RetargetError` if a folder cannot be used.
+        """
+        if self.settings.artifacts is not None:
+            from retarget.build.transfer import ArtifactFolder
+
+            return ArtifactFolder(self.settings.artifacts).outcome(target)
         with self._progress.of(target.name) as on_wait:
             outcome = self._builds().result(target, on_wait)
-        if self.settings.export is not None and outcome.artifact is not None and target.name not in self._exported:
-            from retarget.build.exchange import export_artifact
+        if self.settings.export is not None and (target.suite, target.name) not in self._exported:
+            from retarget.build.transfer import export_artifact
 
             export_artifact(outcome, target, self.registry, self.settings.export)
-            self._exported.add(target.name)
+            self._exported.add((target.suite, target.name))
         return outcome
 
     def devices(self, runtime: RuntimeConfig) -> tuple[DeviceInfo, ...]:
@@ -130,6 +136,10 @@ class Services:
             return {}
         statistics = self._build.statistics
         return {name: getattr(statistics, name) for name in ("compiled", "reused", "failed", "seconds")}
+
+    def notes(self) -> tuple[str, ...]:
+        """What the store found amiss and mended, one line each."""
+        return self._build.notes if self._build is not None else ()
 
     def close(self) -> None:
         """End all workers, at once."""
@@ -166,6 +176,7 @@ class Services:
                 extensions=self.settings.extensions,
                 workers=compiles_at_a_time(self.settings, self._processes),
                 default_timeout=self.settings.compile_timeout,
+                registry=self.registry,
             )
         return self._build
 

@@ -85,6 +85,7 @@ class Tally:
     devices: dict[str, dict[str, None]] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
     compiles: Counter[str] = field(default_factory=Counter)
+    processes: int = 0
 
     def add(self, record: Record, category: str) -> None:
         """Count one report."""
@@ -99,7 +100,9 @@ class Tally:
 
     def add_compiles(self, statistics: Mapping[str, float]) -> None:
         """Add one process's compile statistics."""
-        self.compiles.update(statistics)
+        if statistics:
+            self.processes += 1
+            self.compiles.update(statistics)
 
     def lines(self, *, width: int, verbose: bool) -> Iterator[Line]:
         """The tables, then skip reasons, devices and compile statistics. `width` is the terminal's, in columns."""
@@ -115,14 +118,13 @@ class Tally:
         yield from (Line(text=f"device: {device} ({', '.join(runtimes)})") for device, runtimes in self.devices.items())
 
     def compile_line(self) -> str:
-        """`compiled 12, reused 30, failed 1; 41.2 s of compiling`, or nothing where there was nothing to compile."""
+        """`compiled 12, reused 30; 41.2 s of compiling`, or nothing where there was nothing to compile."""
         if not self.compiles:
             return ""
-        compiled, failed = int(self.compiles["compiled"]), int(self.compiles["failed"])
-        parts = [f"compiled {compiled}", f"reused {int(self.compiles['reused'])}"] + (
-            [f"failed {failed}"] if failed else []
-        )
-        return f"{', '.join(parts)}; {self.compiles['seconds']:.1f} s of compiling"
+        compiled, reused = int(self.compiles["compiled"]), int(self.compiles["reused"])
+        if self.processes > 1:  # what one process compiled, the others count as reused
+            reused = max(0, len(self.keys) - compiled)
+        return f"compiled {compiled}, reused {reused}; {self.compiles['seconds']:.1f} s of compiling"
 
     def _ambiguous(self, suite: Suite) -> bool:
         return sum(name == suite[1] for _, name in self.cells) > 1

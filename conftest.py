@@ -1,0 +1,52 @@
+"""What the project's own tests share: `--run-slow`, and what a test marked `needs_vulkan` needs."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+REQUIRE_VULKAN = "RETARGET_REQUIRE_VULKAN"
+"""Set to 1 where a machine without Vulkan is a fault: continuous integration."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--run-slow", action="store_true", help="run the tests marked slow as well")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--run-slow"):
+        return
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.skip(reason="slow: takes minutes; run it with --run-slow"))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("needs_vulkan") and (reason := _no_vulkan()):
+        if os.environ.get(REQUIRE_VULKAN) == "1":
+            pytest.fail(f"{reason}; {REQUIRE_VULKAN}=1 does not let this test be skipped", pytrace=False)
+        pytest.skip(reason)
+
+
+@cache
+def _no_vulkan() -> str:
+    """Why there is no Vulkan device here, asked in a process of its own; empty if there is one."""
+    from retarget.errors import RetargetError
+    from retarget.extension import UnavailableError
+    from retarget.run.service import RunService
+
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        RunService(extensions=(), default_timeout=60, lease_folder=Path(folder)) as service,
+    ):
+        try:
+            service.probe("vulkan")
+        except (RetargetError, UnavailableError) as error:
+            return f"needs Vulkan: {error}"
+    return ""

@@ -1,0 +1,160 @@
+"""A compiler and a driver that do on demand what real ones cannot: crash, hang, differ, not be there.
+
+A module is lines of `function: behaviour`; the line `compile: behaviour` is the compiler's own. Behaviours: `pass`,
+`fail`, `crash`, `hang`, `raise`. What hangs writes its process id beside the module first, as `<file>.pid`.
+Loaded by `--retarget-extension doubles`, in pytest's process as well as in the workers.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from retarget.extension import (
+    Case,
+    Check,
+    CheckSink,
+    Compiled,
+    CompileRequest,
+    CompilerError,
+    DriverError,
+    FunctionInfo,
+    Resolved,
+    RunPlan,
+    UnavailableError,
+    hookimpl,
+)
+from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig
+from retarget.outcomes import DeviceInfo
+
+
+def behave(behaviour: str, pid_file: Path) -> None:
+    if behaviour == "crash":
+        print("about to crash", file=sys.stderr, flush=True)
+        os.kill(os.getpid(), signal.SIGFPE)
+    if behaviour == "hang":
+        beside = pid_file.with_name(pid_file.name + ".new")
+        beside.write_text(str(os.getpid()))
+        beside.replace(pid_file)
+        time.sleep(600)
+
+
+def behaviours(text: str) -> list[tuple[str, str]]:
+    pairs = [line.partition(":") for line in text.splitlines() if line.strip()]
+    return [(name.strip(), behaviour.strip()) for name, _, behaviour in pairs]
+
+
+class DoubleCompiler:
+    name = "double"
+    artifact_suffix = ".double"
+
+    def fingerprint(self, config: CompilerConfig) -> str:
+        if "--not-installed" in config.flags:
+            msg = "the double compiler is not installed"
+            raise UnavailableError(msg, hint="hint: pip install double")
+        return "double-1"
+
+    def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
+        return Resolved(build_id="double-1", flags=flags)
+
+    def compile(self, request: CompileRequest) -> Compiled:
+        lines = behaviours(request.source.decode())
+        behaviour = dict(lines).get("compile", "pass")
+        if behaviour == "fail":
+            summary = "error: cannot fold the widget"
+            raise CompilerError(summary, f"{request.source_name}:1:1: \x1b[31merror\x1b[0m: cannot fold the widget\n")
+        behave(behaviour, request.source_path.with_name(request.source_path.name + ".pid"))
+        text = f"{request.source_path}\n" + "\n".join(f"{name}: {what}" for name, what in lines if name != "compile")
+        return Compiled(artifact=text.encode())
+
+    def tags(self, config: CompilerConfig) -> Sequence[str]:
+        return ("double-backend",)
+
+    def reproduce(self, target: CompileTarget, flags: tuple[str, ...], output: Path) -> Sequence[str]:
+        return ("double-compile", str(target.module.path), *flags, "-o", str(output))
+
+
+class DoubleProgram:
+    def __init__(self, text: str) -> None:
+        source, *lines = text.split("\n")
+        self._source = Path(source)
+        self._behaviours = dict(behaviours("\n".join(lines)))
+
+    @property
+    def functions(self) -> Sequence[FunctionInfo]:
+        return [FunctionInfo(name=name, arguments=0) for name in self._behaviours]
+
+    def call(self, function: str, inputs: Sequence[object], on_check: CheckSink) -> Sequence[object]:
+        import numpy as np
+
+        behaviour = self._behaviours[function]
+        behave(behaviour, self._source.with_name(self._source.name + ".pid"))
+        if behaviour == "raise":
+            msg = "the double device lost its way"
+            raise DriverError(msg)
+        actual = np.array([1.0, 2.0 if behaviour == "pass" else 3.0], np.float32)
+        on_check(Check(kind="eq", actual=actual, expected=np.array([1.0, 2.0], np.float32)))
+        return ()
+
+
+class DoubleDevice:
+    def __init__(self, config: RuntimeConfig) -> None:
+        self._info = DoubleDriver().probe()[0]
+
+    @property
+    def infos(self) -> Sequence[DeviceInfo]:
+        return [self._info]
+
+    def load(self, artifact: bytes) -> DoubleProgram:
+        return DoubleProgram(artifact.decode())
+
+    def close(self) -> None:
+        pass
+
+
+class DoubleDriver:
+    name = "double-device"
+
+    def probe(self) -> Sequence[DeviceInfo]:
+        return [DeviceInfo(driver=self.name, uri="double://0", ordinal=0, name="Double 9000", physical_id="double-0")]
+
+    def open(self, config: RuntimeConfig) -> DoubleDevice:
+        if "absent" in config.devices:
+            msg = "no double device is plugged in"
+            raise UnavailableError(msg, hint="hint: plug one in")
+        return DoubleDevice(config)
+
+    def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
+        return DoubleProgram(artifact.decode()).functions
+
+    def tags(self, config: RuntimeConfig) -> Sequence[str]:
+        return ("double-hal",)
+
+    def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
+        return RunPlan(argv=("double-run", str(artifact), function))
+
+
+class DoubleCases:
+    kind = "double"
+
+    def load(self, source: Path, functions: Sequence[FunctionInfo]) -> Sequence[Case]:
+        return [Case(name=function.name, function=function.name) for function in functions]
+
+
+@hookimpl
+def retarget_compilers() -> Sequence[DoubleCompiler]:
+    return [DoubleCompiler()]
+
+
+@hookimpl
+def retarget_drivers() -> Sequence[DoubleDriver]:
+    return [DoubleDriver()]
+
+
+@hookimpl
+def retarget_case_loaders() -> Sequence[DoubleCases]:
+    return [DoubleCases()]
