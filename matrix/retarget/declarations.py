@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from .errors import Fault, FaultsError, RetargetError, display_path
 
 if TYPE_CHECKING:
-    from .model import Suite
+    from .model import CompilerConfig, RuntimeConfig, Suite
     from .references import Scope
 
 __all__ = ["MATRIX_FILE", "SUITE_FILE", "DeclarationLoader", "discover", "load_all"]
@@ -44,11 +44,30 @@ class DeclarationLoader:
         self._seen: dict[Path, _Seen] = {}
         self._matrix_files: list[Path] = []
         self._suites: dict[str, Path] = {}
+        self._scopes: list[Scope] = []
 
     @property
     def matrix_files(self) -> tuple[Path, ...]:
         """The `matrix.toml` files read so far, in the order read."""
         return tuple(self._matrix_files)
+
+    @property
+    def compiler_configs(self) -> tuple[CompilerConfig, ...]:
+        """All compiler configs of the files read so far, used or not."""
+        return tuple(
+            {id(config): config for scope in self._scopes for config in scope.compilers.configs.values()}.values()
+        )
+
+    @property
+    def runtime_configs(self) -> tuple[RuntimeConfig, ...]:
+        """All runtime configs of the files read so far, used or not."""
+        return tuple(
+            {id(config): config for scope in self._scopes for config in scope.runtimes.configs.values()}.values()
+        )
+
+    def read_matrix_file(self, path: Path) -> tuple[Fault, ...]:
+        """Return all faults of a `matrix.toml` and of those above it."""
+        return self._see(Path(os.path.abspath(path)).parent).faults  # noqa: PTH100  links stay as they are
 
     def load_suite_file(self, path: Path) -> tuple[Suite, ...]:
         """Return the suites of one file in declared order.
@@ -72,6 +91,7 @@ class DeclarationLoader:
         above = self._see(path.parent)
         tables, faults = read_tables(path)
         scope, problems = extend_scope(above.scope, tables)
+        self._scopes.append(scope)
         suites, suite_problems = build_suites(tables, scope, self._suites)
         self._suites.update((suite.name, path) for suite in suites)
         problems = (*problems, *suite_problems)
@@ -101,17 +121,18 @@ class DeclarationLoader:
         tables, faults = read_tables(file)
         above = _Seen(scope=Scope(), faults=()) if is_last or tables.root else self._see(folder.parent)
         scope, problems = extend_scope(above.scope, tables)
+        self._scopes.append(scope)
         if tables.suites:
             message = f"found a suite, expected it in a {SUITE_FILE}"
             problems = (*problems, Problem((*tables.suites[0].path,), message))
         return _Seen(scope=scope, faults=(*above.faults, *faults, *faults_of(file, tables.text, problems)))
 
 
-def discover(paths: Sequence[Path]) -> tuple[Path, ...]:
-    """Return all `suite.toml` at and below `paths`, sorted and without repetition.
+def discover(paths: Sequence[Path], *, name: str = SUITE_FILE) -> tuple[Path, ...]:
+    """Return all `suite.toml` (or files called `name`) at and below `paths`, sorted and without repetition.
 
-    Hidden folders, `__pycache__`, `node_modules` and virtual environments are passed over. Raises `RetargetError` for a
-    path that does not exist.
+    A path that is a file itself counts, whatever its name, but only as a `suite.toml`. Hidden folders, `__pycache__`,
+    `node_modules` and virtual environments are passed over. Raises `RetargetError` for a path that does not exist.
     """
     found: set[Path] = set()
     for path in paths:
@@ -119,20 +140,23 @@ def discover(paths: Sequence[Path]) -> tuple[Path, ...]:
             msg = f"{display_path(path)}: found no such file or folder, expected a folder with {SUITE_FILE} files"
             raise RetargetError(msg)
         absolute = Path(os.path.abspath(path))  # noqa: PTH100  links stay as they are
-        found.update([absolute] if not absolute.is_dir() or absolute.name == SUITE_FILE else _suite_files(absolute))
+        if absolute.is_dir() and absolute.name != name:
+            found.update(_below(absolute, name))
+        elif name in {SUITE_FILE, absolute.name}:
+            found.add(absolute)
     return tuple(sorted(found))
 
 
-def _suite_files(folder: Path) -> Iterator[Path]:
+def _below(folder: Path, name: str) -> Iterator[Path]:
     for at, folders, files in os.walk(folder):
         # A folder of that name is found too, so that it is reported and not silently passed over.
-        if SUITE_FILE in files or SUITE_FILE in folders:
-            yield Path(at) / SUITE_FILE
+        if name in files or name in folders:
+            yield Path(at) / name
         folders[:] = [
-            name
-            for name in folders
-            if not name.startswith(".") and name not in _SKIPPED_FOLDERS and name != SUITE_FILE
-            if not os.path.lexists(f"{at}/{name}/pyvenv.cfg")
+            below
+            for below in folders
+            if not below.startswith(".") and below not in _SKIPPED_FOLDERS and below != name
+            if not os.path.lexists(f"{at}/{below}/pyvenv.cfg")
         ]
 
 

@@ -27,7 +27,7 @@ from .model import (
 )
 from .tags import compile_tags, run_tags
 
-__all__ = ["compile_target_name", "excluding_override", "expand", "run_target_name"]
+__all__ = ["active_overrides", "compile_target_name", "excluding_override", "expand", "run_target_name"]
 
 
 def compile_target_name(module: str, compiler: str) -> str:
@@ -47,7 +47,7 @@ def expand(suite: Suite, registry: Registry) -> tuple[Target, ...]:
     drivers that `registry` does not have add no words; that is all it is asked for. Raises `FaultsError` if two targets
     get one name.
     """
-    matchers = [_matcher(override) for override in suite.overrides]
+    matchers = [_any_glob(override.match) for override in suite.overrides]
     plans: dict[tuple[int, ...], _Plan] = {}
     targets: list[Target] = []
     for module in suite.modules:
@@ -110,7 +110,7 @@ class _Plan:
 
 
 def _plan(suite: Suite, overrides: Sequence[ModuleOverride], registry: Registry) -> _Plan:
-    is_excluded = _exclusion(overrides)
+    is_excluded = _any_glob([glob for override in overrides for glob in override.exclude_targets])
     through: dict[str, list[TargetConfig]] = {}
     compilers: dict[str, CompilerConfig] = {}
     run_through: dict[tuple[str, str], list[TargetConfig]] = {}
@@ -166,14 +166,6 @@ def _plan(suite: Suite, overrides: Sequence[ModuleOverride], registry: Registry)
     return _Plan(suite=suite, compiles=tuple(compiles))
 
 
-def _matcher(override: ModuleOverride) -> Callable[[str], bool]:
-    return _any_glob(override.match)
-
-
-def _exclusion(overrides: Sequence[ModuleOverride]) -> Callable[[str], bool]:
-    return _any_glob([glob for override in overrides for glob in override.exclude_targets])
-
-
 def _any_glob(globs: Sequence[str]) -> Callable[[str], bool]:
     if not globs:
         return lambda _: False
@@ -181,11 +173,16 @@ def _any_glob(globs: Sequence[str]) -> Callable[[str], bool]:
     return lambda name: pattern.match(name) is not None
 
 
+def active_overrides(suite: Suite, module: str) -> tuple[int, ...]:
+    """Return the indices of the overrides that match a module's name."""
+    return tuple(index for index, override in enumerate(suite.overrides) if _any_glob(override.match)(module))
+
+
 def excluding_override(suite: Suite, module: str, names: Sequence[str]) -> int | None:
-    """Return the index of the first override that takes `module` out of one of `names`, or None."""
-    for index, override in enumerate(suite.overrides):
-        is_excluded = _exclusion([override])
-        if _matcher(override)(module) and any(is_excluded(name) for name in names):
+    """Return the index of the first override that takes a module out of one of the named configs, or None."""
+    for index in active_overrides(suite, module):
+        is_excluded = _any_glob(suite.overrides[index].exclude_targets)
+        if any(is_excluded(name) for name in names):
             return index
     return None
 

@@ -11,7 +11,7 @@ import importlib
 import importlib.metadata
 import inspect
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -84,7 +84,7 @@ class Registry:
         compiler = self.compilers.get(config.compiler)
         if compiler is None:
             return ()
-        return self._checked("compiler", config.compiler, config.name, compiler.tags(config))
+        return self._checked("compiler", config.compiler, config.name, lambda: compiler.tags(config))
 
     def driver_tags(self, config: RuntimeConfig) -> tuple[str, ...]:
         """Return the words that the config's driver derives from it; none if there is no such driver.
@@ -94,16 +94,21 @@ class Registry:
         driver = self.drivers.get(config.driver)
         if driver is None:
             return ()
-        return self._checked("driver", config.driver, config.name, driver.tags(config))
+        return self._checked("driver", config.driver, config.name, lambda: driver.tags(config))
 
-    def _checked(self, word: str, name: str, config: str, tags: Sequence[str]) -> tuple[str, ...]:
+    def _checked(self, word: str, name: str, config: str, derive: Callable[[], Sequence[str]]) -> tuple[str, ...]:
+        where = f"extension {self.origins.get((word, name), '?')!r}: {word} {name!r}: tags of config {config!r}"
+        try:
+            tags = tuple(derive())
+        except Exception as error:
+            msg = f"{where}: {type(error).__name__}: {error}"
+            raise RetargetError(msg) from error
         for tag in tags:
-            fault = tag_fault(tag)
+            fault = tag_fault(tag) if isinstance(tag, str) else f"found {tag!r}, expected a string"
             if fault:
-                extension = self.origins.get((word, name), "?")
-                msg = f"extension {extension!r}: {word} {name!r}: tags of config {config!r}: {fault}"
+                msg = f"{where}: {fault}"
                 raise RetargetError(msg)
-        return tuple(tags)
+        return tags
 
 
 def _found(products: Mapping[str, _ProductT], word: str, name: str) -> _ProductT:

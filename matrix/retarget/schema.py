@@ -63,6 +63,7 @@ class _ConfigTable(_Table):
             " of a target's name. With `axes` it must use every axis."
         ),
         examples=["llvm-cpu"],
+        json_schema_extra={"pattern": r"^[A-Za-z0-9{][A-Za-z0-9._+{}-]*$"},
     )
     tags: list[str] = Field(
         default=[],
@@ -255,6 +256,7 @@ class ModuleTestSuiteTable(_Table):
     name: str = Field(
         description="Unique in a session. A letter or digit, then letters, digits and any of `.` `_` `+` `-`.",
         examples=["linalg"],
+        json_schema_extra={"pattern": r"^[A-Za-z0-9][A-Za-z0-9._+-]*$"},
     )
     srcs: list[str] = Field(
         min_length=1,

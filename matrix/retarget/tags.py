@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
-from .model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Suite, Target, TargetConfig
+from .model import CompilerConfig, CompileTarget, RuntimeConfig, Suite, Target, TargetConfig
 from .names import TARGET_SORTS, is_tag
 
-__all__ = ["MARK_FIELDS", "Mark", "compile_tags", "marks", "run_tags"]
+__all__ = ["MARK_FIELDS", "Mark", "compile_tags", "marks", "run_tags", "tag_sources"]
 
 Mark = tuple[str, tuple[tuple[str, str], ...]]
 
@@ -39,7 +40,8 @@ def compile_tags(
 
     `targets` are the target configs that it is reached through, `module` the words that overrides add.
     """
-    return (_COMPILE, *_shared(suite, compiler, backends, targets, module))
+    words = _compile_words(suite=suite, compiler=compiler, backends=backends, targets=targets, module=module)
+    return (_COMPILE, *_distinct(words))
 
 
 def run_tags(
@@ -57,31 +59,68 @@ def run_tags(
     `driver` are the words that the driver derived from the config, `targets` the target configs that the run target is
     reached through.
     """
-    words = [
-        *_shared(suite, compiler, backends, targets, module),
-        runtime.name,
-        runtime.driver,
-        *driver,
-        *runtime.host_os,
-        *runtime.host_arch,
-        *(device for device in runtime.devices if not _NUMBER.fullmatch(device)),
-        *runtime.tags,
-    ]
-    return (_RUN, *dict.fromkeys(word for word in words if is_tag(word)))
+    words = _compile_words(suite=suite, compiler=compiler, backends=backends, targets=targets, module=module)
+    return (_RUN, *_distinct([*words, *_run_words(runtime, driver)]))
 
 
-def _shared(
+def tag_sources(
+    *,
+    suite: Suite,
+    compiler: CompilerConfig,
+    backends: Sequence[str],
+    runtime: RuntimeConfig | None,
+    driver: Sequence[str],
+    targets: Iterable[TargetConfig],
+    module: Sequence[str] = (),
+) -> tuple[tuple[str, str], ...]:
+    """Return each word of a target with where it comes from, in the order of its tags."""
+    words = _compile_words(suite=suite, compiler=compiler, backends=backends, targets=targets, module=module)
+    words += _run_words(runtime, driver) if runtime is not None else []
+    sources = {_COMPILE if runtime is None else _RUN: "the sort of target"}
+    for word, source in words:
+        if is_tag(word):
+            sources.setdefault(word, source)
+    return tuple(sources.items())
+
+
+_Words = list[tuple[str, str]]
+
+
+def _compile_words(
+    *,
     suite: Suite,
     compiler: CompilerConfig,
     backends: Sequence[str],
     targets: Iterable[TargetConfig],
     module: Sequence[str],
-) -> tuple[str, ...]:
-    words = [suite.name, *suite.tags, compiler.name, *backends, *compiler.tags]
+) -> _Words:
+    """Return the words with their sources. Names come before what is declared or derived."""
+    words = [(suite.name, "the suite"), *((tag, f"tags of suite {suite.name}") for tag in suite.tags)]
+    words.append((compiler.name, "the compiler config"))
+    words += [(tag, f"derived by compiler {compiler.compiler}") for tag in backends]
+    words += [(tag, f"tags of compiler config {compiler.name}") for tag in compiler.tags]
     for target in targets:
-        words += [target.name, *target.tags]
-    words += module
-    return tuple(dict.fromkeys(words))
+        words.append((target.name, "the target config"))
+        words += [(tag, f"tags of target config {target.name}") for tag in target.tags]
+    words += [(tag, "an override of the suite") for tag in module]
+    return words
+
+
+def _run_words(runtime: RuntimeConfig, driver: Sequence[str]) -> _Words:
+    return [
+        (runtime.name, "the runtime config"),
+        (runtime.driver, "the driver"),
+        *((tag, f"derived by driver {runtime.driver}") for tag in driver),
+        *((system, "host_os") for system in runtime.host_os),
+        *((architecture, "host_arch") for architecture in runtime.host_arch),
+        *((device, "the device") for device in runtime.devices if not _NUMBER.fullmatch(device)),
+        *((tag, f"tags of runtime config {runtime.name}") for tag in runtime.tags),
+    ]
+
+
+def _distinct(words: _Words) -> tuple[str, ...]:
+    """Return the words that `-m` can take, once each; a device's name may have blanks in it."""
+    return tuple(dict.fromkeys(word for word, _ in words if is_tag(word)))
 
 
 def marks(target: Target) -> tuple[Mark, ...]:
@@ -90,28 +129,38 @@ def marks(target: Target) -> tuple[Mark, ...]:
     A runtime config that allows several systems or architectures has one `platform` mark for each pair.
     """
     if isinstance(target, CompileTarget):
-        return _compile_marks(target)
-    return (*_compile_marks(target.compile), *_runtime_marks(target))
-
-
-def _compile_marks(target: CompileTarget) -> tuple[Mark, ...]:
+        return _compile_marks(target.suite, target.compiler.name, target.backends)
+    compiled, runtime = target.compile, target.runtime
     return (
-        ("suite", (("name", target.suite),)),
-        ("compiler", (("name", target.compiler.name),)),
-        *(("backend", (("name", backend),)) for backend in target.backends),
+        *_compile_marks(compiled.suite, compiled.compiler.name, compiled.backends),
+        *_runtime_marks(runtime.name, runtime.driver, runtime.host_os, runtime.host_arch, runtime.devices),
     )
 
 
-def _runtime_marks(target: RunTarget) -> tuple[Mark, ...]:
-    runtime = target.runtime
+# Many targets have the same marks: they are made once.
+
+
+@lru_cache(maxsize=1024)
+def _compile_marks(suite: str, compiler: str, backends: tuple[str, ...]) -> tuple[Mark, ...]:
+    return (
+        ("suite", (("name", suite),)),
+        ("compiler", (("name", compiler),)),
+        *(("backend", (("name", backend),)) for backend in backends),
+    )
+
+
+@lru_cache(maxsize=1024)
+def _runtime_marks(
+    runtime: str, driver: str, host_os: tuple[str, ...], host_arch: tuple[str, ...], devices: tuple[str, ...]
+) -> tuple[Mark, ...]:
     platforms = [
         tuple((name, word) for name, word in (("os", system), ("arch", architecture)) if word)
-        for system in runtime.host_os or ("",)
-        for architecture in runtime.host_arch or ("",)
+        for system in host_os or ("",)
+        for architecture in host_arch or ("",)
     ]
     return (
-        ("runtime", (("name", runtime.name),)),
-        ("driver", (("name", runtime.driver),)),
+        ("runtime", (("name", runtime),)),
+        ("driver", (("name", driver),)),
         *(("platform", platform) for platform in platforms if platform),
-        *(("device", (("name", device),)) for device in runtime.devices),
+        *(("device", (("name", device),)) for device in devices),
     )

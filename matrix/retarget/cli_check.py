@@ -1,0 +1,87 @@
+"""`retarget check`: every fault of every file, also of what they name and this installation does not have."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Sequence
+
+from .cli_support import Places, add_path_argument, check_paths
+from .declarations import MATRIX_FILE, DeclarationLoader, discover
+from .errors import Fault, FaultsError, RetargetError
+from .expansion import expand
+from .extensions import Registry, load_extensions
+from .model import Origin, RunTarget, Suite, Target
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `retarget check`."""
+    add_path_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print all faults, or what was found to be in order. Returns 0 if there is no fault, else 1."""
+    check_paths(arguments.path)
+    loader = DeclarationLoader()
+    faults: dict[Fault, None] = {}
+    for file in discover(arguments.path, name=MATRIX_FILE):
+        faults.update(dict.fromkeys(loader.read_matrix_file(file)))
+    suites: list[Suite] = []
+    files = discover(arguments.path)
+    for file in files:
+        found, file_faults = loader.read_suite_file(file)
+        suites += found
+        faults.update(dict.fromkeys(file_faults))
+    targets: list[Target] = []
+    message = ""
+    try:
+        registry = load_extensions(arguments.retarget_extension)
+        faults.update(dict.fromkeys(_unknown(loader, suites, registry)))
+        for suite in suites:
+            targets += _expanded(suite, registry, faults)
+    except RetargetError as error:
+        message = str(error)
+    if faults:
+        sys.stderr.write(f"{FaultsError(tuple(faults))}\n")
+    if message:
+        sys.stderr.write(f"{message}\n")
+    if faults or message:
+        return 1
+    sys.stdout.write(f"{_summary(len(files) + len(loader.matrix_files), suites, targets)}\n")
+    return 0
+
+
+def _expanded(suite: Suite, registry: Registry, faults: dict[Fault, None]) -> Sequence[Target]:
+    try:
+        return expand(suite, registry)
+    except FaultsError as error:
+        faults.update(dict.fromkeys(error.faults))
+        return ()
+
+
+def _unknown(loader: DeclarationLoader, suites: Iterable[Suite], registry: Registry) -> Iterable[Fault]:
+    """Yield a fault for each compiler, driver and kind that no extension brings."""
+    places = Places()
+
+    def faults(origin: Origin, key: str, find: Callable[[str], object], name: str) -> Iterable[Fault]:
+        try:
+            find(name)
+        except RetargetError as error:
+            key_path = f"{origin.key_path}.{key}"
+            yield Fault(file=origin.file, line=places.line(origin, key), key_path=key_path, message=str(error))
+
+    for compiler in loader.compiler_configs:
+        yield from faults(compiler.origin, "compiler", registry.compiler, compiler.compiler)
+    for runtime in loader.runtime_configs:
+        yield from faults(runtime.origin, "driver", registry.driver, runtime.driver)
+    for suite in suites:
+        yield from faults(suite.origin, "kind", registry.case_loader, suite.kind)
+
+
+def _summary(files: int, suites: Sequence[Suite], targets: Sequence[Target]) -> str:
+    runs = sum(isinstance(target, RunTarget) for target in targets)
+    counts = ((files, "file"), (len(suites), "suite"), (len(targets) - runs, "compile target"), (runs, "run target"))
+    told = [f"{count} {word if count == 1 else word + 's'}" for count, word in counts]
+    return f"no faults in {', '.join(told)}"

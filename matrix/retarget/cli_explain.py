@@ -1,0 +1,224 @@
+"""`retarget explain TARGET`: where everything about one target comes from."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .availability import host_mismatch
+from .cli_support import Places, add_path_argument, read_declared
+from .errors import RetargetError, did_you_mean, display_path
+from .expansion import active_overrides, compile_target_name, excluding_override, run_target_name
+from .extensions import Registry
+from .model import CompileTarget, RunTarget, RuntimeConfig, Suite, Target, TargetConfig
+from .tags import tag_sources
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `retarget explain`."""
+    parser.add_argument("target", help="the name of a target, as `retarget list` and pytest show it")
+    add_path_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what is known of the targets of this name. Returns 0.
+
+    Raises `FaultsError`, `RetargetError`, and `argparse.ArgumentError` for a name that no target has.
+    """
+    name: str = arguments.target.rpartition("::")[2]
+    declared = read_declared(arguments.path, arguments.retarget_extension)
+    explainer = _Explainer(registry=declared.registry, places=Places())
+    found = [
+        "\n".join(explainer.target(suite, target))
+        for suite, targets in declared.suites
+        for target in targets
+        if target.name == name
+    ] or ["\n".join(explainer.excluded(suite, ways)) for suite, _ in declared.suites if (ways := _ways(suite, name))]
+    if not found:
+        names = [target.name for _, targets in declared.suites for target in targets]
+        where = ", ".join(display_path(path) for path in arguments.path)
+        hint = did_you_mean(name, names) or "; `retarget list` shows all"
+        raise argparse.ArgumentError(None, f"found no target {name!r} in {where}{hint}")
+    sys.stdout.write("\n\n".join(found) + "\n")
+    return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Way:
+    """One way to a target name that an override has closed."""
+
+    name: str
+    override: int
+
+
+def _ways(suite: Suite, name: str) -> tuple[_Way, ...]:
+    """Return the ways to `name` through the suite; each is closed, or it would be a target."""
+    ways: dict[int, _Way] = {}
+    for module in suite.modules:
+        if not name.startswith(f"{module.name}_"):
+            continue
+        for target in suite.targets:
+            for compiler in target.compilers:
+                options: list[tuple[str, tuple[str, ...]]] = [(compile_target_name(module.name, compiler.name), ())]
+                options += [
+                    (run_target_name(module.name, compiler.name, runtime.name), (runtime.name,))
+                    for runtime in target.runtimes
+                ]
+                for option, runtimes in options:
+                    if option == name:
+                        override = excluding_override(suite, module.name, (target.name, compiler.name, *runtimes))
+                        if override is not None:
+                            ways.setdefault(override, _Way(name=name, override=override))
+    return tuple(ways.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Explainer:
+    registry: Registry
+    places: Places
+
+    def excluded(self, suite: Suite, ways: Sequence[_Way]) -> Iterator[str]:
+        yield f"{ways[0].name} is taken out of suite {suite.name}"
+        for way in ways:
+            override = suite.overrides[way.override]
+            yield f"  by override      {self.places.place(suite.origin, 'module', way.override)}"
+            yield f"  match            {', '.join(override.match)}"
+            yield f"  exclude_targets  {', '.join(override.exclude_targets)}"
+            yield f"  reason           {override.reason}"
+
+    def target(self, suite: Suite, target: Target) -> Iterator[str]:
+        compiled = target if isinstance(target, CompileTarget) else target.compile
+        runtime = target.runtime if isinstance(target, RunTarget) else None
+        through = _through(suite, compiled, runtime)
+        yield f"{target.name} ({'compile target' if runtime is None else 'run target'})"
+        yield from _aligned(self._parts(suite, target, compiled, runtime, through))
+        yield from _section("compiler flags", self._compiler_flags(suite, compiled))
+        yield from _section("compile devices", compiled.compiler.devices)
+        yield from _section("compiler environment", compiled.compiler.env)
+        if runtime is not None:
+            flags = zip(runtime.flags, map(self.places.place, runtime.flag_origins), strict=True)
+            yield from _section("runtime flags", flags)
+            yield from _section("runtime environment", runtime.env)
+            yield from _section(
+                "a build of the runtime needs", [*((dep, "") for dep in runtime.deps), *runtime.defines]
+            )
+        yield from _section("tags", self._tags(suite, compiled, runtime, through))
+        yield from _section("on this host", self._availability(compiled, runtime))
+        yield from _section("by hand", self._by_hand(compiled, runtime))
+
+    def _parts(
+        self,
+        suite: Suite,
+        target: Target,
+        compiled: CompileTarget,
+        runtime: RuntimeConfig | None,
+        through: Sequence[TargetConfig],
+    ) -> Iterator[tuple[str, str, str]]:
+        yield "module", compiled.module.name, display_path(compiled.module.path)
+        yield "suite", suite.name, self.places.place(suite.origin)
+        yield "kind", suite.kind, self.places.place(suite.origin, "kind")
+        for config in through:
+            yield "target config", config.name, self.places.place(config.origin)
+        compiler = compiled.compiler
+        yield "compiler config", f"{compiler.name} (compiler {compiler.compiler})", self.places.place(compiler.origin)
+        if runtime is not None:
+            words = [f"driver {runtime.driver}", *runtime.devices]
+            yield "runtime config", f"{runtime.name} ({', '.join(words)})", self.places.place(runtime.origin)
+            if runtime.run_under:
+                yield "run under", shlex.join(runtime.run_under), ""
+            yield "compile target", compiled.name, ""
+        for index in active_overrides(suite, compiled.module.name):
+            override = suite.overrides[index]
+            yield "override", f"match {', '.join(override.match)}", self.places.place(suite.origin, "module", index)
+        yield "timeout", "the default" if target.timeout is None else f"{target.timeout:g} s", ""
+
+    def _compiler_flags(self, suite: Suite, compiled: CompileTarget) -> Iterator[tuple[str, str]]:
+        compiler = compiled.compiler
+        origins = [self.places.place(origin) for origin in compiler.flag_origins]
+        yield from zip(compiler.flags, origins, strict=True)
+        for flag in suite.compiler_flags:
+            yield flag, self.places.place(suite.origin, "compiler_flags")
+        for index in active_overrides(suite, compiled.module.name):
+            for flag in suite.overrides[index].flags:
+                yield flag, self.places.place(suite.origin, "module", index, "flags")
+
+    def _tags(
+        self, suite: Suite, compiled: CompileTarget, runtime: RuntimeConfig | None, through: Sequence[TargetConfig]
+    ) -> Iterable[tuple[str, str]]:
+        return tag_sources(
+            suite=suite,
+            compiler=compiled.compiler,
+            backends=compiled.backends,
+            runtime=runtime,
+            driver=self.registry.driver_tags(runtime) if runtime is not None else (),
+            targets=through,
+            module=[
+                tag for index in active_overrides(suite, compiled.module.name) for tag in suite.overrides[index].tags
+            ],
+        )
+
+    def _availability(self, compiled: CompileTarget, runtime: RuntimeConfig | None) -> Iterator[tuple[str, str]]:
+        reasons = [self._missing(self.registry.compiler, compiled.compiler.compiler)]
+        reasons.append(self._missing(self.registry.case_loader, compiled.kind))
+        if runtime is not None:
+            reasons.append(self._missing(self.registry.driver, runtime.driver))
+            reasons.append(host_mismatch(runtime))
+        found = [reason for reason in reasons if reason is not None]
+        yield from ((reason, "") for reason in found)
+        if not found:
+            yield "nothing declared stands against it; `retarget devices` shows what there is to run on", ""
+
+    def _missing(self, find: object, name: str) -> str | None:
+        try:
+            find(name)  # type: ignore[operator]
+        except RetargetError as error:
+            return str(error)
+        return None
+
+    def _by_hand(self, compiled: CompileTarget, runtime: RuntimeConfig | None) -> Iterator[tuple[str, str]]:
+        compiler = self.registry.compilers.get(compiled.compiler.compiler)
+        if compiler is None:
+            return
+        output = Path(tempfile.gettempdir()) / (compiled.name.replace("/", "-") + compiler.artifact_suffix)
+        yield _line(compiled.compiler.env, compiler.reproduce(compiled, compiled.flags, output)), ""
+        driver = self.registry.drivers.get(runtime.driver) if runtime is not None else None
+        if runtime is None or driver is None:
+            return
+        plan = driver.run_outside(runtime, output, "", compiled.kind)
+        if plan is not None:
+            yield _line((*runtime.env, *plan.env), (*runtime.run_under, *plan.argv)), ""
+
+
+def _through(suite: Suite, compiled: CompileTarget, runtime: RuntimeConfig | None) -> tuple[TargetConfig, ...]:
+    """Return the target configs that a target is reached through."""
+    return tuple(
+        target
+        for target in suite.targets
+        if compiled.compiler in target.compilers and (runtime is None or runtime in target.runtimes)
+        if excluding_override(suite, compiled.module.name, [target.name]) is None
+    )
+
+
+def _line(env: Sequence[tuple[str, str]], argv: Sequence[str]) -> str:
+    return " ".join([*(f"{name}={shlex.quote(value)}" for name, value in env), shlex.join(argv)])
+
+
+def _aligned(rows: Iterable[tuple[str, str, str]]) -> Iterator[str]:
+    rows = tuple(rows)
+    first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
+    return (f"  {name:<{first}}  {value:<{second}}  {place}".rstrip() for name, value, place in rows)
+
+
+def _section(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[str]:
+    rows = tuple(rows)
+    if rows:
+        width = max(len(value) for value, _ in rows)
+        yield title
+        yield from (f"  {value:<{width}}  {source}".rstrip() for value, source in rows)
