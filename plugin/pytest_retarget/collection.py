@@ -166,13 +166,18 @@ class SuiteCollector(pytest.Collector):
         found.marks.register(targets)
         prefix = self.nodeid + "::"
         items: list[MatrixItem] = []
-        for target in targets:
+        for position, target in enumerate(targets):
             if self._only is None or _module_path(target) == self._only:
                 kind = CompileItem if isinstance(target, CompileTarget) else RunItem
-                name = target.name
                 items.append(
                     kind.from_parent(
-                        self, name=name, nodeid=prefix + name, target=target, home=self, marks=found.marks.of(target)
+                        self,
+                        name=target.name,
+                        nodeid=prefix + target.name,
+                        target=target,
+                        home=self,
+                        position=position,
+                        marks=found.marks.of(target),
                     )
                 )
         return items

@@ -55,8 +55,11 @@ class MatrixItem(pytest.Item):
     compile_key = ""
     _has_keywords = False
 
-    def __init__(self, *, target: Target, home: Home, marks: Sequence[pytest.Mark], **kwargs: object) -> None:
+    def __init__(
+        self, *, target: Target, home: Home, position: int, marks: Sequence[pytest.Mark], **kwargs: object
+    ) -> None:
         super().__init__(**kwargs)  # type: ignore[arg-type]
+        self.position = position
         self.target = target
         self.home = home
         self.own_markers = list(marks)
@@ -114,6 +117,8 @@ class MatrixItem(pytest.Item):
             reason=reason,
             devices=tuple(f"{device.driver}: {device.name}" for device in self.devices),
             key=self.compile_key,
+            line=self.home.line or 0,
+            position=self.position,
         )
 
     def unavailable(self, reason: str, hint: str = "") -> NoReturn:

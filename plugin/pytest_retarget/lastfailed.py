@@ -7,17 +7,25 @@ from typing import Any
 
 import pytest
 
-__all__ = ["remember_blocked"]
+__all__ = ["BLOCKED", "RememberBlocked"]
+
+BLOCKED = "retarget_blocked"
+"""The attribute that a blocked report has."""
 
 
-def remember_blocked(config: pytest.Config, report: pytest.TestReport) -> None:
-    """Let pytest's own record of failures take a blocked report for a failed one.
+class RememberBlocked:
+    """A plugin that lets pytest's own record of failures take a blocked report for a failed one.
 
-    Call it after that record has seen the report. Does nothing under `-p no:cacheprovider`.
+    Its hook comes after that record's, which forgets what was skipped. It does nothing under `-p no:cacheprovider`.
     """
-    record: Any = config.pluginmanager.getplugin("lfplugin")
-    if record is None:
-        return
-    twin = copy.copy(report)
-    twin.outcome = "failed"
-    record.pytest_runtest_logreport(report=twin)
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._plugins = config.pluginmanager
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        record: Any = self._plugins.getplugin("lfplugin")
+        if record is not None and getattr(report, BLOCKED, False):
+            twin = copy.copy(report)
+            twin.outcome = "failed"
+            record.pytest_runtest_logreport(report=twin)

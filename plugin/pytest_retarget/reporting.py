@@ -16,7 +16,7 @@ from retarget.errors import display_path
 from .cachedir import cache_dir
 from .failures import PlainWhereItMust, error_repr
 from .items import Blocked, CompileItem, MatrixItem
-from .lastfailed import remember_blocked
+from .lastfailed import BLOCKED, RememberBlocked
 from .options import SETTINGS
 from .progress import Progress
 from .session import SERVICES, Services
@@ -30,15 +30,15 @@ NAME = "retarget-face"
 FILES_NAMED = 4
 """How many declaration files the header names; more are counted, unless -v asks for all."""
 
-BLOCKED = "retarget_blocked"
 RECORD = "retarget_record"
-"""Attributes of a report, made of builtin types so that they cross xdist's channel."""
+"""The attribute that a matrix item's report has, made of builtin types so that it crosses xdist's channel."""
 
 
 def activate(config: pytest.Config) -> None:
     """Register the hooks, once per session."""
     if not config.pluginmanager.has_plugin(NAME):
         config.pluginmanager.register(Face(config), NAME)
+        config.pluginmanager.register(RememberBlocked(config), f"{NAME}-lastfailed")
 
 
 def make_services(config: pytest.Config) -> Services:
@@ -158,12 +158,6 @@ class Face:
         if status[0]:
             self._tally.add(Record.from_plain(getattr(report, RECORD)), status[0])
 
-    @pytest.hookimpl(trylast=True, specname="pytest_runtest_logreport")
-    def remember_blocked(self, report: pytest.TestReport) -> None:
-        """Let `--lf` rerun what a failed compile has blocked."""
-        if getattr(report, BLOCKED, False):
-            remember_blocked(self._config, report)
-
     def pytest_report_teststatus(
         self, report: pytest.TestReport
     ) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
@@ -181,12 +175,14 @@ class Face:
         """The table, the reasons, the figures."""
         if config.option.no_summary or config.getoption("collectonly") or not self._tally.cells:
             return
-        if config.get_verbosity() >= 0:
+        verbosity = config.get_verbosity()
+        if verbosity < -1:
+            return
+        if verbosity >= 0:
             terminalreporter.write_sep("=", "target matrix")
-            verbose = config.get_verbosity() > 0
-            for line in self._tally.lines(width=terminalreporter._tw.fullwidth, verbose=verbose):  # noqa: SLF001
-                markup = {"red": True} if line.bad else {"green": True} if line.fine else {}
-                terminalreporter.write_line(line.text, **markup)
+        for line in self._tally.lines(width=terminalreporter._tw.fullwidth, verbosity=verbosity):  # noqa: SLF001
+            markup = {"red": True} if line.bad else {"green": True} if line.fine else {}
+            terminalreporter.write_line(line.text, **markup)
         if compiles := self._tally.compile_line():
             where = "" if config.stash[SETTINGS].no_cache else f" (cache: {_home(cache_dir(config))})"
             terminalreporter.write_line(compiles + where)

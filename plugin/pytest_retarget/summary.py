@@ -43,7 +43,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What the report of one target tells the summary. `runtime` is empty for a compile target."""
+    """What the report of one target tells the summary. `runtime` is empty for a compile target.
+
+    `line` is the suite's in its file and `position` the target's in its suite: reports may come in any order.
+    """
 
     file: str
     suite: str
@@ -52,6 +55,8 @@ class Record:
     reason: str = ""
     devices: tuple[str, ...] = ()
     key: str = ""
+    line: int = 0
+    position: int = 0
 
     def to_plain(self) -> dict[str, object]:
         """As builtin types, which cross xdist's channel."""
@@ -63,6 +68,8 @@ class Record:
             "reason": self.reason,
             "devices": list(self.devices),
             "key": self.key,
+            "line": self.line,
+            "position": self.position,
         }
 
     @classmethod
@@ -81,6 +88,7 @@ class Tally:
     """Counts per suite, compiler config and runtime config, and what else the end of the session tells."""
 
     cells: dict[Suite, dict[Cell, Counter[str]]] = field(default_factory=dict)
+    places: dict[Suite | tuple[Suite, Cell], tuple[int, int]] = field(default_factory=dict)
     reasons: dict[str, Counter[str]] = field(default_factory=dict)
     devices: dict[str, dict[str, None]] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
@@ -89,8 +97,11 @@ class Tally:
 
     def add(self, record: Record, category: str) -> None:
         """Count one report."""
-        cells = self.cells.setdefault((record.file, record.suite), {})
-        cells.setdefault((record.compiler, record.runtime), Counter())[category] += 1
+        suite, cell = (record.file, record.suite), (record.compiler, record.runtime)
+        self.cells.setdefault(suite, {}).setdefault(cell, Counter())[category] += 1
+        place = (record.line, record.position)
+        self.places[suite] = min(place, self.places.get(suite, place))
+        self.places[suite, cell] = min(place, self.places.get((suite, cell), place))
         if record.reason:
             self.reasons.setdefault(category, Counter())[record.reason] += 1
         for device in record.devices:
@@ -104,18 +115,23 @@ class Tally:
             self.processes += 1
             self.compiles.update(statistics)
 
-    def lines(self, *, width: int, verbose: bool) -> Iterator[Line]:
-        """The tables, then skip reasons, devices and compile statistics. `width` is the terminal's, in columns."""
-        names = {suite: f"{suite[1]} ({suite[0]})" if self._ambiguous(suite) else suite[1] for suite in self.cells}
-        short = {suite for suite, cells in self.cells.items() if not verbose and not _is_bad(cells)}
-        label = max((len(names[suite]) for suite in short), default=0)
-        for suite, cells in self.cells.items():
-            if suite in short:
-                yield Line(text=f"{names[suite].ljust(label)}{GAP}{count_text(_total(cells))}", fine=True)
-            else:
-                yield from table(names[suite], cells, width)
-        yield from self._reasons()
-        yield from (Line(text=f"device: {device} ({', '.join(runtimes)})") for device, runtimes in self.devices.items())
+    def lines(self, *, width: int, verbosity: int) -> Iterator[Line]:
+        """The tables, then skip reasons and devices. `width` is the terminal's, in columns; `verbosity` is pytest's:
+        below 0 only what went wrong is shown, above 0 every table."""
+        cells = {
+            suite: self._ordered(suite) for suite in sorted(self.cells, key=lambda one: (one[0], self.places[one]))
+        }
+        short = [suite for suite in cells if verbosity <= 0 and not _is_bad(cells[suite])]
+        label = max((len(name) for _, name in short), default=0)
+        for suite, counts in cells.items():
+            if suite not in short:
+                yield from table(suite[1], counts, width)
+            elif verbosity >= 0:
+                yield Line(text=f"{suite[1].ljust(label)}{GAP}{count_text(_total(counts))}", fine=True)
+        if verbosity >= 0:
+            yield from self._reasons()
+            for device, runtimes in self.devices.items():
+                yield Line(text=f"device: {device} ({', '.join(runtimes)})")
 
     def compile_line(self) -> str:
         """`compiled 12, reused 30; 41.2 s of compiling`, or nothing where there was nothing to compile."""
@@ -126,8 +142,10 @@ class Tally:
             reused = max(0, len(self.keys) - compiled)
         return f"compiled {compiled}, reused {reused}; {self.compiles['seconds']:.1f} s of compiling"
 
-    def _ambiguous(self, suite: Suite) -> bool:
-        return sum(name == suite[1] for _, name in self.cells) > 1
+    def _ordered(self, suite: Suite) -> dict[Cell, Counter[str]]:
+        """A suite's cells in declared order."""
+        cells = self.cells[suite]
+        return {cell: cells[cell] for cell in sorted(cells, key=lambda one: self.places[suite, one])}
 
     def _reasons(self) -> Iterator[Line]:
         for category in ("skipped", "blocked"):
