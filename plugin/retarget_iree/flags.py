@@ -125,7 +125,7 @@ def target_words(flags: Sequence[str]) -> tuple[str, ...]:
         words[platform.lower()] = None
     for flag in _CHIP_FLAGS:
         value = flag_value(flags, flag)
-        if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]*", value):
+        if re.fullmatch(r"[A-Za-z0-9][\w.+-]*", value):
             words[value] = None
     return tuple(words)
 

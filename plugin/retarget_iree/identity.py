@@ -12,7 +12,7 @@ __all__ = ["describe_device"]
 _LOCAL = {"local-sync": "CPU, in the calling thread", "local-task": "CPU, in a pool of threads"}
 _UUID = re.compile(r"^(?:GPU-)?([0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12})$")
 _FIELD = re.compile(r"^(?P<name>[\w .\[\]-]+?): (?P<value>\S.*)$")
-_NOT_SHOWN = {"name", "path", "driver", "driver_info", "device_uuid", "driver_uuid"}
+_NOT_SHOWN = {"name", "path", "driver", "driver_info", "device_uuid", "driver_uuid", "driver-max-cuda-version"}
 _MOST_FIELDS = 16
 _MOST_CHARACTERS = 320
 
@@ -35,17 +35,23 @@ def describe_device(driver: str, ordinal: int, record: Mapping[str, object], dum
     else:
         physical = f"{driver}-{path or ordinal}"
     version = " ".join(filter(None, (fields.get("driver", ""), fields.get("driver_info", ""))))
+    if "driver-max-cuda-version" in fields:
+        version = f"CUDA {fields['driver-max-cuda-version']}"
     return DeviceInfo(
         driver=driver,
         uri=f"{driver}://{path}",
         ordinal=ordinal,
         name=str(record.get("name", "")) or fields.get("name", "") or f"{driver} device {ordinal}",
         physical_id=physical,
-        driver_version=version or fields.get("driver_version", ""),
-        capabilities=tuple(
-            (name, value[:_MOST_CHARACTERS]) for name, value in list(fields.items()) if name not in _NOT_SHOWN
-        )[:_MOST_FIELDS],
+        driver_version=version,
+        capabilities=tuple((name, _clip(value)) for name, value in fields.items() if name not in _NOT_SHOWN)[
+            :_MOST_FIELDS
+        ],
     )
+
+
+def _clip(value: str) -> str:
+    return value if len(value) <= _MOST_CHARACTERS else f"{value[:_MOST_CHARACTERS].rsplit(' ', 1)[0]} …"
 
 
 def _fields(dump: str) -> dict[str, str]:

@@ -139,7 +139,12 @@ class IreeDevice:
         self._devices = list(devices)
         self._programs: weakref.WeakSet[IreeProgram] = weakref.WeakSet()
         self._instance = rt.VmInstance()
-        self._hal = rt.create_hal_module(self._instance, devices=self._devices)
+        try:
+            self._hal = rt.create_hal_module(self._instance, devices=self._devices)
+        except _RUNTIME_FAULTS as error:
+            names = ", ".join(info.uri for info in infos)
+            msg = f"the devices {names} cannot be used together: {clean_status(str(error))}"
+            raise DriverError(msg, hint="name each device once, unless its driver can open it several times") from error
         self.recorder = _CheckRecorder(self.fetch)
         self._interface, self._check = _check_module(self.recorder)
 

@@ -1,0 +1,81 @@
+"""Modules compiled once per session, by the real compiler, and devices of the real runtime."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from iree_modules import ARITHMETIC, FAILING, SIGNATURES, element_types_module
+from iree_support import VMVX, Compile, OpenDevice, compiler_config, driver_named, runtime_config
+from retarget.extension import CompileRequest, Device, UnavailableError
+from retarget_iree.compiler import IreeCompiler
+
+
+@pytest.fixture(scope="session")
+def iree() -> IreeCompiler:
+    return IreeCompiler()
+
+
+@pytest.fixture(scope="session")
+def compile_module(iree: IreeCompiler) -> Compile:
+    """Compile MLIR text (or bytes) with the given flags and devices."""
+
+    def compile_it(
+        source: str | bytes, *flags: str, name: str = "test.mlir", devices: Sequence[tuple[str, str]] = ()
+    ) -> bytes:
+        content = source.encode() if isinstance(source, str) else source
+        resolved = iree.resolve(compiler_config(*flags, devices=devices), flags)
+        request = CompileRequest(source=content, source_name=name, source_path=Path(name), resolved=resolved)
+        return iree.compile(request).artifact
+
+    return compile_it
+
+
+@pytest.fixture
+def open_device() -> Iterator[OpenDevice]:
+    """Open devices by driver name and device names; closed after the test."""
+    opened: list[Device] = []
+
+    def open_it(driver: str, *devices: str, flags: Sequence[str] = ()) -> Device:
+        device = driver_named(driver).open(runtime_config(driver, *devices, flags=flags))
+        opened.append(device)
+        return device
+
+    yield open_it
+    for device in opened:
+        device.close()
+
+
+@pytest.fixture(scope="session")
+def vulkan_device() -> Iterator[Device]:
+    """A Vulkan device; skips where there is none, unless RETARGET_REQUIRE_VULKAN=1 says that there must be one."""
+    try:
+        device = driver_named("vulkan").open(runtime_config("vulkan"))
+    except UnavailableError as error:
+        if os.environ.get("RETARGET_REQUIRE_VULKAN") == "1":
+            pytest.fail(f"RETARGET_REQUIRE_VULKAN=1, and {error}")
+        pytest.skip(str(error))
+    yield device
+    device.close()
+
+
+@pytest.fixture(scope="session")
+def arithmetic(compile_module: Compile) -> bytes:
+    return compile_module(ARITHMETIC, *VMVX)
+
+
+@pytest.fixture(scope="session")
+def failing(compile_module: Compile) -> bytes:
+    return compile_module(FAILING, *VMVX)
+
+
+@pytest.fixture(scope="session")
+def signatures(compile_module: Compile) -> bytes:
+    return compile_module(SIGNATURES, *VMVX)
+
+
+@pytest.fixture(scope="session")
+def element_types(compile_module: Compile) -> bytes:
+    return compile_module(element_types_module(), *VMVX, "--iree-input-demote-f64-to-f32=false")

@@ -1,0 +1,262 @@
+"""The compiler `iree`: flags, `host`, diagnostics, the tool for flags that only it takes."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from iree_modules import ARITHMETIC
+from iree_support import LLVM_CPU, ORIGIN, VMVX, Compile, OpenDevice, checks_of, compiler_config
+from retarget.extension import CompileRequest, CompilerError, Resolved, UnavailableError
+from retarget.model import CompileTarget, Module
+from retarget_iree import toolchain
+from retarget_iree.compiler import IreeCompiler, tool_only_flags
+from retarget_iree.hostcpu import explicit_host
+
+BROKEN = "func.func @f() {\n  %x = arith.foo 1 : i32\n  return\n}\n"
+BROKEN_SAID = "bad.mlir:2:8: error: custom op 'arith.foo' is unknown\n  %x = arith.foo 1 : i32\n       ^"
+
+
+def resolve(iree: IreeCompiler, *flags: str) -> Resolved:
+    return iree.resolve(compiler_config(*flags), flags)
+
+
+def request(source: str, name: str, *flags: str) -> CompileRequest:
+    resolved = Resolved(build_id="", flags=flags)
+    return CompileRequest(source=source.encode(), source_name=name, source_path=Path(name), resolved=resolved)
+
+
+def test_host_is_resolved_to_flags_that_give_the_same_code(iree: IreeCompiler) -> None:
+    resolved = resolve(iree, *LLVM_CPU)
+    assert resolved.flags[:2] == LLVM_CPU[:2]
+    cpu = resolved.flags[2]
+    assert cpu.startswith("--iree-llvmcpu-target-cpu=")
+    assert cpu != "--iree-llvmcpu-target-cpu=host"
+    assert not any(flag.endswith("=host") for flag in resolved.flags)
+    by_name = iree.compile(request(ARITHMETIC, "a.mlir", *resolved.flags))
+    by_host = iree.compile(request(ARITHMETIC, "a.mlir", *LLVM_CPU))
+    assert by_name.artifact == by_host.artifact
+
+
+def test_host_features_alone_resolve_to_the_same_flags(iree: IreeCompiler) -> None:
+    features = resolve(iree, *LLVM_CPU[:2], "--iree-llvmcpu-target-cpu-features=host")
+    assert features.flags == resolve(iree, *LLVM_CPU).flags
+
+
+def test_flags_without_host_stay_as_they_are(iree: IreeCompiler) -> None:
+    flags = (*VMVX, "--iree-opt-level=O2", "--iree-llvmcpu-target-cpu=host", "--iree-llvmcpu-target-cpu=generic")
+    assert resolve(iree, *flags).flags == flags
+
+
+def test_host_with_explicit_features_is_refused_before_the_compiler_aborts(iree: IreeCompiler) -> None:
+    with pytest.raises(CompilerError, match="expected both to be `host`, or one of them alone"):
+        resolve(iree, *LLVM_CPU, "--iree-llvmcpu-target-cpu-features=+avx")
+
+
+def test_host_for_another_architecture_is_refused_before_the_compiler_aborts(iree: IreeCompiler) -> None:
+    triple = "riscv64-linux-gnu" if platform.machine() != "riscv64" else "aarch64-linux-gnu"
+    with pytest.raises(CompilerError, match="is for another architecture than this machine's"):
+        resolve(iree, *LLVM_CPU, f"--iree-llvmcpu-target-triple={triple}")
+
+
+def test_a_host_that_cannot_be_named_is_refused() -> None:
+    answers = iter(["a", "b", "c"])
+
+    def precompile(_: object) -> str:
+        return f'#hal.executable.target<"llvm-cpu", "e", {{cpu = "x", cpu_features = "+{next(answers)}"}}>'
+
+    with pytest.raises(CompilerError, match="the host CPU cannot be named to this compiler"):
+        explicit_host(("--iree-llvmcpu-target-cpu=host",), precompile)
+
+
+def test_a_compiler_that_names_no_cpu_is_told() -> None:
+    with pytest.raises(CompilerError, match="the compiler names no CPU for"):
+        explicit_host(("--iree-llvmcpu-target-cpu=host",), lambda _: "module {}")
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (
+            ["--iree-opt-levle=O3"],
+            "--iree-opt-levle=O3: Unknown command line argument '--iree-opt-levle=O3'. "
+            "Did you mean '--iree-opt-level=O3'?",
+        ),
+        (
+            ["--iree-opt-level=O9"],
+            "--iree-opt-level=O9: for the --iree-opt-level option: 'O9' value not a valid optimization level, "
+            "use O0/O1/O2/O3",
+        ),
+        (["-o", "out.vmfb"], "'out.vmfb' is no flag: expected --name or --name=value"),
+        (
+            ["--iree-opt-data-tiling=maybe", "fast"],
+            "--iree-opt-data-tiling=maybe: for the --iree-opt-data-tiling option: 'maybe' is invalid value for boolean "
+            "argument! Try 0 or 1; 'fast' is no flag: expected --name or --name=value",
+        ),
+    ],
+)
+def test_a_flag_the_compiler_refuses_is_told_in_its_words(iree: IreeCompiler, flags: list[str], message: str) -> None:
+    with pytest.raises(CompilerError) as caught:
+        resolve(iree, *flags)
+    assert message in str(caught.value)
+
+
+def test_flags_of_the_tool_alone_are_found_and_used(iree: IreeCompiler, open_device: OpenDevice) -> None:
+    flags = (*VMVX, "--mlir-elide-elementsattrs-if-larger=4", "--verify=false")
+    assert tool_only_flags(flags) == flags[2:]
+    assert resolve(iree, *flags).flags == flags
+    compiled = iree.compile(request(ARITHMETIC, "a.mlir", *flags))
+    (check,) = checks_of(open_device("local-sync"), compiled.artifact, "differs")
+    assert check.actual.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("more", [(), ("--verify=true",)], ids=["library", "tool"])
+def test_a_module_it_refuses_is_told_by_its_file_name(iree: IreeCompiler, more: tuple[str, ...]) -> None:
+    with pytest.raises(CompilerError) as caught:
+        iree.compile(request(BROKEN, "bad.mlir", *VMVX, *more))
+    assert str(caught.value) == "bad.mlir:2:8: error: custom op 'arith.foo' is unknown"
+    assert caught.value.diagnostics == BROKEN_SAID
+
+
+def test_what_the_compiler_said_is_taken_from_the_workers_log(
+    iree: IreeCompiler, capfd: pytest.CaptureFixture[str]
+) -> None:
+    os.write(2, b"before\n")
+    with pytest.raises(CompilerError):
+        iree.compile(request(BROKEN, "bad.mlir", *VMVX))
+    os.write(2, b"after\n")
+    assert capfd.readouterr().err == "before\nafter\n"
+
+
+def test_what_the_compiler_said_is_taken_from_a_pipe_too() -> None:
+    code = (
+        "from retarget_iree.capture import CapturedStderr\nimport os\n"
+        "with CapturedStderr() as captured:\n    os.write(2, b'inside')\n"
+        "os.write(2, b'outside')\nos.write(1, captured.text.encode())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("inside", "outside")
+
+
+def test_warnings_are_kept_on_success_with_their_noise_cut(iree: IreeCompiler) -> None:
+    source = "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = arith.addf %a, %a : tensor<4xf32>\n"
+    compiled = iree.compile(request(f"{source}  return %0 : tensor<4xf32>\n}}\n", "w.mlir", *LLVM_CPU[:2]))
+    lines = compiled.diagnostics.splitlines()
+    assert lines[0].startswith("w.mlir:2:8: warning: while creating CPU target")
+    assert lines[1].startswith("Defaulting to targeting a generic CPU")
+    assert "List of accepted" not in compiled.diagnostics
+    assert lines[2].strip() == "%0 = arith.addf %a, %a : tensor<4xf32>"
+
+
+def test_a_crash_of_the_tool_ends_the_worker_by_the_same_signal() -> None:
+    code = "from retarget_iree.compiler import _die_of; _die_of(8, 'Stack dump:')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == -signal.SIGFPE
+    assert done.stderr == "Stack dump:"
+
+
+def test_the_artifact_does_not_depend_on_the_folder(iree: IreeCompiler, tmp_path: Path) -> None:
+    flags = resolve(iree, *VMVX)
+    artifacts = {
+        iree.compile(
+            CompileRequest(
+                source=ARITHMETIC.encode(), source_name="a.mlir", source_path=tmp_path / part / "a.mlir", resolved=flags
+            )
+        ).artifact
+        for part in ("one", "two")
+    }
+    assert len(artifacts) == 1
+
+
+def test_bytecode_is_compiled_as_text_is(compile_module: Compile, open_device: OpenDevice, tmp_path: Path) -> None:
+    tool = toolchain.find_toolchain().compile_tool
+    source, bytecode = tmp_path / "a.mlir", tmp_path / "a.mlirbc"
+    source.write_text(ARITHMETIC)
+    arguments = ["--compile-to=input", "--emit-mlir-bytecode", str(source), "-o", str(bytecode)]
+    subprocess.run([str(tool), *arguments], check=True)
+    assert bytecode.read_bytes()[:4] == b"ML\xefR"
+    artifact = compile_module(bytecode.read_bytes(), *VMVX, name="a.mlirbc")
+    (check,) = checks_of(open_device("local-sync"), artifact, "differs")
+    assert check.actual.tolist() == [1, 2, 3]
+
+
+def test_devices_of_the_config_become_flags_before_the_others(iree: IreeCompiler) -> None:
+    config = compiler_config(VMVX[1], devices=[("a", "local[0]"), ("b", "local[1]")])
+    expected = ("--iree-hal-target-device=a=local[0]", "--iree-hal-target-device=b=local[1]", VMVX[1])
+    assert iree.resolve(config, config.flags).flags == expected
+
+
+def test_the_build_id_names_version_and_content_and_no_path_or_time(iree: IreeCompiler) -> None:
+    build = resolve(iree, *VMVX).build_id.split()
+    assert build[0] == "iree-compiler"
+    assert build[1] == toolchain.find_toolchain().version
+    assert len(build[2]) == 40
+    assert build[3].startswith("sha256:")
+    assert len(build) == 4
+
+
+def test_the_fingerprint_changes_with_the_library_file(tmp_path: Path) -> None:
+    library = tmp_path / "libIREECompiler.so"
+    library.write_bytes(b"one")
+    tools = toolchain.Toolchain(folder=tmp_path, library=library, version="1")
+    before = tools.fingerprint()
+    assert tools.build_id().startswith("iree-compiler 1 unknown-revision sha256:")
+    library.write_bytes(b"other")
+    assert tools.fingerprint() != before
+
+
+def test_a_missing_compiler_is_unavailable_with_what_mends_it(
+    iree: IreeCompiler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(toolchain, "_locate", lambda _: None)
+    toolchain.find_toolchain.cache_clear()
+    try:
+        with pytest.raises(UnavailableError, match=r"^the IREE compiler is not installed") as caught:
+            resolve(iree, *VMVX)
+        assert caught.value.hint == toolchain.COMPILER_HINT
+        with pytest.raises(UnavailableError):
+            iree.fingerprint(compiler_config())
+    finally:
+        toolchain.find_toolchain.cache_clear()
+
+
+def test_the_reproducing_command_compiles(iree: IreeCompiler, tmp_path: Path) -> None:
+    source, output = tmp_path / "a module.mlir", tmp_path / "out.vmfb"
+    source.write_text(ARITHMETIC)
+    config = compiler_config(VMVX[1], devices=[("a", "local")])
+    target = CompileTarget(
+        name="a_test",
+        suite="s",
+        kind="check",
+        module=Module(name="a", path=source),
+        compiler=config,
+        flags=config.flags,
+        timeout=None,
+        tags=(),
+    )
+    argv = iree.reproduce(target, config.flags, output)
+    assert argv[1:3] == (str(source), "--iree-hal-target-device=a=local")
+    done = subprocess.run(shlex.join(argv), shell=True, check=False, capture_output=True, text=True)  # noqa: S602
+    assert done.returncode == 0, done.stderr
+    assert output.stat().st_size > 1000
+    assert iree.reproduce(target, iree.resolve(config, config.flags).flags, output) == argv
+
+
+def test_nothing_heavy_is_imported_with_the_extension() -> None:
+    code = (
+        "import sys, retarget_iree.extension as e\n"
+        "list(e.retarget_compilers()); list(e.retarget_drivers()); list(e.retarget_case_loaders())\n"
+        "print([m for m in ('iree.compiler', 'iree.runtime', 'numpy', 'onnx', 'ml_dtypes') if m in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_the_origin_is_never_part_of_what_is_resolved(iree: IreeCompiler) -> None:
+    assert str(ORIGIN.file) not in repr(resolve(iree, *VMVX))

@@ -1,0 +1,273 @@
+"""Loading and calling modules on the devices of the real runtime."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+from iree_modules import ARITHMETIC, ELEMENT_TYPES
+from iree_support import LLVM_CPU, VULKAN, Compile, OpenDevice, checks_of, driver_named
+from retarget.extension import Check, Device, DriverError, FunctionInfo
+from retarget_iree.checks import CheckCaseLoader
+
+DTYPES = {name: np.dtype(getattr(ml_dtypes, dtype, dtype)) for name, (_, dtype, _) in ELEMENT_TYPES.items()}
+
+
+def no_check(check: Check) -> None:
+    pytest.fail(f"unexpected check {check}")
+
+
+@pytest.mark.parametrize("driver", ["local-sync", "local-task"])
+def test_a_check_that_holds_arrives_with_both_sides_and_its_tolerance(
+    driver: str, open_device: OpenDevice, arithmetic: bytes
+) -> None:
+    (check,) = checks_of(open_device(driver), arithmetic, "passes")
+    assert check.kind == "almost_eq"
+    assert check.actual.dtype == np.float32
+    assert check.actual.tolist() == [[2.0, 4.0], [6.0, 8.0]]
+    assert check.expected is not None
+    assert check.expected.tolist() == [[2.0, 4.0], [6.0, 8.0]]
+    assert check.atol == pytest.approx(1e-4)
+    assert check.rtol == 0.0
+
+
+def test_a_check_that_does_not_hold_arrives_with_what_differs(open_device: OpenDevice, arithmetic: bytes) -> None:
+    (check,) = checks_of(open_device("local-sync"), arithmetic, "differs")
+    assert check.kind == "eq"
+    assert check.actual.tolist() == [1, 2, 3]
+    assert check.expected is not None
+    assert check.expected.tolist() == [1, 2, 4]
+
+
+def test_llvm_cpu_code_runs_and_checks(open_device: OpenDevice, compile_module: Compile) -> None:
+    artifact = compile_module(ARITHMETIC, *LLVM_CPU)
+    (check,) = checks_of(open_device("local-task", flags=["--task_topology_group_count=2"]), artifact, "passes")
+    assert check.actual.tolist() == [[2.0, 4.0], [6.0, 8.0]]
+
+
+def test_checked_arrays_outlive_the_device(arithmetic: bytes, open_device: OpenDevice) -> None:
+    device = open_device("local-sync")
+    (check,) = checks_of(device, arithmetic, "differs")
+    device.close()
+    assert check.actual.flags.owndata or check.actual.base is not None
+    assert check.actual.sum() == 6
+    check.actual[0] = 9
+    assert check.actual.tolist() == [9, 2, 3]
+
+
+@pytest.mark.parametrize("name", ELEMENT_TYPES)
+def test_every_element_type_arrives_in_its_dtype_with_its_values(
+    name: str, open_device: OpenDevice, element_types: bytes
+) -> None:
+    (check,) = checks_of(open_device("local-sync"), element_types, f"t_{name}")
+    assert check.actual.dtype == DTYPES[name]
+    assert check.actual.tolist() == np.array(ELEMENT_TYPES[name][2], DTYPES[name]).tolist()
+    assert check.expected is not None
+    assert check.expected.dtype == DTYPES[name]
+
+
+def test_scalar_and_all_true_checks_arrive_in_order(open_device: OpenDevice, failing: bytes) -> None:
+    checks = checks_of(open_device("local-sync"), failing, "scalars")
+    assert [(check.kind, check.actual.tolist()) for check in checks] == [
+        ("true", True),
+        ("false", False),
+        ("true", False),
+        ("all_true", [1, 1, 0]),
+    ]
+    assert all(check.expected is None for check in checks)
+
+
+def test_an_assertion_of_the_module_is_told_without_the_runtimes_source_paths(
+    open_device: OpenDevice, failing: bytes
+) -> None:
+    program = open_device("local-sync").load(failing)
+    with pytest.raises(DriverError) as caught:
+        program.call("asserts", (), no_check)
+    assert str(caught.value) == "FAILED_PRECONDITION; must be zero"
+
+
+def test_a_status_of_the_module_is_told_in_its_words(open_device: OpenDevice, failing: bytes) -> None:
+    program = open_device("local-sync").load(failing)
+    with pytest.raises(DriverError) as caught:
+        program.call("reports", (), no_check)
+    assert str(caught.value) == "INVALID_ARGUMENT; told by the module"
+
+
+def test_a_fault_in_the_sink_comes_out_of_the_call(open_device: OpenDevice, arithmetic: bytes) -> None:
+    program = open_device("local-sync").load(arithmetic)
+
+    def sink(_: Check) -> None:
+        msg = "the sink is full"
+        raise OSError(msg)
+
+    with pytest.raises(OSError, match="the sink is full"):
+        program.call("passes", (), sink)
+    assert program.call("checks_nothing", (), no_check) == []
+
+
+def test_a_failed_call_leaves_the_program_usable(open_device: OpenDevice, failing: bytes) -> None:
+    program = open_device("local-sync").load(failing)
+    for _ in range(2):
+        with pytest.raises(DriverError):
+            program.call("asserts", (), no_check)
+    checks: list[Check] = []
+    program.call("scalars", (), checks.append)
+    assert len(checks) == 4
+
+
+def test_functions_are_listed_without_initialisers(open_device: OpenDevice, arithmetic: bytes) -> None:
+    expected = [
+        FunctionInfo(name="passes", arguments=0),
+        FunctionInfo(name="differs", arguments=0),
+        FunctionInfo(name="checks_nothing", arguments=0),
+        FunctionInfo(name="with_argument", arguments=1),
+    ]
+    assert list(open_device("local-sync").load(arithmetic).functions) == expected
+    assert list(driver_named("cuda").functions(arithmetic)) == expected  # asks for no device
+
+
+def test_the_check_loader_takes_functions_without_arguments_and_asks_each_to_check() -> None:
+    functions = [
+        FunctionInfo(name="f", arguments=0),
+        FunctionInfo(name="g", arguments=2),
+        FunctionInfo(name="h", arguments=None),
+    ]
+    cases = CheckCaseLoader().load(__file__, functions)  # type: ignore[arg-type]
+    assert [(case.name, case.function, case.expected, case.must_check) for case in cases] == [("f", "f", None, True)]
+
+
+def test_the_check_loader_finds_nothing_in_a_module_of_functions_with_arguments() -> None:
+    assert CheckCaseLoader().load(__file__, [FunctionInfo(name="g", arguments=2)]) == []  # type: ignore[arg-type]
+
+
+def test_tensors_and_scalars_go_in_and_come_out(open_device: OpenDevice, signatures: bytes) -> None:
+    program = open_device("local-sync").load(signatures)
+    tensor = np.arange(8, dtype=np.float32)[::2]  # not contiguous
+    results = program.call("tensor_and_scalars", [tensor, np.array(21), np.float32(1.25)], no_check)
+    assert [result.dtype for result in results] == [np.float32, np.int32, np.float32]
+    assert [result.tolist() for result in results] == [[0.0, 4.0, 8.0, 12.0], 42, 2.5]
+
+
+def test_scalars_keep_their_declared_types(open_device: OpenDevice, signatures: bytes) -> None:
+    program = open_device("local-sync").load(signatures)
+    inputs = [np.int8(-3), np.True_, np.int64(2**40), np.float16(1.5), ml_dtypes.bfloat16(-2.5), np.int64(7)]
+    results = program.call("scalars", [np.asarray(value) for value in inputs], no_check)
+    dtypes = [np.int8, np.bool_, np.int64, np.float16, ml_dtypes.bfloat16, np.int64]
+    assert [result.dtype for result in results] == [np.dtype(dtype) for dtype in dtypes]
+    assert [result.item() for result in results] == [-3, True, 2**40, 1.5, -2.5, 7]
+
+
+def test_booleans_unsigned_rank_zero_and_empty_tensors_survive_the_way(
+    open_device: OpenDevice, signatures: bytes
+) -> None:
+    program = open_device("local-sync").load(signatures)
+    inputs = [
+        np.array([True, False, True]),
+        np.array([1, 255], np.uint8),
+        np.array(0.5, ml_dtypes.bfloat16),
+        np.empty((0, 3), np.float32),
+    ]
+    results = program.call("tensors", inputs, no_check)
+    assert [(result.dtype, result.shape) for result in results] == [(value.dtype, value.shape) for value in inputs]
+    assert [result.tolist() for result in results] == [value.tolist() for value in inputs]
+
+
+def test_complex_tensors_survive_the_way(open_device: OpenDevice, signatures: bytes) -> None:
+    values = np.array([1 + 2j, -0.5j], np.complex64)
+    (result,) = open_device("local-sync").load(signatures).call("complex", [values], no_check)
+    assert result.dtype == np.complex64
+    assert result.tolist() == values.tolist()
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "message"),
+    [
+        ("scalar", [], "the module exports no function 'scalar'; it exports: "),
+        ("complex", [], "complex takes 1 arguments (tensor<2xcomplex<f32>>); 0 were given"),
+        (
+            "tensor_and_scalars",
+            [np.zeros(4, np.float64), np.array(1), np.array(1.0)],
+            "INVALID_ARGUMENT; input0 element type mismatch; expected f32 (21000020) but have f64 (21000040)",
+        ),
+        (
+            "tensor_and_scalars",
+            [np.zeros(4, np.float32), np.zeros(3, np.int32), np.array(1.0)],
+            "argument 1 of tensor_and_scalars: expected one number (i32), found an array of shape (3,)",
+        ),
+        (
+            "tensor_and_scalars",
+            [np.array(["text"]), np.array(1), np.array(1.0)],
+            "argument 0 of tensor_and_scalars: arrays of dtype <U4 cannot be passed to a module; expected one of: ",
+        ),
+    ],
+)
+def test_a_wrong_call_is_refused_and_told(
+    function: str, inputs: list[np.ndarray], message: str, open_device: OpenDevice, signatures: bytes
+) -> None:
+    program = open_device("local-sync").load(signatures)
+    with pytest.raises(DriverError) as caught:
+        program.call(function, inputs, no_check)
+    assert str(caught.value).startswith(message)
+
+
+def test_an_unknown_function_gets_a_suggestion(open_device: OpenDevice, signatures: bytes) -> None:
+    with pytest.raises(DriverError, match="did you mean 'scalars'"):
+        open_device("local-sync").load(signatures).call("scalar", (), no_check)
+
+
+@pytest.mark.parametrize("part", [0.0, 0.01, 0.5])
+def test_bytes_that_are_no_module_are_refused(part: float, open_device: OpenDevice, arithmetic: bytes) -> None:
+    with pytest.raises(DriverError, match=r"^this is not a module that the IREE runtime \S+ can load: ") as caught:
+        open_device("local-sync").load(arithmetic[: int(len(arithmetic) * part)])
+    assert caught.value.hint == "the artifact is damaged, or another version of the compiler made it; compile it again"
+    assert ".c:" not in str(caught.value)
+
+
+def test_a_closed_device_says_so(open_device: OpenDevice, arithmetic: bytes) -> None:
+    device = open_device("local-sync")
+    device.close()
+    with pytest.raises(DriverError, match="the device is closed"):
+        device.load(arithmetic)
+
+
+def test_two_devices_run_one_module(open_device: OpenDevice, compile_module: Compile) -> None:
+    source = """
+    func.func @both() {
+      %a = util.unfoldable_constant dense<[1, 2, 3, 4]> : tensor<4xi32>
+      %b = arith.addi %a, %a : tensor<4xi32>
+      %there = flow.tensor.transfer %b : tensor<4xi32> to #hal.device.promise<@device_b>
+      %c = arith.addi %there, %there : tensor<4xi32>
+      %back = flow.tensor.transfer %c : tensor<4xi32> to #hal.device.promise<@device_a>
+      check.expect_eq_const(%back, dense<[4, 8, 12, 16]> : tensor<4xi32>) : tensor<4xi32>
+      return
+    }
+    """
+    devices = (("device_a", "local[0]"), ("device_b", "local[1]"))
+    artifact = compile_module(source, VMVX_BACKEND, devices=devices)
+    device = open_device("local-task", "local-task://", "0")
+    assert len(device.infos) == 2
+    (check,) = checks_of(device, artifact, "both")
+    assert check.actual.tolist() == [4, 8, 12, 16]
+    with pytest.raises(DriverError, match=r"HAL device `device_b` not found"):
+        open_device("local-task").load(artifact)
+
+
+VMVX_BACKEND = "--iree-hal-local-target-device-backends=vmvx"
+
+
+@pytest.mark.needs_vulkan
+def test_device_local_buffers_come_back_through_staging(vulkan_device: Device, compile_module: Compile) -> None:
+    artifact = compile_module(ARITHMETIC, *VULKAN)
+    (check,) = checks_of(vulkan_device, artifact, "passes")
+    assert check.actual.tolist() == [[2.0, 4.0], [6.0, 8.0]]
+    (check,) = checks_of(vulkan_device, artifact, "differs")
+    assert check.actual.tolist() == [1, 2, 3]
+    assert check.expected is not None
+    assert check.expected.tolist() == [1, 2, 4]
+
+
+@pytest.mark.needs_vulkan
+def test_a_module_for_another_device_is_refused_when_loaded(vulkan_device: Device, arithmetic: bytes) -> None:
+    with pytest.raises(DriverError, match=r"^INCOMPATIBLE; HAL device `__device_0` not found") as caught:
+        vulkan_device.load(arithmetic)
+    assert "the module holds no code for this device" in caught.value.hint
