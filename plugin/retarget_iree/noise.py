@@ -19,10 +19,10 @@ MAX_LINE = 400
 
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _DIAGNOSTIC = re.compile(
-    r"^(?P<where>.*?):(?P<line>\d+):(?P<column>\d+): (?P<severity>error|warning|remark|note): (?P<text>.*)$"
+    r"^(?P<where>.*?):(?P<position>\d+(?::\d+)?): (?P<severity>error|warning|remark|note): (?P<text>.*)$"
 )
 _BARE_DIAGNOSTIC = re.compile(
-    r"^(?:[\w.-]+: )?(?P<severity>error|warning|remark|note|LLVM ERROR|FATAL ERROR): (?P<text>.*)$"
+    r"^(?:loc\(.*\): |[\w.-]+: )?(?P<severity>error|warning|remark|note|LLVM ERROR|FATAL ERROR): (?P<text>.*)$"
 )
 _FRAME = re.compile(r"^ *#\d+ (?:0x)?[0-9a-f]+ ")
 _DUMP = "see current operation"
@@ -137,7 +137,7 @@ def first_error(diagnostics: str) -> str:
     for line in plain(diagnostics).splitlines():
         located = _DIAGNOSTIC.match(line)
         if located is not None and located["severity"] == "error":
-            return _shorten(f"{located['where']}:{located['line']}:{located['column']}: error: {located['text']}")
+            return _shorten(f"{located['where']}:{located['position']}: error: {located['text']}")
         bare = _BARE_DIAGNOSTIC.match(line)
         if bare is not None and bare["severity"] not in {"warning", "remark", "note"}:
             return _shorten(line)

@@ -1,0 +1,265 @@
+"""Drivers: what they find here, which device a config means, what they say where there is none."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from iree_support import OpenDevice, driver_named, runtime_config
+from retarget.extension import Device, DriverError, UnavailableError
+from retarget.outcomes import DeviceInfo
+from retarget_iree.drivers import DRIVERS
+from retarget_iree.identity import describe_device
+from retarget_iree.selection import select_device
+from retarget_iree.toolchain import command
+
+CUDA_DUMP = "- gpu-compute-capability: 9.0\n- driver-max-cuda-version: 13.0\n\n- gpu-warp-size: 32\n"
+VULKAN_DUMP = (
+    "name: NVIDIA H200\npath: GPU-30b4c0307952c98898aa650e0160eb76\napi: 1.4.312\ntype: discrete-gpu\ndriver: NVIDIA\n"
+    f"driver_info: 580.159.04\nfeatures: {'shaderInt8=yes ' * 40}\nqueue_families: 5\n  [0] count=16 flags=compute\n"
+)
+
+
+def gpu(ordinal: int, name: str) -> DeviceInfo:
+    return DeviceInfo(
+        driver="vulkan", uri=f"vulkan://GPU-{ordinal:02}", ordinal=ordinal, name=name, physical_id=str(ordinal)
+    )
+
+
+GPUS = (gpu(0, "NVIDIA H200"), gpu(1, "AMD Radeon"), gpu(2, "NVIDIA L4"))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "ordinal"),
+    [
+        ("0", 0),
+        ("2", 2),
+        ("vulkan://1", 1),
+        ("vulkan://", 0),
+        ("vulkan", 0),
+        ("vulkan://GPU-01", 1),
+        ("vulkan://GPU-01?queues=2", 1),
+        ("GPU-02", 2),
+        ("radeon", 1),
+        ("h200", 0),
+    ],
+)
+def test_a_device_is_meant_by_ordinal_uri_path_or_part_of_its_name(wanted: str, ordinal: int) -> None:
+    assert select_device(wanted, GPUS, driver="vulkan").ordinal == ordinal
+
+
+@pytest.mark.parametrize(
+    ("wanted", "error", "message"),
+    [
+        ("3", UnavailableError, "the driver vulkan has no device '3'; it has: 0 = vulkan://GPU-00 (NVIDIA H200), "),
+        ("vulkan://GPU-07", UnavailableError, "the driver vulkan has no device 'vulkan://GPU-07'; it has: "),
+        ("intel", UnavailableError, "the driver vulkan has no device 'intel'; it has: "),
+        (
+            "nvidia",
+            DriverError,
+            "the name 'nvidia' fits 2 devices: 0 = vulkan://GPU-00 (NVIDIA H200), 2 = vulkan://GPU-02 (NVIDIA L4); "
+            "name one by its URI or ordinal",
+        ),
+        (
+            "cuda://0",
+            DriverError,
+            "the device 'cuda://0' belongs to the driver 'cuda'; the config's driver is 'vulkan'",
+        ),
+    ],
+)
+def test_a_device_that_is_not_there_or_not_clear_is_told(wanted: str, error: type[Exception], message: str) -> None:
+    with pytest.raises(error) as caught:
+        select_device(wanted, GPUS, driver="vulkan")
+    assert str(caught.value).startswith(message)
+
+
+def test_one_card_has_one_physical_id_under_cuda_and_vulkan() -> None:
+    cuda = describe_device(
+        "cuda", 0, {"path": "GPU-30b4c030-7952-c988-98aa-650e0160eb76", "name": "NVIDIA H200"}, CUDA_DUMP
+    )
+    vulkan = describe_device(
+        "vulkan", 0, {"path": "GPU-30b4c0307952c98898aa650e0160eb76", "name": "NVIDIA H200 (NVIDIA)"}, VULKAN_DUMP
+    )
+    assert cuda.physical_id == vulkan.physical_id == "gpu-30b4c0307952c98898aa650e0160eb76"
+    assert (cuda.driver_version, vulkan.driver_version) == ("CUDA 13.0", "NVIDIA 580.159.04")
+    assert cuda.capabilities == (("gpu-compute-capability", "9.0"), ("gpu-warp-size", "32"))
+    assert [name for name, _ in vulkan.capabilities] == ["api", "type", "features", "queue_families"]
+    assert len(dict(vulkan.capabilities)["features"]) < 330
+
+
+def test_a_software_device_and_a_device_without_uuid_are_told_apart() -> None:
+    software = describe_device(
+        "vulkan", 0, {"path": "GPU-6d65736132322e332e36000000000000"}, "type: cpu\nname: llvmpipe\n"
+    )
+    assert (software.physical_id, software.name) == ("cpu", "llvmpipe")
+    unknown = describe_device("hip", 1, {"path": "", "name": ""}, "")
+    assert (unknown.physical_id, unknown.name, unknown.uri) == ("hip-1", "hip device 1", "hip://")
+
+
+@pytest.mark.parametrize("name", ["local-sync", "local-task"])
+def test_local_drivers_offer_the_cpu(name: str) -> None:
+    (info,) = driver_named(name).probe()
+    assert (info.driver, info.ordinal, info.uri, info.physical_id) == (name, 0, f"{name}://", "cpu")
+
+
+def test_every_driver_of_the_runtime_is_there_and_gives_its_words() -> None:
+    assert [driver.name for driver in DRIVERS] == ["local-sync", "local-task", "vulkan", "cuda", "hip"]
+    assert driver_named("hip").tags(runtime_config("hip")) == ("hip", "rocm")
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint", "reason", "hint"),
+    [
+        (
+            "cuda",
+            "UNAVAILABLE; CUDA driver library 'libcuda.so'/'nvcuda.dll' not available",
+            "libcuda.so",
+            "NVIDIA driver",
+        ),
+        ("hip", "UNAVAILABLE; HIP runtime library 'libamdhip64.so' not available", "libamdhip64.so", "ROCm"),
+        (
+            "vulkan",
+            "x.c:1: UNAVAILABLE; [vkCreateInstance] VK_ERROR_INCOMPATIBLE_DRIVER",
+            "no Vulkan driver (ICD)",
+            "apt-get",
+        ),
+        ("vulkan", "UNAVAILABLE; libvulkan.so.1: cannot open shared object file", "no Vulkan loader", "apt-get"),
+        ("vulkan", "no devices", "offer no device", "apt-get"),
+        (
+            "local-task",
+            "runtime/src/iree/x.c:1: INTERNAL; broken",
+            "the driver local-task does not start: INTERNAL; broken",
+            "",
+        ),
+    ],
+)
+def test_a_driver_that_does_not_start_says_why_and_what_mends_it(
+    name: str, complaint: str, reason: str, hint: str
+) -> None:
+    error = driver_named(name)._unavailable(complaint)
+    assert reason in str(error)
+    assert hint in error.hint
+    assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize("name", ["cuda", "hip"])
+def test_a_gpu_driver_finds_devices_or_is_unavailable_with_a_hint(name: str) -> None:
+    driver, fault = driver_named(name), None
+    infos: Sequence[DeviceInfo] = ()
+    try:
+        infos = driver.probe()
+    except UnavailableError as error:
+        fault = error
+    assert [info.ordinal for info in infos] == list(range(len(infos)))
+    if fault is not None:
+        assert str(fault).endswith("on this machine")
+        assert fault.hint
+    else:
+        assert infos
+
+
+@pytest.mark.needs_vulkan
+def test_vulkan_devices_have_identity_and_capabilities(vulkan_device: Device) -> None:
+    (info,) = vulkan_device.infos
+    assert info.uri.startswith("vulkan://GPU-")
+    assert info.driver_version
+    assert "features" in dict(info.capabilities)
+    assert info.physical_id
+
+
+@pytest.mark.needs_vulkan
+def test_vulkan_without_an_icd_is_unavailable(vulkan_device: Device) -> None:
+    code = (
+        "from retarget.extension import UnavailableError\nfrom retarget_iree.drivers import DRIVERS\n"
+        "try:\n    DRIVERS[2].probe()\nexcept UnavailableError as error:\n    print(error)\n"
+    )
+    env = {**os.environ, "VK_DRIVER_FILES": os.devnull, "VK_ICD_FILENAMES": os.devnull}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout == "there is no Vulkan driver (ICD) on this machine\n"
+
+
+@pytest.mark.parametrize(
+    ("flag", "message"),
+    [
+        (
+            "--task_topology_grup_count=2",
+            "runtime config 'test': the IREE runtime refuses --task_topology_grup_count=2: INVALID_ARGUMENT; "
+            "flag 'task_topology_grup_count' not recognized",
+        ),
+        ("--help", "runtime config 'test': '--help' is no runtime flag; expected --name=value"),
+        ("two", "runtime config 'test': 'two' is no runtime flag; expected --name=value"),
+    ],
+)
+def test_a_runtime_flag_that_is_unknown_is_told_with_its_config(flag: str, message: str) -> None:
+    with pytest.raises(DriverError) as caught:
+        driver_named("local-sync").open(runtime_config("local-sync", flags=[flag]))
+    assert str(caught.value) == message
+
+
+def test_a_missing_runtime_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("retarget_iree.drivers.runtime_installed", lambda: False)
+    with pytest.raises(UnavailableError, match=r"^the IREE runtime is not installed") as caught:
+        driver_named("local-sync").probe()
+    assert "iree-base-runtime" in caught.value.hint
+
+
+def test_devices_close_without_complaints_of_the_runtime(arithmetic: bytes, tmp_path: Path) -> None:
+    module = tmp_path / "a.vmfb"
+    module.write_bytes(arithmetic)
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom iree_support import driver_named, runtime_config\n"
+        "device = driver_named('local-task').open(runtime_config('local-task'))\n"
+        "program = device.load(Path(sys.argv[1]).read_bytes())\n"
+        "program.call('passes', (), lambda check: None)\ndevice.close()\n"
+    )
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(module)], env=env, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_check_modules_are_run_by_hand_with_run_check() -> None:
+    config = runtime_config("vulkan", "0", "vulkan://GPU-01", flags=["--vulkan_validation_layers=true"])
+    plan = driver_named("vulkan").run_outside(config, Path("a.vmfb"), "f", "check")
+    assert plan is not None
+    assert plan.argv == (
+        command("python"),
+        "-m",
+        "retarget_iree.run_check",
+        "--device=vulkan://0",
+        "--device=vulkan://GPU-01",
+        "--module=a.vmfb",
+        "--function=f",
+        "--vulkan_validation_layers=true",
+    )
+
+
+@pytest.mark.parametrize(
+    ("devices", "expected"),
+    [
+        ((), ["--device=vulkan"]),
+        (("vulkan://",), ["--device=vulkan"]),
+        (("vulkan://GPU-01",), ["--device=vulkan://GPU-01"]),
+        (("0",), None),
+        (("vulkan://1",), None),
+        (("radeon",), None),
+    ],
+)
+def test_other_modules_are_run_by_hand_with_irees_tool_where_it_takes_the_devices(
+    devices: tuple[str, ...], expected: list[str] | None
+) -> None:
+    plan = driver_named("vulkan").run_outside(runtime_config("vulkan", *devices), Path("a.vmfb"), "f", "call")
+    if expected is None:
+        assert plan is None
+    else:
+        assert plan is not None
+        assert plan.argv == (command("iree-run-module"), *expected, "--module=a.vmfb", "--function=f")
+
+
+def test_a_device_that_is_named_twice_opens_twice_on_the_cpu(open_device: OpenDevice) -> None:
+    assert [info.ordinal for info in open_device("local-sync", "local-sync://", "0").infos] == [0, 0]

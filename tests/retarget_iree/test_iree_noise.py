@@ -1,0 +1,103 @@
+"""Cleaning of diagnostics and status messages."""
+
+from __future__ import annotations
+
+import pytest
+from retarget_iree.noise import clean_diagnostics, clean_status, first_error
+
+LECTURE = """a.mlir:1:57: warning: while creating CPU target:\x20
+Defaulting to targeting a generic CPU for the target architecture will result in poor performance.
+
+This can be done in two ways:
+    cpu="name"
+        List of accepted x86 CPUs: nocona, core2
+
+func.func @f() { %0 = arith.addf %a, %a }
+                      ^
+a.mlir:1:1: note: called from
+func.func @f()
+^
+"""
+
+
+def test_the_lecture_on_choosing_a_cpu_is_cut_to_its_first_two_lines() -> None:
+    assert clean_diagnostics(LECTURE).splitlines() == [
+        "a.mlir:1:57: warning: while creating CPU target: ",
+        "Defaulting to targeting a generic CPU for the target architecture will result in poor performance.",
+        "func.func @f() { %0 = arith.addf %a, %a }",
+        "                      ^",
+        "a.mlir:1:1: note: called from",
+        "func.func @f()",
+        "^",
+    ]
+
+
+def test_a_dumped_operation_is_cut_and_the_cut_is_counted() -> None:
+    dump = "\n".join(f"  %{index} = op" for index in range(1000))
+    text = f"a.mlir:1:1: error: bad\na.mlir:1:1: note: see current operation: \n{dump}\na.mlir:2:1: error: worse\n"
+    lines = clean_diagnostics(text).splitlines()
+    assert len(lines) == 15
+    assert lines[12] == "  %10 = op"
+    assert lines[13] == "    … 989 more lines of the operation cut"
+    assert lines[14] == "a.mlir:2:1: error: worse"
+
+
+def test_a_short_dump_is_kept_whole() -> None:
+    text = 'a.mlir:1:1: note: see current operation: "op"() : () -> ()'
+    assert clean_diagnostics(text) == text
+
+
+def test_a_stack_dump_keeps_its_first_frames() -> None:
+    frames = "\n".join(f"{f'#{index}':>3} 0x00007fe1a755a0ab name{index} File.cpp:0:0" for index in range(30))
+    lines = clean_diagnostics(f"LLVM ERROR: no\n{frames}\nend").splitlines()
+    assert lines[0] == "LLVM ERROR: no"
+    assert lines[9:] == ["    … 22 more stack frames cut", "end"]
+
+
+def test_long_lines_are_cut_and_repeats_are_counted() -> None:
+    lines = clean_diagnostics("x" * 1000 + "\nsame\nsame\nsame\nother").splitlines()
+    assert lines[0] == "x" * 400 + " … 600 more characters cut"
+    assert lines[1:] == ["same", "    … the line above 2 more times", "other"]
+
+
+def test_colour_is_kept_and_does_not_hide_what_a_line_is() -> None:
+    text = "\x1b[1ma.mlir:1:23: \x1b[0m\x1b[0;1;31merror: \x1b[0m\x1b[1mcustom op 'arith.foo' is unknown\n\x1b[0m"
+    assert clean_diagnostics(text) == text.rstrip("\n")
+    assert first_error(text) == "a.mlir:1:23: error: custom op 'arith.foo' is unknown"
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("", ""),
+        ("a.mlir:1:2: warning: w\n", ""),
+        ("a.mlir:1:2: warning: w\na.mlir:3:4: error: e\nb.mlir:1:1: error: f", "a.mlir:3:4: error: e"),
+        ("iree-compile: error: no file", "iree-compile: error: no file"),
+        ("LLVM ERROR: 64-bit code requested", "LLVM ERROR: 64-bit code requested"),
+        ("<unknown>:0: error: no place", "<unknown>:0: error: no place"),
+        ('loc("a.mlir":3:4): error: e', 'loc("a.mlir":3:4): error: e'),
+        ("warning: w", ""),
+    ],
+)
+def test_the_first_error_is_found(text: str, error: str) -> None:
+    assert first_error(text) == error
+
+
+@pytest.mark.parametrize(
+    ("message", "cleaned"),
+    [
+        (
+            "Error invoking function: <vm>:0: FAILED_PRECONDITION; deep message; \n[ 0] bytecode module@1:233 -",
+            "FAILED_PRECONDITION; deep message",
+        ),
+        (
+            "Error invoking function: c/runtime/src/iree/modules/hal/utils/buffer_diagnostics.c:191: INVALID_ARGUMENT; "
+            "input1 mismatch; while calling import; \n[ 1] bytecode module@2:204 at a.mlir:3:4",
+            "INVALID_ARGUMENT; input1 mismatch; while calling import\n[ 1] bytecode module@2:204 at a.mlir:3:4",
+        ),
+        ("Error creating device: runtime/src/iree/hal/x.c:1: NOT_FOUND; no path", "NOT_FOUND; no path"),
+        ("plain words: of something else", "plain words: of something else"),
+    ],
+)
+def test_status_messages_lose_source_paths_and_placeless_frames(message: str, cleaned: str) -> None:
+    assert clean_status(message) == cleaned
