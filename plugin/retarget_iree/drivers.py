@@ -54,8 +54,9 @@ class IreeDriver:
         opened = []
         for wanted, info in zip(config.devices or (info.uri for info in chosen), chosen, strict=True):
             try:
-                if "?" in wanted:  # parameters go with the URI only
-                    opened.append(driver.create_device_by_uri(wanted))
+                parameters = wanted.partition("?")[2]
+                if parameters:  # they go with a URI only
+                    opened.append(driver.create_device_by_uri(f"{info.uri}?{parameters}"))
                 else:
                     opened.append(driver.create_device(records[info.ordinal]))
             except (RuntimeError, ValueError, OSError) as error:

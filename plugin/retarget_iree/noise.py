@@ -24,7 +24,7 @@ _DIAGNOSTIC = re.compile(
 _BARE_DIAGNOSTIC = re.compile(
     r"^(?:loc\(.*\): |[\w.-]+: )?(?P<severity>error|warning|remark|note|LLVM ERROR|FATAL ERROR): (?P<text>.*)$"
 )
-_FRAME = re.compile(r"^ *#\d+ (?:0x)?[0-9a-f]+ ")
+_FRAME = re.compile(r"^(?: *#\d+ (?:0x)?[0-9a-f]+ |\d+ +\S+ +0x[0-9a-f]{8,}$)")
 _DUMP = "see current operation"
 _GENERIC_CPU = "while creating CPU target"
 _SOURCE_POSITION = re.compile(r"(?:^|(?<=\s))(?:[\w./-]*/)?runtime/src/iree/[\w./-]+\.(?:c|cc|h|cpp):\d+: ")

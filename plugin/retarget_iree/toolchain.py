@@ -5,6 +5,8 @@ Everything but `compiler_api` is cheap: it reads package metadata and file sizes
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import functools
 import hashlib
 import importlib.metadata
@@ -12,6 +14,7 @@ import importlib.util
 import platform
 import re
 import shutil
+import signal
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +35,11 @@ __all__ = [
 COMPILER_HINT = "install the compiler with `pip install 'retarget[iree]'` (the package iree-base-compiler)"
 RUNTIME_HINT = "install the runtime with `pip install 'retarget[iree]'` (the package iree-base-runtime)"
 _DISTRIBUTION = "iree-base-compiler"
+_NO_CRASH = {
+    getattr(signal, name)
+    for name in ("SIGHUP", "SIGINT", "SIGTERM", "SIGPIPE", "SIGQUIT", "SIGUSR1", "SIGUSR2")
+    if hasattr(signal, name)
+}
 _LIBRARY = {"Darwin": "libIREECompiler.dylib", "Windows": "IREECompiler.dll"}.get(
     platform.system(), "libIREECompiler.so"
 )
@@ -110,11 +118,33 @@ def compiler_api() -> Any:
     find_toolchain()
     try:
         from iree.compiler import api
+        from iree.compiler.api import ctypes_dl
     except (ImportError, OSError, RuntimeError) as error:
         msg = f"the IREE compiler does not load: {error}"
         raise UnavailableError(msg, hint=COMPILER_HINT) from error
-    api._initializeGlobalCL("retarget", "--mlir-disable-threading")  # noqa: SLF001 - the only way to give this flag
+    _set_up_process(ctypes_dl._dylib)  # noqa: SLF001 - the package's own wrapper installs no crash handlers
     return api
+
+
+@functools.cache
+def _process_arguments() -> Any:
+    """Return an argument vector that lives as long as the process: a crash prints it."""
+    arguments = (b"iree-compile", b"--mlir-disable-threading", None)
+    return (ctypes.c_char_p * len(arguments))(*arguments)
+
+
+def _set_up_process(library: Any) -> None:
+    """Give the flags that hold for the process, and let a crash print the compiler's stack before it kills.
+
+    The handlers that come along for signals which tell of no crash are taken back: those are the worker's.
+    """
+    before = {number: signal.getsignal(number) for number in map(signal.Signals, _NO_CRASH & signal.valid_signals())}
+    arguments = _process_arguments()
+    library.ireeCompilerSetupGlobalCL(len(arguments) - 1, arguments, b"retarget", True)
+    for number, handler in before.items():
+        if handler is not None:  # None: set by others than Python, which cannot set it again
+            with contextlib.suppress(ValueError):  # not the main thread: signals are not ours to set
+                signal.signal(number, handler)
 
 
 def command(name: str) -> str:

@@ -161,6 +161,22 @@ def test_a_crash_of_the_tool_ends_the_worker_by_the_same_signal() -> None:
     assert done.stderr == "Stack dump:"
 
 
+def test_a_crash_of_the_library_leaves_its_stack_in_the_workers_log(tmp_path: Path) -> None:
+    code = (
+        "import os, signal\nfrom retarget_iree.capture import CapturedStderr\n"
+        "from retarget_iree.toolchain import compiler_api\n"
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\ncompiler_api()\n"
+        "os.kill(os.getpid(), signal.SIGINT)\nassert signal.getsignal(signal.SIGINT) is signal.SIG_IGN\n"
+        "with CapturedStderr():\n    os.write(2, b'said before\\n')\n    os.kill(os.getpid(), signal.SIGFPE)\n"
+    )
+    with (tmp_path / "log").open("ab+") as log:
+        done = subprocess.run([sys.executable, "-c", code], stdout=log, stderr=log, check=False)
+    assert done.returncode == -signal.SIGFPE
+    said = (tmp_path / "log").read_text()
+    assert said.startswith("said before\n")
+    assert "Program arguments: iree-compile --mlir-disable-threading" in said
+
+
 def test_the_artifact_does_not_depend_on_the_folder(iree: IreeCompiler, tmp_path: Path) -> None:
     flags = resolve(iree, *VMVX)
     artifacts = {
