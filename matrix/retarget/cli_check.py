@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 
 from .cli_support import Places, add_path_argument, check_paths
-from .declarations import MATRIX_FILE, DeclarationLoader, discover
-from .errors import Fault, FaultsError, RetargetError
+from .declarations import MATRIX_FILE, SUITE_FILE, DeclarationLoader, discover
+from .errors import Fault, FaultsError, RetargetError, display_path
 from .expansion import expand
 from .extensions import Registry, load_extensions
 from .model import Origin, RunTarget, Suite, Target
@@ -43,6 +43,10 @@ def run(arguments: argparse.Namespace) -> int:
             targets += _expanded(suite, registry, faults)
     except RetargetError as error:
         message = str(error)
+    if not files and not loader.matrix_files:
+        where = ", ".join(display_path(path) for path in arguments.path)
+        msg = f"found no {SUITE_FILE} and no {MATRIX_FILE} at or below {where}"
+        raise RetargetError(msg)
     if faults:
         sys.stderr.write(f"{FaultsError(tuple(faults))}\n")
     if message:

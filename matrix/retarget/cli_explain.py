@@ -6,7 +6,7 @@ import argparse
 import shlex
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -175,9 +175,9 @@ class _Explainer:
         if not found:
             yield "nothing declared stands against it; `retarget devices` shows what there is to run on", ""
 
-    def _missing(self, find: object, name: str) -> str | None:
+    def _missing(self, find: Callable[[str], object], name: str) -> str | None:
         try:
-            find(name)  # type: ignore[operator]
+            find(name)
         except RetargetError as error:
             return str(error)
         return None
@@ -191,7 +191,7 @@ class _Explainer:
         driver = self.registry.drivers.get(runtime.driver) if runtime is not None else None
         if runtime is None or driver is None:
             return
-        plan = driver.run_outside(runtime, output, "", compiled.kind)
+        plan = driver.run_outside(runtime, output, "FUNCTION", compiled.kind)  # the artifact knows its functions
         if plan is not None:
             yield _line((*runtime.env, *plan.env), (*runtime.run_under, *plan.argv)), ""
 

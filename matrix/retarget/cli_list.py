@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,10 +111,7 @@ def _compile_targets(selected: _Selected) -> Sequence[tuple[Suite, CompileTarget
 
 def _runtimes(selected: _Selected) -> Sequence[tuple[RuntimeConfig, int]]:
     """Return the distinct runtime configs of the run targets, each with their number."""
-    counts: dict[RuntimeConfig, int] = {}
-    for _, target in selected:
-        if isinstance(target, RunTarget):
-            counts[target.runtime] = counts.get(target.runtime, 0) + 1
+    counts = Counter(target.runtime for _, target in selected if isinstance(target, RunTarget))
     return tuple(counts.items())
 
 
@@ -178,10 +176,7 @@ def _builds(runtimes: Iterable[RuntimeConfig]) -> Sequence[_Json]:
 
 def _compilers(selected: _Selected) -> Sequence[tuple[CompilerConfig, int]]:
     """Return the distinct compiler configs that the targets need, each with the number of compile targets."""
-    counts: dict[CompilerConfig, int] = {}
-    for _, target in _compile_targets(selected):
-        counts[target.compiler] = counts.get(target.compiler, 0) + 1
-    return tuple(counts.items())
+    return tuple(Counter(target.compiler for _, target in _compile_targets(selected)).items())
 
 
 def _compiler_rows(selected: _Selected) -> Sequence[_Row]:
@@ -215,11 +210,12 @@ def _compiler_content(selected: _Selected) -> _Json:
 def _suites(selected: _Selected) -> Sequence[tuple[Suite, int, int]]:
     """Return the suites of the targets, each with the numbers of compile and run targets."""
     suites: dict[int, Suite] = {}
-    counts: dict[int, list[int]] = {}
+    compiles: Counter[int] = Counter()
+    runs: Counter[int] = Counter()
     for suite, target in selected:
         suites.setdefault(id(suite), suite)
-        counts.setdefault(id(suite), [0, 0])[isinstance(target, RunTarget)] += 1
-    return tuple((suite, *counts[key]) for key, suite in suites.items())  # type: ignore[misc]
+        (runs if isinstance(target, RunTarget) else compiles)[id(suite)] += 1
+    return tuple((suite, compiles[key], runs[key]) for key, suite in suites.items())
 
 
 def _suite_rows(selected: _Selected) -> Sequence[_Row]:
@@ -249,11 +245,7 @@ def _suite_content(selected: _Selected) -> _Json:
 
 
 def _tag_counts(selected: _Selected) -> Mapping[str, int]:
-    counts: dict[str, int] = {}
-    for _, target in selected:
-        for tag in target.tags:
-            counts[tag] = counts.get(tag, 0) + 1
-    return dict(sorted(counts.items()))
+    return dict(sorted(Counter(tag for _, target in selected for tag in target.tags).items()))
 
 
 def _declared(origin: Origin) -> _Json:
