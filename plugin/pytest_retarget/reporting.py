@@ -155,7 +155,7 @@ class Face:
             traceback = report.longrepr.reprtraceback
             traceback.reprentries = [PlainWhereItMust(entry.lines) for entry in traceback.reprentries]
         status = self._config.hook.pytest_report_teststatus(report=report, config=self._config)
-        if status[0]:
+        if status and status[0]:  # without pytest's terminal nobody knows one
             self._tally.add(Record.from_plain(getattr(report, RECORD)), status[0])
 
     def pytest_report_teststatus(

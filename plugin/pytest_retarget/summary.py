@@ -130,8 +130,8 @@ class Tally:
                 yield Line(text=f"{suite[1].ljust(label)}{GAP}{count_text(_total(counts))}", fine=True)
         if verbosity >= 0:
             yield from self._reasons()
-            for device, runtimes in self.devices.items():
-                yield Line(text=f"device: {device} ({', '.join(runtimes)})")
+            for device, runtimes in sorted(self.devices.items()):
+                yield Line(text=f"device: {device} ({', '.join(sorted(runtimes))})")
 
     def compile_line(self) -> str:
         """`compiled 12, reused 30; 41.2 s of compiling`, or nothing where there was nothing to compile."""

@@ -1,0 +1,203 @@
+"""Small projects in which pytest runs in a process of its own, as a user runs it; and what their tests look at."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+DOUBLES = Path(__file__).with_name("doubles.py")
+
+CPU = """\
+root = true
+
+[[compiler_config]]
+name = "vmvx"
+compiler = "iree"
+flags = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"]
+
+[[runtime_config]]
+name = "sync"
+driver = "local-sync"
+
+[[runtime_config]]
+name = "task"
+driver = "local-task"
+
+[[target_config]]
+name = "cpu"
+compiler = "vmvx"
+runtimes = ["sync", "task"]
+"""
+
+ELSEWHERE = """\
+root = true
+
+[[compiler_config]]
+name = "vmvx"
+compiler = "iree"
+flags = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"]
+
+[[runtime_config]]
+name = "phone"
+driver = "local-sync"
+host_os = "ios"
+
+[[target_config]]
+name = "cpu"
+compiler = "vmvx"
+runtimes = ["phone"]
+"""
+
+DOUBLE = """\
+root = true
+
+[[compiler_config]]
+name = "dc"
+compiler = "double"
+
+[[runtime_config]]
+name = "dr"
+driver = "double-device"
+
+[[target_config]]
+name = "doubles"
+compiler = "dc"
+runtimes = ["dr"]
+"""
+
+GOOD = """\
+func.func @add() {
+  %a = util.unfoldable_constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %b = arith.addf %a, %a : tensor<3xf32>
+  check.expect_almost_eq_const(%b, dense<[2.0, 4.0, 6.0]> : tensor<3xf32>) : tensor<3xf32>
+  return
+}
+"""
+
+CRASHES = """\
+func.func @add() {
+  %a = "foo.bar"() : () -> tensor<3xf32>
+  check.expect_eq_const(%a, dense<[1.0, 2.0, 3.0]> : tensor<3xf32>) : tensor<3xf32>
+  return
+}
+"""
+"""An op that IREE 3.13.0 dies of."""
+
+DIFFERS = """\
+func.func @fine() {
+  %a = util.unfoldable_constant dense<[1.0, 2.0]> : tensor<2xf32>
+  check.expect_eq_const(%a, dense<[1.0, 2.0]> : tensor<2xf32>) : tensor<2xf32>
+  return
+}
+func.func @wrong() {
+  %a = util.unfoldable_constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %b = arith.addf %a, %a : tensor<3xf32>
+  check.expect_almost_eq_const(%b, dense<[2.0, 4.0, 7.0]> : tensor<3xf32>) : tensor<3xf32>
+  return
+}
+"""
+
+REFUSED = """\
+func.func @add(%a: tensor<3xf32>) -> tensor<3xf32> {
+  %b = arith.addi %a, %a : tensor<3xf32>
+  return %b : tensor<3xf32>
+}
+"""
+
+
+def suite(
+    name: str = "linalg", *, kind: str = "check", srcs: str = "*.mlir", targets: str = "cpu", more: str = ""
+) -> str:
+    """The text of a `suite.toml` with one suite."""
+    lines = ["[[module_test_suite]]", f'name = "{name}"', f'srcs = ["{srcs}"]', f'kind = "{kind}"']
+    return "\n".join([*lines, f'targets = ["{targets}"]', ""])
+
+
+class Project:
+    """A folder with declarations and modules, and pytest to run in it."""
+
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        self._pytester = pytester
+        self.path = pytester.path
+
+    def write(self, files: Mapping[str, str]) -> None:
+        """Write files, by their paths below the project's folder."""
+        for name, text in files.items():
+            path = self.path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+    def cpu(self, **modules: str) -> None:
+        """Write IREE modules, compiled for VMVX and run on local-sync and local-task, as suite `linalg` in `suites`."""
+        self.write({"matrix.toml": CPU, "suites/suite.toml": suite()})
+        self.write({f"suites/{name}.mlir": text for name, text in modules.items()})
+
+    def doubles(self, **modules: str) -> None:
+        """Write modules for the test doubles as suite `twice` in `suites`."""
+        self.write({"matrix.toml": DOUBLE, "suites/suite.toml": suite("twice", kind="double", targets="doubles")})
+        self.write({f"suites/{name}.mlir": text for name, text in modules.items()})
+        shutil.copy(DOUBLES, self.path)
+
+    def run(self, *arguments: str | Path) -> pytest.RunResult:
+        """Run pytest to its end."""
+        return self._pytester.runpytest_subprocess(*map(str, arguments), timeout=110)
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start pytest and return at once."""
+        argv = [sys.executable, "-m", "pytest", *arguments]
+        return subprocess.Popen(
+            argv,
+            cwd=self.path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def wait_for(self, name: str, seconds: float = 60.0) -> Path:
+        """Wait until a file below the project's folder is there."""
+        path, end = self.path / name, time.monotonic() + seconds
+        while not path.exists():
+            assert time.monotonic() < end, f"{path} did not appear within {seconds} s"
+            time.sleep(0.05)
+        return path
+
+
+def ids(result: pytest.RunResult) -> list[str]:
+    """The node ids that `--collect-only -q` printed."""
+    return [line for line in result.outlines if "::" in line]
+
+
+def block(result: pytest.RunResult, title: str) -> list[str]:
+    """The lines of one failure or error, without those that frame it."""
+    starts = [at for at, line in enumerate(result.outlines) if line.strip("_ ") == title and line.startswith("_")]
+    assert starts, f"no failure titled {title!r}"
+    lines: list[str] = []
+    for line in result.outlines[starts[0] + 1 :]:
+        if line.startswith(("____", "====")):
+            break
+        lines.append(line)
+    return lines
+
+
+def section(result: pytest.RunResult, title: str) -> list[str]:
+    """The lines below `=== title ===` up to the next such line."""
+    starts = [at for at, line in enumerate(result.outlines) if line.strip("= ") == title and line.startswith("=")]
+    assert starts, f"no section titled {title!r}"
+    lines: list[str] = []
+    for line in result.outlines[starts[0] + 1 :]:
+        if line.startswith("====="):
+            break
+        lines.append(line)
+    return lines
+
+
+def commands(lines: Sequence[str]) -> list[str]:
+    """The commands with which a failure ends."""
+    return [line.strip() for line in lines[lines.index("to reproduce this by hand:") + 1 :] if line.strip()]

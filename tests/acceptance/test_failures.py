@@ -1,0 +1,180 @@
+"""What a failure says, and that its commands do what they claim."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+from acceptance_support import CPU, CRASHES, DIFFERS, GOOD, REFUSED, Project, block, commands
+
+ESCAPE = "\x1b["
+
+
+def shell(lines: list[str]) -> subprocess.CompletedProcess[str]:
+    """Paste lines into a shell."""
+    return subprocess.run(["sh", "-e", "-c", "\n".join(lines)], capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_a_refused_module_shows_the_compilers_message_and_a_command_that_repeats_it(project: Project) -> None:
+    project.cpu(refused=REFUSED)
+    result = project.run("-m", "compile", "-rf")
+    result.assert_outcomes(failed=1, deselected=2)
+    lines = block(result, "linalg: refused_vmvx")
+    assert lines[0].startswith("compile: ")
+    message = "error: 'arith.addi' op operand #0 must be signless-"
+    assert message in lines[0]
+    assert lines[0].startswith("compile: refused.mlir:2:8: ")
+    assert "  %b = arith.addi %a, %a : tensor<3xf32>" in lines
+    assert not any("Traceback" in line or ESCAPE in line for line in lines)
+    again = shell(commands(lines))
+    assert again.returncode != 0
+    assert message in again.stderr
+    result.stdout.fnmatch_lines(["FAILED suites/suite.toml::linalg::refused_vmvx - compile: *'arith.addi' op operand*"])
+
+
+def test_a_mismatch_shows_where_it_differs_and_commands_that_repeat_it(project: Project) -> None:
+    project.cpu(differs=DIFFERS)
+    result = project.run("-k", "not task")
+    result.assert_outcomes(passed=1, failed=1, deselected=1)
+    lines = block(result, "linalg: differs_vmvx_sync")
+    assert lines[0] == "compare: 1 of 3 elements differ, first at [2]: actual 6.0, expected 7.0"
+    assert "function wrong:" in lines
+    assert "  1 of 3 elements differ (3xfloat32; atol 0.0001, rtol 0)" in lines
+    assert "passed: fine" in lines
+    assert not any("Traceback" in line for line in lines)
+    pasted = commands(lines)
+    assert len(pasted) == 3
+    again = shell(pasted)
+    assert again.returncode == 1, again.stderr
+    assert "actual 6.0, expected 7.0" in again.stdout
+    assert shell([*pasted[:2], pasted[2].replace("=wrong", "=fine")]).returncode == 0
+
+
+def test_the_environment_of_the_configs_stands_before_the_commands(project: Project) -> None:
+    matrix = CPU.replace('name = "vmvx"\n', 'name = "vmvx"\nenv = { COMPILE_MOOD = "a b" }\n')
+    matrix = matrix.replace('name = "sync"\n', 'name = "sync"\nenv = { RUN_MOOD = "calm" }\n')
+    project.cpu(differs=DIFFERS)
+    project.write({"matrix.toml": matrix})
+    lines = commands(block(project.run("-k", "not task"), "linalg: differs_vmvx_sync"))
+    assert lines[1].startswith("COMPILE_MOOD='a b' ")
+    assert lines[2].startswith("RUN_MOOD=calm ")
+    assert shell(lines).returncode == 1
+
+
+def test_the_compilers_colours_are_kept_on_a_terminal_and_dropped_elsewhere(project: Project) -> None:
+    project.doubles(red="compile: fail")
+    arguments = ("-m", "compile", "--retarget-extension", "doubles")
+    coloured = project.run("--color=yes", *arguments)
+    assert "red.mlir:1:1: \x1b[31merror\x1b[0m: cannot fold the widget" in coloured.outlines
+    plain = project.run("--color=no", *arguments)
+    assert "red.mlir:1:1: error: cannot fold the widget" in plain.outlines
+    through_xdist = project.run("--color=yes", "-n1", *arguments)
+    assert "red.mlir:1:1: \x1b[31merror\x1b[0m: cannot fold the widget" in through_xdist.outlines
+
+
+def test_every_failed_function_is_named_and_what_passed_too(project: Project) -> None:
+    project.doubles(many="a: pass\nb: fail\nc: raise\nd: pass\ne: fail\nf: fail\ng: fail")
+    result = project.run("--retarget-extension", "doubles")
+    result.assert_outcomes(passed=1, failed=1)
+    lines = block(result, "twice: many_dc_dr")
+    summary = "1 of 2 elements differ, first at [1]: actual 3.0, expected 2.0"
+    assert lines[0] == f"compare: {summary}"
+    assert [line for line in lines if line.startswith("function ")] == [
+        "function b:",
+        "function c: the double device lost its way",
+        "function e:",
+    ]
+    assert "failed as well: f, g" in lines
+    assert "passed: a, d" in lines
+    assert [line for line in commands(lines) if line.startswith("double-run")] == [
+        f"double-run {commands(lines)[1].split()[-1]} {name}" for name in "bce"
+    ]
+
+
+def test_a_compiler_that_dies_is_named_by_its_signal_and_costs_its_target_only(project: Project) -> None:
+    project.cpu(crashes=CRASHES, good=GOOD)
+    result = project.run()
+    result.assert_outcomes(passed=3, failed=1)
+    result.stdout.fnmatch_lines(["*1 failed, 3 passed, 2 blocked in*"])
+    lines = block(result, "linalg: crashes_vmvx")
+    assert lines[0] == "compile: compiler crashed: SIGSEGV"
+    assert shell(commands(lines)).returncode != 0
+
+
+def test_crashes_and_hangs_of_compiler_and_device_cost_their_targets_only(project: Project) -> None:
+    project.doubles(a="f: pass", b="compile: crash\nf: pass", c="f: pass\ng: crash\nh: pass", d="f: hang", e="f: pass")
+    project.write({"suites/x.mlir": "compile: hang\nf: pass"})
+    result = project.run(
+        "--retarget-extension", "doubles", "--retarget-compile-timeout", "1.5", "--retarget-run-timeout", "1.5", "-v"
+    )
+    result.stdout.fnmatch_lines(["*4 failed, 6 passed, 2 blocked in*"])
+    assert block(result, "twice: b_dc")[0] == "compile: compiler crashed: SIGFPE"
+    assert "about to crash" in block(result, "twice: b_dc")
+    crashed = block(result, "twice: c_dc_dr")
+    assert crashed[0] == "run: runner crashed: SIGFPE in function 'g'"
+    assert "passed: f" in crashed
+    assert block(result, "twice: d_dc_dr")[0] == "run: run timed out after 1.5 s in function 'f'"
+    assert block(result, "twice: x_dc")[0] == "compile: compile timed out after 1.5 s"
+    result.stdout.fnmatch_lines(["suites/suite.toml::twice::e_dc_dr PASSED*"])
+
+
+def test_a_compiler_that_is_not_installed_skips_and_a_requirement_makes_that_an_error(project: Project) -> None:
+    project.doubles(a="f: pass")
+    matrix = (project.path / "matrix.toml").read_text()
+    project.write({"matrix.toml": matrix.replace('"double"\n', '"double"\nflags = ["--not-installed"]\n')})
+    result = project.run("--retarget-extension", "doubles", "-rs")
+    result.assert_outcomes(skipped=2)
+    assert "skipped: the double compiler is not installed (2 targets)" in result.outlines
+    required = project.run("--retarget-extension", "doubles", "--retarget-require", "double-backend")
+    required.assert_outcomes(errors=1)
+    required.stdout.fnmatch_lines(["blocked by suites/suite.toml::twice::a_dc (1 target)"])
+    lines = block(required, "ERROR at setup of twice: a_dc")
+    assert lines == [
+        "the double compiler is not installed",
+        "--retarget-require 'double-backend' does not let this target be skipped",
+        "hint: pip install double",
+    ]
+
+
+def test_a_device_that_is_not_there_skips_with_the_drivers_reason(project: Project) -> None:
+    project.doubles(a="f: pass", b="f: pass")
+    matrix = (project.path / "matrix.toml").read_text()
+    project.write({"matrix.toml": matrix.replace('"double-device"\n', '"double-device"\ndevices = ["absent"]\n')})
+    result = project.run("--retarget-extension", "doubles")
+    result.assert_outcomes(passed=2, skipped=2)
+    assert "skipped: dr: no double device is plugged in (2 targets)" in result.outlines
+
+
+@pytest.mark.parametrize(
+    ("word", "instead", "title", "message"),
+    [
+        (
+            "double-device",
+            "doubel-device",
+            "twice: a_dc_dr",
+            r"found the driver 'doubel-device', expected a registered",
+        ),
+        ('"double"', '"doubel"', "twice: a_dc", r"found the compiler 'doubel', expected a registered one: .*double.*"),
+    ],
+)
+def test_an_unknown_driver_or_compiler_is_an_error_of_its_targets(
+    project: Project, word: str, instead: str, title: str, message: str
+) -> None:
+    project.doubles(a="f: pass")
+    matrix = (project.path / "matrix.toml").read_text()
+    project.write({"matrix.toml": matrix.replace(word, instead)})
+    result = project.run("--retarget-extension", "doubles")
+    lines = block(result, f"ERROR at setup of {title}")
+    assert len(lines) == 1
+    assert re.match(message, lines[0])
+    assert result.parseoutcomes()["errors" if "errors" in result.parseoutcomes() else "error"] == 1
+
+
+def test_no_traceback_line_style_is_one_line_per_failure(project: Project) -> None:
+    project.cpu(differs=DIFFERS)
+    result = project.run("--tb=no", "-k", "not task")
+    assert "FAILURES" not in result.stdout.str()
+    result.stdout.fnmatch_lines(
+        ["FAILED suites/suite.toml::linalg::differs_vmvx_sync - compare: 1 of 3 elements differ,*"]
+    )

@@ -1,0 +1,128 @@
+"""Header, table, figures, junit."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import pytest
+from acceptance_support import CPU, DIFFERS, GOOD, REFUSED, Project, section, suite
+
+
+def test_the_header_counts_what_was_declared_and_names_the_files(project: Project) -> None:
+    project.cpu(one=GOOD, two=GOOD)
+    line = "retarget: 1 suite, 2 compile targets, 4 run targets, declared in matrix.toml, suites/suite.toml"
+    assert line in project.run("--co").outlines
+
+
+def test_a_project_without_matrix_files_sees_nothing_of_it(project: Project) -> None:
+    project.write({"test_it.py": "def test_it():\n    pass\n"})
+    result = project.run("-v")
+    result.assert_outcomes(passed=1)
+    said = [line for line in result.outlines if "retarget" in line and not line.startswith(("plugins:", "rootdir:"))]
+    assert said == []
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["alone", "xdist"])
+def test_the_table_has_a_row_per_compiler_config_and_a_column_per_runtime_config(
+    project: Project, arguments: tuple[str, ...]
+) -> None:
+    project.cpu(one=GOOD, two=DIFFERS, three=REFUSED)
+    project.write({"fine/suite.toml": suite("fine", srcs="../suites/one.mlir").replace("../suites/", "")})
+    project.write({"fine/one.mlir": GOOD})
+    lines = section(project.run(*arguments), "target matrix")
+    assert lines[:5] == [
+        "fine  3 ok",
+        "linalg  compile       sync                   task",
+        "  vmvx  2 ok, 1 FAIL  1 ok, 1 FAIL, 1 block  1 ok, 1 FAIL, 1 block",
+        "blocked by suites/suite.toml::linalg::three_vmvx (2 targets)",
+        "device: local-sync: CPU, in the calling thread (sync)",
+    ]
+
+
+def test_verbose_shows_every_table_and_quiet_only_what_went_wrong(project: Project) -> None:
+    project.cpu(one=GOOD)
+    assert section(project.run("-v"), "target matrix")[:2] == [
+        "linalg  compile  sync  task",
+        "  vmvx  1 ok     1 ok  1 ok",
+    ]
+    quiet = project.run("-q")
+    assert "target matrix" not in quiet.stdout.str()
+    assert not any(line.startswith("linalg") for line in quiet.outlines)
+    project.write({"suites/one.mlir": DIFFERS})
+    assert "linalg  compile  sync    task" in project.run("-q").outlines
+
+
+def test_a_second_run_compiles_nothing_and_neither_does_a_further_runtime_config(project: Project) -> None:
+    project.cpu(one=GOOD, two=GOOD)
+    cache = ("--retarget-cache-dir", "kept")
+    first = project.run(*cache)
+    first.stdout.fnmatch_lines(["compiled 2, reused 0; * s of compiling (cache: ~/kept)"])
+    project.run(*cache).stdout.fnmatch_lines(["compiled 0, reused 2; 0.0 s of compiling*"])
+    more = CPU.replace('runtimes = ["sync", "task"]', 'runtimes = ["sync", "task", "third"]')
+    more = more.replace(
+        "[[target_config]]", '[[runtime_config]]\nname = "third"\ndriver = "local-task"\n\n[[target_config]]'
+    )
+    project.write({"matrix.toml": more})
+    last = project.run(*cache)
+    last.assert_outcomes(passed=8)
+    last.stdout.fnmatch_lines(["compiled 0, reused 2; 0.0 s of compiling*"])
+
+
+def test_no_cache_compiles_anew_and_leaves_nothing_behind(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.cpu(one=GOOD)
+    temporary = project.path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    for arguments in ((), ("-n2",)):
+        result = project.run("--retarget-no-cache", *arguments)
+        result.assert_outcomes(passed=3)
+        result.stdout.fnmatch_lines(["compiled 1, reused 0; * s of compiling"])
+        assert [path for path in temporary.iterdir() if path.name.startswith("retarget")] == []
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["alone", "xdist"])
+def test_junit_carries_stage_key_seconds_and_device(project: Project, arguments: tuple[str, ...]) -> None:
+    project.cpu(one=DIFFERS, two=REFUSED)
+    project.run("--junitxml=report.xml", *arguments)
+    cases = {
+        case.attrib["name"]: case
+        for case in ET.parse(project.path / "report.xml").getroot().iter("testcase")  # noqa: S314
+    }
+    assert set(cases) == {f"{module}_vmvx{runtime}" for module in ("one", "two") for runtime in ("", "_sync", "_task")}
+    run = properties(cases["one_vmvx_sync"])
+    assert run["retarget.suite"] == "linalg"
+    assert run["retarget.module"] == "one"
+    assert run["retarget.compiler"] == "vmvx"
+    assert run["retarget.runtime"] == "sync"
+    assert run["retarget.stage"] == "compare"
+    assert len(run["retarget.compile_key"]) == 64
+    assert run["retarget.reused"] in {"true", "false"}
+    assert float(run["retarget.compile_seconds"]) > 0
+    assert float(run["retarget.run_seconds"]) > 0
+    assert run["retarget.device"] == "CPU, in the calling thread"
+    failure = cases["one_vmvx_sync"].find("failure")
+    assert failure is not None
+    assert failure.attrib["message"].startswith("compare: 1 of 3 elements differ")
+    assert properties(cases["two_vmvx"])["retarget.stage"] == "compile"
+    skipped = cases["two_vmvx_sync"].find("skipped")
+    assert skipped is not None
+    assert skipped.attrib["message"] == "blocked by suites/suite.toml::linalg::two_vmvx"
+
+
+def properties(case: ET.Element) -> dict[str, str]:
+    return {found.attrib["name"]: found.attrib["value"] for found in case.iter("property")}
+
+
+def test_durations_and_setup_plan_work(project: Project) -> None:
+    project.cpu(one=GOOD)
+    project.run("--durations=3").stdout.fnmatch_lines(["*s call     suites/suite.toml::linalg::one_vmvx*"])
+    planned = project.run("--setup-plan")
+    assert planned.ret == pytest.ExitCode.OK
+    planned.stdout.fnmatch_lines(["*suites/suite.toml::linalg::one_vmvx_sync"])
+
+
+def test_without_the_terminal_plugin_the_exit_status_tells(project: Project) -> None:
+    project.cpu(one=GOOD)
+    assert project.run("-p", "no:terminal").ret == pytest.ExitCode.OK
+    project.write({"suites/one.mlir": DIFFERS})
+    assert project.run("-p", "no:terminal").ret == pytest.ExitCode.TESTS_FAILED

@@ -1,0 +1,126 @@
+"""What a pytest user types, and which targets that selects."""
+
+from __future__ import annotations
+
+import pytest
+from acceptance_support import ELSEWHERE, GOOD, Project, ids, suite
+
+SUITE = "suites/suite.toml::linalg::"
+FOR_ONE = ["", "_sync", "_task"]
+
+
+@pytest.fixture
+def two(project: Project) -> Project:
+    project.cpu(one=GOOD, two=GOOD)
+    return project
+
+
+def names(result: pytest.RunResult) -> list[str]:
+    return [line.removeprefix(SUITE) for line in ids(result)]
+
+
+def test_every_target_has_a_node_id_made_of_file_suite_and_name_in_declared_order(two: Project) -> None:
+    expected = [f"{SUITE}{module}_vmvx{runtime}" for module in ("one", "two") for runtime in FOR_ONE]
+    assert ids(two.run("--co", "-q", "suites")) == expected
+    assert ids(two.run("--co", "-q")) == expected
+    assert ids(two.run("--co", "-q", "suites/suite.toml")) == expected
+    assert ids(two.run("--co", "-q", "suites/suite.toml::linalg")) == expected
+
+
+def test_a_node_id_selects_its_target_alone(two: Project) -> None:
+    assert names(two.run("--co", "-q", SUITE + "one_vmvx")) == ["one_vmvx"]
+    both = two.run("--co", "-q", SUITE + "two_vmvx_task", SUITE + "one_vmvx_sync")
+    assert names(both) == ["two_vmvx_task", "one_vmvx_sync"]
+
+
+def test_a_module_on_the_command_line_selects_its_targets_under_their_usual_ids(two: Project) -> None:
+    two.write({"suites/deep/three.mlir": GOOD, "suites/suite.toml": suite(srcs="**/*.mlir")})
+    expected = [f"{SUITE}two_vmvx{runtime}" for runtime in FOR_ONE]
+    assert ids(two.run("--co", "-q", "suites/two.mlir")) == expected
+    deep = [f"{SUITE}deep/three_vmvx{runtime}" for runtime in FOR_ONE]
+    assert ids(two.run("--co", "-q", "suites/deep/three.mlir")) == deep
+    assert len(ids(two.run("--co", "-q", "suites/two.mlir", "suites/suite.toml"))) == 9
+
+
+def test_a_module_that_no_suite_declares_is_an_error_that_says_where_it_was_looked_for(two: Project) -> None:
+    two.write({"suites/notes.mlir.bak": "hello"})
+    result = two.run("suites/notes.mlir.bak")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert "suites/notes.mlir.bak: no suite declares this module; looked in suites/suite.toml" in result.outlines
+
+
+def test_matrix_toml_on_the_command_line_is_an_error_that_says_what_to_give(two: Project) -> None:
+    result = two.run("matrix.toml")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    expected = (
+        "matrix.toml: holds configs for the suites at and below its folder and no suites itself; "
+        "expected a folder, a suite.toml or a module, such as: pytest ."
+    )
+    assert expected in result.outlines
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("compile", ["one_vmvx", "two_vmvx"]),
+        ("run and local-task", ["one_vmvx_task", "two_vmvx_task"]),
+        ("vmvx and linalg and not local-sync and not compile", ["one_vmvx_task", "two_vmvx_task"]),
+        ("driver(name='local-sync')", ["one_vmvx_sync", "two_vmvx_sync"]),
+        ("runtime(name='task') or compile", ["one_vmvx", "one_vmvx_task", "two_vmvx", "two_vmvx_task"]),
+        ("suite(name='other')", []),
+    ],
+)
+def test_mark_expressions_select_by_tag_and_by_field_with_strict_markers(
+    two: Project, expression: str, expected: list[str]
+) -> None:
+    assert names(two.run("--co", "-q", "--strict-markers", "-m", expression)) == expected
+
+
+def test_a_word_that_is_no_tag_is_refused_under_strict_markers(two: Project) -> None:
+    result = two.run("--co", "-q", "--strict-markers", "-m", "vulcan")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*Unknown marker(s) in '-m' expression: vulcan.*"])
+
+
+def test_keywords_match_target_names_and_tags(two: Project) -> None:
+    assert names(two.run("--co", "-q", "-k", "two and task")) == ["two_vmvx_task"]
+    assert names(two.run("--co", "-q", "-k", "local-sync")) == ["one_vmvx_sync", "two_vmvx_sync"]
+
+
+def test_the_fixed_marks_are_listed(project: Project) -> None:
+    result = project.run("--markers")
+    result.stdout.fnmatch_lines(["@pytest.mark.driver(name): retarget: the HAL driver of that config"])
+
+
+def test_what_cannot_run_here_is_collected_and_skipped_with_the_reason(project: Project) -> None:
+    project.write({"matrix.toml": ELSEWHERE, "suites/suite.toml": suite(), "suites/one.mlir": GOOD})
+    result = project.run("-rs", "-m", "run")
+    result.assert_outcomes(skipped=1, deselected=1)
+    reason = "runtime config 'phone' needs ios; this host is linux on *"
+    result.stdout.fnmatch_lines([f"SKIPPED [[]1[]] suites/suite.toml:1: {reason}"])
+    result.stdout.fnmatch_lines([f"skipped: {reason} (1 target)"])
+    result.stdout.no_fnmatch_line("compiled 1*")
+
+
+def test_a_required_target_that_cannot_run_here_is_an_error(project: Project) -> None:
+    project.write({"matrix.toml": ELSEWHERE, "suites/suite.toml": suite(), "suites/one.mlir": GOOD})
+    result = project.run("-m", "run", "--retarget-require", "local-sync and linalg")
+    result.assert_outcomes(errors=1, deselected=1)
+    result.stdout.fnmatch_lines(
+        [
+            "runtime config 'phone' needs ios; this host is linux on *",
+            "--retarget-require 'local-sync and linalg' does not let this target be skipped",
+        ]
+    )
+    project.run("-m", "run", "--retarget-require", "vulkan").assert_outcomes(skipped=1, deselected=1)
+
+
+def test_collecting_starts_no_worker(two: Project) -> None:
+    lines = ["import subprocess", "", "def refuse(*args, **kwargs):", "    raise SystemExit('a process was started')"]
+    two.write({"conftest.py": "\n".join([*lines, "", "subprocess.Popen.__init__ = refuse", ""])})
+    assert two.run("--co", "-q").ret == pytest.ExitCode.OK
+
+
+def test_ordinary_tests_and_targets_live_in_one_session(two: Project) -> None:
+    two.write({"suites/test_py.py": "def test_it():\n    pass\n"})
+    two.run("suites/one.mlir", "suites/test_py.py").assert_outcomes(passed=4)
