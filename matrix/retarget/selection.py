@@ -188,7 +188,4 @@ class _MarkSelector:
     arguments: tuple[tuple[str, Value], ...]
 
     def __call__(self, target: Target) -> bool:
-        return any(
-            name == self.name and all(dict(fields).get(argument) == value for argument, value in self.arguments)
-            for name, fields in marks(target)
-        )
+        return any(name == self.name and set(self.arguments) <= set(fields) for name, fields in marks(target))
