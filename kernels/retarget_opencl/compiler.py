@@ -1,0 +1,150 @@
+"""The compiler `iree-opencl`: IREE up to SPIR-V, then OpenCL C."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from retarget.errors import RetargetError
+from retarget.extension import Compiled, CompileRequest, CompilerError, Resolved, UnavailableError
+from retarget.model import CompilerConfig, CompileTarget
+
+from .artifact import ARTIFACT_SUFFIX, FORMAT_VERSION, OpenClArtifact, write_artifact
+from .profile import DeviceProfile, generic_profile, target_attribute
+
+__all__ = ["OpenClCompiler", "OpenClFlags", "split_flags"]
+
+_PREFIX = "--opencl-"
+# Bump when the generated code changes meaning: it is part of the compile key.
+GENERATOR_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenClFlags:
+    """The flags of a config, ours apart from IREE's.
+
+    `profile` is a generic profile's name or a device URI; empty means the first OpenCL device, or the generic profile
+    where there is none. `arch` and `half` override the profile's.
+    """
+
+    profile: str = ""
+    arch: str = ""
+    half: str = ""
+    iree: tuple[str, ...] = ()
+
+
+def split_flags(flags: Sequence[str]) -> OpenClFlags:
+    """Take the `--opencl-…` flags out of `flags`. Raises `CompilerError` for one that does not exist."""
+    ours: dict[str, str] = {}
+    rest = []
+    for flag in flags:
+        if not flag.startswith(_PREFIX):
+            rest.append(flag)
+            continue
+        name, _, value = flag.removeprefix(_PREFIX).partition("=")
+        if name not in {"profile", "arch", "half"} or not value:
+            msg = f"unknown flag {flag!r}: expected --opencl-profile=NAME|URI, --opencl-arch=NAME or --opencl-half=native|emulated"
+            raise CompilerError(msg)
+        if name == "half" and value not in {"native", "emulated"}:
+            msg = f"{flag!r}: expected native or emulated"
+            raise CompilerError(msg)
+        ours[name] = value
+    return OpenClFlags(iree=tuple(rest), **ours)
+
+
+def _profile(flags: OpenClFlags) -> DeviceProfile:
+    """Return the profile that the flags ask for. Raises `CompilerError` or `UnavailableError`."""
+    wanted = flags.profile
+    if not wanted or wanted.startswith("opencl://"):
+        from .devices import find_device, list_devices, profile_of  # noqa: PLC0415  (loads OpenCL)
+
+        try:
+            profile = profile_of(find_device(wanted, list_devices()))
+        except UnavailableError:
+            if wanted:
+                raise
+            profile = generic_profile("generic")
+    else:
+        try:
+            profile = generic_profile(wanted)
+        except RetargetError as error:
+            raise CompilerError(str(error)) from error
+    return replace(profile, arch=flags.arch or profile.arch, half=flags.half or profile.half)
+
+
+class OpenClCompiler:
+    """Compiles modules for OpenCL devices. One compiler session is kept per set of flags."""
+
+    name = "iree-opencl"
+    artifact_suffix = ARTIFACT_SUFFIX
+
+    def __init__(self) -> None:
+        self._sessions: dict[tuple[str, ...], Any] = {}
+
+    def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
+        """Turn the profile flags into a profile, which becomes part of the compile key."""
+        from .frontend import compiler_build_id  # noqa: PLC0415  (loads the compiler)
+
+        if config.devices:
+            msg = f"the compiler config {config.name} names devices; iree-opencl compiles for the one of --opencl-profile"
+            raise CompilerError(msg)
+        split = split_flags(flags)
+        clash = next((flag for flag in split.iree if flag.startswith("--iree-hal-target-")), None)
+        if clash is not None:
+            msg = f"{clash!r}: iree-opencl sets the target itself; choose it with --opencl-profile"
+            raise CompilerError(msg)
+        profile = _profile(split)
+        return Resolved(
+            build_id=f"{compiler_build_id()}; retarget_opencl {GENERATOR_VERSION}.{FORMAT_VERSION}",
+            flags=split.iree,
+            facts=(("opencl-profile", profile.fact()),),
+        )
+
+    def compile(self, request: CompileRequest) -> Compiled:
+        """Compile one module. Raises `CompilerError`."""
+        import json  # noqa: PLC0415
+
+        profile = DeviceProfile.from_json(json.loads(dict(request.resolved.facts)["opencl-profile"]))
+        return Compiled(artifact=self.compile_bytes(request.source, request.source_name, request.resolved.flags, profile))
+
+    def compile_bytes(self, source: bytes, source_name: str, flags: Sequence[str], profile: DeviceProfile) -> bytes:
+        """Compile a module's bytes for a profile. Raises `CompilerError`."""
+        from .frontend import compiled_module, session_with_flags  # noqa: PLC0415
+        from .kernel import TranslationError  # noqa: PLC0415
+        from .translate import translate  # noqa: PLC0415
+
+        # The device is named, because IREE would otherwise make a symbol of the whole attribute's text.
+        complete = (*flags, f"--iree-hal-target-device=opencl={target_attribute(profile)}")
+        if complete not in self._sessions:
+            self._sessions[complete] = session_with_flags(complete)
+        with compiled_module(self._sessions[complete], source, source_name) as module:
+            try:
+                translation = translate(module, profile)
+            except TranslationError as error:
+                msg = f"{source_name}: {error}"
+                raise CompilerError(msg, str(error)) from error
+        return write_artifact(
+            OpenClArtifact(
+                profile=profile,
+                features=translation.features,
+                source=translation.source,
+                program=translation.program,
+                blobs=translation.blobs,
+            )
+        )
+
+    def tags(self, config: CompilerConfig) -> Sequence[str]:
+        """`opencl`, and the generic profile's name if the config names one."""
+        words = ["opencl"]
+        for flag in config.flags:
+            name = flag.removeprefix("--opencl-profile=")
+            if name != flag and "/" not in name:
+                words.append(name)
+        return tuple(words)
+
+    def reproduce(self, target: CompileTarget, flags: tuple[str, ...], output: Path) -> Sequence[str]:
+        """The command that compiles a target by hand: `python -m retarget_opencl compile`."""
+        return (sys.executable, "-m", "retarget_opencl", "compile", str(target.module.path), *flags, "-o", str(output))

@@ -1,0 +1,25 @@
+"""OpenCL as an extension of retarget: the compiler `iree-opencl` and the driver `opencl`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from retarget.extension import Compiler, Driver, hookimpl
+
+__all__ = ["retarget_compilers", "retarget_drivers"]
+
+
+@hookimpl
+def retarget_compilers() -> Iterable[Compiler]:
+    """Return `iree-opencl`."""
+    from .compiler import OpenClCompiler  # noqa: PLC0415
+
+    return (OpenClCompiler(),)
+
+
+@hookimpl
+def retarget_drivers() -> Iterable[Driver]:
+    """Return `opencl`."""
+    from .driver import OpenClDriver  # noqa: PLC0415
+
+    return (OpenClDriver(),)
