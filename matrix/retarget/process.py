@@ -11,6 +11,7 @@ the kernel ends it even while native code holds the interpreter.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import socket
@@ -117,7 +118,10 @@ class Worker:
         Raises `RetargetError` if the worker does not come up: an extension that fails to import, most likely.
         """
         self._progress: Progress | None = None
+        self._spawner = spawner  # its thread must outlive the worker
         self._log = tempfile.TemporaryFile(prefix="retarget-worker-", mode="ab+", buffering=0)  # noqa: SIM115
+        appending = fcntl.fcntl(self._log, fcntl.F_GETFL) | os.O_APPEND  # the mode above does not set it
+        fcntl.fcntl(self._log, fcntl.F_SETFL, appending)
         ours, theirs = socket.socketpair()
         lifeline_read, self._lifeline = os.pipe()
         argv = [sys.executable, "-P", "-m", "retarget.worker", str(theirs.fileno()), str(lifeline_read)]

@@ -289,7 +289,7 @@ class Store:
     def trim(self) -> int:
         """Remove what was used longest ago until the store is within its bound; return the bytes freed.
 
-        The last used file always stays. Does nothing while another process does it.
+        The outcome used last always stays. Does nothing while another process does it.
         """
         lock = FileLock(self._root / "trim.lock", thread_local=False)
         try:
@@ -307,7 +307,7 @@ class Store:
         total = sum(file.size for file in files)
         freed = 0
         if total > self.max_bytes:
-            for file in files[:-1]:
+            for file in files[:-2]:  # an artifact and its entry
                 if total - freed <= self.max_bytes * _TRIM_TO:
                     break
                 self._remove(file.path)

@@ -1,0 +1,90 @@
+"""`retarget cache`: what is kept, its removal, its verification."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+from retarget import cli_cache
+from retarget.build.key import digest_of
+from retarget.build.store import Store
+from retarget.outcomes import Failure, Stage
+
+KEY = digest_of(b"key")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    store = Store(tmp_path / "cache")
+    store.put_artifact(KEY, b"x" * 2048, suffix=".up", seconds=1, diagnostics="")
+    failure = Failure(stage=Stage.COMPILE, summary="no")
+    store.put_failure(digest_of(b"other"), failure, seconds=1, diagnostics="")
+    return store.folder
+
+
+def run(*arguments: str) -> int:
+    parser = argparse.ArgumentParser()
+    cli_cache.add_arguments(parser)
+    return cli_cache.run(parser.parse_args(arguments))
+
+
+def test_info_tells_counts_and_sizes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("info", "--cache-dir", str(folder)) == 0
+
+    size = Store(folder).info().size
+    assert capsys.readouterr().out == (
+        f"folder       {folder}\n"
+        "compiles     2, of which 1 failed\n"
+        "artifacts    1\n"
+        "resolutions  0\n"
+        f"size         {size / 1024:.1f} KiB of at most 4.0 GiB\n"
+    )
+
+
+def test_info_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("info", "--format", "json", "--cache-dir", str(folder)) == 0
+
+    told = json.loads(capsys.readouterr().out)
+    assert (told["folder"], told["entries"], told["failures"], told["artifacts"]) == (str(folder), 2, 1, 1)
+
+
+def test_info_of_a_folder_that_is_not_there_counts_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("info", "--cache-dir", str(tmp_path / "gone")) == 0
+
+    assert "compiles     0, of which 0 failed\n" in capsys.readouterr().out
+    assert not (tmp_path / "gone").exists()
+
+
+def test_the_variable_names_the_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("RETARGET_CACHE_DIR", str(folder))
+    run("info")
+
+    assert capsys.readouterr().out.startswith(f"folder       {folder}\n")
+
+
+def test_clear_empties_the_cache(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    size = Store(folder).info().size
+    assert run("clear", "--cache-dir", str(folder)) == 0
+
+    assert capsys.readouterr().out == f"{folder}: {size / 1024:.1f} KiB freed\n"
+    assert Store(folder).info().entries == 0
+
+
+def test_verify_passes_a_sound_cache(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("verify", "--cache-dir", str(folder)) == 0
+    assert capsys.readouterr().out == f"{folder}: 3 files checked, 0 removed\n"
+
+
+def test_verify_names_what_it_removes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (artifact,) = (folder / "v1" / "artifacts").rglob("*.up")
+    artifact.write_bytes(b"x")
+    assert run("verify", "--cache-dir", str(folder)) == 1
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"{artifact}: its content has SHA-256 {digest_of(b'x')}"
+    assert lines[2] == f"{folder}: 3 files checked, 2 removed"
+    assert run("verify", "--cache-dir", str(folder)) == 0

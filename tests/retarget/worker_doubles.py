@@ -1,0 +1,292 @@
+"""Test doubles for what a real compiler or driver cannot do on demand: crash, hang, leak, print, refuse.
+
+An extension given to workers by its module name. The compiler `double` upper-cases a module's text; a line that begins
+with `@` tells it to do something else. The driver `double` reads that text as one function per line,
+`<action> <name> <arguments>`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from retarget.extension import (
+    Case,
+    Check,
+    CheckSink,
+    Compiled,
+    Compiler,
+    CompileRequest,
+    CompilerError,
+    Driver,
+    DriverError,
+    FunctionInfo,
+    Resolved,
+    RunPlan,
+    UnavailableError,
+    hookimpl,
+)
+from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig
+from retarget.outcomes import DeviceInfo
+
+
+def note(text: str) -> None:
+    """Append a line to the file that DOUBLE_LOG names: what happened, in all processes."""
+    log = os.environ.get("DOUBLE_LOG")
+    if log:
+        with Path(log).open("a", encoding="utf-8") as file:
+            file.write(f"{text}\n")
+
+
+def die(name: str) -> None:
+    """End this process by a signal, as native code would."""
+    os.write(2, b"last words\n")
+    number = signal.Signals[name]
+    if number not in {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    time.sleep(60)
+
+
+def hang(*, holding_interpreter: bool = False) -> None:
+    """Sleep for an hour; in native code that does not give the interpreter away, if asked."""
+    if holding_interpreter:
+        ctypes.PyDLL(None).sleep(3600)
+    time.sleep(3600)
+
+
+def act(word: str, rest: str) -> None:
+    """Do what a line asks for."""
+    match word:
+        case "crash":
+            die(rest)
+        case "hang":
+            os.write(1, b"before the hang\n")
+            hang(holding_interpreter=rest == "native")
+        case "sleep":
+            time.sleep(float(rest))
+        case "exit":
+            os._exit(int(rest))
+        case "print":
+            os.write(1, f"{rest} to 1\n".encode())
+            os.write(2, f"{rest} to 2\n".encode())
+            ctypes.CDLL(None).puts(f"{rest} by stdio".encode())
+        case "raise":
+            raise ZeroDivisionError(rest)
+        case "child":
+            child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
+            Path(rest).write_text(str(child.pid), encoding="ascii")
+            hang()
+
+
+class DoubleCompiler:
+    """Upper-cases."""
+
+    name = "double"
+    artifact_suffix = ".up"
+
+    def fingerprint(self, config: CompilerConfig) -> str:
+        return os.environ.get("DOUBLE_FINGERPRINT", "")
+
+    def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
+        note(f"resolve {config.name}")
+        for flag in flags:
+            if flag == "--absent":
+                reason = "compiler double is not installed"
+                raise UnavailableError(reason, "pip install double")
+            if flag == "--wrong":
+                summary = "unknown flag --wrong"
+                raise CompilerError(summary, "double: unknown flag --wrong\n")
+            if flag.startswith("--do="):
+                act(*flag.removeprefix("--do=").split(":"))
+        files = tuple(Path(flag.removeprefix("--file=")) for flag in flags if flag.startswith("--file="))
+        return Resolved(build_id=os.environ.get("DOUBLE_BUILD", "double 1"), flags=flags, files=files)
+
+    def compile(self, request: CompileRequest) -> Compiled:
+        note(f"compile {request.source_name} pid {os.getpid()}")
+        text = request.source.decode()
+        for line in text.splitlines():
+            if line.startswith("@env"):
+                text += f"print env {os.environ.get(line.split()[1], 'unset')}\n"
+            elif line.startswith("@refuse"):
+                summary = line.removeprefix("@refuse ")
+                raise CompilerError(summary, f"\x1b[31merror:\x1b[0m {summary}\n")
+            elif line.startswith("@"):
+                act(*line[1:].split(" ", 1))
+        kept = [line for line in text.splitlines() if not line.startswith("@")]
+        return Compiled(artifact="\n".join(kept).upper().encode())
+
+    def tags(self, config: CompilerConfig) -> Sequence[str]:
+        return ("double",)
+
+    def reproduce(self, target: CompileTarget, flags: tuple[str, ...], output: Path) -> Sequence[str]:
+        return ("tr", "a-z", "A-Z")
+
+
+def functions_of(artifact: bytes) -> list[list[str]]:
+    lines = [line.split() for line in artifact.decode().lower().splitlines() if line.strip()]
+    if lines and lines[0][0] == "load-fail":
+        msg = "it does not load\nnot at all"
+        raise DriverError(msg, "build it again")
+    if lines and lines[0][0].startswith("load-"):
+        act(lines[0][0].removeprefix("load-"), " ".join(lines[0][1:]).upper())
+    return lines
+
+
+class DoubleProgram:
+    """Functions that check, fail, crash or hang."""
+
+    def __init__(self, lines: list[list[str]]) -> None:
+        self._lines = {line[1]: line for line in lines}
+
+    @property
+    def functions(self) -> Sequence[FunctionInfo]:
+        return [FunctionInfo(name=name, arguments=0) for name in self._lines]
+
+    def call(self, function: str, inputs: Sequence[object], on_check: CheckSink) -> Sequence[object]:
+        import numpy as np
+
+        action, _, *rest = self._lines[function]
+        note(f"call {function} {time.monotonic()}")
+        match action:
+            case "eq":
+                for actual, expected in zip(rest[::2], rest[1::2], strict=True):
+                    on_check(Check(kind="eq", actual=np.int32(actual), expected=np.int32(expected)))
+            case "result":
+                return [np.full(3, float(rest[0]), np.float32)]
+            case "fail":
+                msg = f"INTERNAL; {' '.join(rest)}\nwhile invoking"
+                raise DriverError(msg, "look at the driver")
+            case _:
+                act(action, " ".join(rest).upper())
+        return []
+
+
+class DoubleDevice:
+    """One device of the driver `double`."""
+
+    def __init__(self, infos: Sequence[DeviceInfo]) -> None:
+        self.infos = infos
+
+    def load(self, artifact: bytes) -> DoubleProgram:
+        return DoubleProgram(functions_of(artifact))
+
+    def close(self) -> None:
+        note("close")
+
+
+class DoubleDriver:
+    """A driver with one device; flags make it fail."""
+
+    name = "double"
+    acts = ""
+
+    def probe(self) -> Sequence[DeviceInfo]:
+        os.write(2, b"driver chatter\n")
+        if self.acts == "absent":
+            reason = "no double here"
+            raise UnavailableError(reason, "plug one in")
+        if self.acts:
+            act(*(self.acts.split(" ", 1)))
+        return [
+            DeviceInfo(
+                driver=self.name,
+                uri=f"{self.name}://0",
+                ordinal=0,
+                name="Double Device",
+                physical_id="double-hw",
+                driver_version="1.2",
+                capabilities=(("memory", "16 GiB"), ("fp64", "")),
+            )
+        ]
+
+    def open(self, config: RuntimeConfig) -> DoubleDevice:
+        note(f"open {config.name} pid {os.getpid()} mode {os.environ.get('DOUBLE_MODE', '')}")
+        for flag in config.flags:
+            if flag == "--absent":
+                reason = "no double device"
+                raise UnavailableError(reason, "plug one in")
+            if flag == "--broken":
+                msg = "the device is broken"
+                raise DriverError(msg, "replace it")
+            if flag.startswith("--do="):
+                act(*flag.removeprefix("--do=").split(":"))
+        return DoubleDevice(self.probe())
+
+    def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
+        return DoubleProgram(functions_of(artifact)).functions
+
+    def tags(self, config: RuntimeConfig) -> Sequence[str]:
+        return ("double",)
+
+    def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
+        if "--no-tool" in config.flags:
+            return None
+        code = (
+            "import os, sys, worker_doubles\n"
+            "lines = {line[1]: line for line in worker_doubles.functions_of(open(sys.argv[1], 'rb').read())}\n"
+            "action, name, *rest = lines[sys.argv[2]]\n"
+            "print('outside', name, os.environ.get('WRAPPED', 'bare'), flush=True)\n"
+            "worker_doubles.act(action, ' '.join(rest).upper())\n"
+        )
+        argv = (sys.executable, "-c", code, str(artifact), function)
+        return RunPlan(argv=argv, env=(("PYTHONPATH", str(Path(__file__).parent)),))
+
+
+class CrashingDriver(DoubleDriver):
+    name = "double-crash"
+    acts = "crash SIGSEGV"
+
+
+class HangingDriver(DoubleDriver):
+    name = "double-hang"
+    acts = "hang -"
+
+
+class NativeHangDriver(DoubleDriver):
+    name = "double-native-hang"
+    acts = "hang native"
+
+
+class AbsentDriver(DoubleDriver):
+    name = "double-absent"
+    acts = "absent"
+
+
+class DoubleCaseLoader:
+    """One case per function; `must…` must check, `result` expects three ones."""
+
+    kind = "double"
+
+    def load(self, source: Path, functions: Sequence[FunctionInfo]) -> Sequence[Case]:
+        import numpy as np
+
+        cases = []
+        for function in functions:
+            expected = (np.ones(3, np.float32),) if function.name.startswith("result") else None
+            must = function.name.startswith("must")
+            cases.append(
+                Case(name=function.name, function=function.name, expected=expected, must_check=must, atol=0.25)
+            )
+        return cases
+
+
+@hookimpl
+def retarget_compilers() -> Iterable[Compiler]:
+    return (DoubleCompiler(),)
+
+
+@hookimpl
+def retarget_drivers() -> Iterable[Driver]:
+    return (DoubleDriver(), CrashingDriver(), HangingDriver(), NativeHangDriver(), AbsentDriver())
+
+
+@hookimpl
+def retarget_case_loaders() -> Iterable[DoubleCaseLoader]:
+    return (DoubleCaseLoader(),)
