@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from retarget.extension import Compiled, CompileRequest, CompilerError, Resolved
 from retarget.model import CompilerConfig, CompileTarget
 
 from .capture import CapturedStderr
-from .flags import named_files, target_words, with_devices
+from .flags import missing_files, named_files, search_path_state, target_words, with_devices
 from .hostcpu import explicit_host
 from .noise import clean_diagnostics, first_error
 from .onnx_import import import_onnx
@@ -39,9 +40,12 @@ class IreeCompiler:
     name = "iree"
     artifact_suffix = ".vmfb"
 
-    def fingerprint(self, config: CompilerConfig) -> str:  # noqa: ARG002 - part of the protocol
-        """Name the installed compiler by version, path, size in bytes and modification time."""
-        return find_toolchain().fingerprint()
+    def fingerprint(self, config: CompilerConfig) -> str:
+        """Name the installed compiler by version, path, size in bytes and modification time.
+
+        Of object search paths, from which `resolve` lists the files, it names what lies there.
+        """
+        return f"{find_toolchain().fingerprint()} {search_path_state(config.flags)}".rstrip()
 
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
         """Check the flags one by one, name the host CPU, find the files.
@@ -73,24 +77,48 @@ class IreeCompiler:
         return compile_command(target, flags, output)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """What the library says to one flag. `words` are its complaint; `tool` sends the flag to the tool's own process."""
+
+    words: str = ""
+    tool: bool = False
+
+
 @functools.lru_cache(maxsize=4096)
-def _refusal(flag: str) -> str | None:
-    """Return why the library does not take a flag, None if it does. Raises `UnavailableError`."""
-    session = compiler_api().Session()
+def _library_answer(flag: str) -> _Answer:
+    """Offer a flag to the library. Raises `UnavailableError` if it does not load.
+
+    Some flags that a session takes hold for the whole process and would change every later compile of this worker
+    (`--iree-codegen-tuning-spec-path`, in 3.13). Such a flag is found by looking at a fresh session, taken back, and
+    left to the tool.
+    """
+    api = compiler_api()
+    before = _fresh_flags()
     try:
-        with CapturedStderr() as captured:
+        with CapturedStderr() as captured, api.Session() as session:
             session.set_flags(flag)
     except ValueError as error:
-        own_words = [_OWN_NAME.sub("", line).strip() for line in captured.text.splitlines() if line.strip()]
-        return own_words[0] if own_words else str(error).partition("\n")[2].strip() or str(error)
-    finally:
-        session.close()
-    return None
+        words = next((_OWN_NAME.sub("", line).strip() for line in captured.text.splitlines() if line.strip()), "")
+        words = words or str(error).partition("\n")[2].strip() or str(error)
+        return _Answer(words=words, tool=_TOOL_ONLY.match(words) is not None)
+    stayed = [name for name, value in _fresh_flags().items() if before.get(name) != value]
+    if not stayed:
+        return _Answer()
+    with CapturedStderr(), api.Session() as session:
+        session.set_flags(*(f"{name}={before[name]}" for name in stayed))
+    return _Answer(tool=True)
+
+
+def _fresh_flags() -> dict[str, str]:
+    """Return every flag with the value it has in a new session."""
+    with compiler_api().Session() as session:
+        return {name: value for name, _, value in (flag.partition("=") for flag in session.get_flags())}
 
 
 def tool_only_flags(flags: Sequence[str]) -> tuple[str, ...]:
-    """Return those of `flags` that the library does not know: the tool's own and LLVM's and MLIR's global ones."""
-    return tuple(flag for flag in flags if _TOOL_ONLY.match(_refusal(flag) or ""))
+    """Return those of `flags` that hold for a whole process: the tool's own, LLVM's and MLIR's, some of IREE's."""
+    return tuple(flag for flag in flags if _library_answer(flag).tool)
 
 
 def _check_flags(toolchain: Toolchain, flags: Sequence[str]) -> None:
@@ -99,13 +127,16 @@ def _check_flags(toolchain: Toolchain, flags: Sequence[str]) -> None:
     for flag in flags:
         if not flag.startswith("-"):
             faults.append(f"{flag!r} is no flag: expected --name or --name=value")
-        elif (reason := _refusal(flag)) is not None:
-            if _TOOL_ONLY.match(reason):
-                unknown.append(flag)
-            else:
-                faults.append(f"{flag}: {reason}")
+            continue
+        answer = _library_answer(flag)
+        if answer.words and answer.tool:
+            unknown.append(flag)
+        elif answer.words:
+            faults.append(f"{flag}: {answer.words}")
     if unknown:
         faults += _tool_faults(toolchain, unknown)
+    folder = Path.cwd()
+    faults += [f"{flag}: there is no such file (relative paths start at {folder})" for flag in missing_files(flags)]
     if faults:
         raise CompilerError("; ".join(faults), diagnostics="\n".join(faults))
 

@@ -16,13 +16,16 @@ __all__ = [
     "device_flags",
     "flag_value",
     "flag_values",
+    "missing_files",
     "named_files",
+    "search_path_state",
     "split_flag",
     "target_words",
     "with_devices",
 ]
 
 _OUTPUT_FLAG = re.compile(r"(?:-dump-.*|-to|-output(?:-file|-path)?|-o|save-temps.*|print-.*-file)$")
+_INPUT_FLAG = re.compile(r"(?:spec-path|spec-filename|transform-dialect-library|func-ops-file-name)$")
 _SEARCH_PATH_FLAG = "iree-hal-executable-object-search-path"
 _OBJECT_SUFFIXES = {
     ".o",
@@ -92,22 +95,55 @@ def with_devices(config: CompilerConfig, flags: Sequence[str]) -> tuple[str, ...
 def named_files(flags: Iterable[str]) -> tuple[Path, ...]:
     """Return the files that flags name for reading, sorted and each once.
 
-    A value counts when it is an existing file, with or without a leading `@`; flags that name a place to write to do
-    not. Of an object search path every object file in it counts, since the module picks by name.
+    A value counts when it is an existing file, also with a leading `@` or a trailing `@entry`; flags that name a place
+    to write to do not. Of an object search path every object file in it counts, since the module picks by name.
     """
     found: set[Path] = set()
     for name, value in map(split_flag, flags):
         if not value or _OUTPUT_FLAG.search(name):
             continue
-        path = Path(value.removeprefix("@"))
-        try:
-            if name == _SEARCH_PATH_FLAG and path.is_dir():
-                found.update(entry for entry in path.iterdir() if entry.suffix in _OBJECT_SUFFIXES and entry.is_file())
-            elif path.is_file():
-                found.add(path)
-        except OSError:  # a value that is no path: too long a name, say
-            continue
+        if name == _SEARCH_PATH_FLAG:
+            found.update(_objects(value))
+        path = _file_of(value)
+        if path is not None:
+            found.add(path)
     return tuple(sorted(found))
+
+
+def missing_files(flags: Iterable[str]) -> tuple[str, ...]:
+    """Return the flags that name a file to read which is not there."""
+    return tuple(
+        flag
+        for flag, (name, value) in ((flag, split_flag(flag)) for flag in flags)
+        if value and _INPUT_FLAG.search(name) and _file_of(value) is None
+    )
+
+
+def search_path_state(flags: Iterable[str]) -> str:
+    """Name what lies in the object search paths of `flags`: file names, sizes and modification times."""
+    states = []
+    for value in flag_values(flags, _SEARCH_PATH_FLAG):
+        for path in _objects(value):
+            status = path.stat()
+            states.append(f"{path} {status.st_size} {status.st_mtime_ns}")
+    return "; ".join(states)
+
+
+def _file_of(value: str) -> Path | None:
+    for candidate in (value, value.removeprefix("@"), value.rpartition("@")[0]):
+        try:
+            if candidate and Path(candidate).is_file():
+                return Path(candidate)
+        except (OSError, ValueError):  # a value that is no path: too long a name, say
+            continue
+    return None
+
+
+def _objects(folder: str) -> list[Path]:
+    try:
+        return sorted(entry for entry in Path(folder).iterdir() if entry.suffix in _OBJECT_SUFFIXES and entry.is_file())
+    except OSError:
+        return []
 
 
 def target_words(flags: Sequence[str]) -> tuple[str, ...]:

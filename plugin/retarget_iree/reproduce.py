@@ -28,24 +28,20 @@ def compile_command(target: CompileTarget, flags: Sequence[str], output: Path) -
 def run_command(config: RuntimeConfig, artifact: Path, function: str, kind: str) -> tuple[str, ...] | None:
     """Return the command that runs one function of an artifact without `run_under`; None if no tool can.
 
+    An empty `function` stands for all of a check module, or for loading what is no check module.
+
     Check modules need `python -m retarget_iree.run_check`, since IREE's packages hold no tool that knows the check
     module. Others go to `iree-run-module`, which takes device URIs only.
     """
-    module = f"--module={artifact}"
+    what = (f"--module={artifact}", *((f"--function={function}",) if function else ()), *config.flags)
     if kind == "check":
         devices = [f"--device={uri}" for uri in _check_uris(config)]
         tool = (command("python"), "-m", "retarget_iree.run_check")
-        return (*tool, *devices, module, f"--function={function}", *config.flags)
+        return (*tool, *devices, *what)
     uris = [_tool_uri(config.driver, device) for device in config.devices] or [config.driver]
     if None in uris:
         return None
-    return (
-        command("iree-run-module"),
-        *(f"--device={uri}" for uri in uris),
-        module,
-        f"--function={function}",
-        *config.flags,
-    )
+    return (command("iree-run-module"), *(f"--device={uri}" for uri in uris), *what)
 
 
 def _check_uris(config: RuntimeConfig) -> list[str]:

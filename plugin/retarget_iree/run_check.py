@@ -79,15 +79,14 @@ def _driver(parser: argparse.ArgumentParser, uris: Sequence[str]) -> IreeDriver:
 
 
 def _run(device: Device, artifact: bytes, wanted: Sequence[str]) -> int:
-    for info in device.infos:
-        _tell(f"device {info.uri} ({info.name})")
     program = device.load(artifact)
     names = list(wanted) or [case.function for case in CheckCaseLoader().load(Path(), program.functions)]
     if not names:
         _tell("error: the module has no function without arguments; there is nothing to run")
         return 1
     failed = [name for name in names if not _passes(program, name)]
-    _tell(f"{len(names) - len(failed)} passed, {len(failed)} failed")
+    where = ", ".join(f"{info.uri} ({info.name})" for info in device.infos)
+    _tell(f"{len(names) - len(failed)} passed, {len(failed)} failed on {where}")
     return 1 if failed else 0
 
 
@@ -109,15 +108,19 @@ def _passes(program: Program, name: str) -> bool:
     except DriverError as error:
         fault = error
     seconds = time.perf_counter() - start
-    verdict = "FAIL" if fault is not None or mismatches or not checks else "PASS"
-    _tell(f"{verdict} {name} ({checks} check{'' if checks == 1 else 's'}, {seconds:.3f} s)")
+    if mismatches:
+        reason = mismatches[0].summary
+    elif fault is not None:
+        reason = str(fault).partition("\n")[0]
+    else:
+        reason = "" if checks else "the function made no check, so it could not have failed"
+    verdict = f"FAIL {name}: {reason}" if reason else f"PASS {name}"
+    _tell(f"{verdict} ({checks} check{'' if checks == 1 else 's'}, {seconds:.3f} s)")
     for mismatch in mismatches:
         _tell(_indent(mismatch.report or mismatch.summary))
     if fault is not None:
         _tell(_indent(str(fault)), _indent(fault.hint) if fault.hint else "")
-    elif not checks:
-        _tell(_indent("the function made no check, so it could not have failed"))
-    return verdict == "PASS"
+    return not reason
 
 
 def _indent(text: str) -> str:

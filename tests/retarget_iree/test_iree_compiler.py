@@ -116,6 +116,18 @@ def test_flags_of_the_tool_alone_are_found_and_used(iree: IreeCompiler, open_dev
     assert check.actual.tolist() == [1, 2, 3]
 
 
+def test_a_flag_that_would_stay_in_the_process_is_left_to_the_tool(iree: IreeCompiler, tmp_path: Path) -> None:
+    spec = tmp_path / "tuning.mlir"
+    spec.write_text("this is no tuning spec")
+    flags = (*LLVM_CPU, f"--iree-codegen-tuning-spec-path={spec}")
+    assert tool_only_flags(flags) == flags[3:]
+    resolved = resolve(iree, *flags)
+    assert resolved.files == (spec,)
+    with pytest.raises(CompilerError, match=r"tuning\.mlir:1:1: error: custom op .this. is unknown"):
+        iree.compile(request(ARITHMETIC, "a.mlir", *flags))
+    assert iree.compile(request(ARITHMETIC, "a.mlir", *LLVM_CPU)).artifact
+
+
 @pytest.mark.parametrize("more", [(), ("--verify=true",)], ids=["library", "tool"])
 def test_a_module_it_refuses_is_told_by_its_file_name(iree: IreeCompiler, more: tuple[str, ...]) -> None:
     with pytest.raises(CompilerError) as caught:

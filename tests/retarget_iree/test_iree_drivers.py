@@ -239,6 +239,12 @@ def test_check_modules_are_run_by_hand_with_run_check() -> None:
     )
 
 
+def test_a_module_that_does_not_load_is_run_by_hand_without_a_function() -> None:
+    plan = driver_named("local-sync").run_outside(runtime_config("local-sync"), Path("a.vmfb"), "", "check")
+    assert plan is not None
+    assert plan.argv[3:] == ("--device=local-sync", "--module=a.vmfb")
+
+
 @pytest.mark.parametrize(
     ("devices", "expected"),
     [

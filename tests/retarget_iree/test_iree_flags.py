@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from iree_support import compiler_config
+from retarget.extension import CompilerError
 from retarget_iree.compiler import IreeCompiler
 from retarget_iree.flags import named_files, target_words
 
@@ -28,6 +29,23 @@ def test_existing_files_that_flags_name_are_found(tmp_path: Path) -> None:
         f"--iree-x={'long' * 5000}",
     ]
     assert named_files(flags) == (objects / "kernel.ptx", spec)
+    assert named_files([f"--iree-codegen-transform-dialect-library={spec}@entry"]) == (spec,)
+
+
+def test_a_file_that_is_not_there_is_refused_before_anything_is_compiled(tmp_path: Path) -> None:
+    missing, there = tmp_path / "tuning.mlir", tmp_path / "there.mlir"
+    there.write_text("module {}")
+    flags = (f"--iree-codegen-tuning-spec-path={missing}", f"--iree-preprocessing-pdl-spec-filename={there}")
+    with pytest.raises(CompilerError) as caught:
+        IreeCompiler().resolve(compiler_config(*flags), flags)
+    assert str(caught.value) == f"{flags[0]}: there is no such file (relative paths start at {Path.cwd()})"
+
+
+def test_the_fingerprint_changes_with_the_objects_on_the_search_path(tmp_path: Path) -> None:
+    config = compiler_config(f"--iree-hal-executable-object-search-path={tmp_path}")
+    before = IreeCompiler().fingerprint(config)
+    (tmp_path / "kernel.ptx").write_text("ptx")
+    assert IreeCompiler().fingerprint(config) != before
 
 
 @pytest.mark.parametrize(
