@@ -88,6 +88,20 @@ def test_one_worker_serves_many_compiles(make: Make, tmp_path: Path, log: Path) 
     assert len({line.split()[-1] for line in lines_of(log) if line.startswith("compile")}) == 1
 
 
+@pytest.mark.parametrize("limit", ["_RECYCLE_COMPILES", "_RECYCLE_RESIDENT"])
+def test_a_worker_that_has_done_or_grown_enough_is_replaced(
+    make: Make, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    monkeypatch.setattr(f"retarget.build.pool.{limit}", 1)
+    service = make()
+    for name in "ab":
+        service.result(compile_target(tmp_path, name, f"pass {name}"))
+
+    pids = [int(line.split()[-1]) for line in lines_of(log) if line.startswith("compile")]
+    assert len(set(pids)) == 2
+    assert all(has_ended(pid) for pid in pids)
+
+
 def test_targets_with_one_key_are_compiled_once(make: Make, tmp_path: Path, log: Path) -> None:
     one = compile_target(tmp_path / "one", "a", "@sleep 0.2\npass a")
     two = compile_target(tmp_path / "two", "a", "@sleep 0.2\npass a")
@@ -228,7 +242,7 @@ def test_an_unknown_compiler_names_the_registered_ones(make: Make, tmp_path: Pat
     target = compile_target(tmp_path, "a", "pass a")
     target = dataclasses.replace(target, compiler=dataclasses.replace(target.compiler, compiler="dubble"))
 
-    with pytest.raises(RetargetError, match="found the compiler 'dubble', expected a registered one: double, .*iree"):
+    with pytest.raises(RetargetError, match=r"found the compiler 'dubble', expected a registered one: double, .*iree"):
         make().result(target)
 
 
@@ -329,7 +343,7 @@ def test_an_unusable_cache_folder_is_an_error_that_names_it(make: Make, tmp_path
     (tmp_path / "file").write_text("")
     service = make(tmp_path / "file" / "cache")
 
-    with pytest.raises(StoreError, match="the cache folder .*file/cache cannot be used .*--retarget-cache-dir"):
+    with pytest.raises(StoreError, match=r"the cache folder .*file/cache cannot be used .*--retarget-cache-dir"):
         service.result(compile_target(tmp_path, "a", "pass a"))
 
 
@@ -345,7 +359,7 @@ def test_a_full_disk_is_an_error_and_stops_further_compiles(
     service = make()
 
     for target in targets:
-        with pytest.raises(StoreError, match="is full .No space left on device.; free some space"):
+        with pytest.raises(StoreError, match=r"is full .No space left on device.; free some space"):
             service.result(target)
     assert service.result(kept).reused
     assert compiles(log) == ["kept.txt", "a.txt"]

@@ -48,5 +48,5 @@ def test_the_same_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_an_unknown_driver_names_the_registered_ones() -> None:
-    with pytest.raises(RetargetError, match="found the driver 'dubble', expected a registered one: .*did you mean"):
+    with pytest.raises(RetargetError, match=r"found the driver 'dubble', expected a registered one: .*did you mean"):
         run("dubble")

@@ -183,7 +183,8 @@ sys.path[:0] = {path!r}
 from retarget.process import Spawner, Worker
 from retarget.messages import ProbeDriver
 worker = Worker(spawner=Spawner(), extensions=("worker_doubles",), starts_processes={starts!r})
-threading.Thread(target=worker.request, args=(ProbeDriver(driver={driver!r}),), kwargs={{"timeout": 600}}, daemon=True).start()
+ask = lambda: worker.request(ProbeDriver(driver={driver!r}), timeout=600)
+threading.Thread(target=ask, daemon=True).start()
 time.sleep(0.3)
 print(worker.pid, flush=True)
 time.sleep(600)
