@@ -12,14 +12,14 @@ from .keypaths import KeyPath, Problem, format_key_path
 from .model import CompilerConfig, Origin, RuntimeConfig, TargetConfig
 from .names import config_name_fault, name_fault, tag_fault
 from .references import Names, Scope, find_named, unknown_name
-from .schema import CompilerConfigTable, RuntimeConfigTable, TargetConfigTable
+from .schema import CompilerConfigTable, ConfigTable, HeirTable, RuntimeConfigTable
 
 __all__ = ["extend_scope", "tag_problems"]
 
-_ConfigT = TypeVar("_ConfigT", CompilerConfig, RuntimeConfig, TargetConfig)
-_HeirT = TypeVar("_HeirT", CompilerConfig, RuntimeConfig)
-_HeirTableT = TypeVar("_HeirTableT", CompilerConfigTable, RuntimeConfigTable)
-_TableT = TypeVar("_TableT", CompilerConfigTable, RuntimeConfigTable, TargetConfigTable)
+_ConfigT = TypeVar("_ConfigT", bound=CompilerConfig | RuntimeConfig | TargetConfig)
+_HeirT = TypeVar("_HeirT", bound=CompilerConfig | RuntimeConfig)
+_HeirTableT = TypeVar("_HeirTableT", bound=HeirTable)
+_TableT = TypeVar("_TableT", bound=ConfigTable)
 _ValueT = TypeVar("_ValueT")
 
 
@@ -89,7 +89,7 @@ def _heirs(
     bases = {name: entry.table.extends for name, entry in good.items() if entry.table.extends is not None}
     faulty = bad | above.faulty | tables.faulty.get(above.sort, frozenset()) | _circular(bases, good, problems)
     configs = dict(above.configs)
-    for name in sorted(good.keys() - faulty, key=lambda name: (_depth(name, bases), list(good).index(name))):
+    for name in sorted((name for name in good if name not in faulty), key=lambda name: _depth(name, bases)):
         entry = good[name]
         base = bases.get(name)
         if base is not None and base not in configs:
@@ -147,7 +147,7 @@ def _compiler_config(
 ) -> CompilerConfig | None:
     table, given = entry.table, entry.table.model_fields_set
     faults = [*tag_problems(table.tags, (*entry.path, "tags")), *_env_problems(table.env, (*entry.path, "env"))]
-    compiler = table.compiler if table.compiler is not None else base and base.compiler
+    compiler = table.compiler or (base.compiler if base is not None else None)
     if not compiler:
         faults.append(Problem((*entry.path, "compiler"), "found no compiler, expected its name here or by extends"))
     problems.extend(faults)
@@ -158,9 +158,9 @@ def _compiler_config(
         compiler=compiler,
         flags=(*(base.flags if base else ()), *table.flags),
         env=_merged(base.env if base else (), table.env),
-        tags=_pick("tags" in given, tuple(table.tags), base and base.tags),
-        timeout=_pick("timeout" in given, table.timeout, base and base.timeout),
-        devices=_pick("devices" in given, tuple(table.devices.items()), base and base.devices),
+        tags=_pick("tags" in given, tuple(table.tags), base.tags if base is not None else None),
+        timeout=_pick("timeout" in given, table.timeout, base.timeout if base is not None else None),
+        devices=_pick("devices" in given, tuple(table.devices.items()), base.devices if base is not None else None),
         flag_origins=(*(base.flag_origins if base else ()), *(origin for _ in table.flags)),
         origin=origin,
     )
@@ -176,7 +176,7 @@ def _runtime_config(
         *_word_problems(table.host_os, HOST_SYSTEMS, (*entry.path, "host_os")),
         *_word_problems(table.host_arch, HOST_ARCHITECTURES, (*entry.path, "host_arch")),
     ]
-    driver = table.driver if table.driver is not None else base and base.driver
+    driver = table.driver or (base.driver if base is not None else None)
     if not driver:
         faults.append(Problem((*entry.path, "driver"), "found no driver, expected its name here or by extends"))
     if {"device", "devices"} <= given:
@@ -190,17 +190,17 @@ def _runtime_config(
     return RuntimeConfig(
         name=table.name,
         driver=driver,
-        devices=_pick(bool({"device", "devices"} & given), devices, base and base.devices),
+        devices=_pick(bool({"device", "devices"} & given), devices, base.devices if base is not None else None),
         flags=(*(base.flags if base else ()), *table.flags),
         env=_merged(base.env if base else (), table.env),
-        host_os=_pick("host_os" in given, tuple(table.host_os), base and base.host_os),
-        host_arch=_pick("host_arch" in given, tuple(table.host_arch), base and base.host_arch),
-        run_under=_pick("run_under" in given, tuple(table.run_under), base and base.run_under),
-        deps=_pick("deps" in given, tuple(table.deps), base and base.deps),
-        defines=_pick("defines" in given, tuple(table.defines.items()), base and base.defines),
-        tags=_pick("tags" in given, tuple(table.tags), base and base.tags),
-        timeout=_pick("timeout" in given, table.timeout, base and base.timeout),
-        concurrency=_pick("concurrency" in given, table.concurrency, base and base.concurrency),
+        host_os=_pick("host_os" in given, tuple(table.host_os), base.host_os if base is not None else None),
+        host_arch=_pick("host_arch" in given, tuple(table.host_arch), base.host_arch if base is not None else None),
+        run_under=_pick("run_under" in given, tuple(table.run_under), base.run_under if base is not None else None),
+        deps=_pick("deps" in given, tuple(table.deps), base.deps if base is not None else None),
+        defines=_pick("defines" in given, tuple(table.defines.items()), base.defines if base is not None else None),
+        tags=_pick("tags" in given, tuple(table.tags), base.tags if base is not None else None),
+        timeout=_pick("timeout" in given, table.timeout, base.timeout if base is not None else None),
+        concurrency=_pick("concurrency" in given, table.concurrency, base.concurrency if base is not None else None),
         flag_origins=(*(base.flag_origins if base else ()), *(origin for _ in table.flags)),
         origin=origin,
     )

@@ -11,16 +11,23 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from .axes import combinations, fill, placeholders
+from .axes import Combination, combinations, fill, placeholders
 from .errors import Fault, did_you_mean
 from .keypaths import KeyPath, Problem, format_key_path
-from .schema import CompilerConfigTable, DeclarationFile, ModuleTestSuiteTable, RuntimeConfigTable, TargetConfigTable
+from .schema import (
+    CompilerConfigTable,
+    ConfigTable,
+    DeclarationFile,
+    ModuleTestSuiteTable,
+    RuntimeConfigTable,
+    TargetConfigTable,
+)
 from .schema_faults import schema_problems
 
 __all__ = ["Declared", "FileTables", "faults_of", "read_tables"]
 
 _Table = TypeVar("_Table", bound=BaseModel)
-_Config = TypeVar("_Config", CompilerConfigTable, RuntimeConfigTable, TargetConfigTable)
+_Config = TypeVar("_Config", bound=ConfigTable)
 
 _TOML_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
 _TOML_END = " (at end of document)"
@@ -67,7 +74,7 @@ def faults_of(file: Path, text: str, problems: Sequence[Problem]) -> tuple[Fault
             key_path=format_key_path(locator.shown(problem.path)),
             message=problem.message,
         )
-        for problem in problems
+        for problem in dict.fromkeys(problems)  # the configs of a product declaration share their faults
     )
 
 
@@ -169,7 +176,7 @@ def _filled(declared: Declared[_Config], problems: list[Problem]) -> Iterable[_C
     product, faults = combinations(table.axes, table.exclude)
     problems.extend(Problem((*declared.path, *fault.path), fault.message) for fault in faults)
     if not table.axes:
-        return product and (table,)
+        return (table,) if product else ()
     written = table.model_dump(exclude_unset=True, exclude={"axes", "exclude"})
     faults = tuple(_placeholder_problems(written, (), table.axes))
     missing = [axis for axis in table.axes if axis not in placeholders(table.name)]
@@ -182,7 +189,7 @@ def _filled(declared: Declared[_Config], problems: list[Problem]) -> Iterable[_C
     return tuple(type(table).model_validate(_fill_all(written, combination)) for combination in product)
 
 
-def _fill_all(value: object, combination: dict[str, str | int]) -> object:
+def _fill_all(value: object, combination: Combination) -> object:
     if isinstance(value, str):
         return fill(value, combination)
     if isinstance(value, list):

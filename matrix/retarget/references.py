@@ -14,7 +14,7 @@ from .model import CompilerConfig, RuntimeConfig, TargetConfig
 
 __all__ = ["Names", "Scope", "find_named", "is_glob", "known_words", "unknown_name"]
 
-ConfigT = TypeVar("ConfigT", CompilerConfig, RuntimeConfig, TargetConfig)
+ConfigT = TypeVar("ConfigT", bound=CompilerConfig | RuntimeConfig | TargetConfig)
 _MAGIC = re.compile(r"[*?\[]")
 _SHOWN = 8
 

@@ -13,7 +13,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 __all__ = [
     "AxisValue",
     "CompilerConfigTable",
+    "ConfigTable",
     "DeclarationFile",
+    "HeirTable",
     "ModuleTable",
     "ModuleTestSuiteTable",
     "RuntimeConfigTable",
@@ -53,7 +55,7 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class _ConfigTable(_Table):
+class ConfigTable(_Table):
     """What compiler, runtime and target configs have in common."""
 
     name: str = Field(
@@ -89,16 +91,21 @@ class _ConfigTable(_Table):
     )
 
 
-class CompilerConfigTable(_ConfigTable):
-    """A named way to compile."""
+class HeirTable(ConfigTable):
+    """What compiler and runtime configs have in common."""
 
     extends: str | None = Field(
         default=None,
         description=(
-            "Another compiler config. Its flags come first, its environment is merged (this one wins), and what is not"
-            " written here is taken from it."
+            "Another config of the same sort. Its flags come first, its environment is merged (this one wins), and what is"
+            " not written here is taken from it."
         ),
     )
+
+
+class CompilerConfigTable(HeirTable):
+    """A named way to compile."""
+
     compiler: str | None = Field(
         default=None,
         description="The compiler, by the name its extension gives it. Required unless `extends` brings it.",
@@ -130,16 +137,9 @@ class CompilerConfigTable(_ConfigTable):
     )
 
 
-class RuntimeConfigTable(_ConfigTable):
+class RuntimeConfigTable(HeirTable):
     """A named way to run."""
 
-    extends: str | None = Field(
-        default=None,
-        description=(
-            "Another runtime config. Its flags come first, its environment is merged (this one wins), and what is not"
-            " written here is taken from it."
-        ),
-    )
     driver: str | None = Field(
         default=None,
         description="The HAL driver, by the name its extension gives it. Required unless `extends` brings it.",
@@ -210,7 +210,7 @@ class RuntimeConfigTable(_ConfigTable):
     )
 
 
-class TargetConfigTable(_ConfigTable):
+class TargetConfigTable(ConfigTable):
     """Ties compiler configs to runtime configs under one name."""
 
     compiler: OneOrMore = Field(
@@ -224,7 +224,7 @@ class TargetConfigTable(_ConfigTable):
 
 
 class ModuleTable(_Table):
-    """What a suite says of some of its modules (`[[module_test_suite.module]]`)."""
+    """What a suite says of some of its modules."""
 
     match: OneOrMore = Field(
         description=(

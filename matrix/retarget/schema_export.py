@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from .schema import (
     CompilerConfigTable,
+    ConfigTable,
     DeclarationFile,
     ModuleTable,
     ModuleTestSuiteTable,
@@ -117,11 +118,17 @@ def _without(schema: Mapping[str, object], key: str) -> dict[str, object]:
 def reference() -> str:
     """Return the reference of all tables and keys as Markdown."""
     schema = json.loads(json_schema())
-    lines = [_INTRODUCTION, "## Top of the file", "", *_keys({"root": schema["properties"]["root"]}, ())]
+    common = tuple(ConfigTable.model_fields)
+    a_config = schema["$defs"][CompilerConfigTable.__name__]["properties"]
+    lines = [_INTRODUCTION, "## Top of a file", "", *_keys({"root": schema["properties"]["root"]}, ())]
+    lines += ["## Keys of all three sorts of config", ""]
+    lines += _keys({key: a_config[key] for key in common}, ("name",))
     for header, model in _SECTIONS:
         table = schema["$defs"][model.__name__]
+        is_config = issubclass(model, ConfigTable)
+        properties = {key: value for key, value in table["properties"].items() if not (is_config and key in common)}
         lines += [f"## `{header}`", "", table["description"], ""]
-        lines += _keys(table["properties"], table.get("required", ()))
+        lines += _keys(properties, table.get("required", ()))
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -4,13 +4,19 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from retarget.declarations import DeclarationLoader, load_all
-from retarget.errors import FaultsError
+from retarget.errors import Fault, FaultsError
+from retarget.expansion import expand
 from retarget.extensions import Registry
+from retarget.model import Suite
 
 COMPILER = '[[compiler_config]]\nname = "cc"\ncompiler = "iree"\n'
 RUNTIME = '[[runtime_config]]\nname = "rt"\ndriver = "local-sync"\n'
@@ -234,6 +240,19 @@ BAD_CONFIGS = {
         COMPILER.replace('"cc"', '"cc-{opt}"') + 'axes = { opt = [1] }\nflags = ["{op}"]\n' + RUNTIME + TARGET,
         "suite.toml:5: compiler_config[0].flags[0]: found the unknown axis {op}, expected one of opt, or {{op}} for the "
         "text itself; did you mean 'opt'?",
+    ),
+    "a fault of each config of a product": (
+        COMPILER.replace('"cc"', '"cc-{a}"')
+        + 'axes = { a = [1, 2] }\ntags = ["a b"]\n'
+        + RUNTIME
+        + TARGET.replace('"cc"', '"cc-*"'),
+        "suite.toml:5: compiler_config[0].tags[0]: found 'a b', expected a word for -m: letters, digits and any of "
+        "_ : + - . [ ] / \\",
+    ),
+    "an exclusion that is no combination": (
+        COMPILER.replace('"cc"', '"cc-{a}"') + 'axes = { a = [1, 2] }\nexclude = ["1"]\n' + RUNTIME + TARGET,
+        "suite.toml:5: compiler_config[0].exclude[0]: found the string '1', expected a table of strings or integers or "
+        "an array of strings or integers",
     ),
     "an exclusion that matches nothing": (
         COMPILER.replace('"cc"', '"cc-{a}"') + "axes = { a = [1, 2] }\nexclude = [{ a = 3 }]\n" + RUNTIME + TARGET,
@@ -509,8 +528,6 @@ def test_faults_of_a_matrix_file_are_told_once_for_all_suites_below(folder: Path
 
 
 def test_two_targets_of_one_name_are_a_fault(folder: Path) -> None:
-    from retarget.expansion import expand
-
     (folder / "foo_cc.mlir").touch()
     path = folder / "suite.toml"
     path.write_text(
@@ -524,3 +541,56 @@ def test_two_targets_of_one_name_are_a_fault(folder: Path) -> None:
         "'cc' on runtime config 'rt' and module 'foo_cc' with compiler config 'rt', expected another name for one of "
         "the modules or configs"
     )
+
+
+KEYS = [
+    "name",
+    "compiler",
+    "driver",
+    "flags",
+    "env",
+    "axes",
+    "exclude",
+    "extends",
+    "devices",
+    "runtimes",
+    "tags",
+    "srcs",
+]
+KEYS += ["targets", "kind", "module", "match", "exclude_targets", "timeout", "host_os", "x y"]
+TEXTS = st.sampled_from(
+    ["a", "b", "cc", "{a}", "cc-{a}", "*", "**", "../x", "", "a_b", "foo.mlir", "*.mlir", "[", "check"]
+)
+VALUES = st.recursive(
+    TEXTS | st.integers(-1, 2) | st.booleans() | st.floats(allow_nan=False, width=16),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=3),
+    max_leaves=6,
+)
+TABLES = st.dictionaries(st.sampled_from(KEYS), VALUES | st.lists(TEXTS, max_size=3), max_size=7)
+SORTS = st.sampled_from(["compiler_config", "runtime_config", "target_config", "module_test_suite", "root", "typo"])
+FILES = st.dictionaries(SORTS, st.lists(TABLES, max_size=3) | VALUES, max_size=5)
+
+
+def toml(value: object) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {toml(inner)}" for key, inner in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(toml(inner) for inner in value) + "]"
+    return {"Infinity": "inf", "-Infinity": "-inf"}.get(text := json.dumps(value), text)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100, deadline=None)
+@given(data=FILES)
+def test_whatever_stands_in_a_file_is_a_suite_or_a_fault(folder: Path, data: dict[str, object]) -> None:
+    path = folder / "suite.toml"
+    path.write_text("".join(f"{key} = {toml(value)}\n" for key, value in data.items()))
+    faults: Sequence[Fault] = ()
+    suites: Sequence[Suite] = ()
+    try:
+        suites = DeclarationLoader().load_suite_file(path)
+        for suite in suites:
+            expand(suite, Registry())
+    except FaultsError as error:
+        faults = error.faults
+    assert suites or faults
+    assert [fault for fault in faults if fault.key_path and not fault.line] == []
