@@ -1,0 +1,538 @@
+"""linalg on tensors: reductions, element-wise arithmetic, layouts, gathers and the chains that models make of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .ir import Approximate, Array, Module, exactly, source, type_of
+from .reference import softmax
+
+__all__ = ["modules"]
+
+F32 = np.float32
+INF = np.inf
+
+
+def _new(name: str, about: str) -> Module:
+    return Module(path=f"linalg/{name}", about=about, generator="pointwise")
+
+
+REDUCE = """
+%x = call @x() : () -> $it
+%start = arith.constant $start : f32
+%empty = tensor.empty() : $ot
+%init = linalg.fill ins(%start : f32) outs(%empty : $ot) -> $ot
+%out = linalg.reduce { arith.$op } ins(%x : $it) outs(%init : $ot) dimensions = [$axes]
+"""
+
+
+def _reductions(kind: str, op: str, start: str) -> Module:
+    m = _new(
+        f"reduce-{kind}",
+        f"linalg.reduce with arith.{op} of a 9x34x47 tensor along the last, the middle and the first dimension, along two and along all.\n"
+        f"Numbers: NumPy's {kind} in float64; small integers, so f32 is exact in any order.",
+    )
+    x = m.input("x", (9, 34, 47), seed=3, modulus=1009, shift=504)
+    for name, axes in (("last", (2,)), ("middle", (1,)), ("first", (0,)), ("outer_two", (0, 1)), ("inner_two", (1, 2)), ("all", (0, 1, 2))):
+        out = exactly(np.asarray({"sum": np.sum, "max": np.max, "min": np.min}[kind](x, axis=axes)), F32)
+        m.function(f"along_{name}", REDUCE, {"%out": out}, it=type_of(x.astype(F32)), ot=type_of(out), op=op, start=start,
+                   axes=", ".join(map(str, axes)))  # fmt: skip
+    return m
+
+
+def _reduce_long() -> Module:
+    m = _new("reduce-long", "Reductions of one long row (2503 elements, a prime) and of many short rows, which take different paths in code generation.\nNumbers: NumPy's sum and max in float64, exact in f32.")
+    x = m.input("x", (1, 2503), seed=3, modulus=13, shift=6)
+    y = m.input("y", (301, 3), seed=4, modulus=1009, shift=504)
+    for name, op, start, values, reduce in (
+        ("row_sum", "addf", "0.0", x, np.sum), ("row_max", "maximumf", "0xFF800000", x, np.max),
+        ("short_sums", "addf", "0.0", y, np.sum), ("short_max", "maximumf", "0xFF800000", y, np.max),
+    ):  # fmt: skip
+        out = exactly(reduce(values, axis=1), F32)
+        m.function(name, REDUCE.replace("@x()", "@x()" if values is x else "@y()"), {"%out": out},
+                   it=type_of(values.astype(F32)), ot=type_of(out), op=op, start=start, axes="1")  # fmt: skip
+    return m
+
+
+def _argmax() -> Module:
+    m = _new("argmax", "Argmax as a linalg.generic with two results, along the last and along the first dimension. The first of equal values wins.\nNumbers: NumPy's max and argmax.")
+    x = m.input("x", (29, 61), seed=3, modulus=101, shift=50)
+    for name, axis, size in (("along_last", 1, 29), ("along_first", 0, 61)):
+        m.function(
+            name,
+            """
+            %x = call @x() : () -> tensor<29x61xf32>
+            %lowest = arith.constant 0xFF800000 : f32
+            %first = arith.constant 0 : i32
+            %room_v = tensor.empty() : tensor<${size}xf32>
+            %room_i = tensor.empty() : tensor<${size}xi32>
+            %init_v = linalg.fill ins(%lowest : f32) outs(%room_v : tensor<${size}xf32>) -> tensor<${size}xf32>
+            %init_i = linalg.fill ins(%first : i32) outs(%room_i : tensor<${size}xi32>) -> tensor<${size}xi32>
+            %best:2 = linalg.generic {indexing_maps = [affine_map<(o, r) -> ($map)>, affine_map<(o, r) -> (o)>, affine_map<(o, r) -> (o)>],
+                iterator_types = ["parallel", "reduction"]} ins(%x : tensor<29x61xf32>) outs(%init_v, %init_i : tensor<${size}xf32>, tensor<${size}xi32>) {
+            ^bb0(%v: f32, %best_v: f32, %best_i: i32):
+              %position = linalg.index 1 : index
+              %i = arith.index_cast %position : index to i32
+              %greater = arith.cmpf ogt, %v, %best_v : f32
+              %next_v = arith.select %greater, %v, %best_v : f32
+              %next_i = arith.select %greater, %i, %best_i : i32
+              linalg.yield %next_v, %next_i : f32, i32
+            } -> (tensor<${size}xf32>, tensor<${size}xi32>)
+            """,
+            {"%best#0": exactly(x.max(axis=axis), F32), "%best#1": x.argmax(axis=axis).astype(np.int32)},
+            size=str(size), map="o, r" if axis == 1 else "r, o",
+        )  # fmt: skip
+    return m
+
+
+def _softmax() -> Module:
+    m = _new("softmax", "linalg.softmax along the last, the middle and the first dimension, and of values so large that exp alone would overflow.\nNumbers: NumPy in float64, the largest value subtracted first. rtol 2e-5: exp and a sum of at most 33 terms in f32, each good to some\n2e-7, with room for an approximated exp; atol 1e-7 for weights near zero.")
+    x = m.input("x", (5, 9, 33), seed=3, modulus=17, shift=8, scale=0.25)
+    for name, axis in (("last", 2), ("middle", 1), ("first", 0)):
+        m.function(
+            f"along_{name}",
+            """
+            %x = call @x() : () -> tensor<5x9x33xf32>
+            %empty = tensor.empty() : tensor<5x9x33xf32>
+            %out = linalg.softmax dimension($axis) ins(%x : tensor<5x9x33xf32>) outs(%empty : tensor<5x9x33xf32>) -> tensor<5x9x33xf32>
+            %part = tensor.extract_slice %out[1, 2, 0] [2, 4, 33] [1, 1, 1] : tensor<5x9x33xf32> to tensor<2x4x33xf32>
+            """,
+            {"%part": Approximate(value=softmax(x, axis)[1:3, 2:6].astype(F32), atol=1e-7, rtol=2e-5)},
+            axis=str(axis),
+        )
+    big = np.array([[1000.0, 1001.0, 999.0, 1000.0], [-1000.0, -1000.0, -1000.0, -1000.0], [0.0, 500.0, -500.0, 499.0]])
+    m.function(
+        "large_values",
+        """
+        %x = $big
+        %empty = tensor.empty() : tensor<3x4xf32>
+        %out = linalg.softmax dimension(1) ins(%x : tensor<3x4xf32>) outs(%empty : tensor<3x4xf32>) -> tensor<3x4xf32>
+        """,
+        {"%out": Approximate(value=softmax(big, 1).astype(F32), atol=1e-7, rtol=2e-5)},
+        big=source(big.astype(F32)),
+    )
+    return m
+
+
+def _transpose() -> Module:
+    m = _new("transpose", "linalg.transpose: a matrix, and every cyclic and swapped order of three dimensions, and four dimensions NHWC to NCHW.\nNumbers: NumPy's transpose; values are only moved.")
+    x = m.input("matrix", (37, 31), seed=3, modulus=1009, shift=0)
+    y = m.input("cube", (5, 13, 17), seed=4, modulus=1009, shift=0)
+    z = m.input("image", (2, 7, 9, 5), seed=4, modulus=1009, shift=0)
+    cases = [("matrix", x, (1, 0)), ("image", z, (0, 3, 1, 2)), ("image", z, (0, 2, 3, 1))]
+    cases += [("cube", y, order) for order in ((0, 2, 1), (1, 0, 2), (2, 1, 0), (1, 2, 0), (2, 0, 1))]
+    for name, values, order in cases:
+        out = exactly(values.transpose(order), F32)
+        m.function(
+            f"{name}_" + "".join(map(str, order)),
+            """
+            %x = call @$input() : () -> $it
+            %empty = tensor.empty() : $ot
+            %out = linalg.transpose ins(%x : $it) outs(%empty : $ot) permutation = [$order]
+            """,
+            {"%out": out},
+            input=name, it=type_of(values.astype(F32)), ot=type_of(out), order=", ".join(map(str, order)),
+        )  # fmt: skip
+    return m
+
+
+def _broadcast() -> Module:
+    m = _new("broadcast", "linalg.broadcast of a vector along rows and along columns and of a scalar, and implicit broadcasts in a linalg.generic's maps.\nNumbers: NumPy's broadcasting, exact in f32.")
+    row = m.input("row", (29,), seed=3)
+    column = m.input("column", (23,), seed=4)
+    for name, values, shape, dims in (("along_rows", row, (7, 29), "[0]"), ("along_columns", column, (23, 11), "[1]")):
+        out = exactly(np.broadcast_to(values if dims == "[0]" else values[:, None], shape), F32)
+        m.function(
+            name,
+            """
+            %x = call @$input() : () -> $it
+            %empty = tensor.empty() : $ot
+            %out = linalg.broadcast ins(%x : $it) outs(%empty : $ot) dimensions = $dims
+            """,
+            {"%out": out},
+            input="row" if values is row else "column", it=type_of(values.astype(F32)), ot=type_of(out), dims=dims,
+        )  # fmt: skip
+    m.function(
+        "scalar",
+        """
+        %x = util.unfoldable_constant dense<2.5> : tensor<f32>
+        %empty = tensor.empty() : tensor<3x5xf32>
+        %out = linalg.broadcast ins(%x : tensor<f32>) outs(%empty : tensor<3x5xf32>) dimensions = [0, 1]
+        """,
+        {"%out": np.full((3, 5), 2.5, F32)},
+    )
+    m.function(
+        "sum_of_row_and_column",
+        """
+        %row = call @row() : () -> tensor<29xf32>
+        %column = call @column() : () -> tensor<23xf32>
+        %empty = tensor.empty() : tensor<23x29xf32>
+        %out = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+            iterator_types = ["parallel", "parallel"]} ins(%row, %column : tensor<29xf32>, tensor<23xf32>) outs(%empty : tensor<23x29xf32>) {
+        ^bb0(%r: f32, %c: f32, %unused: f32):
+          %sum = arith.addf %r, %c : f32
+          linalg.yield %sum : f32
+        } -> tensor<23x29xf32>
+        """,
+        {"%out": exactly(column[:, None] + row, F32)},
+    )
+    return m
+
+
+def _gather() -> Module:
+    m = _new("gather", "Gathers: tensor.extract in a linalg.generic with indices that are data: rows of a table, single elements, a mirrored read, a second-order read.\nNumbers: NumPy's indexing; values are only moved.")
+    table = m.input("table", (50, 13), seed=3, modulus=1009, shift=0)
+    rows = np.array([49, 0, 7, 7, 31, 16, 32, 1, 25, 48, 3])
+    m.function(
+        "rows_of_a_table",
+        """
+        %table = call @table() : () -> tensor<50x13xf32>
+        %rows = $rows
+        %empty = tensor.empty() : tensor<11x13xf32>
+        %out = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+            ins(%rows : tensor<11xi32>) outs(%empty : tensor<11x13xf32>) {
+        ^bb0(%row: i32, %unused: f32):
+          %i = arith.index_cast %row : i32 to index
+          %j = linalg.index 1 : index
+          %element = tensor.extract %table[%i, %j] : tensor<50x13xf32>
+          linalg.yield %element : f32
+        } -> tensor<11x13xf32>
+        """,
+        {"%out": exactly(table[rows], F32)},
+        rows=source(rows.astype(np.int32)),
+    )
+    columns = np.array([12, 0, 5, 6, 1, 11, 3, 3, 9, 2, 8])
+    m.function(
+        "single_elements",
+        """
+        %table = call @table() : () -> tensor<50x13xf32>
+        %rows = $rows
+        %columns = $columns
+        %empty = tensor.empty() : tensor<11xf32>
+        %out = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+            ins(%rows, %columns : tensor<11xi32>, tensor<11xi32>) outs(%empty : tensor<11xf32>) {
+        ^bb0(%row: i32, %column: i32, %unused: f32):
+          %i = arith.index_cast %row : i32 to index
+          %j = arith.index_cast %column : i32 to index
+          %element = tensor.extract %table[%i, %j] : tensor<50x13xf32>
+          linalg.yield %element : f32
+        } -> tensor<11xf32>
+        """,
+        {"%out": exactly(table[rows, columns], F32)},
+        rows=source(rows.astype(np.int32)),
+        columns=source(columns.astype(np.int32)),
+    )
+    m.function(
+        "mirrored",
+        """
+        %table = call @table() : () -> tensor<50x13xf32>
+        %last = arith.constant 49 : index
+        %empty = tensor.empty() : tensor<50x13xf32>
+        %out = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} outs(%empty : tensor<50x13xf32>) {
+        ^bb0(%unused: f32):
+          %i = linalg.index 0 : index
+          %j = linalg.index 1 : index
+          %mirrored = arith.subi %last, %i : index
+          %element = tensor.extract %table[%mirrored, %j] : tensor<50x13xf32>
+          linalg.yield %element : f32
+        } -> tensor<50x13xf32>
+        """,
+        {"%out": exactly(table[::-1], F32)},
+    )
+    order = (np.arange(64) * 37 + 5) % 64
+    m.function(
+        "index_of_index",
+        """
+        %order = $order
+        %empty = tensor.empty() : tensor<64xi32>
+        %out = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+            ins(%order : tensor<64xi32>) outs(%empty : tensor<64xi32>) {
+        ^bb0(%next: i32, %unused: i32):
+          %i = arith.index_cast %next : i32 to index
+          %element = tensor.extract %order[%i] : tensor<64xi32>
+          linalg.yield %element : i32
+        } -> tensor<64xi32>
+        """,
+        {"%out": order[order].astype(np.int32)},
+        order=source(order.astype(np.int32)),
+    )
+    return m
+
+
+def _unary(op: str, kind: str) -> str:
+    return f"""
+        %empty = tensor.empty() : {kind}
+        %out = linalg.generic {{indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}}
+            ins(%x : {kind}) outs(%empty : {kind}) {{
+        ^bb0(%v: f32, %unused: f32):
+          %r = {op} : f32
+          linalg.yield %r : f32
+        }} -> {kind}
+        """
+
+
+def _binary(op: str, kind: str, out: str, element: str = "f32", result: str = "f32") -> str:
+    return f"""
+        %empty = tensor.empty() : {out}
+        %out = linalg.generic {{indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}}
+            ins(%x, %y : {kind}, {kind}) outs(%empty : {out}) {{
+        ^bb0(%a: {element}, %b: {element}, %unused: {result}):
+          %r = {op} : {element}
+          linalg.yield %r : {result}
+        }} -> {out}
+        """
+
+
+def _math() -> Module:
+    m = _new("math", "The math dialect in f32 over 61 evenly spaced arguments each: exp, log, sqrt, rsqrt, tanh, sin, cos, erf, and powf.\nNumbers: NumPy in float64 of the f32 arguments (erf: its Taylor series in float64). rtol 1e-5, atol 1e-6: the polynomial approximations\nof a CPU and the relaxed built-ins of a GPU (Vulkan: exp 3+2|x| ulp, sin and cos absolute 2^-11 only inside [-pi, pi], hence atol 5e-4 there).")
+    step = np.arange(61, dtype=np.float64)
+    signed = (step / 8 - 3.75).astype(F32)
+    positive = (step / 4 + 0.125).astype(F32)
+    angles = (step / 10 - 3.0).astype(F32)
+
+    def erf(x: Array) -> Array:
+        total, term = np.zeros_like(x), x.copy()
+        for n in range(90):
+            total += term / (2 * n + 1)
+            term = -term * x * x / (n + 1)
+        return total * 2 / np.sqrt(np.pi)
+
+    cases = (
+        ("exp", "math.exp %v", signed, np.exp, 1e-6), ("log", "math.log %v", positive, np.log, 1e-6),
+        ("sqrt", "math.sqrt %v", positive, np.sqrt, 1e-6), ("rsqrt", "math.rsqrt %v", positive, lambda x: 1 / np.sqrt(x), 1e-6),
+        ("tanh", "math.tanh %v", signed, np.tanh, 1e-6), ("sin", "math.sin %v", angles, np.sin, 5e-4),
+        ("cos", "math.cos %v", angles, np.cos, 5e-4), ("erf", "math.erf %v", signed, erf, 2e-6),
+        ("exp2", "math.exp2 %v", signed, np.exp2, 1e-6), ("log1p", "math.log1p %v", positive, np.log1p, 1e-6),
+        ("expm1", "math.expm1 %v", signed, np.expm1, 1e-6),
+    )  # fmt: skip
+    for name, op, x, function, atol in cases:
+        want = function(x.astype(np.float64)).astype(F32)
+        m.function(f"{name}_of_61", "%x = $x" + _unary(op, "tensor<61xf32>"), {"%out": Approximate(value=want, atol=atol, rtol=1e-5)}, x=source(x))
+    power = (positive.astype(np.float64) ** 1.75).astype(F32)
+    m.function(
+        "powf_of_61",
+        "%x = $x\n        %exponent = arith.constant 1.75 : f32" + _unary("math.powf %v, %exponent", "tensor<61xf32>"),
+        {"%out": Approximate(value=power, atol=1e-6, rtol=4e-5)},
+        x=source(positive),
+    )
+    return m
+
+
+def _rounding() -> Module:
+    m = _new("rounding", "Rounding and signs in f32: floor, ceil, round half away from zero, round half to even, absolute value, negation.\nNumbers: NumPy (round half away: sign(x) * floor(|x| + 0.5)); all exact.")
+    x = np.array([-2.75, -2.5, -1.5, -1.25, -0.5, -0.25, 0.0, 0.25, 0.5, 1.25, 1.5, 2.5, 2.75, 8388609.0, -8388609.0, 1e30])
+    kind = "tensor<16xf32>"
+    x = x.astype(F32).astype(np.float64)
+    cases = (
+        ("floor", "math.floor %v", np.floor(x)), ("ceil", "math.ceil %v", np.ceil(x)),
+        ("round", "math.round %v", np.where(abs(x) < 2**22, np.sign(x) * np.floor(abs(x) + 0.5), x)),
+        ("roundeven", "math.roundeven %v", np.rint(x)), ("absf", "math.absf %v", abs(x)), ("negf", "arith.negf %v", -x),
+    )  # fmt: skip
+    for name, op, want in cases:
+        m.function(f"{name}_of_16", "%x = $x" + _unary(op, kind), {"%out": exactly(want, F32)}, x=source(x.astype(F32)))
+    return m
+
+
+def _trunc_copysign() -> Module:
+    m = _new("trunc-copysign", "math.trunc and math.copysign in f32.\nNumbers: NumPy's trunc and copysign; all exact.")
+    x = np.array([-2.75, -2.5, -1.5, -0.25, 0.25, 0.5, 1.25, 1.5, 2.75, 8388609.0, -8388609.0, 1e30]).astype(F32)
+    y = np.where(np.arange(12) % 3 == 0, -1.0, 1.0).astype(F32)
+    kind = "tensor<12xf32>"
+    m.function("trunc_of_12", "%x = $x" + _unary("math.trunc %v", kind), {"%out": np.trunc(x)}, x=source(x))
+    m.function("copysign_of_12", "%x = $x\n        %y = $y" + _binary("math.copysign %a, %b", kind, kind),
+               {"%out": np.copysign(x, y)}, x=source(x), y=source(y))  # fmt: skip
+    return m
+
+
+def _comparisons() -> Module:
+    m = _new("nan-comparisons", "arith.cmpf with NaN and infinities: ordered predicates are false for NaN, unordered ones true.\nNumbers: NumPy's comparisons and isnan, which follow IEEE 754.")
+    x, y, values = _specials()
+    nan = np.isnan(x) | np.isnan(y)
+    for name, want in (("ogt", x > y), ("olt", x < y), ("oeq", x == y), ("oge", x >= y), ("one", (x != y) & ~nan), ("ord", ~nan),
+                       ("ugt", (x > y) | nan), ("ult", (x < y) | nan), ("uno", nan), ("une", x != y), ("ueq", (x == y) | nan)):  # fmt: skip
+        m.function(f"cmpf_{name}_of_8", "%x = $x\n        %y = $y" + _binary(f"arith.cmpf {name}, %a, %b", "tensor<8xf32>", "tensor<8xi1>", result="i1"),
+                   {"%out": want}, **values)  # fmt: skip
+    return m
+
+
+def _specials() -> tuple[Array, Array, dict[str, str]]:
+    x = np.array([1.0, np.nan, 3.0, np.nan, INF, -INF, INF, 5.0])
+    y = np.array([2.0, 2.0, np.nan, np.nan, 1.0, 1.0, -INF, 5.0])
+    return x, y, {"x": source(x.astype(F32)), "y": source(y.astype(F32))}
+
+
+def _special() -> Module:
+    m = _new("special-values", "IEEE special values in f32: maximumf and minimumf hand NaN on, maxnumf and minnumf drop it, arithmetic on infinities,\ndivision by zeros of both signs. NaN equals NaN in almost_eq checks.\nNumbers: NumPy's maximum/fmax/minimum/fmin and arithmetic, which follow the same IEEE 754 rules.")
+    x, y, values = _specials()
+    kind = "tensor<8xf32>"
+    head = "%x = $x\n        %y = $y"
+    with np.errstate(invalid="ignore"):
+        total = x + y
+    for name, want in (("maximumf", np.maximum(x, y)), ("minimumf", np.minimum(x, y)), ("maxnumf", np.fmax(x, y)), ("minnumf", np.fmin(x, y)), ("addf", total)):
+        m.function(f"{name}_of_8", head + _binary(f"arith.{name} %a, %b", kind, kind), {"%out": Approximate(value=want.astype(F32))}, **values)
+    zeros = np.array([1.0, -1.0, 2.0, -4.0])
+    divisors = np.array([0.0, 0.0, -0.0, INF])
+    with np.errstate(divide="ignore"):
+        m.function("divf_by_zero", "%x = $x\n        %y = $y" + _binary("arith.divf %a, %b", "tensor<4xf32>", "tensor<4xf32>"),
+                   {"%out": exactly(zeros / divisors, F32)}, x=source(zeros.astype(F32)), y=source(divisors.astype(F32)))  # fmt: skip
+    return m
+
+
+def _elementwise() -> Module:
+    m = _new("elementwise", "Named element-wise ops and chains of them, which fuse into one dispatch: add, sub, mul, div, max, linalg.map, and a\nhard swish x * clamp(x + 3, 0, 6) / 8 over a size that no vector divides.\nNumbers: NumPy in float64; multiples of powers of two, exact in f32.")
+    x = m.input("x", (13, 67), seed=3, modulus=17, shift=8)
+    y = m.input("y", (13, 67), seed=7, modulus=4, shift=-1)
+    kind = "tensor<13x67xf32>"
+    head = """
+        %x = call @x() : () -> tensor<13x67xf32>
+        %y = call @y() : () -> tensor<13x67xf32>
+        %empty = tensor.empty() : tensor<13x67xf32>
+        """
+    kinds = {"add": "add", "sub": "sub", "mul": "mul", "max": "max_signed", "min": "min_signed"}
+    for op, want in (("add", x + y), ("sub", x - y), ("mul", x * y), ("max", np.maximum(x, y)), ("min", np.minimum(x, y))):
+        m.function(f"named_{op}", head + f"%out = linalg.elementwise <{kinds[op]}> ins(%x, %y : {kind}, {kind}) outs(%empty : {kind}) -> {kind}", {"%out": exactly(want, F32)})
+    twos = 2.0 ** (np.arange(13 * 67).reshape(13, 67) % 5 - 2)
+    m.function("named_div", head + f"%two = $twos\n        %out = linalg.elementwise <div> ins(%x, %two : {kind}, {kind}) outs(%empty : {kind}) -> {kind}",
+               {"%out": exactly(x / twos, F32)}, twos=source(twos.astype(F32)))  # fmt: skip
+    m.function("mapped", head + f"%out = linalg.map {{ arith.mulf }} ins(%x, %y : {kind}, {kind}) outs(%empty : {kind})", {"%out": exactly(x * y, F32)})
+    m.function(
+        "hard_swish",
+        head + """%zero = arith.constant 0.0 : f32
+        %three = arith.constant 3.0 : f32
+        %six = arith.constant 6.0 : f32
+        %eighth = arith.constant 0.125 : f32
+        %out = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+            ins(%x : tensor<13x67xf32>) outs(%empty : tensor<13x67xf32>) {
+        ^bb0(%v: f32, %unused: f32):
+          %moved = arith.addf %v, %three : f32
+          %low = arith.maximumf %moved, %zero : f32
+          %high = arith.minimumf %low, %six : f32
+          %scaled = arith.mulf %v, %high : f32
+          %r = arith.mulf %scaled, %eighth : f32
+          linalg.yield %r : f32
+        } -> tensor<13x67xf32>
+        """,
+        {"%out": exactly(x * np.clip(x + 3, 0, 6) / 8, F32)},
+    )
+    return m
+
+
+def _layer_norm() -> Module:
+    m = _new("layer-norm", "Layer normalisation as models write it: mean, variance, rsqrt, scale and shift in four generics that fuse or not.\nNumbers: NumPy in float64. rtol 2e-5, atol 2e-6: sums of 48 terms and an rsqrt in f32, values up to 2.")
+    x = m.input("x", (6, 48), seed=3, modulus=23, shift=11, scale=0.5)
+    gamma = m.input("gamma", (48,), seed=4, modulus=5, shift=-1, scale=0.25)
+    beta = m.input("beta", (48,), seed=5, modulus=7, shift=3, scale=0.25)
+    mean = x.mean(axis=1, keepdims=True)
+    variance = ((x - mean) ** 2).mean(axis=1, keepdims=True)
+    want = (x - mean) / np.sqrt(variance + 0.0009765625) * gamma + beta
+    m.function(
+        "six_rows_of_48",
+        """
+        %x = call @x() : () -> tensor<6x48xf32>
+        %gamma = call @gamma() : () -> tensor<48xf32>
+        %beta = call @beta() : () -> tensor<48xf32>
+        %zero = arith.constant 0.0 : f32
+        %count = arith.constant 48.0 : f32
+        %epsilon = arith.constant 0.0009765625 : f32
+        %column = tensor.empty() : tensor<6xf32>
+        %room = tensor.empty() : tensor<6x48xf32>
+        %init = linalg.fill ins(%zero : f32) outs(%column : tensor<6xf32>) -> tensor<6xf32>
+        %sums = linalg.reduce { arith.addf } ins(%x : tensor<6x48xf32>) outs(%init : tensor<6xf32>) dimensions = [1]
+        %centred = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+            iterator_types = ["parallel", "parallel"]} ins(%x, %sums : tensor<6x48xf32>, tensor<6xf32>) outs(%room : tensor<6x48xf32>) {
+        ^bb0(%v: f32, %sum: f32, %unused: f32):
+          %mean = arith.divf %sum, %count : f32
+          %r = arith.subf %v, %mean : f32
+          linalg.yield %r : f32
+        } -> tensor<6x48xf32>
+        %squares = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+            iterator_types = ["parallel", "reduction"]} ins(%centred : tensor<6x48xf32>) outs(%init : tensor<6xf32>) {
+        ^bb0(%v: f32, %sum: f32):
+          %square = arith.mulf %v, %v : f32
+          %r = arith.addf %sum, %square : f32
+          linalg.yield %r : f32
+        } -> tensor<6xf32>
+        %out = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>],
+            iterator_types = ["parallel", "parallel"]} ins(%centred, %squares, %gamma, %beta : tensor<6x48xf32>, tensor<6xf32>, tensor<48xf32>, tensor<48xf32>) outs(%room : tensor<6x48xf32>) {
+        ^bb0(%v: f32, %sum: f32, %g: f32, %b: f32, %unused: f32):
+          %variance = arith.divf %sum, %count : f32
+          %safe = arith.addf %variance, %epsilon : f32
+          %factor = math.rsqrt %safe : f32
+          %normal = arith.mulf %v, %factor : f32
+          %scaled = arith.mulf %normal, %g : f32
+          %r = arith.addf %scaled, %b : f32
+          linalg.yield %r : f32
+        } -> tensor<6x48xf32>
+        """,
+        {"%out": Approximate(value=want.astype(F32), atol=2e-6, rtol=2e-5)},
+    )
+    return m
+
+
+def _attention() -> Module:
+    m = _new("attention", "Single-head attention in three ops: scores = Q K^T, softmax along keys, weights times V.\nNumbers: NumPy in float64. rtol 5e-5, atol 1e-5: softmax weights good to 2e-5, then 24 terms of size up to 3.")
+    q = m.input("q", (12, 16), seed=3, modulus=5, shift=2, scale=0.25)
+    k = m.input("k", (24, 16), seed=4, modulus=7, shift=3, scale=0.5)
+    v = m.input("v", (24, 10), seed=5, modulus=7, shift=3)
+    m.function(
+        "twelve_queries",
+        """
+        %q = call @q() : () -> tensor<12x16xf32>
+        %k = call @k() : () -> tensor<24x16xf32>
+        %v = call @v() : () -> tensor<24x10xf32>
+        %zero = arith.constant 0.0 : f32
+        %room = tensor.empty() : tensor<12x24xf32>
+        %init = linalg.fill ins(%zero : f32) outs(%room : tensor<12x24xf32>) -> tensor<12x24xf32>
+        %scores = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+            ins(%q, %k : tensor<12x16xf32>, tensor<24x16xf32>) outs(%init : tensor<12x24xf32>) -> tensor<12x24xf32>
+        %weights = linalg.softmax dimension(1) ins(%scores : tensor<12x24xf32>) outs(%room : tensor<12x24xf32>) -> tensor<12x24xf32>
+        %room2 = tensor.empty() : tensor<12x10xf32>
+        %init2 = linalg.fill ins(%zero : f32) outs(%room2 : tensor<12x10xf32>) -> tensor<12x10xf32>
+        %out = linalg.matmul ins(%weights, %v : tensor<12x24xf32>, tensor<24x10xf32>) outs(%init2 : tensor<12x10xf32>) -> tensor<12x10xf32>
+        """,
+        {"%out": Approximate(value=(softmax(q @ k.T, 1) @ v).astype(F32), atol=1e-5, rtol=5e-5)},
+    )
+    return m
+
+
+def _index_masks() -> Module:
+    m = _new("index-masks", "linalg.index in the body: a lower triangle, a checkerboard, and an identity matrix.\nNumbers: NumPy's tril, index parity and eye.")
+    x = m.input("x", (21, 21), seed=3)
+    i, j = np.indices((21, 21))
+    cases = (("lower_triangle", "arith.cmpi sge, %i, %j : index", np.tril(x)), ("identity", "arith.cmpi eq, %i, %j : index", np.where(i == j, x, 0)),
+             ("checkerboard", "arith.cmpi eq, %parity, %c0 : index", np.where((i + j) % 2 == 0, x, 0)))  # fmt: skip
+    for name, condition, want in cases:
+        m.function(
+            name,
+            """
+            %x = call @x() : () -> tensor<21x21xf32>
+            %zero = arith.constant 0.0 : f32
+            %c0 = arith.constant 0 : index
+            %c2 = arith.constant 2 : index
+            %empty = tensor.empty() : tensor<21x21xf32>
+            %out = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+                ins(%x : tensor<21x21xf32>) outs(%empty : tensor<21x21xf32>) {
+            ^bb0(%v: f32, %unused: f32):
+              %i = linalg.index 0 : index
+              %j = linalg.index 1 : index
+              %sum = arith.addi %i, %j : index
+              %parity = arith.remui %sum, %c2 : index
+              %keep = $condition
+              %r = arith.select %keep, %v, %zero : f32
+              linalg.yield %r : f32
+            } -> tensor<21x21xf32>
+            """,
+            {"%out": exactly(want, F32)},
+            condition=condition,
+        )
+    return m
+
+
+def modules() -> list[Module]:
+    """Return this file's modules."""
+    return [
+        _reductions("sum", "addf", "0.0"), _reductions("max", "maximumf", "0xFF800000"), _reductions("min", "minimumf", "0x7F800000"),
+        _reduce_long(), _argmax(), _softmax(), _transpose(), _broadcast(), _gather(), _math(), _rounding(), _trunc_copysign(),
+        _special(), _comparisons(),
+        _elementwise(), _layer_norm(), _attention(), _index_masks(),
+    ]  # fmt: skip
