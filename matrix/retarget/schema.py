@@ -97,8 +97,8 @@ class HeirTable(ConfigTable):
     extends: str | None = Field(
         default=None,
         description=(
-            "Another config of the same sort. Its flags come first, its environment is merged (this one wins), and what is"
-            " not written here is taken from it."
+            "Another config of the same sort. Its flags come first, its environment is merged (this one wins), and what"
+            " is not written here is taken from it."
         ),
     )
 
