@@ -143,7 +143,7 @@ class Devices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """Where a run is, told before it goes there; `done` is the case that was just finished."""
+    """Where a run is, told before it goes there; `done` is the case that was finished before, if any."""
 
     stage: Stage
     case: str = ""

@@ -5,17 +5,32 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import time
+from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .key import digest_of
 
-__all__ = ["DamagedError", "read_sealed", "seal", "write_renamed"]
+__all__ = ["DamagedError", "StoredFile", "read_sealed", "seal", "stored_files", "write_renamed"]
+
+_STALE_SECONDS = 24 * 3600
+"""Age at which a half-written file is taken for what a killed process left."""
 
 
 class DamagedError(Exception):
     """A file of the store has other content than what was written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredFile:
+    """A file with its size in bytes and the time of its last use, in seconds since the epoch."""
+
+    path: Path
+    size: int
+    used: float
 
 
 def write_renamed(path: Path, data: bytes) -> None:
@@ -59,3 +74,20 @@ def read_sealed(path: Path) -> dict[str, Any]:
         msg = f"{path} is damaged: an object was expected"
         raise DamagedError(msg)
     return body
+
+
+def stored_files(folder: Path) -> Iterator[StoredFile]:
+    """Yield the files one folder below `folder`. Removes what killed processes left half-written long ago."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        for shelf in os.scandir(folder):
+            with suppress(FileNotFoundError, NotADirectoryError):
+                for found in os.scandir(shelf.path):
+                    try:
+                        status = found.stat(follow_symlinks=False)
+                    except FileNotFoundError:
+                        continue
+                    if not found.name.startswith("."):
+                        yield StoredFile(path=Path(found.path), size=status.st_size, used=status.st_mtime)
+                    elif time.time() - status.st_mtime > _STALE_SECONDS:
+                        with suppress(OSError):
+                            Path(found.path).unlink()

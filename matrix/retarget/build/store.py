@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import errno
 import os
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,7 +29,7 @@ from filelock import FileLock, Timeout
 
 from ..errors import RetargetError
 from ..outcomes import Artifact, CompileOutcome, Failure, Stage
-from .files import DamagedError, read_sealed, seal, write_renamed
+from .files import DamagedError, StoredFile, read_sealed, seal, stored_files, write_renamed
 from .key import digest_of
 
 __all__ = [
@@ -45,9 +44,6 @@ __all__ = [
 DEFAULT_MAX_BYTES = 4 * 1024**3
 
 _TRIM_TO = 0.9
-_STALE_SECONDS = 24 * 3600
-"""Age at which a half-written file is taken for what a killed process left."""
-
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This file marks a cache folder of retarget.\n"
 
 
@@ -84,13 +80,6 @@ class StoreVerification:
 
     checked: int
     removed: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _File:
-    path: Path
-    size: int
-    used: float
 
 
 class Store:
@@ -321,20 +310,8 @@ class Store:
             self._unmeasured = 0
             self.trim()
 
-    def _files(self, kind: str) -> Iterator[_File]:
-        """Yield the files of one kind. Removes what killed processes left half-written long ago."""
-        with suppress(FileNotFoundError, NotADirectoryError):
-            for shelf in os.scandir(self._root / kind):
-                with suppress(FileNotFoundError, NotADirectoryError):
-                    for found in os.scandir(shelf.path):
-                        try:
-                            status = found.stat(follow_symlinks=False)
-                        except FileNotFoundError:
-                            continue
-                        if not found.name.startswith("."):
-                            yield _File(path=Path(found.path), size=status.st_size, used=status.st_mtime)
-                        elif time.time() - status.st_mtime > _STALE_SECONDS:
-                            self._remove(Path(found.path))
+    def _files(self, kind: str) -> Iterator[StoredFile]:
+        return stored_files(self._root / kind)
 
     def _write_entry(self, key: str, body: dict[str, Any]) -> None:
         data = seal(body)

@@ -54,10 +54,10 @@ def run_inside(
         return RunOutcome(devices=infos, load_seconds=load_seconds, failure=failure, output=read_output())
 
     clock = _Clock()
-    outcomes = []
+    outcomes: list[CaseOutcome] = []
     for case in cases:
+        send(Progress(stage=Stage.RUN, case=case.name, done=outcomes[-1] if outcomes else None))
         outcomes.append(_run_case(program, case, send, clock))
-        send(Progress(stage=Stage.RUN, done=outcomes[-1]))
     return RunOutcome(
         devices=infos,
         load_seconds=load_seconds,
@@ -86,7 +86,6 @@ class _Clock:
 
 
 def _run_case(program: Program, case: Case, send: Callable[[Progress], None], clock: _Clock) -> CaseOutcome:
-    send(Progress(stage=Stage.RUN, case=case.name))
     checks: list[Check] = []
     results: Sequence[Array] = ()
     failure: Failure | None = None

@@ -39,14 +39,13 @@ def run_outside(driver: Driver, loader: CaseLoader, message: RunModule, send: Ca
     if failure is not None:
         return RunOutcome(devices=(), load_seconds=load_seconds, failure=failure)
 
-    outcomes = []
+    outcomes: list[CaseOutcome] = []
     outputs = []
     for case in cases:
-        send(Progress(stage=Stage.RUN, case=case.name))
+        send(Progress(stage=Stage.RUN, case=case.name, done=outcomes[-1] if outcomes else None))
         outcome, output = _run_case(driver, case, message)
         outcomes.append(outcome)
         outputs.append(output)
-        send(Progress(stage=Stage.RUN, done=outcome))
     return RunOutcome(
         devices=(),
         load_seconds=load_seconds,

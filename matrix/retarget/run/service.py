@@ -175,8 +175,7 @@ class _Run:
     def _note(self, progress: Progress) -> None:
         if progress.done is not None:
             self.done.append(progress.done)
-        else:
-            self.stage, self.case = progress.stage, progress.case
+        self.stage, self.case = progress.stage, progress.case
 
     def _broken(self, failure: Failure, output: str) -> RunOutcome:
         cases = list(self.done)
