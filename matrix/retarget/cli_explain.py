@@ -6,6 +6,7 @@ import argparse
 import shlex
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from .cli_support import Places, add_path_argument, read_declared
 from .errors import RetargetError, did_you_mean, display_path
 from .expansion import active_overrides, compile_target_name, excluding_override, run_target_name
 from .extensions import Registry
-from .model import CompileTarget, RunTarget, RuntimeConfig, Suite, Target, TargetConfig
+from .model import CompileTarget, Origin, RunTarget, RuntimeConfig, Suite, Target, TargetConfig
 from .tags import tag_sources
 
 __all__ = ["add_arguments", "run"]
@@ -103,8 +104,7 @@ class _Explainer:
         yield from _section("compile devices", compiled.compiler.devices)
         yield from _section("compiler environment", compiled.compiler.env)
         if runtime is not None:
-            flags = zip(runtime.flags, map(self.places.place, runtime.flag_origins), strict=True)
-            yield from _section("runtime flags", flags)
+            yield from _section("runtime flags", self._flags(runtime.flags, runtime.flag_origins))
             yield from _section("runtime environment", runtime.env)
             yield from _section(
                 "a build of the runtime needs", [*((dep, "") for dep in runtime.deps), *runtime.defines]
@@ -141,13 +141,18 @@ class _Explainer:
 
     def _compiler_flags(self, suite: Suite, compiled: CompileTarget) -> Iterator[tuple[str, str]]:
         compiler = compiled.compiler
-        origins = [self.places.place(origin) for origin in compiler.flag_origins]
-        yield from zip(compiler.flags, origins, strict=True)
-        for flag in suite.compiler_flags:
-            yield flag, self.places.place(suite.origin, "compiler_flags")
+        yield from self._flags(compiler.flags, compiler.flag_origins)
+        for position, flag in enumerate(suite.compiler_flags):
+            yield flag, self.places.place(suite.origin, "compiler_flags", position)
         for index in active_overrides(suite, compiled.module.name):
-            for flag in suite.overrides[index].flags:
-                yield flag, self.places.place(suite.origin, "module", index, "flags")
+            for position, flag in enumerate(suite.overrides[index].flags):
+                yield flag, self.places.place(suite.origin, "module", index, "flags", position)
+
+    def _flags(self, flags: Sequence[str], origins: Sequence[Origin]) -> Iterator[tuple[str, str]]:
+        seen: Counter[Origin] = Counter()
+        for flag, origin in zip(flags, origins, strict=True):
+            yield flag, self.places.place(origin, "flags", seen[origin])
+            seen[origin] += 1
 
     def _tags(
         self, suite: Suite, compiled: CompileTarget, runtime: RuntimeConfig | None, through: Sequence[TargetConfig]

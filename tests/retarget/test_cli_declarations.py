@@ -327,14 +327,14 @@ foo_cc_rt (run target)
   override         match foo                 suites/suite.toml:13
   timeout          the default
 compiler flags
-  -base   suites/matrix.toml:1
-  -cc     suites/matrix.toml:7
+  -base   suites/matrix.toml:4
+  -cc     suites/matrix.toml:10
   -suite  suites/suite.toml:6
   -foo    suites/suite.toml:15
 compiler environment
   LEVEL  2 3
 runtime flags
-  --rt  suites/matrix.toml:13
+  --rt  suites/matrix.toml:17
 a build of the runtime needs
   //toy
   TOY    ON
