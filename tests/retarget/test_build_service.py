@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -394,3 +396,34 @@ def test_the_parent_imports_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "[]"
+
+
+_INTERRUPTED = """
+import sys
+from pathlib import Path
+sys.path[:0] = {path!r}
+from retarget.build.service import BuildService
+from retarget.build.store import Store
+from targets_of_doubles import compile_target
+folder = Path(sys.argv[1])
+store = Store(folder / "cache")
+with BuildService(store=store, extensions=("worker_doubles",), workers=2, default_timeout=60) as service:
+    service.submit([compile_target(folder, name, "@hang native") for name in "abc"])
+    service.result(compile_target(folder, "a", "@hang native"))
+"""
+
+
+def test_an_interrupt_ends_everything_at_once(tmp_path: Path, log: Path) -> None:
+    code = _INTERRUPTED.format(path=sys.path)
+    with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert wait_until(lambda: len(compiles(log)) == 2)
+            start = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=20)
+        finally:
+            process.kill()
+
+    assert time.monotonic() - start < 5
+    assert errors.rstrip().endswith("KeyboardInterrupt")
+    assert all(has_ended(int(line.split()[-1])) for line in lines_of(log) if line.startswith("compile"))
