@@ -181,7 +181,7 @@ def _value(config: pytest.Config, name: str, parse: Callable[[str], T], form: st
 
 
 def _from_ini(config: pytest.Config, name: str) -> Iterable[tuple[str, str]]:
-    yield f"retarget_{name} in {config.inipath}", str(config.getini(f"retarget_{name}") or "")
+    yield f"retarget_{name} in {config.inipath or 'the ini file'}", str(config.getini(f"retarget_{name}") or "")
 
 
 def _whole_number(text: str) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -124,6 +126,7 @@ class Project:
 
     def __init__(self, pytester: pytest.Pytester) -> None:
         self._pytester = pytester
+        self._started: list[subprocess.Popen[str]] = []
         self.path = pytester.path
 
     def write(self, files: Mapping[str, str]) -> None:
@@ -151,7 +154,7 @@ class Project:
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Start pytest and return at once."""
         argv = [sys.executable, "-m", "pytest", *arguments]
-        return subprocess.Popen(
+        process = subprocess.Popen(
             argv,
             cwd=self.path,
             stdout=subprocess.PIPE,
@@ -159,8 +162,17 @@ class Project:
             text=True,
             start_new_session=True,
         )
+        self._started.append(process)
+        return process
 
-    def wait_for(self, name: str, seconds: float = 60.0) -> Path:
+    def end(self) -> None:
+        """Kill what was started and has not ended."""
+        for process in self._started:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.communicate(timeout=20)
+
+    def wait_for(self, name: str, seconds: float = 20.0) -> Path:
         """Wait until a file below the project's folder is there."""
         path, end = self.path / name, time.monotonic() + seconds
         while not path.exists():

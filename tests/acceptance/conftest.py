@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,9 @@ def bytecode(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester, warm_cache: Path, bytecode: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+def project(
+    pytester: pytest.Pytester, warm_cache: Path, bytecode: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Project]:
     """An empty project. The test doubles can be imported in it."""
     monkeypatch.setenv("RETARGET_CACHE_DIR", str(warm_cache))
     monkeypatch.setenv("PYTHONPATH", str(pytester.path))
@@ -30,4 +33,6 @@ def project(pytester: pytest.Pytester, warm_cache: Path, bytecode: Path, monkeyp
     monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")  # it takes longer to import than all the rest
     for name in ("RETARGET_EXTENSIONS", "PYTHONDONTWRITEBYTECODE", "FORCE_COLOR", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
-    return Project(pytester)
+    made = Project(pytester)
+    yield made
+    made.end()

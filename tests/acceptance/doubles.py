@@ -59,7 +59,8 @@ class DoubleCompiler:
         return "double-1"
 
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
-        return Resolved(build_id="double-1", flags=flags)
+        # Its artifacts name their source, so that what hangs can write beside it: they depend on where that lies.
+        return Resolved(build_id="double-1", flags=flags, facts=(("folder", str(Path.cwd())),))
 
     def compile(self, request: CompileRequest) -> Compiled:
         lines = behaviours(request.source.decode())

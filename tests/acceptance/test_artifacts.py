@@ -1,0 +1,56 @@
+"""Compile on a build host, run on a device host."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from acceptance_support import DIFFERS, GOOD, REFUSED, Project, block, commands
+
+
+@pytest.fixture
+def exported(project: Project) -> Project:
+    """`one` and `two` compiled and `three` refused on the build host; its cache does not come along."""
+    project.cpu(one=GOOD, two=DIFFERS, three=REFUSED)
+    result = project.run("-m", "compile", "--retarget-export", "out", "--retarget-cache-dir", "build-host")
+    result.assert_outcomes(passed=2, failed=1, deselected=6)
+    shutil.rmtree(project.path / "build-host")
+    return project
+
+
+def test_artifacts_made_elsewhere_run_and_nothing_is_compiled(exported: Project) -> None:
+    result = exported.run("--retarget-artifacts", "out", "--retarget-cache-dir", "device-host", "-rs")
+    result.stdout.fnmatch_lines(["*2 failed, 2 passed, 3 skipped, 2 blocked in *"])
+    folder = exported.path / "out"
+    reason = f"not compiled: --retarget-artifacts takes artifacts from {folder}"
+    assert f"SKIPPED [3] suites/suite.toml:1: {reason}" in result.outlines
+    result.stdout.fnmatch_lines(["blocked: it was not compiled where the artifacts come from: compile: *arith.addi*"])
+    assert not (exported.path / "device-host" / "v1" / "artifacts").exists()
+    pasted = commands(block(result, "linalg: two_vmvx_sync"))
+    assert len(pasted) == 2
+    assert pasted[0] == f"cd {exported.path}"
+    assert f"--module={folder}/linalg/two_vmvx.vmfb" in pasted[1]
+
+
+def test_a_missing_artifact_is_an_error_that_names_the_file_and_how_to_make_it(exported: Project) -> None:
+    (exported.path / "out" / "linalg" / "one_vmvx.json").unlink()
+    result = exported.run("--retarget-artifacts", "out", "suites/one.mlir", "-m", "local-sync")
+    result.assert_outcomes(failed=1, deselected=2)
+    text = "\n".join(block(result, "linalg: one_vmvx_sync"))
+    assert str(exported.path / "out" / "linalg" / "one_vmvx.json") in text
+    assert "--retarget-export" in text
+
+
+def test_a_truncated_artifact_is_an_error_that_says_so(exported: Project) -> None:
+    artifact = exported.path / "out" / "linalg" / "one_vmvx.vmfb"
+    artifact.write_bytes(artifact.read_bytes()[:100])
+    result = exported.run("--retarget-artifacts", "out", "suites/one.mlir", "-m", "local-sync")
+    result.assert_outcomes(failed=1, deselected=2)
+    [line] = block(result, "linalg: one_vmvx_sync")
+    assert line.startswith(f"artifact {artifact} is damaged: 100 bytes, expected ")
+
+
+def test_exporting_under_xdist_writes_what_one_process_writes(exported: Project) -> None:
+    expected = {path.relative_to(exported.path / "out") for path in (exported.path / "out").rglob("*")}
+    exported.run("-n2", "-m", "compile", "--retarget-export", "again")
+    assert {path.relative_to(exported.path / "again") for path in (exported.path / "again").rglob("*")} == expected

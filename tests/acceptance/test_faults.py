@@ -1,0 +1,111 @@
+"""Bad input of every sort, with the words that the user gets."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from acceptance_support import CPU, GOOD, Project, block, suite
+
+
+def test_faults_are_lines_without_traceback_and_exit_status_2(project: Project) -> None:
+    project.cpu(one=GOOD)
+    project.write({"suites/suite.toml": suite().replace("targets", "target")})
+    result = project.run()
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    lines = block(result, "ERROR collecting suites/suite.toml")
+    assert lines
+    assert all(line.startswith("suites/suite.toml:") for line in lines)
+    assert any("did you mean 'targets'?" in line for line in lines)
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n1",)], ids=["alone", "xdist"])
+def test_the_faults_of_a_shared_file_are_told_once(project: Project, arguments: tuple[str, ...]) -> None:
+    project.write({"matrix.toml": CPU.replace("driver =", "drivre =", 1)})
+    for name in ("a", "b"):
+        project.write({f"{name}/suite.toml": suite(name), f"{name}/one.mlir": GOOD})
+    result = project.run(*arguments)
+    assert result.ret in {pytest.ExitCode.INTERRUPTED, pytest.ExitCode.TESTS_FAILED}  # the latter is what xdist says
+    told = [line for line in result.outlines if "did you mean 'driver'?" in line]
+    assert len(told) == 1
+    assert told[0].startswith("matrix.toml:")
+    expected = "b/suite.toml: not collected, because of the faults listed at a/suite.toml"
+    assert block(result, "ERROR collecting b/suite.toml") == [expected]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("--retarget-jobs", "none"),
+            "--retarget-jobs: found 'none', expected a whole number of compiles at a time, 1 or more",
+        ),
+        (
+            ("--retarget-run-timeout", "0"),
+            "--retarget-run-timeout: found '0', expected a number of seconds above 0, such as 90 or 0.5",
+        ),
+        (
+            ("--retarget-require", "a and"),
+            "--retarget-require: 'a and': at column 6: expected not OR left parenthesis OR identifier; got end of input"
+            "; expected an expression as -m takes",
+        ),
+        (
+            ("--retarget-artifacts", "nowhere"),
+            "--retarget-artifacts: no folder {path}/nowhere; expected one filled by "
+            "`pytest -m compile --retarget-export DIR` on the host that compiles",
+        ),
+        (("--retarget-export", "matrix.toml"), "--retarget-export: {path}/matrix.toml is a file, expected a folder"),
+        (
+            ("--retarget-export", "out", "--retarget-artifacts", "out"),
+            "--retarget-export and --retarget-artifacts were both given; expected one of them: "
+            "the first writes artifacts where they are compiled, the second runs them elsewhere",
+        ),
+        (
+            ("--retarget-no-cache", "--retarget-cache-dir", "x"),
+            "--retarget-no-cache and --retarget-cache-dir were both given; expected one of them",
+        ),
+        (
+            ("-o", "retarget_jobs=0"),
+            "retarget_jobs in None: found '0', expected a whole number of compiles at a time, 1 or more",
+        ),
+    ],
+)
+def test_a_bad_option_is_a_usage_error_with_the_expected_form(
+    project: Project, arguments: tuple[str, ...], message: str
+) -> None:
+    project.write({"matrix.toml": CPU})
+    result = project.run(*arguments)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert f"ERROR: {message.format(path=project.path)}" in result.errlines
+
+
+def test_an_extension_that_does_not_import_is_a_collection_error_that_names_it(project: Project) -> None:
+    project.cpu(one=GOOD)
+    project.write({"broken.py": "import nothing_of_this_name\n"})
+    result = project.run("--retarget-extension", "broken")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert block(result, "ERROR collecting suites/suite.toml") == [
+        "extension 'broken' cannot be imported: ModuleNotFoundError: No module named 'nothing_of_this_name'"
+    ]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions")
+def test_a_cache_folder_that_cannot_be_written_is_an_error_that_names_it(project: Project) -> None:
+    project.cpu(one=GOOD)
+    project.write({"file": ""})
+    result = project.run("--retarget-cache-dir", "file/cache")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    text = "\n".join(block(result, "linalg: one_vmvx"))
+    assert str(project.path / "file" / "cache") in text
+    assert "--retarget-cache-dir" in text
+    assert "Traceback" not in result.stdout.str()
+
+
+def test_a_module_that_goes_away_after_collection_fails_its_compile_target(project: Project) -> None:
+    project.cpu(one=GOOD)
+    lines = ["import pathlib", "", "def pytest_collection_finish(session):"]
+    lines += ["    pathlib.Path('suites/one.mlir').unlink(missing_ok=True)", ""]
+    project.write({"conftest.py": "\n".join(lines)})
+    result = project.run()
+    result.stdout.fnmatch_lines(["*1 failed, 2 blocked in*"])
+    assert "cannot be read: No such file or directory" in block(result, "linalg: one_vmvx")[0]

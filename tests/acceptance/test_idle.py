@@ -1,0 +1,41 @@
+"""A project without matrix files pays nothing; what is heavy comes in only where it is needed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from acceptance_support import GOOD, Project
+
+HEAVY = ("iree", "jinja2", "ml_dtypes", "numpy", "onnx", "pydantic", "pyopencl", "tree_sitter")
+
+
+def modules(project: Project, *arguments: str) -> set[str]:
+    """The modules in pytest's process when it has collected."""
+    program = "import pytest, sys; code = pytest.main(sys.argv[1:]); print(*sys.modules, sep='\\n'); sys.exit(code)"
+    argv = [sys.executable, "-c", program, "-q", "--co", *arguments]
+    done = subprocess.run(argv, cwd=project.path, capture_output=True, text=True, check=False)
+    assert done.returncode in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}, done.stdout + done.stderr
+    return set(done.stdout.split())
+
+
+def test_a_project_without_matrix_files_imports_the_options_and_nothing_else(project: Project) -> None:
+    project.write({"test_it.py": "def test_it():\n    pass\n", "data.mlir": "", "suites/readme.toml": ""})
+    loaded = modules(project, "-p", "no:xdist")
+    assert {name for name in loaded if name.partition(".")[0] in HEAVY} == set()
+    assert {name for name in loaded if name.startswith(("retarget", "pytest_retarget"))} == {
+        "pytest_retarget",
+        "pytest_retarget.options",
+        "pytest_retarget.plugin",
+    }
+    assert "filelock" not in loaded
+
+
+def test_collecting_a_matrix_imports_no_compiler_runtime_or_array_library(project: Project) -> None:
+    project.cpu(one=GOOD)
+    loaded = modules(project)
+    assert "retarget.declarations" in loaded
+    assert {name for name in loaded if name.partition(".")[0] in HEAVY} <= {
+        name for name in loaded if name.partition(".")[0] == "pydantic"
+    }

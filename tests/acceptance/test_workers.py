@@ -1,0 +1,73 @@
+"""Killing workers, and interrupting."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pytest
+from acceptance_support import Project
+
+DOUBLES = ("--retarget-extension", "doubles")
+
+
+def wait_until_gone(pid: int, seconds: float = 10.0) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    pytest.fail(f"process {pid} is still there after {seconds} s")
+
+
+@pytest.mark.parametrize(
+    ("module", "victim", "counts", "cause"),
+    [
+        ("compile: hang\nf: pass", "b_dc", "*1 failed, 4 passed, 1 blocked in*", "compile: compiler crashed: SIGKILL*"),
+        ("f: hang", "b_dc_dr", "*1 failed, 5 passed in*", "run: runner crashed: SIGKILL in function 'f'*"),
+    ],
+    ids=["compile-worker", "runner"],
+)
+def test_killing_a_worker_in_mid_run_fails_one_target_only(
+    project: Project, module: str, victim: str, counts: str, cause: str
+) -> None:
+    project.doubles(a="f: pass", b=module, c="f: pass")
+    process = project.start(*DOUBLES, "-v")
+    os.kill(int(project.wait_for("suites/b.mlir.pid").read_text()), signal.SIGKILL)
+    output, _ = process.communicate(timeout=60)
+    result = pytest.LineMatcher(output.splitlines())
+    result.fnmatch_lines([f"*{victim} FAILED*", f"*twice: {victim}*", cause, counts])
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["alone", "xdist"])
+@pytest.mark.parametrize("everyone", [True, False], ids=["terminal", "pytest-only"])
+def test_an_interrupt_ends_workers_and_session_without_a_traceback(
+    project: Project, arguments: tuple[str, ...], everyone: bool
+) -> None:
+    project.doubles(a="f: hang", b="compile: hang\nf: pass")
+    process = project.start(*DOUBLES, *arguments)
+    workers = [int(project.wait_for(f"suites/{name}.mlir.pid").read_text()) for name in "ab"]
+    start = time.monotonic()
+    if everyone:
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    else:
+        process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert time.monotonic() - start < 15
+    assert process.returncode == pytest.ExitCode.INTERRUPTED, output
+    assert "Traceback" not in output
+    for worker in workers:
+        wait_until_gone(worker)
+
+
+def test_workers_do_not_outlive_a_killed_pytest(project: Project) -> None:
+    project.doubles(a="f: hang", b="compile: hang\nf: pass")
+    process = project.start(*DOUBLES)
+    workers = [int(project.wait_for(f"suites/{name}.mlir.pid").read_text()) for name in "ab"]
+    process.kill()
+    process.communicate(timeout=60)
+    for worker in workers:
+        wait_until_gone(worker)
