@@ -381,10 +381,9 @@ def _onnx(path: str, about: str, cases: tuple[tuple[str, str, tuple[Array, ...],
     return m
 
 
-def _op(name: str, result: str, inputs: tuple[Array, ...], out: Array, attributes: str = "", count: int | None = None) -> str:
-    used = inputs[: count or len(inputs)]
-    operands = ", ".join(f"%in{i}" for i in range(len(used)))
-    return f'{result} = torch.operator "onnx.{name}"({operands}) {attributes} : ({", ".join(_torch(v) for v in used)}) -> {_torch(out)}'
+def _op(name: str, result: str, inputs: tuple[Array, ...], out: Array, attributes: str = "") -> str:
+    operands = ", ".join(f"%in{i}" for i in range(len(inputs)))
+    return f'{result} = torch.operator "onnx.{name}"({operands}) {attributes} : ({", ".join(_torch(v) for v in inputs)}) -> {_torch(out)}'
 
 
 def _onnx_modules() -> list[Module]:

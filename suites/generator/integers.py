@@ -16,7 +16,7 @@ def _new(name: str, about: str) -> Module:
 
 def _apply(op: str, kind: str, out: str, *, two: bool = True, result: str | None = None) -> str:
     """A linalg.generic over one dimension that applies `op` to %a (and %b)."""
-    element = kind.split("x")[-1].rstrip(">")
+    element = kind.rpartition("x")[2].rstrip(">")
     inputs = "%x, %y" if two else "%x"
     maps = ", ".join(["affine_map<(i) -> (i)>"] * (3 if two else 2))
     arguments = f"%a: {element}, %b: {element}" if two else f"%a: {element}"
@@ -33,7 +33,7 @@ def _apply(op: str, kind: str, out: str, *, two: bool = True, result: str | None
 
 def _binary_cases(m: Module, x: Array, y: Array, cases: tuple[tuple[str, Array], ...]) -> None:
     kind = type_of(x)
-    element = kind.split("x")[-1].rstrip(">")
+    element = kind.rpartition("x")[2].rstrip(">")
     for op, want in cases:
         m.function(op, "%x = $x\n        %y = $y" + _apply(f"arith.{op} %a, %b : {element}", kind, kind), {"%out": want}, x=source(x), y=source(y))
 
@@ -100,12 +100,12 @@ def _bits() -> Module:
 
 
 def _counts() -> Module:
-    m = _new("integer/bit-counts", "math.cttz and math.ctpop on i32; zero has 32 trailing zeros.\nNumbers: Python's bit_length() and bin().count() of the unsigned values.")
+    m = _new("integer/bit-counts", "math.cttz and math.ctpop on i32; zero has 32 trailing zeros.\nNumbers: Python's bit_length() and bit_count() of the unsigned values.")
     x = np.array([0, 1, -1, 2, 3, 0x00F0, 2**31 - 1, -(2**31), 0x12345678, -2, 0x00010000], np.int32)
     words = [int(v) & 0xFFFFFFFF for v in x]
     cases = (
         ("cttz", [32 if w == 0 else (w & -w).bit_length() - 1 for w in words]),
-        ("ctpop", [bin(w).count("1") for w in words]),
+        ("ctpop", [w.bit_count() for w in words]),
     )
     kind = type_of(x)
     for op, want in cases:
@@ -295,7 +295,7 @@ def _reductions() -> Module:
     return m
 
 
-def _matmul(element: str, acc: str, path: str, sizes: tuple[int, int, int], about: str, modulus: int, shift: int) -> Module:
+def _matmul(element: str, acc: str, path: str, sizes: tuple[int, int, int], about: str, *, modulus: int, shift: int) -> Module:
     m = _new(path, about)
     rows, inner, columns = sizes
     a = m.input("a", (rows, inner), element, seed=3, modulus=modulus, shift=shift)
@@ -455,9 +455,9 @@ def modules() -> list[Module]:
     return [
         *(_wrap(width) for width in (8, 16, 32, 64)), *(_divide(width) for width in (8, 16, 32, 64)), _divide_lowest(),
         _bits(), _counts(), _leading_zeros(), _float_to_int(), _compare(), _logic(), _casts(), _saturate(), _extended(), _reductions(),
-        _matmul("i32", "i32", "integer/matmul-i32", (21, 35, 18), "linalg.matmul in i32, at sizes that no tile divides.\nNumbers: NumPy's matmul in int64, exact.", 1009, 504),
-        _matmul("i64", "i64", "integer/matmul-i64", (9, 17, 11), "linalg.matmul in i64.\nNumbers: NumPy's matmul in int64, exact.", 1009, 504),
-        _matmul("i8", "i32", "quantised/matmul-i8", (36, 70, 30), "linalg.matmul of i8 accumulated in i32, where x86 and arm64 have dot product instructions.\nNumbers: NumPy's matmul in int64, exact; the full range of i8 occurs.", 251, 125),
-        _matmul("i16", "i32", "quantised/matmul-i16", (18, 33, 22), "linalg.matmul of i16 accumulated in i32.\nNumbers: NumPy's matmul in int64, exact.", 1009, 504),
+        _matmul("i32", "i32", "integer/matmul-i32", (21, 35, 18), "linalg.matmul in i32, at sizes that no tile divides.\nNumbers: NumPy's matmul in int64, exact.", modulus=1009, shift=504),
+        _matmul("i64", "i64", "integer/matmul-i64", (9, 17, 11), "linalg.matmul in i64.\nNumbers: NumPy's matmul in int64, exact.", modulus=1009, shift=504),
+        _matmul("i8", "i32", "quantised/matmul-i8", (36, 70, 30), "linalg.matmul of i8 accumulated in i32, where x86 and arm64 have dot product instructions.\nNumbers: NumPy's matmul in int64, exact; the full range of i8 occurs.", modulus=251, shift=125),
+        _matmul("i16", "i32", "quantised/matmul-i16", (18, 33, 22), "linalg.matmul of i16 accumulated in i32.\nNumbers: NumPy's matmul in int64, exact.", modulus=1009, shift=504),
         _quantized_matmul(), _conv(), _requantise(), _dequantise(fused=False), _dequantise(fused=True), _odd_bytes(),
     ]  # fmt: skip

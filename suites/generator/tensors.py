@@ -418,21 +418,21 @@ def _scatter() -> Module:
         } -> $bt
         """
 
-    def add(name: str, base: Array, updates: Array, places: Array, want: Array, result: str, unique: str) -> None:
+    def add(name: str, /, base: Array, updates: Array, places: Array, want: Array, *, added: bool) -> None:
         m.function(name, template, {"%out": want}, base=_fresh("base", base), updates=source(updates), places=source(places), ut=type_of(updates),
-                   pt=type_of(places), bt=type_of(base), result=result, unique=unique)  # fmt: skip
+                   pt=type_of(places), bt=type_of(base), result="%sum" if added else "%update", unique="false" if added else "true")  # fmt: skip
 
-    add("elements", base, updates, places, want, "%update", "true")
+    add("elements", base, updates, places, want, added=False)
     table = np.arange(24, dtype=I32).reshape(6, 4)
     rows = np.array([[4], [1]], I32)
     new = np.array([[-1, -2, -3, -4], [-5, -6, -7, -8]], I32)
     want = table.copy()
     want[rows[:, 0]] = new
-    add("rows", table, new, rows, want, "%update", "true")
+    add("rows", table, new, rows, want, added=False)
     repeated = np.array([[2], [5], [2], [2]], I32)
     want = base.copy()
     np.add.at(want, repeated[:, 0], updates)
-    add("added_where_repeated", base, updates, repeated, want, "%sum", "false")
+    add("added_where_repeated", base, updates, repeated, want, added=True)
     return m
 
 

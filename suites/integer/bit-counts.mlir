@@ -1,5 +1,5 @@
 // math.cttz and math.ctpop on i32; zero has 32 trailing zeros.
-// Numbers: Python's bit_length() and bin().count() of the unsigned values.
+// Numbers: Python's bit_length() and bit_count() of the unsigned values.
 //
 // Written by suites/generate.py from suites/generator/integers.py; change it there.
 

@@ -1,0 +1,70 @@
+"""The shipped declarations and modules: they validate, every module says what it tests, and every function checks."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import jsonschema
+import pytest
+from retarget.declarations import discover, load_all
+from retarget.model import Suite
+from retarget.schema_export import json_schema
+
+SUITES = Path(__file__).resolve().parents[2] / "suites"
+MODULES = sorted(SUITES.rglob("*.mlir"))
+DECLARATIONS = [SUITES / "matrix.toml", *discover([SUITES])]
+RUNNABLE = {"llvm-cpu", "vmvx", "vulkan"}
+
+
+@pytest.fixture(scope="module")
+def suites() -> tuple[Suite, ...]:
+    return load_all([SUITES])
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(SUITES).as_posix()
+
+
+@pytest.mark.parametrize("path", DECLARATIONS, ids=relative)
+def test_a_shipped_file_validates_against_the_json_schema(path: Path) -> None:
+    jsonschema.validate(tomllib.loads(path.read_text(encoding="utf-8")), json.loads(json_schema()))
+
+
+def test_the_shipped_files_are_without_faults_and_hold_at_least_sixty_check_modules(suites: tuple[Suite, ...]) -> None:
+    modules = {module.path for suite in suites for module in suite.modules if suite.kind == "check"}
+    assert len(modules) >= 60
+
+
+def test_every_module_belongs_to_a_suite_that_runs_it_with_llvm_cpu(suites: tuple[Suite, ...]) -> None:
+    ran = set()
+    for suite in suites:
+        if "llvm-cpu" not in {target.name for target in suite.targets}:
+            continue
+        for override in suite.overrides:
+            assert "llvm-cpu" not in override.exclude_targets, f"{suite.name}: {override.match}"
+        ran |= {module.path for module in suite.modules}
+    check_modules = {path for path in MODULES if "check.expect" in path.read_text(encoding="utf-8")}
+    assert check_modules <= ran
+
+
+def test_what_is_taken_out_names_the_version_that_cannot_do_it(suites: tuple[Suite, ...]) -> None:
+    for suite in suites:
+        for override in suite.overrides:
+            if RUNNABLE & set(override.exclude_targets):
+                assert override.reason.startswith("IREE 3."), f"{suite.name}: {override.match}: {override.reason}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=relative)
+def test_a_module_starts_with_a_comment_that_tells_its_numbers_and_every_function_checks(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    comment = text.partition("\n\n")[0]
+    assert comment.startswith("// ")
+    assert re.search(r"\b[Nn]umbers\b", comment), "the comment says where the numbers come from"
+    functions = re.split(r"^(?:util|func)\.func ", text, flags=re.MULTILINE)[1:]
+    exported = [function for function in functions if not function.startswith("private")]
+    assert exported
+    for function in exported:
+        assert "check.expect" in function, function.partition("\n")[0]
