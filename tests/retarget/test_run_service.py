@@ -293,6 +293,52 @@ def test_closing_ends_every_runner(service: RunService, log: Path) -> None:
     assert lines_of(log)[-1] == "close"
 
 
+def state_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there is an idle runner paused")
+def test_an_idle_runner_takes_no_cycles_and_wakes_for_the_next_run(service: RunService, run: Run, log: Path) -> None:
+    service.devices(runtime_config())
+    pid = int(lines_of(log)[0].split()[3])
+    assert wait_until(lambda: state_of(pid) == "T")
+
+    assert run("pass a").failure is None
+    assert state_of(pid) != "T"
+    assert wait_until(lambda: state_of(pid) == "T")
+    service.close()
+    assert has_ended(pid)
+    assert lines_of(log)[-1] == "close"
+
+
+_IDLE = """
+import sys, time
+from pathlib import Path
+sys.path[:0] = {path!r}
+from retarget.run.service import RunService
+from targets_of_doubles import runtime_config
+service = RunService(extensions=("worker_doubles",), default_timeout=9, lease_folder=Path(sys.argv[1]))
+service.devices(runtime_config())
+print("open", flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there is an idle runner paused")
+def test_a_paused_runner_dies_with_a_parent_that_was_killed(tmp_path: Path, log: Path) -> None:
+    argv = [sys.executable, "-c", _IDLE.format(path=sys.path), str(tmp_path)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as parent:
+        try:
+            assert parent.stdout is not None
+            assert parent.stdout.readline() == "open\n"
+            pid = int(lines_of(log)[0].split()[3])
+            assert wait_until(lambda: state_of(pid) == "T")
+        finally:
+            parent.kill()
+
+    assert wait_until(lambda: has_ended(pid), 3.0)
+
+
 # ---------------------------------------------------------------- run_under
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import sys
+import threading
 from collections.abc import Callable, Sequence
 
 from ..errors import RetargetError
@@ -18,9 +20,16 @@ __all__ = ["Runner", "refused_error"]
 _OPEN_ATTEMPTS = 2
 """How often devices are opened in vain before it is given up for the session. Absent devices are asked for once."""
 
+_IDLE_SECONDS = 0.25
+"""How long a runner may be idle before it is paused. An open device may poll in the background: Mesa's lavapipe keeps
+two cores busy where IREE waits for its timeline semaphores, cycles that the compiles need."""
+
 
 class Runner:
-    """Runs requests for one runtime config. Starts its process when needed and again after it has died."""
+    """Runs requests for one runtime config. Starts its process when needed and again after it has died.
+
+    On Linux, where the kernel ends even a stopped process with its parent, the process is paused while it is idle.
+    """
 
     def __init__(
         self, *, config: RuntimeConfig, spawner: Spawner, extensions: Sequence[str], open_timeout: float
@@ -34,6 +43,9 @@ class Runner:
         self._unavailable: UnavailableError | None = None
         self._broken: RetargetError | None = None
         self._attempts = 0
+        self._can_pause = sys.platform == "linux" and not config.run_under
+        self._rest_lock = threading.Lock()
+        self._timer: threading.Timer | None = None
 
     def open(self) -> tuple[DeviceInfo, ...]:
         """Return the open devices; open them if they are not.
@@ -59,6 +71,7 @@ class Runner:
             self.close()
             raise
         self._broken, self._attempts = None, 0
+        self._rest(self._worker)
         return self._infos
 
     def run(self, message: RunModule, *, timeout: float, on_progress: Callable[[Progress], None]) -> object:
@@ -66,13 +79,40 @@ class Runner:
         if self._worker is None:
             msg = f"runtime config {self._config.name!r} is not open"
             raise RetargetError(msg)
-        return self._worker.request(message, timeout=timeout, on_progress=on_progress)
+        worker = self._worker
+        self._wake(worker)
+        try:
+            return worker.request(message, timeout=timeout, on_progress=on_progress)
+        finally:
+            self._rest(worker)
 
     def close(self) -> None:
         """End the process."""
         if self._worker is not None:
+            self._wake(self._worker)
             self._worker.close()
             self._worker = None
+
+    def _rest(self, worker: Worker | None) -> None:
+        """Pause the process when it has been idle for a while."""
+        if not self._can_pause or worker is None or not worker.alive:
+            return
+        with self._rest_lock:
+            self._timer = threading.Timer(_IDLE_SECONDS, self._pause, args=(worker,))
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _pause(self, worker: Worker) -> None:
+        with self._rest_lock:
+            if self._timer is threading.current_thread():  # else it was woken since
+                worker.pause()
+
+    def _wake(self, worker: Worker) -> None:
+        with self._rest_lock:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+        worker.resume()
 
     def _start(self) -> tuple[DeviceInfo, ...]:
         config = self._config
