@@ -1,3 +1,3 @@
-"""To be filled."""
+"""OpenCL as a target of IREE: a compiler that writes OpenCL C, and a driver that runs it."""
 
 from __future__ import annotations

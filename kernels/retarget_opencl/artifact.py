@@ -1,11 +1,11 @@
 """The artifact: one file with everything that a run needs, and nothing that is executed by reading it.
 
-    8 bytes   magic, b"RTGTOCL\\n"
-    4 bytes   format version, little-endian
-    32 bytes  SHA-256 of all that follows
-    8 bytes   length of the header, little-endian
-    header    JSON: profile, features, program, kernels, lengths of the constants
-    constants one after another
+8 bytes   magic, b"RTGTOCL\\n"
+4 bytes   format version, little-endian
+32 bytes  SHA-256 of all that follows
+8 bytes   length of the header, little-endian
+header    JSON: profile, features, program, kernels, lengths of the constants
+constants one after another
 """
 
 from __future__ import annotations
@@ -60,16 +60,18 @@ def read_artifact(data: bytes) -> OpenClArtifact:
     """Return what `write_artifact` wrote. Raises `ArtifactError`, whose text says what is wrong and what to do."""
     if len(data) < _FIXED.size or data[:8] != _MAGIC:
         shown = data[:8]
-        msg = f"not an OpenCL artifact: expected it to begin with {_MAGIC!r}, found {shown!r}; compile with iree-opencl"
+        msg = f"not an OpenCL artifact: it begins with {shown!r}, expected {_MAGIC!r}; compile with iree-opencl"
         raise ArtifactError(msg)
     _, version, digest, length = _FIXED.unpack_from(data)
     if version != FORMAT_VERSION:
         age = "newer" if version > FORMAT_VERSION else "older"
-        msg = f"the OpenCL artifact has format version {version}, {age} than this retarget's {FORMAT_VERSION}; compile it again"
+        found = f"format version {version}, {age} than the version {FORMAT_VERSION} that is read here"
+        msg = f"the OpenCL artifact has {found}; compile it again"
         raise ArtifactError(msg)
     body = data[_FIXED.size - 8 :]
     if hashlib.sha256(body).digest() != digest:
-        msg = f"the OpenCL artifact is truncated or was changed ({len(data)} bytes, digest does not match); compile it again"
+        found = f"{len(data)} bytes, whose digest does not match"
+        msg = f"the OpenCL artifact is truncated or was changed ({found}); compile it again"
         raise ArtifactError(msg)
     try:
         header = json.loads(body[8 : 8 + length])

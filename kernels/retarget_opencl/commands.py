@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as np
 import numpy.typing as npt
-
 from retarget.extension import Check, CheckSink
 
-from .interpreter import ProgramFault
+from .interpreter import ProgramError
 from .memory import Pool, Span, View
 from .program.constants import element_dtype
 from .program.element_types import ELEMENT_NAMES, element_type_code
@@ -33,7 +32,7 @@ _MASKS = {1: 0xFF, 2: 0xFFFF, 4: 0xFFFFFFFF, 8: 0xFFFFFFFFFFFFFFFF}
 
 
 def array_dtype_name(dtype: np.dtype[np.generic]) -> str:
-    """Return the MLIR element type of a NumPy dtype. Raises `ProgramFault` for one that IREE does not have."""
+    """Return the MLIR element type of a NumPy dtype. Raises `ProgramError` for one that IREE does not have."""
     if dtype.kind == "b":
         return "i1"
     if dtype.kind in "iu":
@@ -49,7 +48,7 @@ def array_dtype_name(dtype: np.dtype[np.generic]) -> str:
     if dtype in small:
         return small[dtype]
     msg = f"arrays of {dtype} have no tensor element type"
-    raise ProgramFault(msg)
+    raise ProgramError(msg)
 
 
 def _same_element(given: int, wanted: int) -> bool:
@@ -64,7 +63,7 @@ class Commands:
     """The commands of one loaded program. `sink` receives its checks while a call runs."""
 
     def __init__(self, queue: cl.CommandQueue, pool: Pool, program: cl.Program | None) -> None:
-        import pyopencl as cl  # noqa: PLC0415
+        import pyopencl as cl
 
         self._cl, self.queue, self.pool, self.program = cl, queue, pool, program
         self.sink: CheckSink | None = None
@@ -90,13 +89,17 @@ class Commands:
         """Return bytes from the device, once all commands before are done."""
         data = np.empty(length, np.uint8)
         if length:
-            self._cl.enqueue_copy(self.queue, data, span.memory.buffer, src_offset=span.offset + offset, is_blocking=True)
+            self._cl.enqueue_copy(
+                self.queue, data, span.memory.buffer, src_offset=span.offset + offset, is_blocking=True
+            )
         return data
 
     def write(self, span: Span, offset: int, data: Array) -> None:
         """Write bytes to the device."""
         if data.nbytes:
-            self._cl.enqueue_copy(self.queue, span.memory.buffer, data, dst_offset=span.offset + offset, is_blocking=True)
+            self._cl.enqueue_copy(
+                self.queue, span.memory.buffer, data, dst_offset=span.offset + offset, is_blocking=True
+            )
 
     def resource_load(self, span: Span, offset: int, kind: str) -> int | float:
         """Return one scalar from the device."""
@@ -205,10 +208,10 @@ class Commands:
 
     @staticmethod
     def view_dim(view: View, index: int) -> int:
-        """Return the size of a dimension. Raises `ProgramFault` if there is none."""
+        """Return the size of a dimension. Raises `ProgramError` if there is none."""
         if index >= len(view.shape):
             msg = f"an argument has rank {len(view.shape)}, but its dimension {index} is needed"
-            raise ProgramFault(msg)
+            raise ProgramError(msg)
         return view.shape[index]
 
     @staticmethod
@@ -228,14 +231,14 @@ class Commands:
 
     @staticmethod
     def view_assert(view: View, element: int, shape: Sequence[int], label: str) -> None:
-        """Raise `ProgramFault` if a view has another type or shape than the function wants."""
+        """Raise `ProgramError` if a view has another type or shape than the function wants."""
         if not _same_element(view.element, element):
             found, wanted = ELEMENT_NAMES.get(view.element, hex(view.element)), ELEMENT_NAMES.get(element, hex(element))
             msg = f"{label}: expected elements of type {wanted}, found {found}"
-            raise ProgramFault(msg)
+            raise ProgramError(msg)
         if list(view.shape) != list(shape):
             msg = f"{label}: expected shape {_shape(shape)}, found {_shape(view.shape)}"
-            raise ProgramFault(msg)
+            raise ProgramError(msg)
 
     @staticmethod
     def view_create(span: Span, offset: int, length: int, element: int, shape: Sequence[int]) -> View:
@@ -243,7 +246,7 @@ class Commands:
         return View(Span(span.memory, span.offset + offset, length), tuple(shape), element)
 
     def to_device(self, array: Array) -> View:
-        """Copy an array to the device. Raises `ProgramFault` for a dtype that no tensor has."""
+        """Copy an array to the device. Raises `ProgramError` for a dtype that no tensor has."""
         name = array_dtype_name(array.dtype)
         data = np.ascontiguousarray(array)
         if name in {"i2", "i4"}:
@@ -265,7 +268,7 @@ class Commands:
         dtype = element_dtype(name)
         if dtype is None:
             msg = f"no NumPy dtype for tensors of {name or hex(view.element)}"
-            raise ProgramFault(msg)
+            raise ProgramError(msg)
         return self.read(view.span, 0, count * dtype.itemsize).view(dtype).reshape(view.shape)
 
     def check(self, kind: str, operands: Sequence[Any], atol: float, rtol: float) -> None:
@@ -297,7 +300,7 @@ def _dtype_of(kind: str) -> np.dtype[np.generic]:
     dtype = element_dtype(kind)
     if dtype is None:
         msg = f"no memory representation of {kind}"
-        raise ProgramFault(msg)
+        raise ProgramError(msg)
     return dtype
 
 

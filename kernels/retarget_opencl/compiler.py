@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 from retarget.errors import RetargetError
 from retarget.extension import Compiled, CompileRequest, CompilerError, Resolved, UnavailableError
 from retarget.model import CompilerConfig, CompileTarget
+from retarget_iree.toolchain import find_toolchain
 
-from .artifact import ARTIFACT_SUFFIX, FORMAT_VERSION, OpenClArtifact, write_artifact
+from .artifact import ARTIFACT_SUFFIX, OpenClArtifact, write_artifact
 from .profile import DeviceProfile, generic_profile, target_attribute
 
 __all__ = ["OpenClCompiler", "OpenClFlags", "split_flags"]
 
 _PREFIX = "--opencl-"
-# Bump when the generated code changes meaning: it is part of the compile key.
-GENERATOR_VERSION = 1
+
+
+@cache
+def _generator() -> str:
+    """Return a digest of this package: what it generates depends on each of its files."""
+    folder = Path(__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in {".py", ".j2"}:
+            digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +58,8 @@ def split_flags(flags: Sequence[str]) -> OpenClFlags:
             continue
         name, _, value = flag.removeprefix(_PREFIX).partition("=")
         if name not in {"profile", "arch", "half"} or not value:
-            msg = f"unknown flag {flag!r}: expected --opencl-profile=NAME|URI, --opencl-arch=NAME or --opencl-half=native|emulated"
+            known = "--opencl-profile=NAME|URI, --opencl-arch=NAME or --opencl-half=native|emulated"
+            msg = f"unknown flag {flag!r}: expected {known}"
             raise CompilerError(msg)
         if name == "half" and value not in {"native", "emulated"}:
             msg = f"{flag!r}: expected native or emulated"
@@ -59,7 +72,7 @@ def _profile(flags: OpenClFlags) -> DeviceProfile:
     """Return the profile that the flags ask for. Raises `CompilerError` or `UnavailableError`."""
     wanted = flags.profile
     if not wanted or wanted.startswith("opencl://"):
-        from .devices import find_device, list_devices, profile_of  # noqa: PLC0415  (loads OpenCL)
+        from .devices import find_device, list_devices, profile_of
 
         try:
             profile = profile_of(find_device(wanted, list_devices()))
@@ -76,20 +89,24 @@ def _profile(flags: OpenClFlags) -> DeviceProfile:
 
 
 class OpenClCompiler:
-    """Compiles modules for OpenCL devices. One compiler session is kept per set of flags."""
+    """Compiles `.mlir`, `.mlirbc` and `.onnx` for OpenCL devices. Implements `retarget.extension.Compiler`."""
 
     name = "iree-opencl"
     artifact_suffix = ARTIFACT_SUFFIX
 
-    def __init__(self) -> None:
-        self._sessions: dict[tuple[str, ...], Any] = {}
+    def fingerprint(self, config: CompilerConfig) -> str:
+        """Name the installed compiler and this package; empty where the profile is asked of a device."""
+        split = split_flags(config.flags)
+        if not split.profile or split.profile.startswith("opencl://"):
+            return ""
+        return f"{find_toolchain().fingerprint()}; retarget_opencl {_generator()}"
 
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
         """Turn the profile flags into a profile, which becomes part of the compile key."""
-        from .frontend import compiler_build_id  # noqa: PLC0415  (loads the compiler)
-
         if config.devices:
-            msg = f"the compiler config {config.name} names devices; iree-opencl compiles for the one of --opencl-profile"
+            msg = (
+                f"the compiler config {config.name} names devices; iree-opencl compiles for the one of --opencl-profile"
+            )
             raise CompilerError(msg)
         split = split_flags(flags)
         clash = next((flag for flag in split.iree if flag.startswith("--iree-hal-target-")), None)
@@ -98,43 +115,37 @@ class OpenClCompiler:
             raise CompilerError(msg)
         profile = _profile(split)
         return Resolved(
-            build_id=f"{compiler_build_id()}; retarget_opencl {GENERATOR_VERSION}.{FORMAT_VERSION}",
+            build_id=f"{find_toolchain().build_id()}; retarget_opencl {_generator()}",
             flags=split.iree,
             facts=(("opencl-profile", profile.fact()),),
         )
 
     def compile(self, request: CompileRequest) -> Compiled:
         """Compile one module. Raises `CompilerError`."""
-        import json  # noqa: PLC0415
-
         profile = DeviceProfile.from_json(json.loads(dict(request.resolved.facts)["opencl-profile"]))
-        return Compiled(artifact=self.compile_bytes(request.source, request.source_name, request.resolved.flags, profile))
+        return self.compile_bytes(request.source, request.source_name, request.resolved.flags, profile)
 
-    def compile_bytes(self, source: bytes, source_name: str, flags: Sequence[str], profile: DeviceProfile) -> bytes:
+    def compile_bytes(self, source: bytes, source_name: str, flags: Sequence[str], profile: DeviceProfile) -> Compiled:
         """Compile a module's bytes for a profile. Raises `CompilerError`."""
-        from .frontend import compiled_module, session_with_flags  # noqa: PLC0415
-        from .kernel import TranslationError  # noqa: PLC0415
-        from .translate import translate  # noqa: PLC0415
+        from .frontend import compiled_module
+        from .kernel import TranslationError
+        from .translate import translate
 
         # The device is named, because IREE would otherwise make a symbol of the whole attribute's text.
         complete = (*flags, f"--iree-hal-target-device=opencl={target_attribute(profile)}")
-        if complete not in self._sessions:
-            self._sessions[complete] = session_with_flags(complete)
-        with compiled_module(self._sessions[complete], source, source_name) as module:
+        with compiled_module(source, source_name, complete) as (module, diagnostics):
             try:
                 translation = translate(module, profile)
             except TranslationError as error:
-                msg = f"{source_name}: {error}"
-                raise CompilerError(msg, str(error)) from error
-        return write_artifact(
-            OpenClArtifact(
-                profile=profile,
-                features=translation.features,
-                source=translation.source,
-                program=translation.program,
-                blobs=translation.blobs,
-            )
+                raise CompilerError(str(error), diagnostics) from error
+        artifact = OpenClArtifact(
+            profile=profile,
+            features=translation.features,
+            source=translation.source,
+            program=translation.program,
+            blobs=translation.blobs,
         )
+        return Compiled(artifact=write_artifact(artifact), diagnostics=diagnostics)
 
     def tags(self, config: CompilerConfig) -> Sequence[str]:
         """`opencl`, and the generic profile's name if the config names one."""

@@ -34,7 +34,7 @@ class FoundDevice:
 def list_devices() -> tuple[FoundDevice, ...]:
     """List the devices of all platforms. Raises `UnavailableError` if there is no pyopencl, platform or device."""
     try:
-        import pyopencl as cl  # noqa: PLC0415  (loads the OpenCL library)
+        import pyopencl as cl
     except ImportError as error:
         msg = f"pyopencl is not installed ({error})"
         raise UnavailableError(msg, "pip install pyopencl") from error
@@ -51,9 +51,7 @@ def list_devices() -> tuple[FoundDevice, ...]:
             # A platform without devices answers CL_DEVICE_NOT_FOUND.
             continue
         for index, device in enumerate(devices):
-            found.append(
-                FoundDevice(device=device, ordinal=len(found), platform=platform.name, platform_ordinal=index)
-            )
+            found.append(FoundDevice(device=device, ordinal=len(found), platform=platform.name, platform_ordinal=index))
     if not found:
         msg = f"none of the OpenCL platforms here ({', '.join(item.name for item in platforms) or 'none'}) has a device"
         raise UnavailableError(msg, _INSTALL)
@@ -102,7 +100,7 @@ def find_device(uri: str, devices: Sequence[FoundDevice]) -> FoundDevice:
 
 
 def _query(device: cl.Device, name: str, default: Any) -> Any:
-    import pyopencl as cl  # noqa: PLC0415
+    import pyopencl as cl
 
     try:
         return getattr(device, name)
@@ -112,7 +110,7 @@ def _query(device: cl.Device, name: str, default: Any) -> Any:
 
 def profile_of(found: FoundDevice) -> DeviceProfile:
     """Return the profile of a device. The architecture is chosen as `docs/opencl.md` tells."""
-    import pyopencl as cl  # noqa: PLC0415
+    import pyopencl as cl
 
     device = found.device
     extensions = set(device.extensions.split())
@@ -175,7 +173,9 @@ def info_of(found: FoundDevice) -> DeviceInfo:
     device, profile = found.device, profile_of(found)
     pci = _query(device, "pci_bus_id_nv", None)
     address = _query(device, "uuid_khr", None)
-    identity = f"pci:{int(pci):02x}" if pci is not None else f"cpu:{device.name}" if profile.arch == "cpu" else str(address)
+    identity = (
+        f"pci:{int(pci):02x}" if pci is not None else f"cpu:{device.name}" if profile.arch == "cpu" else str(address)
+    )
     return DeviceInfo(
         driver=SCHEME,
         uri=f"{SCHEME}://{found.ordinal}",

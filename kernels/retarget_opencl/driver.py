@@ -6,10 +6,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from retarget.extension import DriverError, RunPlan
+from retarget.extension import DriverError, FunctionInfo, RunPlan
 from retarget.model import RuntimeConfig
 from retarget.outcomes import DeviceInfo
 
+from .artifact import ArtifactError, read_artifact
 from .devices import find_device, info_of, list_devices
 from .runtime import OpenClDevice
 
@@ -37,6 +38,14 @@ class OpenClDriver:
         found = find_device(config.devices[0] if config.devices else "", list_devices())
         return OpenClDevice(found, profiling="--opencl-profiling" in config.flags)
 
+    def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
+        """List an artifact's functions without a device. Raises `DriverError` for bytes that are no artifact."""
+        try:
+            exports = read_artifact(artifact).program.exports
+        except ArtifactError as error:
+            raise DriverError(str(error)) from error
+        return tuple(FunctionInfo(name=export.name, arguments=len(export.arguments)) for export in exports)
+
     def tags(self, config: RuntimeConfig) -> Sequence[str]:
         """`opencl`, and the platform's name if the device's URI tells it."""
         words = [self.name]
@@ -50,5 +59,13 @@ class OpenClDriver:
         """The command that runs one function by hand: `python -m retarget_opencl run`."""
         del kind
         device = config.devices[0] if config.devices else "opencl://0"
-        argv = (sys.executable, "-m", "retarget_opencl", "run", f"--device={device}", f"--function={function}", str(artifact))
+        argv = (
+            sys.executable,
+            "-m",
+            "retarget_opencl",
+            "run",
+            f"--device={device}",
+            f"--function={function}",
+            str(artifact),
+        )
         return RunPlan(argv=argv, env=config.env)

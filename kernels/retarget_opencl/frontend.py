@@ -6,76 +6,86 @@ The compiled module is read in place through `iree.compiler.ir`; nothing is prin
 from __future__ import annotations
 
 import ctypes
+import importlib
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
+from pathlib import PurePath
+from types import ModuleType
 from typing import Any
 
-from retarget.extension import CompilerError, UnavailableError
+from retarget.extension import CompilerError
+from retarget_iree.capture import CapturedStderr
+from retarget_iree.noise import clean_diagnostics, first_error
+from retarget_iree.onnx_import import import_onnx
+from retarget_iree.toolchain import compiler_api
 
-__all__ = ["compiled_module", "compiler_build_id", "session_with_flags"]
+__all__ = ["compiled_module"]
 
 Ir = Any
 _PHASE = b"executable-targets"
+_BYTECODE_MAGIC = b"ML\xefR"
 
 
-def _api() -> Any:
-    try:
-        import iree.compiler.api.ctypes_dl as api  # noqa: PLC0415  (loads the compiler)
-    except ImportError as error:
-        msg = f"IREE's compiler is not installed ({error})"
-        raise UnavailableError(msg, "pip install iree-base-compiler") from error
-    return api
+@cache
+def _settle_dialects() -> None:
+    """Give dialects without Python bindings an empty module.
+
+    For each op that it hands out, `iree.compiler.ir` tries to import the op's dialect, and does not remember failing:
+    that would be most of the time of reading a module.
+    """
+    for dialect in ("spirv", "check"):
+        name = f"iree.compiler.dialects.{dialect}"
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            sys.modules[name] = ModuleType(name)
 
 
-def compiler_build_id() -> str:
-    """Return the installed compiler's version and revision. Raises `UnavailableError`."""
-    api = _api()
-    import iree.compiler.version as version  # noqa: PLC0415, PLR0402
+@cache
+def _set_phase() -> Any:
+    """Return the library's function that tells an invocation where to stop; the wrapper package does not have it."""
+    from iree.compiler.api import ctypes_dl
 
-    library = api._dylib  # noqa: SLF001  (the C API has no other door)
-    library.ireeCompilerGetRevision.restype = ctypes.c_char_p
-    revision = (library.ireeCompilerGetRevision() or b"").decode()
-    return f"iree-base-compiler {version.PACKAGE_VERSION} {revision}".rstrip() if hasattr(version, "PACKAGE_VERSION") else revision
-
-
-def session_with_flags(flags: Sequence[str]) -> Any:
-    """Return a compiler session. Raises `CompilerError` for a flag that the compiler refuses."""
-    session = _api().Session()
-    try:
-        session.set_flags(*flags)
-    except ValueError as error:
-        msg = f"IREE refuses the flags: {error}"
-        raise CompilerError(msg, str(error)) from error
-    return session
+    function = ctypes_dl._dylib.ireeCompilerInvocationSetCompileToPhase  # noqa: SLF001 - the library has no other door
+    function.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+    function.restype = None
+    return function
 
 
 @contextmanager
-def compiled_module(session: Any, source: bytes, source_name: str) -> Iterator[Ir]:
-    """Compile `source` and yield the module as an `iree.compiler.ir` operation, valid inside the `with` block.
+def compiled_module(source: bytes, source_name: str, flags: Sequence[str]) -> Iterator[tuple[Ir, str]]:
+    """Compile `source` and yield the module as an operation of `iree.compiler.ir`, with the compiler's diagnostics.
 
-    Diagnostics go to file descriptor 2, as the compiler prints them. Raises `CompilerError`.
+    The operation is valid inside the `with` block only. Raises `CompilerError`, whose summary is the compiler's first
+    error, and `UnavailableError` if there is no compiler.
     """
-    api = _api()
-    library = api._dylib  # noqa: SLF001
-    library.ireeCompilerInvocationSetCompileToPhase.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
-    library.ireeCompilerInvocationSetCompileToPhase.restype = None
-    # The context must be ours before an invocation uses it.
-    context = session.context
-    invocation = session.invocation()
-    try:
-        invocation.enable_console_diagnostics()
-        library.ireeCompilerInvocationSetCompileToPhase(invocation._inv_p, _PHASE)  # noqa: SLF001
-        # Text wants a final zero; bytecode is known by its first bytes and taken as it is.
-        wrapped = api.Source.wrap_buffer(session, source + b"\0", buffer_name=source_name)
-        if not invocation.parse_source(wrapped):
-            msg = f"{source_name}: the module does not parse"
-            raise CompilerError(msg)
-        if not invocation.execute():
-            msg = f"{source_name}: IREE could not compile the module for OpenCL"
-            raise CompilerError(msg)
+    api = compiler_api()
+    _settle_dialects()
+    content = import_onnx(source, source_name) if PurePath(source_name).suffix == ".onnx" else source
+    # Text must end in a null byte, or the library copies and checks it anew; bytecode must not.
+    buffer = content if content[:4] == _BYTECODE_MAGIC else content + b"\0"
+    with api.Session() as session:
+        context, module, fault = None, None, ""
+        with CapturedStderr() as captured:
+            try:
+                session.set_flags(*flags)
+                # The context must be Python's before an invocation uses it.
+                context = session.context
+                invocation = session.invocation()
+                invocation.enable_console_diagnostics()
+                _set_phase()(invocation._inv_p, _PHASE)  # noqa: SLF001 - as above
+                wrapped = api.Source.wrap_buffer(session, buffer, buffer_name=source_name)
+                if invocation.parse_source(wrapped) and invocation.execute():
+                    module = invocation.export_module()
+            except ValueError as error:
+                fault = str(error)
+        diagnostics = clean_diagnostics(captured.text)
+        if module is None or context is None:
+            summary = first_error(diagnostics) or fault or f"{source_name}: the compiler failed and did not say why"
+            raise CompilerError(summary, diagnostics=diagnostics)
         with context:
-            module = invocation.export_module()
-            yield module
-            del module
-    finally:
+            yield module, diagnostics
+        del module
         invocation.close()

@@ -1,3 +1,4 @@
+# ruff: noqa: PLR0917 - an instruction's words are positional
 """Runs host programs.
 
 Loading resolves each instruction into a closure over its registers' numbers, so that running is a loop of calls.
@@ -19,14 +20,14 @@ if TYPE_CHECKING:
     from .commands import Commands
     from .program.model import Function, Program
 
-__all__ = ["Machine", "ProgramFault"]
+__all__ = ["Machine", "ProgramError"]
 
 Registers = list[Any]
 Step = Callable[[Registers], None]
 Jump = Callable[[Registers], int]
 
 
-class ProgramFault(Exception):
+class ProgramError(Exception):
     """The program itself reports a fault: an assertion, a wrong argument, unreachable code."""
 
 
@@ -40,7 +41,7 @@ class Code:
         self.blocks: list[tuple[tuple[Step, ...], Jump]] = []
 
     def run(self, arguments: Sequence[Any]) -> tuple[Any, ...]:
-        """Run the function. Raises `ProgramFault` and what `Commands` raises."""
+        """Run the function. Raises `ProgramError` and what `Commands` raises."""
         registers = self.template.copy()
         for register, argument in zip(self.parameters, arguments, strict=True):
             registers[register] = argument
@@ -163,7 +164,7 @@ def _return(sources: Sequence[int]) -> Jump:
 
 def _fail(message: str) -> Jump:
     def jump(r: Registers) -> int:  # noqa: ARG001
-        raise ProgramFault(message)
+        raise ProgramError(message)
 
     return jump
 
@@ -289,7 +290,7 @@ def _assert(machine: Machine, condition: int, message: str) -> Step:
     def step(r: Registers) -> None:
         if not r[condition]:
             msg = f"assertion failed: {message}"
-            raise ProgramFault(msg)
+            raise ProgramError(msg)
 
     return step
 
@@ -298,7 +299,7 @@ def _fail_step(machine: Machine, message: str) -> Step:
     del machine
 
     def step(r: Registers) -> None:  # noqa: ARG001
-        raise ProgramFault(message)
+        raise ProgramError(message)
 
     return step
 
@@ -421,7 +422,7 @@ def _view_assert(machine: Machine, view: int, element: int, shape: Sequence[int]
 
 
 def _view_create(machine: Machine, result: int, *words: Any) -> Step:
-    create = machine.commands.view_create
+    create: Callable[..., Any] = machine.commands.view_create
     *operands, shape = words
 
     def step(r: Registers) -> None:
@@ -475,7 +476,9 @@ def _buffer_fill(machine: Machine, pattern: int, target: int, offset: int, lengt
     return step
 
 
-def _buffer_copy(machine: Machine, source: int, source_offset: int, target: int, target_offset: int, length: int) -> Step:
+def _buffer_copy(
+    machine: Machine, source: int, source_offset: int, target: int, target_offset: int, length: int
+) -> Step:
     del machine
 
     def step(r: Registers) -> None:
@@ -486,7 +489,9 @@ def _buffer_copy(machine: Machine, source: int, source_offset: int, target: int,
     return step
 
 
-def _buffer_compare(machine: Machine, result: int, left: int, left_offset: int, right: int, right_offset: int, length: int) -> Step:
+def _buffer_compare(
+    machine: Machine, result: int, left: int, left_offset: int, right: int, right_offset: int, length: int
+) -> Step:
     del machine
 
     def step(r: Registers) -> None:

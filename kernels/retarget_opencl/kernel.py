@@ -15,7 +15,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .literals import literal
-from .spirv_types import Array, Pointer, Scalar, SpirvType, Struct, TypeNames, TypeSyntaxError, Vector, element_of, parse_type
+from .spirv_types import (
+    Array,
+    Pointer,
+    Scalar,
+    SpirvType,
+    Struct,
+    TypeNames,
+    TypeSyntaxError,
+    Vector,
+    element_of,
+    parse_type,
+)
 
 if TYPE_CHECKING:
     from .rules.table import RuleTable
@@ -397,7 +408,7 @@ class KernelWriter:
             msg = f"a switch as a loop's own branch, at {terminator.location}"
             raise TranslationError(msg)
         selector = self.value(terminator.operands[0])
-        literals = terminator.attributes["literals"] if "literals" in terminator.attributes else []
+        literals = list(terminator.attributes["literals"]) if len(terminator.successors) > 1 else []
         if len(terminator.operands) > 1:
             msg = f"no rule for spirv.Switch with block operands at {terminator.location}"
             raise TranslationError(msg)

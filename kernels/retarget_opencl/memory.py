@@ -47,7 +47,7 @@ class Pool:
 
     def take(self, size: int) -> Memory:
         """Return memory of at least `size` bytes. Raises `pyopencl.Error` when the device has none left."""
-        import pyopencl as cl  # noqa: PLC0415
+        import pyopencl as cl
 
         capacity = size_class(size)
         free = self._free.get(capacity)

@@ -96,7 +96,9 @@ def target_attribute(profile: DeviceProfile) -> str:
         f"max_workgroup_memory_bytes = {profile.local_memory}",
         "max_workgroup_counts = [2147483647, 65535, 65535]",
     ]
-    target = f'#iree_gpu.target<arch = "{profile.arch}", features = "spirv:v1.6,cap:Shader", wgp = <{", ".join(fields)}>>'
+    target = (
+        f'#iree_gpu.target<arch = "{profile.arch}", features = "spirv:v1.6,cap:Shader", wgp = <{", ".join(fields)}>>'
+    )
     executable = f'#hal.executable.target<"vulkan-spirv", "vulkan-spirv-fb", {{iree_codegen.target_info = {target}}}>'
     return f'#hal.device.target<"vulkan", [{executable}]> : !hal.device'
 
@@ -129,7 +131,13 @@ def _profiles() -> dict[str, DeviceProfile]:
         replace(nvidia, name="nvidia-sm86", arch="sm_86"),
         replace(nvidia, name="nvidia-sm89", arch="sm_89"),
         DeviceProfile(
-            name="amd-gfx1100", arch="gfx1100", fp64=True, half="native", int64_atomics=True, subgroups="khr", local_memory=65536
+            name="amd-gfx1100",
+            arch="gfx1100",
+            fp64=True,
+            half="native",
+            int64_atomics=True,
+            subgroups="khr",
+            local_memory=65536,
         ),
         DeviceProfile(
             name="amd-gfx942",
@@ -142,7 +150,13 @@ def _profiles() -> dict[str, DeviceProfile]:
             local_memory=65536,
         ),
         DeviceProfile(
-            name="intel-xe", arch="arc", fp64=False, half="native", subgroups="khr", subgroup_size=16, local_memory=65536
+            name="intel-xe",
+            arch="arc",
+            fp64=False,
+            half="native",
+            subgroups="khr",
+            subgroup_size=16,
+            local_memory=65536,
         ),
         DeviceProfile(
             name="mali-valhall",

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 import platformdirs
-
 from retarget.extension import CheckSink, DriverError, FunctionInfo
 from retarget.outcomes import DeviceInfo
 
 from .artifact import ArtifactError, OpenClArtifact, read_artifact
 from .commands import Commands
 from .devices import FoundDevice, info_of, profile_of
-from .interpreter import Machine, ProgramFault
+from .interpreter import Machine, ProgramError
 from .memory import Pool, View
 from .program.constants import element_dtype
 from .program.model import Export
@@ -55,11 +54,11 @@ def build_options(artifact: OpenClArtifact) -> list[str]:
 @contextmanager
 def _translated_errors(what: str, device: str) -> Iterator[None]:
     """Turn OpenCL's errors and the program's own faults into `DriverError`."""
-    import pyopencl as cl  # noqa: PLC0415
+    import pyopencl as cl
 
     try:
         yield
-    except ProgramFault as fault:
+    except ProgramError as fault:
         raise DriverError(str(fault)) from fault
     except cl.Error as error:
         name = cl.status_code.to_string(error.code, "<unknown error %d>") if hasattr(error, "code") else "error"
@@ -133,10 +132,10 @@ class OpenClProgram:
         dtype = element_dtype(kind)
         if dtype is None:
             msg = f"{function}: argument {index} has type {kind}, which arrays cannot be"
-            raise ProgramFault(msg)
+            raise ProgramError(msg)
         if np.asarray(array).size != 1:
             msg = f"{function}: argument {index} is a scalar of type {kind}, found an array of shape {np.shape(array)}"
-            raise ProgramFault(msg)
+            raise ProgramError(msg)
         value: int | float = np.asarray(array).reshape(-1).astype(dtype)[0].item()
         return value
 
@@ -147,7 +146,7 @@ def _result(commands: Commands, kind: str, value: Any) -> Array:
     dtype = element_dtype(kind)
     if dtype is None:
         msg = f"a result has type {kind}, which arrays cannot be"
-        raise ProgramFault(msg)
+        raise ProgramError(msg)
     return np.asarray(value).astype(dtype)
 
 
@@ -155,7 +154,7 @@ class OpenClDevice:
     """An opened device: a context and an in-order queue. Programs built once stay built."""
 
     def __init__(self, found: FoundDevice, *, profiling: bool = False, cache: Path | None = None) -> None:
-        import pyopencl as cl  # noqa: PLC0415
+        import pyopencl as cl
 
         self._cl, self._found = cl, found
         self._info = info_of(found)
@@ -206,7 +205,14 @@ class OpenClDevice:
         """Build the kernels, or take them from this process or from the cache of binaries."""
         options = build_options(artifact)
         device = self._found.device
-        words = (artifact.source, " ".join(options), self._found.platform, device.name, device.driver_version, device.version)
+        words = (
+            artifact.source,
+            " ".join(options),
+            self._found.platform,
+            device.name,
+            device.driver_version,
+            device.version,
+        )
         key = hashlib.sha256("\0".join(words).encode()).hexdigest()
         if key in self._built:
             return self._built[key]

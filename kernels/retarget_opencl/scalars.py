@@ -210,10 +210,12 @@ def _bit_cast(source: str, target: str) -> ScalarFunction:
     if source not in codes or target not in codes:
         msg = f"no bit cast from {source} to {target} on the host"
         raise ValueError(msg)
-    return lambda value: struct.unpack(codes[target], struct.pack(codes[source], value))[0]  # type: ignore[no-any-return]
+    return lambda value: struct.unpack(codes[target], struct.pack(codes[source], value))[0]
 
 
-def conversion(name: str, source: str, target: str) -> ScalarFunction:
+def conversion(  # noqa: PLR0911 - one return per kind of conversion
+    name: str, source: str, target: str
+) -> ScalarFunction:
     """Return the conversion `name` from one type to another. Raises `ValueError` if there is none."""
     if name == "bitcast":
         return _bit_cast(source, target)
@@ -243,7 +245,9 @@ def conversion(name: str, source: str, target: str) -> ScalarFunction:
 AffineFunction = Callable[[list[int]], int]
 
 
-def affine_function(expression: object, dims: int) -> AffineFunction:
+def affine_function(  # noqa: PLR0911 - one return per operator
+    expression: object, dims: int
+) -> AffineFunction:
     """Return the function of an affine expression; it takes dimensions and symbols in one list.
 
     Raises `ValueError` for a malformed expression.

@@ -54,7 +54,7 @@ def _entry_key(text: str) -> str:
 
 @cache
 def _templates() -> jinja2.Environment:
-    import jinja2  # noqa: PLC0415  (only compiling needs it)
+    import jinja2
 
     loader = jinja2.FileSystemLoader(Path(__file__).parent / "templates")
     return jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, autoescape=False)  # noqa: S701  (C, not HTML)
@@ -209,7 +209,8 @@ def translate(module: Ir, profile: DeviceProfile) -> Translation:
         if op.name == "util.global":
             symbols.globals[_name(op.attributes["sym_name"])] = len(initial)
             initial.append((_name(op.attributes["sym_name"]), _initial_value(op)))
-    exports, initializers = [], []
+    exports: list[Export] = []
+    initializers: list[int] = []
     for index, op in enumerate(bodies):
         is_function = op.name == "util.func"
         name = _name(op.attributes["sym_name"]) if is_function else f"initializer {len(initializers)}"
@@ -218,6 +219,9 @@ def translate(module: Ir, profile: DeviceProfile) -> Translation:
             initializers.append(first + index)
         elif "sym_visibility" not in op.attributes or _name(op.attributes["sym_visibility"]) == "public":
             kind = op.attributes["function_type"].value
+            if any(str(item) == "!hal.fence" for item in kind.inputs):
+                # The asynchronous twin of a function that is exported as well.
+                continue
             exports.append(
                 Export(
                     name=name,

@@ -86,7 +86,9 @@ class Program:
                 for function in self.functions
             ],
             "initializers": self.initializers,
-            "exports": [(item.name, item.function, item.arguments, item.results, item.declaration) for item in self.exports],
+            "exports": [
+                (item.name, item.function, item.arguments, item.results, item.declaration) for item in self.exports
+            ],
             "kernels": [
                 (item.name, item.bindings, item.constants, item.workgroup_size, item.groups) for item in self.kernels
             ],
@@ -106,7 +108,9 @@ class Program:
                         Constant(register=int(register), kind=str(kind), value=_freeze(value))
                         for register, kind, value in item["constants"]
                     ),
-                    blocks=tuple(tuple(tuple(_freeze(word) for word in line) for line in block) for block in item["blocks"]),
+                    blocks=tuple(
+                        tuple(tuple(_freeze(word) for word in line) for line in block) for block in item["blocks"]
+                    ),
                 )
                 for item in data["functions"]
             ),

@@ -74,7 +74,10 @@ def _conditional_branch(writer: FunctionWriter, view: Ir, op: Ir) -> None:
 
 def _switch(writer: FunctionWriter, view: Ir, op: Ir) -> None:
     default = writer.jump(op.successors[0], view.defaultOperands)
-    values = re.findall(r"-?\d+(?=[,>])", str(op.attributes["case_values"])) if "case_values" in op.attributes else []
+    values: list[str] = []
+    if "case_values" in op.attributes:
+        # `dense<[2, 7]> : vector<2xi32>`, or `dense<2>` for a single case.
+        values = re.findall(r"-?\d+", str(op.attributes["case_values"]).partition("> :")[0])
     rest = list(op.operands)[1 + len(view.defaultOperands) :]
     segments = [int(size) for size in op.attributes["case_operand_segments"]]
     jumps = []
@@ -95,6 +98,7 @@ def _unreachable(writer: FunctionWriter, view: Ir, op: Ir) -> None:
 
 
 def _global_load(writer: FunctionWriter, view: Ir, op: Ir) -> None:
+    del view
     writer.emit("global_load", writer.define(op.results[0]), writer.symbols.globals[_symbol(op.attributes["global"])])
 
 
@@ -350,10 +354,7 @@ def _check(kind: str) -> HostRule:
     def write(writer: FunctionWriter, view: Ir, op: Ir) -> None:
         del view
         operands = tuple(writer.value(operand) for operand in op.operands if "!hal.device" not in str(operand.type))
-        tolerances = []
-        for name in ("atol", "rtol"):
-            if name in op.attributes:
-                tolerances.append(float(op.attributes[name].value))
+        tolerances = [float(op.attributes[name].value) for name in ("atol", "rtol") if name in op.attributes]
         writer.emit("check", kind, operands, *(tolerances or (0.0, 0.0)))
 
     return write

@@ -104,7 +104,9 @@ def _range(name: str) -> HostRule:
     def write(writer: FunctionWriter, view: Ir, op: Ir) -> None:
         del view
         operands = writer.values(op.operands)
-        writer.emit("affine", name, writer.define(op.results[0]), operands, tuple(("s", i) for i in range(len(operands))), 0)
+        writer.emit(
+            "affine", name, writer.define(op.results[0]), operands, tuple(("s", i) for i in range(len(operands))), 0
+        )
 
     return write
 
@@ -138,11 +140,11 @@ def _expression(text: str) -> Scalar:
         nonlocal position
         token = tokens[position]
         position += 1
-        if token == "(":
+        if token == "(":  # noqa: S105 - a word of the grammar
             inner = additive()
             position += 1
             return inner
-        if token == "-":
+        if token == "-":  # noqa: S105
             return ("*", ("c", -1), primary())
         if token[0] in "ds":
             return (token[0], int(token[1:]))

@@ -37,6 +37,7 @@ def _if(writer: FunctionWriter, view: Ir, op: Ir) -> None:
 
 
 def _for(writer: FunctionWriter, view: Ir, op: Ir) -> None:
+    del view
     lower, upper, step = (writer.value(value) for value in list(op.operands)[:3])
     initial = writer.values(list(op.operands)[3:])
     results = _results(writer, op)

@@ -158,7 +158,8 @@ class FunctionWriter:
             registers=self._registers,
             parameters=parameters,
             constants=tuple(
-                Constant(register=register, kind=kind, value=value) for (kind, value), register in self._constants.items()
+                Constant(register=register, kind=kind, value=value)
+                for (kind, value), register in self._constants.items()
             ),
             blocks=tuple(tuple(block) for block in self._blocks),
         )

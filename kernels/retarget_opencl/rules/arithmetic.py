@@ -65,7 +65,8 @@ def _extended(kind: str) -> Rule:
         low_text = low.format(left.text, right.text)
         if signed:
             wide = writer.names.signed(left.kind)
-            high_text = f"as_{writer.names.value(left.kind)}({high.format(f'as_{wide}({left.text})', f'as_{wide}({right.text})')})"
+            high_text = high.format(f"as_{wide}({left.text})", f"as_{wide}({right.text})")
+            high_text = f"as_{writer.names.value(left.kind)}({high_text})"
         else:
             high_text = high.format(left.text, right.text)
         name = writer.names.value(left.kind)
@@ -90,7 +91,9 @@ def _shift(name: str, text: str, how: Fit = Fit.PLAIN) -> Rule:
         shifted = f"as_{signed}({value.text}) >> {f'as_{signed}({by})' if isinstance(value.kind, Vector) else by}"
         expression = shifted if how is Fit.SIGNED else text.format(value.text, by)
         is_vector = isinstance(op.result, Vector)
-        writer.define(op, f"as_{writer.names.value(value.kind)}({expression})" if how is Fit.SIGNED and is_vector else expression)
+        writer.define(
+            op, f"as_{writer.names.value(value.kind)}({expression})" if how is Fit.SIGNED and is_vector else expression
+        )
 
     return Rule((f"spirv.{name}",), write)
 
@@ -139,6 +142,11 @@ RULES: tuple[Rule, ...] = (
     text_rule("spirv.BitCount", "popcount({0})"),
     text_rule("spirv.BitReverse", "reverse_bits32({0})", helper="reverse_bits32"),
     text_rule("spirv.BitFieldUExtract", "({0} >> {1}) & ((({T})1 << {2}) - ({T})1)"),
-    text_rule("spirv.BitFieldSExtract", "({s0} << (sizeof({S}) * 8 - {2} - {1})) >> (sizeof({S}) * 8 - {2})", Fit.SIGNED),
-    text_rule("spirv.BitFieldInsert", "({0} & ~(((({T})1 << {3}) - ({T})1) << {2})) | (({1} & ((({T})1 << {3}) - ({T})1)) << {2})"),
+    text_rule(
+        "spirv.BitFieldSExtract", "({s0} << (sizeof({S}) * 8 - {2} - {1})) >> (sizeof({S}) * 8 - {2})", Fit.SIGNED
+    ),
+    text_rule(
+        "spirv.BitFieldInsert",
+        "({0} & ~(((({T})1 << {3}) - ({T})1) << {2})) | (({1} & ((({T})1 << {3}) - ({T})1)) << {2})",
+    ),
 )

@@ -70,7 +70,7 @@ def _reduce(writer: KernelWriter, op: Op) -> None:
     """A reduction over the subgroup or over clusters of it, by xor shuffles: each lane gets the result."""
     operation = str(op.attribute("group_operation"))
     value, names = op.operands[0], writer.names
-    if isinstance(value.kind, Vector) or not ("Reduce" in operation):
+    if isinstance(value.kind, Vector) or "Reduce" not in operation:
         msg = f"no rule for the group operation {operation} on {value.kind}"
         raise TypeSyntaxError(msg)
     size = op.operands[1].number if len(op.operands) > 1 else None

@@ -90,7 +90,12 @@ class _Placeholders(Mapping[str, str]):
             assert op.result is not None  # noqa: S101
             return str(lanes_of(op.result)) if isinstance(op.result, Vector) else ""
         operand = op.operands[int(key[1:])]
-        if key[0] == "s" and operand.number is not None and isinstance(operand.kind, Scalar) and operand.kind.bits == 32:
+        if (
+            key[0] == "s"
+            and operand.number is not None
+            and isinstance(operand.kind, Scalar)
+            and operand.kind.bits == 32
+        ):
             return str(operand.number)
         if key[0] == "s":
             return f"as_{names.signed(operand.kind)}({operand.text})"

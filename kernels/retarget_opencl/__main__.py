@@ -1,0 +1,107 @@
+"""By hand: `python -m retarget_opencl compile|run|show|devices`.
+
+Failure reports of targets quote these commands. Exit status 0: it worked (for `run`: all checks held), 1: it did not,
+2: wrong usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from retarget.compare import compare_check
+from retarget.errors import RetargetError
+from retarget.extension import Check, CompileRequest, CompilerError, DriverError, UnavailableError
+from retarget.model import CompilerConfig, Origin, RuntimeConfig
+
+from .artifact import ArtifactError
+from .compiler import OpenClCompiler
+from .driver import OpenClDriver
+from .show import show_artifact
+
+__all__ = ["main"]
+
+_HERE = Origin(file=Path(), key_path="")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m retarget_opencl", description="IREE modules on OpenCL, by hand.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    compile_ = commands.add_parser("compile", help="compile a module; unknown flags go to IREE")
+    compile_.add_argument("module", type=Path)
+    compile_.add_argument("-o", dest="output", type=Path, required=True)
+    run = commands.add_parser("run", help="run functions without arguments and their checks")
+    run.add_argument("artifact", type=Path)
+    run.add_argument("--device", default="opencl://0")
+    run.add_argument("--function", default="", help="default: all that take no arguments")
+    show = commands.add_parser("show", help="print kernels and program")
+    show.add_argument("artifact", type=Path)
+    commands.add_parser("devices", help="list devices and the profiles they give")
+    return parser
+
+
+def _compile(module: Path, output: Path, flags: Sequence[str]) -> None:
+    compiler = OpenClCompiler()
+    config = CompilerConfig(name="by-hand", compiler=compiler.name, flags=tuple(flags), origin=_HERE)
+    request = CompileRequest(
+        source=module.read_bytes(),
+        source_name=module.name,
+        source_path=module,
+        resolved=compiler.resolve(config, config.flags),
+    )
+    output.write_bytes(compiler.compile(request).artifact)
+
+
+def _run(artifact: Path, device: str, wanted: str) -> int:
+    config = RuntimeConfig(name="by-hand", driver="opencl", devices=(device,), origin=_HERE)
+    opened = OpenClDriver().open(config)
+    program = opened.load(artifact.read_bytes())
+    names = [wanted] if wanted else [function.name for function in program.functions if function.arguments == 0]
+    failed = 0
+    for name in names:
+        checks: list[Check] = []
+        results = program.call(name, (), checks.append)
+        mismatches = [mismatch for mismatch in map(compare_check, checks) if mismatch is not None]
+        failed += bool(mismatches)
+        print(f"{name}: {'FAILED' if mismatches else 'passed'}, {len(checks)} checks")
+        for mismatch in mismatches:
+            print(mismatch.report)
+        for result in results:
+            print(result)
+    opened.close()
+    return 1 if failed or not names else 0
+
+
+def _devices() -> None:
+    for info in OpenClDriver().probe():
+        print(f"{info.uri}  {info.name} (driver {info.driver_version})")
+        for name, value in info.capabilities:
+            print(f"    {name:<14} {value}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit status."""
+    parser = _parser()
+    options, rest = parser.parse_known_args(arguments)
+    if rest and options.command != "compile":
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    try:
+        if options.command == "compile":
+            _compile(options.module, options.output, rest)
+        elif options.command == "run":
+            return _run(options.artifact, options.device, options.function)
+        elif options.command == "show":
+            sys.stdout.write(show_artifact(options.artifact.read_bytes()))
+        else:
+            _devices()
+    except (RetargetError, CompilerError, DriverError, UnavailableError, ArtifactError, OSError) as error:
+        hint = getattr(error, "hint", "")
+        print(f"{error}{f'; {hint}' if hint else ''}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
