@@ -69,7 +69,6 @@ class Progress:
 
 
 def waiting(name: str, seconds: float, pending: int) -> str:
-    """`waiting for compile of foo_llvm-cpu: 12 s, 34 compiles queued`."""
-    text = f"waiting for compile of {name}: {seconds:.0f} s"
-    more = pending - 1
-    return text if more < 1 else f"{text}, {more} more {'compile' if more == 1 else 'compiles'} to do"
+    """`12 s for the compile of foo_llvm-cpu, 34 more to do`; the end may be cut off, so it tells the least."""
+    text = f"{seconds:.0f} s for the compile of {name}"
+    return text if pending < 2 else f"{text}, {pending - 1} more to do"

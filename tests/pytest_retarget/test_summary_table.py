@@ -1,0 +1,111 @@
+"""The table at the end, from records alone."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pytest_retarget.summary import Record, Tally, count_text
+
+RUNTIMES = ("", "local-sync", "local-task")
+
+
+def tally(*outcomes: tuple[str, str, str]) -> Tally:
+    """Count (compiler, runtime, category) of suite `linalg`."""
+    made = Tally()
+    for position, (compiler, runtime, category) in enumerate(outcomes):
+        record = Record(file="a/suite.toml", suite="linalg", compiler=compiler, runtime=runtime, position=position)
+        made.add(record, category)
+    return made
+
+
+def lines(made: Tally, width: int = 80, verbosity: int = 0) -> list[str]:
+    return [line.text for line in made.lines(width=width, verbosity=verbosity)]
+
+
+ALL_WELL = [(compiler, runtime, "passed") for compiler in ("llvm-cpu", "vmvx") for runtime in RUNTIMES]
+
+
+def test_a_suite_in_which_all_went_well_is_one_line() -> None:
+    assert lines(tally(*ALL_WELL, ("vulkan", "", "skipped"))) == ["linalg  6 ok, 1 skip"]
+
+
+def test_verbose_shows_its_table() -> None:
+    assert lines(tally(*ALL_WELL), verbosity=1) == [
+        "linalg      compile  local-sync  local-task",
+        "  llvm-cpu  1 ok     1 ok        1 ok",
+        "  vmvx      1 ok     1 ok        1 ok",
+    ]
+
+
+def test_quiet_leaves_out_what_went_well() -> None:
+    assert lines(tally(*ALL_WELL), verbosity=-1) == []
+
+
+def test_a_failure_shows_the_table_with_the_failing_row_marked() -> None:
+    made = tally(*ALL_WELL, ("vmvx", "local-sync", "failed"), ("metal", "", "passed"))
+    found = list(made.lines(width=80, verbosity=0))
+    assert [line.text for line in found] == [
+        "linalg      compile  local-sync    local-task",
+        "  llvm-cpu  1 ok     1 ok          1 ok",
+        "  vmvx      1 ok     1 ok, 1 FAIL  1 ok",
+        "  metal     1 ok     -             -",
+    ]
+    assert [line.bad for line in found] == [False, False, True, False]
+
+
+def test_a_table_wider_than_the_terminal_becomes_a_list() -> None:
+    made = tally(*ALL_WELL, ("vmvx", "local-sync", "failed"))
+    assert lines(made, width=40) == [
+        "linalg",
+        "  llvm-cpu",
+        "    compile     1 ok",
+        "    local-sync  1 ok",
+        "    local-task  1 ok",
+        "  vmvx",
+        "    compile     1 ok",
+        "    local-sync  1 ok, 1 FAIL",
+        "    local-task  1 ok",
+    ]
+
+
+def test_rows_and_columns_keep_declared_order_whatever_order_reports_come_in() -> None:
+    forward, backward = tally(*ALL_WELL), Tally()
+    for position, (compiler, runtime, category) in reversed(list(enumerate(ALL_WELL))):
+        record = Record(file="a/suite.toml", suite="linalg", compiler=compiler, runtime=runtime, position=position)
+        backward.add(record, category)
+    assert lines(backward, verbosity=1) == lines(forward, verbosity=1)
+
+
+def test_reasons_are_grouped_and_the_commonest_stands_first() -> None:
+    made = Tally()
+    for reason in ("no ICD", "no phone", "no phone"):
+        made.add(Record(file="s", suite="s", compiler="c", runtime="r", reason=reason), "skipped")
+    assert lines(made)[1:] == ["skipped: no phone (2 targets)", "skipped: no ICD (1 target)"]
+
+
+@pytest.mark.parametrize(
+    ("counts", "text"),
+    [
+        ({"passed": 12}, "12 ok"),
+        ({"error": 1, "passed": 2, "blocked": 3}, "2 ok, 1 ERROR, 3 block"),
+        ({"xpassed": 1, "xfailed": 2, "rerun": 3}, "2 xfail, 1 XPASS, 3 rerun"),
+    ],
+)
+def test_counts_read_in_one_order(counts: dict[str, int], text: str) -> None:
+    assert count_text(counts) == text
+
+
+def test_what_other_processes_compiled_is_counted_once() -> None:
+    made = Tally()
+    for key in ("a", "b", "c"):
+        made.add(Record(file="s", suite="s", compiler="c", key=key), "passed")
+    made.add_compiles({"compiled": 1, "reused": 2, "seconds": 1.0})
+    assert made.compile_line() == "compiled 1, reused 2; 1.0 s of compiling"
+    made.add_compiles({"compiled": 1, "reused": 2, "seconds": 0.5})
+    assert made.compile_line() == "compiled 2, reused 1; 1.5 s of compiling"
+
+
+def test_a_record_survives_as_builtin_types() -> None:
+    record = Record(file="f", suite="s", compiler="c", runtime="r", reason="why", devices=("a", "b"), key="k", line=3)
+    assert Record.from_plain(json.loads(json.dumps(record.to_plain()))) == record
