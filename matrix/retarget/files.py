@@ -153,11 +153,23 @@ class _Sort(Generic[_Table]):
         entries = data.get(kind, [])
         for index, entry in enumerate(entries if isinstance(entries, list) else [entries]):
             try:
-                self.tables.append(Declared(path=(kind, index), table=model.model_validate(entry)))
+                self.tables.append(Declared(path=(kind, index), table=_validated(model, entry)))
             except ValidationError:
                 name = entry.get("name") if isinstance(entry, dict) and "axes" not in entry else None
                 self.is_hiding = self.is_hiding or not isinstance(name, str)
                 self.faulty |= {name} if isinstance(name, str) else set()
+
+
+def _validated(model: type[_Table], entry: object) -> _Table:
+    """Return the table. Its unknown keys are passed over, so that they do not hide what is wrong with the others: they
+    are reported with the whole file. Raises `ValidationError` for any other fault."""
+    try:
+        return model.model_validate(entry)
+    except ValidationError as error:
+        unknown = {fault["loc"] for fault in error.errors() if fault["type"] == "extra_forbidden"}
+        if len(unknown) < error.error_count() or not isinstance(entry, dict):
+            raise
+        return model.model_validate({key: value for key, value in entry.items() if (key,) not in unknown})
 
 
 def _products(sort: _Sort[_Config], problems: list[Problem]) -> tuple[Declared[_Config], ...]:

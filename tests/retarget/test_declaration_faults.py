@@ -594,3 +594,13 @@ def test_whatever_stands_in_a_file_is_a_suite_or_a_fault(folder: Path, data: dic
         faults = error.faults
     assert suites or faults
     assert [fault for fault in faults if fault.key_path and not fault.line] == []
+
+
+def test_unknown_key_does_not_hide_the_other_faults_of_its_table(folder: Path) -> None:
+    suite = SUITE.replace('"all"', '"al"') + 'tag = ["fast"]\n'
+    assert faults_of(folder, CONFIGS + suite) == [
+        "suite.toml:15: module_test_suite[0].targets[0]: found 'al', expected a target_config that is declared here or "
+        "above; did you mean 'all'?",
+        "suite.toml:16: module_test_suite[0].tag: found the unknown key 'tag', expected one of allow_empty, "
+        "compiler_flags, exclude, kind, module, name, srcs, tags, targets, timeout; did you mean 'tags'?",
+    ]
