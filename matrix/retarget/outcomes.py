@@ -72,12 +72,16 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseOutcome:
-    """One call of a module. Passed when `failure` is None. `seconds` is wall time of call and comparison."""
+    """One call of a module. Passed when `failure` is None. `seconds` is wall time of call and comparison.
+
+    `function` is what was called; empty where it goes by the case's name.
+    """
 
     name: str
     seconds: float
     failure: Failure | None = None
     mismatches: tuple[Mismatch, ...] = ()
+    function: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

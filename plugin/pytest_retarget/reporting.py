@@ -30,6 +30,9 @@ NAME = "retarget-face"
 FILES_NAMED = 4
 """How many declaration files the header names; more are counted, unless -v asks for all."""
 
+OUTPUT = "retarget"
+"""Where an xdist worker's output has its compile statistics and notes."""
+
 RECORD = "retarget_record"
 """The attribute that a matrix item's report has, made of builtin types so that it crosses xdist's channel."""
 
@@ -132,11 +135,12 @@ class Face:
         services = session.config.stash.get(SERVICES, None)
         if services is None:
             return
-        statistics = services.statistics()
+        statistics, notes = services.statistics(), services.notes()
         if self._is_worker:
-            session.config.workeroutput["retarget"] = statistics  # type: ignore[attr-defined]  # set by xdist
+            output: dict[str, Any] = session.config.workeroutput  # type: ignore[attr-defined]  # set by xdist
+            output[OUTPUT] = (statistics, notes)
         else:
-            self._tally.add_compiles(statistics)
+            self._tally.add_compiles(statistics, notes)
         services.close()
 
     def pytest_unconfigure(self, config: pytest.Config) -> None:
@@ -169,7 +173,8 @@ class Face:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Take an xdist worker's statistics."""
-        self._tally.add_compiles(getattr(node, "workeroutput", {}).get("retarget", {}))
+        statistics, notes = getattr(node, "workeroutput", {}).get(OUTPUT, ({}, ()))
+        self._tally.add_compiles(statistics, notes)
 
     def pytest_terminal_summary(self, terminalreporter: Any, config: pytest.Config) -> None:
         """The table, the reasons, the figures."""

@@ -94,6 +94,7 @@ class Tally:
     keys: set[str] = field(default_factory=set)
     compiles: Counter[str] = field(default_factory=Counter)
     processes: int = 0
+    notes: dict[str, None] = field(default_factory=dict)
 
     def add(self, record: Record, category: str) -> None:
         """Count one report."""
@@ -109,8 +110,9 @@ class Tally:
         if record.key:
             self.keys.add(record.key)
 
-    def add_compiles(self, statistics: Mapping[str, float]) -> None:
-        """Add one process's compile statistics."""
+    def add_compiles(self, statistics: Mapping[str, float], notes: Sequence[str] = ()) -> None:
+        """Add one process's compile statistics, and what its store found amiss and mended."""
+        self.notes.update(dict.fromkeys(notes))
         if statistics:
             self.processes += 1
             self.compiles.update(statistics)
@@ -128,6 +130,7 @@ class Tally:
                 yield from table(suite[1], counts, width)
             elif verbosity >= 0:
                 yield Line(text=f"{suite[1].ljust(label)}{GAP}{count_text(_total(counts))}", fine=True)
+        yield from (Line(text=f"note: {note}") for note in self.notes)
         if verbosity >= 0:
             yield from self._reasons()
             for device, runtimes in sorted(self.devices.items()):

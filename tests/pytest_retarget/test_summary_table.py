@@ -106,6 +106,13 @@ def test_what_other_processes_compiled_is_counted_once() -> None:
     assert made.compile_line() == "compiled 2, reused 1; 1.5 s of compiling"
 
 
+def test_what_the_store_mended_is_told_once() -> None:
+    made = tally(*ALL_WELL)
+    for _ in range(2):
+        made.add_compiles({}, ["entry x was damaged and is compiled again"])
+    assert lines(made) == ["linalg  6 ok", "note: entry x was damaged and is compiled again"]
+
+
 def test_a_record_survives_as_builtin_types() -> None:
     record = Record(file="f", suite="s", compiler="c", runtime="r", reason="why", devices=("a", "b"), key="k", line=3)
     assert Record.from_plain(json.loads(json.dumps(record.to_plain()))) == record

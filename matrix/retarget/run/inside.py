@@ -107,7 +107,13 @@ def _run_case(program: Program, case: Case, send: Callable[[Progress], None], cl
         failure = Failure(stage=Stage.COMPARE, summary=mismatches[0].summary)
     if failure is None and case.must_check and not checks:
         failure = Failure(stage=Stage.COMPARE, summary=f"function {case.function!r} made no check")
-    return CaseOutcome(name=case.name, seconds=compared - start, failure=failure, mismatches=tuple(mismatches))
+    return CaseOutcome(
+        name=case.name,
+        function=case.function,
+        seconds=compared - start,
+        failure=failure,
+        mismatches=tuple(mismatches),
+    )
 
 
 def _failing_checks(checks: Sequence[Check]) -> list[Mismatch]:

@@ -75,7 +75,8 @@ def _run_case(driver: Driver, case: Case, message: RunModule) -> tuple[CaseOutco
     else:
         argv = [*message.config.run_under, *plan.argv]
         failure, output = _judge(argv, {**os.environ, **dict(plan.env)})
-    return CaseOutcome(name=case.name, seconds=time.perf_counter() - start, failure=failure), output
+    seconds = time.perf_counter() - start
+    return CaseOutcome(name=case.name, function=case.function, seconds=seconds, failure=failure), output
 
 
 def _judge(argv: list[str], env: dict[str, str]) -> tuple[Failure | None, str]:

@@ -1,0 +1,17 @@
+"""A damaged cache mends itself and says so."""
+
+from __future__ import annotations
+
+import pytest
+from acceptance_support import GOOD, Project
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n1",)], ids=["alone", "xdist"])
+def test_a_damaged_artifact_is_compiled_again_with_a_note(project: Project, arguments: tuple[str, ...]) -> None:
+    project.cpu(one=GOOD)
+    project.run("--retarget-cache-dir", "kept", "-m", "compile").assert_outcomes(passed=1, deselected=2)
+    [artifact] = (project.path / "kept").rglob("*.vmfb")
+    artifact.write_bytes(artifact.read_bytes()[:50])
+    result = project.run("--retarget-cache-dir", "kept", *arguments)
+    result.assert_outcomes(passed=3)
+    result.stdout.fnmatch_lines(["note: *", "compiled 1, reused 0; *"])
