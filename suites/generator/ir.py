@@ -252,8 +252,11 @@ class Module:
         floating = element.startswith("f")
         zero = "0.0" if floating else "0"
         iterators = '"parallel", "reduction"' if axis == 0 else '"reduction", "parallel"'
+        length = kind.removeprefix("tensor<").split("x")[1 - axis]
+        weights = f"tensor<{length}x{element}>"
         weight = "%weight" if element == "i32" else "%w"
         convert = [] if element == "i32" else [f"    %w = arith.sitofp %weight : i32 to {element}"]
+        maps = f"affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> ({'ji'[axis]})>, affine_map<(i, j) -> ({'ij'[axis]})>"
         return "\n".join(
             [
                 f"func.func private @{name}(%x: {kind}) -> {result} {{",
@@ -261,18 +264,25 @@ class Module:
                 "  %c1 = arith.constant 1 : i32",
                 "  %c5 = arith.constant 5 : i32",
                 "  %c7 = arith.constant 7 : i32",
-                f"  %empty = tensor.empty() : {result}",
-                f"  %init = linalg.fill ins(%zero : {element}) outs(%empty : {result}) -> {result}",
-                f"  %sums = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> ({'ij'[axis]})>],",
-                f"      iterator_types = [{iterators}]}} ins(%x : {kind}) outs(%init : {result}) {{",
-                f"  ^bb0(%v: {element}, %sum: {element}):",
-                f"    %index = linalg.index {1 - axis} : index",
+                f"  %room = tensor.empty() : {weights}",
+                "  %made = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>],",
+                f"      iterator_types = [\"parallel\"]}} outs(%room : {weights}) {{",
+                f"  ^bb0(%unused: {element}):",
+                "    %index = linalg.index 0 : index",
                 "    %i = arith.index_cast %index : index to i32",
                 "    %p = arith.muli %i, %c5 : i32",
                 "    %rest = arith.remui %p, %c7 : i32",
                 "    %weight = arith.addi %rest, %c1 : i32",
                 *convert,
-                f"    %term = arith.mul{'f' if floating else 'i'} %v, {weight} : {element}",
+                f"    linalg.yield {weight} : {element}",
+                f"  }} -> {weights}",
+                f"  %weights = util.optimization_barrier %made : {weights}",
+                f"  %empty = tensor.empty() : {result}",
+                f"  %init = linalg.fill ins(%zero : {element}) outs(%empty : {result}) -> {result}",
+                f"  %sums = linalg.generic {{indexing_maps = [{maps}],",
+                f"      iterator_types = [{iterators}]}} ins(%x, %weights : {kind}, {weights}) outs(%init : {result}) {{",
+                f"  ^bb0(%v: {element}, %weight: {element}, %sum: {element}):",
+                f"    %term = arith.mul{'f' if floating else 'i'} %v, %weight : {element}",
                 f"    %next = arith.add{'f' if floating else 'i'} %sum, %term : {element}",
                 f"    linalg.yield %next : {element}",
                 f"  }} -> {result}",

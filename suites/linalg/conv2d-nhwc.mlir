@@ -201,18 +201,25 @@ func.func private @weigh_rows_195x7xf32(%x: tensor<195x7xf32>) -> tensor<195xf32
   %c1 = arith.constant 1 : i32
   %c5 = arith.constant 5 : i32
   %c7 = arith.constant 7 : i32
-  %empty = tensor.empty() : tensor<195xf32>
-  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<195xf32>) -> tensor<195xf32>
-  %sums = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
-      iterator_types = ["parallel", "reduction"]} ins(%x : tensor<195x7xf32>) outs(%init : tensor<195xf32>) {
-  ^bb0(%v: f32, %sum: f32):
-    %index = linalg.index 1 : index
+  %room = tensor.empty() : tensor<7xf32>
+  %made = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]} outs(%room : tensor<7xf32>) {
+  ^bb0(%unused: f32):
+    %index = linalg.index 0 : index
     %i = arith.index_cast %index : index to i32
     %p = arith.muli %i, %c5 : i32
     %rest = arith.remui %p, %c7 : i32
     %weight = arith.addi %rest, %c1 : i32
     %w = arith.sitofp %weight : i32 to f32
-    %term = arith.mulf %v, %w : f32
+    linalg.yield %w : f32
+  } -> tensor<7xf32>
+  %weights = util.optimization_barrier %made : tensor<7xf32>
+  %empty = tensor.empty() : tensor<195xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<195xf32>) -> tensor<195xf32>
+  %sums = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>],
+      iterator_types = ["parallel", "reduction"]} ins(%x, %weights : tensor<195x7xf32>, tensor<7xf32>) outs(%init : tensor<195xf32>) {
+  ^bb0(%v: f32, %weight: f32, %sum: f32):
+    %term = arith.mulf %v, %weight : f32
     %next = arith.addf %sum, %term : f32
     linalg.yield %next : f32
   } -> tensor<195xf32>
@@ -224,18 +231,25 @@ func.func private @weigh_columns_195x7xf32(%x: tensor<195x7xf32>) -> tensor<7xf3
   %c1 = arith.constant 1 : i32
   %c5 = arith.constant 5 : i32
   %c7 = arith.constant 7 : i32
-  %empty = tensor.empty() : tensor<7xf32>
-  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<7xf32>) -> tensor<7xf32>
-  %sums = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>],
-      iterator_types = ["reduction", "parallel"]} ins(%x : tensor<195x7xf32>) outs(%init : tensor<7xf32>) {
-  ^bb0(%v: f32, %sum: f32):
+  %room = tensor.empty() : tensor<195xf32>
+  %made = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]} outs(%room : tensor<195xf32>) {
+  ^bb0(%unused: f32):
     %index = linalg.index 0 : index
     %i = arith.index_cast %index : index to i32
     %p = arith.muli %i, %c5 : i32
     %rest = arith.remui %p, %c7 : i32
     %weight = arith.addi %rest, %c1 : i32
     %w = arith.sitofp %weight : i32 to f32
-    %term = arith.mulf %v, %w : f32
+    linalg.yield %w : f32
+  } -> tensor<195xf32>
+  %weights = util.optimization_barrier %made : tensor<195xf32>
+  %empty = tensor.empty() : tensor<7xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<7xf32>) -> tensor<7xf32>
+  %sums = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (j)>],
+      iterator_types = ["reduction", "parallel"]} ins(%x, %weights : tensor<195x7xf32>, tensor<195xf32>) outs(%init : tensor<7xf32>) {
+  ^bb0(%v: f32, %weight: f32, %sum: f32):
+    %term = arith.mulf %v, %weight : f32
     %next = arith.addf %sum, %term : f32
     linalg.yield %next : f32
   } -> tensor<7xf32>
