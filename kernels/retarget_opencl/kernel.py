@@ -129,6 +129,58 @@ _SUBGROUP_BUILT_INS = {
 }
 
 
+_RESERVED = frozenset(
+    [
+        "kernel",
+        "global",
+        "local",
+        "constant",
+        "private",
+        "main",
+        "half",
+        "float",
+        "double",
+        "int",
+        "uint",
+        "char",
+        "uchar",
+        "short",
+        "ushort",
+        "long",
+        "ulong",
+        "bool",
+        "if",
+        "else",
+        "for",
+        "while",
+        "do",
+        "switch",
+        "case",
+        "default",
+        "break",
+        "continue",
+        "return",
+        "goto",
+        "struct",
+        "union",
+        "enum",
+        "typedef",
+        "const",
+        "volatile",
+        "restrict",
+        "static",
+        "inline",
+        "extern",
+        "signed",
+        "unsigned",
+        "void",
+        "sizeof",
+        "auto",
+        "register",
+    ]
+)
+
+
 def _hoist(value: Value) -> None:
     value.hoisted = True
     for parent in value.parents:
@@ -138,7 +190,7 @@ def _hoist(value: Value) -> None:
 def identifier(text: str) -> str:
     """Return `text` as a C identifier."""
     name = re.sub(r"\W+", "_", text).strip("_")
-    return name if name and not name[0].isdigit() else f"k_{name}"
+    return name if name and not name[0].isdigit() and name not in _RESERVED else f"k_{name}"
 
 
 @dataclass(slots=True)

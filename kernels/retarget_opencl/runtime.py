@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -238,7 +239,10 @@ class OpenClDevice:
         cl = self._cl
         program = cl.Program(self._context, source)
         try:
-            program.build(options=options, cache_dir=False)
+            with warnings.catch_warnings():
+                # What compilers merely remark about generated code is of no use to its user.
+                warnings.simplefilter("ignore", cl.CompilerWarning)
+                program.build(options=options, cache_dir=False)
         except cl.RuntimeError as error:
             log = program.get_build_info(self._found.device, cl.program_build_info.LOG).strip()
             name = cl.status_code.to_string(error.code, "<unknown error %d>")

@@ -1,0 +1,51 @@
+"""An OpenCL device and a compiler for the tests of `retarget_opencl`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from opencl_support import Compile, Load
+from retarget.extension import UnavailableError
+from retarget_opencl.compiler import OpenClCompiler
+from retarget_opencl.devices import FoundDevice, list_devices
+from retarget_opencl.runtime import OpenClDevice
+
+WIDE = ("--iree-input-demote-f64-to-f32=false",)
+
+
+@pytest.fixture(scope="session")
+def found() -> FoundDevice:
+    """The first OpenCL device; PoCL where there is no GPU."""
+    try:
+        return list_devices()[0]
+    except UnavailableError as error:
+        pytest.skip(f"{error}; {error.hint}")
+
+
+@pytest.fixture(scope="session")
+def device(found: FoundDevice, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenClDevice]:
+    """The device opened, with a cache of binaries of its own."""
+    opened = OpenClDevice(found, cache=tmp_path_factory.mktemp("binaries"))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="session")
+def compiled(device: OpenClDevice) -> Compile:
+    """Compile a module's text for the device; return the artifact."""
+    compiler = OpenClCompiler()
+    return lambda text: compiler.compile_bytes(text.encode(), "test.mlir", WIDE, device.profile).artifact
+
+
+@pytest.fixture(scope="session")
+def load(device: OpenClDevice, compiled: Compile) -> Load:
+    """Compile a module's text and load it."""
+    return lambda text: device.load(compiled(text))
+
+
+@pytest.fixture
+def binaries(tmp_path: Path) -> Path:
+    """An empty cache of binaries."""
+    return tmp_path / "binaries"

@@ -1,0 +1,37 @@
+"""Generated modules on the device against NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from opencl_modules import generate
+from opencl_support import Load
+
+NORMAL = 40
+SLOW = 500
+
+
+def _agrees(load: Load, seed: int) -> None:
+    module = generate(seed)
+    (actual,) = load(module.text).call("main", module.inputs, lambda check: None)
+    assert actual.shape == module.expected.shape, module.title
+    assert actual.dtype == module.expected.dtype, module.title
+    wide = np.float64 if module.expected.dtype.kind in "fV" or module.tolerance else actual.dtype
+    np.testing.assert_allclose(
+        actual.astype(wide),
+        module.expected.astype(wide),
+        rtol=module.tolerance,
+        atol=module.tolerance,
+        err_msg=module.title,
+    )
+
+
+@pytest.mark.parametrize("seed", range(NORMAL))
+def test_a_generated_module_agrees_with_numpy(load: Load, seed: int) -> None:
+    _agrees(load, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(NORMAL, SLOW))
+def test_many_generated_modules_agree_with_numpy(load: Load, seed: int) -> None:
+    _agrees(load, seed)
