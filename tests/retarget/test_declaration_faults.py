@@ -459,6 +459,7 @@ def test_all_faults_of_a_file_and_those_above_come_together_in_order(folder: Pat
     (folder / "a" / "suite.toml").write_text(SUITE.replace('"all"', '"missing"') + "extra = 2\n" + TARGET + "x = 1\n")
     found = faults(folder / "a" / "suite.toml")
     assert [message.split(": ")[:2] for message in found] == [
+        ["a/suite.toml:5", "module_test_suite[0].targets[0]"],
         ["a/suite.toml:6", "module_test_suite[0].extra"],
         ["a/suite.toml:11", "target_config[0].x"],
         ["matrix.toml:4", "compiler_config[0].timeout"],
@@ -599,8 +600,8 @@ def test_whatever_stands_in_a_file_is_a_suite_or_a_fault(folder: Path, data: dic
 def test_unknown_key_does_not_hide_the_other_faults_of_its_table(folder: Path) -> None:
     suite = SUITE.replace('"all"', '"al"') + 'tag = ["fast"]\n'
     assert faults_of(folder, CONFIGS + suite) == [
-        "suite.toml:15: module_test_suite[0].targets[0]: found 'al', expected a target_config that is declared here or "
-        "above; did you mean 'all'?",
+        "suite.toml:15: module_test_suite[0].targets[0]: found 'al', expected the name of a target_config declared in "
+        "this file or above; did you mean 'all'?",
         "suite.toml:16: module_test_suite[0].tag: found the unknown key 'tag', expected one of allow_empty, "
         "compiler_flags, exclude, kind, module, name, srcs, tags, targets, timeout; did you mean 'tags'?",
     ]
