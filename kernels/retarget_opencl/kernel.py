@@ -129,55 +129,9 @@ _SUBGROUP_BUILT_INS = {
 }
 
 
+# Names that a function of a module may have and a kernel may not; IREE's own suffixes avoid most.
 _RESERVED = frozenset(
-    [
-        "kernel",
-        "global",
-        "local",
-        "constant",
-        "private",
-        "main",
-        "half",
-        "float",
-        "double",
-        "int",
-        "uint",
-        "char",
-        "uchar",
-        "short",
-        "ushort",
-        "long",
-        "ulong",
-        "bool",
-        "if",
-        "else",
-        "for",
-        "while",
-        "do",
-        "switch",
-        "case",
-        "default",
-        "break",
-        "continue",
-        "return",
-        "goto",
-        "struct",
-        "union",
-        "enum",
-        "typedef",
-        "const",
-        "volatile",
-        "restrict",
-        "static",
-        "inline",
-        "extern",
-        "signed",
-        "unsigned",
-        "void",
-        "sizeof",
-        "auto",
-        "register",
-    ]
+    {"kernel", "global", "local", "constant", "private", "main", "half", "bool", "restrict", "inline"}
 )
 
 

@@ -67,6 +67,11 @@ class Pool:
             self._kept += capacity
             self._free.setdefault(capacity, []).append(buffer)
 
+    @property
+    def waiting(self) -> int:
+        """Number of buffers that are not in use."""
+        return sum(len(buffers) for buffers in self._free.values())
+
     def clear(self) -> None:
         """Release all buffers that are not in use."""
         self._free.clear()

@@ -178,6 +178,11 @@ class OpenClDevice:
         """The in-order queue."""
         return self._queue
 
+    @property
+    def pool_buffers(self) -> int:
+        """Number of buffers that wait to be used again."""
+        return self._pool.waiting
+
     def load(self, artifact: bytes) -> OpenClProgram:
         """Build an artifact's kernels and run its initialisers. Raises `DriverError`."""
         try:

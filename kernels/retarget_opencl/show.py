@@ -36,26 +36,45 @@ def _lines(artifact: OpenClArtifact) -> Iterator[str]:
     yield artifact.source.rstrip()
 
 
+# Which words of an instruction are numbers of something else than registers.
+_PLAIN_WORDS: dict[str, tuple[int, ...]] = {
+    "br": (0,),
+    "cond_br": (1, 4),
+    "switch_br": (1,),
+    "call": (0,),
+    "global_load": (1,),
+    "global_store": (0,),
+    "dispatch": (0,),
+    "view_dim": (2,),
+    "affine": (3, 4),
+    "export": (4,),
+}
+
+
 def _function(function: Function, program: Program) -> Iterator[str]:
     names = {item.register: _constant(item.kind, item.value) for item in function.constants}
 
-    def word(value: Scalar) -> str:
+    def register(value: Scalar) -> str:
         if isinstance(value, tuple):
-            return f"({', '.join(word(item) for item in value)})"
-        if isinstance(value, int):
-            return names.get(value, f"r{value}")
-        return repr(value)
+            return f"({', '.join(register(item) for item in value)})"
+        return names.get(value, f"r{value}") if isinstance(value, int) else repr(value)
 
-    yield f"function {function.name}({', '.join(f'r{register}' for register in function.parameters)})"
+    def plain(name: str, value: Scalar) -> str:
+        if isinstance(value, int) and name == "dispatch":
+            return program.kernels[value].name
+        if isinstance(value, int) and name == "call":
+            return program.functions[value].name
+        if isinstance(value, int) and name.startswith("global_"):
+            return f"@{program.globals[value][0]}"
+        return f"block {value}" if name.endswith("br") and isinstance(value, int) else repr(value)
+
+    yield f"function {function.name}({', '.join(f'r{number}' for number in function.parameters)})"
     for number, block in enumerate(function.blocks):
         yield f"  block {number}"
         for name, *words in block:
-            if name == "dispatch":
-                kernel, *rest = words
-                label = program.kernels[kernel].name if isinstance(kernel, int) else repr(kernel)
-                yield f"    dispatch {label} {' '.join(word(item) for item in rest)}"
-            else:
-                yield f"    {name} {' '.join(word(item) for item in words)}".rstrip()
+            known = _PLAIN_WORDS.get(str(name), ())
+            texts = [plain(str(name), word) if place in known else register(word) for place, word in enumerate(words)]
+            yield f"    {name} {' '.join(texts)}".rstrip()
 
 
 def _constant(kind: str, value: Scalar) -> str:

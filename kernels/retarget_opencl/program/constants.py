@@ -52,14 +52,14 @@ def element_dtype(name: str) -> np.dtype[np.generic] | None:
     return None
 
 
-_TYPE = re.compile(r"(?:tensor|vector)<((?:\d+x)*)(.+)>$")
+_TYPE = re.compile(r"(?:tensor|vector)<((?:\d+x)*)([^?].*)>$")
 _TOKEN = re.compile(r"true|false|0[xX][0-9A-Fa-f]+|[-+]?[0-9][0-9.]*(?:[eE][-+]?[0-9]+)?|[-+]?(?:inf|nan)")
 
 
 def _split_type(text: str) -> tuple[int, str]:
     match = _TYPE.match(text.strip())
     if match is None:
-        msg = f"expected a tensor or vector type with static shape, found {text[:80]!r}"
+        msg = f"expected a tensor or vector type with static shape, found {text.strip()[:80]!r}"
         raise ConstantSyntaxError(msg)
     return prod(int(size) for size in match[1].split("x") if size), match[2]
 

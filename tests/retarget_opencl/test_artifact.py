@@ -1,0 +1,102 @@
+"""The artifact's file: what is written is read; what is damaged is refused, with what to do."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+from retarget_opencl.artifact import ArtifactError, OpenClArtifact, read_artifact, write_artifact
+from retarget_opencl.profile import generic_profile
+from retarget_opencl.program.model import Constant, Export, Function, Kernel, Program
+from retarget_opencl.show import show_artifact
+
+
+@pytest.fixture
+def artifact() -> OpenClArtifact:
+    function = Function(
+        name="main",
+        registers=3,
+        parameters=(0,),
+        constants=(Constant(register=1, kind="number", value=7), Constant(register=2, kind="float", value="0x1p+0")),
+        blocks=((("scalar", "addi", "i32", 0, 0, 1), ("return", (0,))),),
+    )
+    program = Program(
+        globals=(("counter", 3), ("table", None)),
+        functions=(function,),
+        initializers=(),
+        exports=(Export(name="main", function=0, arguments=("i32",), results=("i32",)),),
+        kernels=(Kernel(name="k", bindings=(0, 2), constants=(1,), workgroup_size=(32, 2, 1), groups=0),),
+    )
+    return OpenClArtifact(
+        profile=generic_profile("cpu"),
+        features=frozenset({"fp64"}),
+        source="__kernel void k() {}",
+        program=program,
+        blobs=(b"abc", b""),
+    )
+
+
+def test_an_artifact_is_read_as_it_was_written(artifact: OpenClArtifact) -> None:
+    read = read_artifact(write_artifact(artifact))
+    assert (read.profile, read.features, read.source, read.program, read.blobs) == (
+        artifact.profile,
+        artifact.features,
+        artifact.source,
+        artifact.program,
+        artifact.blobs,
+    )
+
+
+def test_equal_artifacts_give_equal_bytes(artifact: OpenClArtifact) -> None:
+    assert write_artifact(artifact) == write_artifact(read_artifact(write_artifact(artifact)))
+
+
+@pytest.mark.parametrize("kept", [60, 200, -1])
+def test_a_truncated_artifact_is_refused(artifact: OpenClArtifact, kept: int) -> None:
+    data = write_artifact(artifact)[:kept]
+    expected = f"the OpenCL artifact is truncated or was changed ({shown}); compile it again"
+    with pytest.raises(ArtifactError) as caught:
+        read_artifact(data)
+    assert str(caught.value) == expected
+
+
+def test_a_tampered_artifact_is_refused(artifact: OpenClArtifact) -> None:
+    data = bytearray(write_artifact(artifact))
+    data[-1] ^= 1
+    with pytest.raises(
+        ArtifactError, match=r"^the OpenCL artifact is truncated or was changed \(\d+ bytes, whose digest"
+    ):
+        read_artifact(bytes(data))
+
+
+def test_a_newer_artifact_is_refused(artifact: OpenClArtifact) -> None:
+    data = bytearray(write_artifact(artifact))
+    data[8:12] = struct.pack("<I", 99)
+    with pytest.raises(ArtifactError) as caught:
+        read_artifact(bytes(data))
+    assert str(caught.value) == (
+        "the OpenCL artifact has format version 99, newer than the version 1 that is read here; compile it again"
+    )
+
+
+@pytest.mark.parametrize("data", [b"", b"RTGT", b"\x7fELF" + bytes(100)])
+def test_another_file_is_refused(data: bytes) -> None:
+    with pytest.raises(ArtifactError) as caught:
+        read_artifact(data)
+    assert str(caught.value) == (
+        f"not an OpenCL artifact: it begins with {data[:8]!r}, expected b'RTGTOCL\\n'; compile with iree-opencl"
+    )
+
+
+def test_an_artifact_is_shown_for_a_person(artifact: OpenClArtifact) -> None:
+    lines = show_artifact(write_artifact(artifact)).splitlines()
+    assert "  profile     cpu: arch cpu, half emulated, subgroups none" in lines
+    assert "    k: 32x2x1 work-items, 2 buffers, 1 constants" in lines
+    assert lines[-6:] == [
+        "function main(r0)",
+        "  block 0",
+        "    scalar 'addi' 'i32' r0 r0 7",
+        "    return (r0)",
+        "",
+        "__kernel void k() {}",
+    ]

@@ -1,0 +1,224 @@
+"""Loading and calling on the device: arguments, state, checks, faults, host cost."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from opencl_support import Compile, Load
+from retarget.extension import Check, DriverError
+from retarget_opencl.artifact import read_artifact, write_artifact
+from retarget_opencl.devices import FoundDevice
+from retarget_opencl.runtime import OpenClDevice, OpenClProgram
+
+ADD = """
+func.func @add(%a: tensor<?x4xf32>, %n: i32) -> (tensor<?x4xf32>, i32) {
+  %0 = arith.addf %a, %a : tensor<?x4xf32>
+  %c1 = arith.constant 1 : i32
+  %m = arith.addi %n, %c1 : i32
+  return %0, %m : tensor<?x4xf32>, i32
+}
+"""
+
+STATE = """
+util.global private mutable @total = dense<1.0> : tensor<4xf32>
+func.func @accumulate(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %t = util.global.load @total : tensor<4xf32>
+  %s = arith.addf %t, %x : tensor<4xf32>
+  util.global.store %s, @total : tensor<4xf32>
+  return %s : tensor<4xf32>
+}
+"""
+
+CHECKS = """
+func.func @checks() {
+  %a = util.unfoldable_constant dense<[1.0, 2.0]> : tensor<2xf32>
+  check.expect_eq_const(%a, dense<[1.0, 2.5]> : tensor<2xf32>) : tensor<2xf32>
+  check.expect_almost_eq_const(%a, dense<[1.0, 2.0]> : tensor<2xf32>, atol 0.5, rtol 0.25) : tensor<2xf32>
+  return
+}
+"""
+
+ASSERTS = """
+func.func @guarded(%n: i32) -> i32 {
+  %c0 = arith.constant 0 : i32
+  %ok = arith.cmpi sgt, %n, %c0 : i32
+  cf.assert %ok, "n must be positive"
+  return %n : i32
+}
+"""
+
+CHAIN = """
+func.func @chain(%a: tensor<64xf32>, %n: i32) -> tensor<64xf32> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %a) -> tensor<64xf32> : i32 {
+    %y = arith.addf %x, %a : tensor<64xf32>
+    scf.yield %y : tensor<64xf32>
+  }
+  return %r : tensor<64xf32>
+}
+"""
+
+
+def _nothing(check: Check) -> None:
+    del check
+
+
+@pytest.fixture(scope="module")
+def add(load: Load) -> OpenClProgram:
+    return load(ADD)
+
+
+def test_arrays_and_scalars_go_in_and_come_out(add: OpenClProgram) -> None:
+    array = np.arange(12, dtype=np.float32).reshape(3, 4)
+    doubled, following = add.call("add", [array, np.int32(41)], _nothing)
+    np.testing.assert_array_equal(doubled, array * 2)
+    assert following.dtype == np.int32
+    assert following == 42
+
+
+def test_an_array_need_not_be_contiguous(add: OpenClProgram) -> None:
+    array = np.arange(24, dtype=np.float32).reshape(4, 6).T[::2][:, :4]
+    (doubled, _) = add.call("add", [array, np.int32(0)], _nothing)
+    np.testing.assert_array_equal(doubled, array * 2)
+
+
+def test_an_array_may_be_empty(add: OpenClProgram) -> None:
+    (doubled, _) = add.call("add", [np.zeros((0, 4), np.float32), np.int32(0)], _nothing)
+    assert doubled.shape == (0, 4)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ([np.zeros((2, 4), np.float32)], "add: expected 2 arguments, found 1 (sync func @add(%input0: tensor<?x4xf32>"),
+        ([np.zeros((2, 4)), np.int32(0)], "input0: expected elements of type f32, found f64"),
+        ([np.zeros((2, 5), np.float32), np.int32(0)], "input0: expected shape 2x4, found 2x5"),
+        ([np.zeros(3, np.float32), np.int32(0)], "input0: expected shape 3x4, found 3"),
+        (
+            [np.zeros((2, 4), np.float32), np.zeros(2, np.int32)],
+            "add: argument 1 is a scalar of type i32, found an array of shape (2,)",
+        ),
+        ([np.zeros((2, 4), "U1"), np.int32(0)], "arrays of <U1 have no tensor element type"),
+    ],
+)
+def test_a_wrong_argument_is_an_error_that_names_it(
+    add: OpenClProgram, inputs: list[npt.NDArray[np.generic]], message: str
+) -> None:
+    with pytest.raises(DriverError) as caught:
+        add.call("add", inputs, _nothing)
+    assert str(caught.value).startswith(message)
+
+
+def test_an_unknown_function_names_the_known_ones(add: OpenClProgram) -> None:
+    with pytest.raises(DriverError, match=r"^there is no function 'sub'; the artifact's are: add$"):
+        add.call("sub", [], _nothing)
+
+
+def test_a_global_lives_from_call_to_call_and_not_from_load_to_load(load: Load) -> None:
+    ones = np.ones(4, np.float32)
+    program = load(STATE)
+    values = [program.call("accumulate", [ones], _nothing)[0][0] for _ in range(3)]
+    assert values == [2.0, 3.0, 4.0]
+    assert load(STATE).call("accumulate", [ones], _nothing)[0][0] == 2.0
+
+
+def test_checks_are_handed_on_with_their_tolerances_and_the_call_goes_on(load: Load) -> None:
+    seen: list[Check] = []
+    load(CHECKS).call("checks", [], seen.append)
+    assert [check.kind for check in seen] == ["eq", "almost_eq"]
+    assert (seen[1].atol, seen[1].rtol) == (0.5, 0.25)
+    np.testing.assert_array_equal(seen[0].actual, [1.0, 2.0])
+    assert seen[0].expected is not None
+    np.testing.assert_array_equal(seen[0].expected, [1.0, 2.5])
+
+
+def test_a_failed_assertion_is_an_error_in_its_own_words(load: Load) -> None:
+    program = load(ASSERTS)
+    assert program.call("guarded", [np.int32(3)], _nothing)[0] == 3
+    with pytest.raises(DriverError, match=r"^assertion failed: n must be positive$"):
+        program.call("guarded", [np.int32(-3)], _nothing)
+
+
+def test_a_module_without_functions_with_bodies_loads(load: Load) -> None:
+    assert list(load("").functions) == []
+
+
+def test_kernels_for_what_the_device_lacks_are_refused(device: OpenClDevice, compiled: Compile) -> None:
+    artifact = read_artifact(compiled(ADD))
+    device_without = device.profile
+    try:
+        device.profile = replace(device.profile, fp64=False)
+        with pytest.raises(DriverError) as caught:
+            device.load(write_artifact(replace(artifact, features=frozenset({"fp64"}))))
+    finally:
+        device.profile = device_without
+    assert str(caught.value) == (
+        f"the artifact's kernels need double precision (cl_khr_fp64), which {device.infos[0].name} does not have; "
+        f"it was compiled for the profile {artifact.profile.name}"
+    )
+    assert caught.value.hint == "compile with --opencl-profile=opencl://0"
+
+
+def test_a_build_failure_shows_the_log_and_the_error_by_name(device: OpenClDevice, compiled: Compile) -> None:
+    artifact = read_artifact(compiled(ADD))
+    with pytest.raises(DriverError) as caught:
+        device.load(write_artifact(replace(artifact, source="__kernel void broken( {")))
+    text = str(caught.value)
+    assert text.startswith(f"building the kernels failed with CL_BUILD_PROGRAM_FAILURE on {device.infos[0].name}:\n")
+    assert "error:" in text
+
+
+def test_a_malformed_program_is_refused(device: OpenClDevice, compiled: Compile) -> None:
+    artifact = read_artifact(compiled(ASSERTS))
+    function = replace(artifact.program.functions[0], blocks=((("format_disk",), ("return", ())),))
+    program = replace(artifact.program, functions=(function,))
+    with pytest.raises(
+        DriverError, match=r"^the artifact's program is malformed \(unknown instruction 'format_disk' in "
+    ):
+        device.load(write_artifact(replace(artifact, program=program)))
+
+
+def test_binaries_are_built_once_and_a_damaged_one_is_built_again(
+    found: FoundDevice, compiled: Compile, binaries: Path
+) -> None:
+    artifact = compiled(ADD)
+    arguments = [np.ones((1, 4), np.float32), np.int32(0)]
+    for _ in range(2):
+        device = OpenClDevice(found, cache=binaries)
+        assert device.load(artifact).call("add", arguments, _nothing)[0][0, 0] == 2
+        device.close()
+    (binary,) = binaries.iterdir()
+    binary.write_bytes(b"damaged")
+    device = OpenClDevice(found, cache=binaries)
+    assert device.load(artifact).call("add", arguments, _nothing)[0][0, 0] == 2
+    device.close()
+
+
+def test_buffers_are_used_again(load: Load, device: OpenClDevice) -> None:
+    program = load(CHAIN)
+    ones = np.ones(64, np.float32)
+    assert program.call("chain", [ones, np.int32(500)], _nothing)[0][0] == 501
+    # Two buffers take turns, whatever the number of steps; argument, result and constants come on top.
+    assert device.pool_buffers < 50
+
+
+@pytest.mark.slow
+def test_the_host_spends_less_than_twenty_microseconds_on_a_dispatch(load: Load) -> None:
+    program = load(CHAIN)
+    steps = 2000
+    call, wait = program.bind("chain", [np.ones(64, np.float32), np.int32(steps)])
+    call()
+    wait()
+    spent = []
+    for _ in range(5):
+        start = time.thread_time()
+        call()
+        spent.append((time.thread_time() - start) / steps)
+        wait()
+    assert min(spent) < 20e-6
