@@ -66,7 +66,7 @@ def test_the_faults_of_a_shared_file_are_told_once(project: Project, arguments: 
         ),
         (
             ("-o", "retarget_jobs=0"),
-            "retarget_jobs in None: found '0', expected a whole number of compiles at a time, 1 or more",
+            "retarget_jobs in the ini file: found '0', expected a whole number of compiles at a time, 1 or more",
         ),
     ],
 )
