@@ -54,6 +54,7 @@ def test_equal_artifacts_give_equal_bytes(artifact: OpenClArtifact) -> None:
 @pytest.mark.parametrize("kept", [60, 200, -1])
 def test_a_truncated_artifact_is_refused(artifact: OpenClArtifact, kept: int) -> None:
     data = write_artifact(artifact)[:kept]
+    shown = f"{len(data)} bytes, whose digest does not match"
     expected = f"the OpenCL artifact is truncated or was changed ({shown}); compile it again"
     with pytest.raises(ArtifactError) as caught:
         read_artifact(data)
