@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from retarget.extension import DriverError, FunctionInfo, RunPlan
 from retarget.model import RuntimeConfig
@@ -12,7 +13,9 @@ from retarget.outcomes import DeviceInfo
 
 from .artifact import ArtifactError, read_artifact
 from .devices import find_device, info_of, list_devices
-from .runtime import OpenClDevice
+
+if TYPE_CHECKING:
+    from .runtime import OpenClDevice
 
 __all__ = ["OpenClDriver"]
 
@@ -36,6 +39,8 @@ class OpenClDriver:
             msg = f"the opencl driver has no flag {unknown[0]!r}; it knows --opencl-profiling"
             raise DriverError(msg)
         found = find_device(config.devices[0] if config.devices else "", list_devices())
+        from .runtime import OpenClDevice  # brings in NumPy, which pytest's process can do without
+
         return OpenClDevice(found, profiling="--opencl-profiling" in config.flags)
 
     def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
