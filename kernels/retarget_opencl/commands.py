@@ -60,7 +60,10 @@ def _same_element(given: int, wanted: int) -> bool:
 
 
 class Commands:
-    """The commands of one loaded program. `sink` receives its checks while a call runs."""
+    """The commands of one loaded program.
+
+    `sink` receives its checks while a call runs; `events`, if a list, the events of its dispatches by kernel name.
+    """
 
     def __init__(self, queue: cl.CommandQueue, pool: Pool, program: cl.Program | None) -> None:
         import pyopencl as cl
@@ -68,6 +71,7 @@ class Commands:
         self._cl, self.queue, self.pool, self.program = cl, queue, pool, program
         self.sink: CheckSink | None = None
         self.dispatches = 0
+        self.events: list[tuple[str, cl.Event]] | None = None
 
     # ------------------------------------------------------------ memory
 
@@ -189,8 +193,10 @@ class Commands:
                 if constants[index] != value:
                     set_arg(2 * count + index, np.uint32(value & 0xFFFFFFFF))
                     constants[index] = value
-            enqueue(queue, instance, total, sizes)
+            event = enqueue(queue, instance, total, sizes)
             commands.dispatches += 1
+            if commands.events is not None:
+                commands.events.append((kernel.name, event))
 
         return launch
 

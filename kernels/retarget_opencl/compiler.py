@@ -16,11 +16,15 @@ from retarget.model import CompilerConfig, CompileTarget
 from retarget_iree.toolchain import find_toolchain
 
 from .artifact import ARTIFACT_SUFFIX, OpenClArtifact, write_artifact
-from .profile import DeviceProfile, generic_profile, target_attribute
+from .profile import HALF_MODES, SUBGROUP_MODES, DeviceProfile, generic_profile, target_attribute
 
 __all__ = ["OpenClCompiler", "OpenClFlags", "split_flags"]
 
 _PREFIX = "--opencl-"
+_CHOICES = {"half": HALF_MODES, "subgroups": SUBGROUP_MODES}
+_KNOWN_FLAGS = (
+    "--opencl-profile=NAME|URI, --opencl-arch=NAME, --opencl-half=native|emulated or --opencl-subgroups=none|khr|ptx"
+)
 
 
 @cache
@@ -39,12 +43,13 @@ class OpenClFlags:
     """The flags of a config, ours apart from IREE's.
 
     `profile` is a generic profile's name or a device URI; empty means the first OpenCL device, or the generic profile
-    where there is none. `arch` and `half` override the profile's.
+    where there is none. `arch`, `half` and `subgroups` override the profile's.
     """
 
     profile: str = ""
     arch: str = ""
     half: str = ""
+    subgroups: str = ""
     iree: tuple[str, ...] = ()
 
 
@@ -57,12 +62,11 @@ def split_flags(flags: Sequence[str]) -> OpenClFlags:
             rest.append(flag)
             continue
         name, _, value = flag.removeprefix(_PREFIX).partition("=")
-        if name not in {"profile", "arch", "half"} or not value:
-            known = "--opencl-profile=NAME|URI, --opencl-arch=NAME or --opencl-half=native|emulated"
-            msg = f"unknown flag {flag!r}: expected {known}"
+        if name not in {"profile", "arch", *_CHOICES} or not value:
+            msg = f"unknown flag {flag!r}: expected {_KNOWN_FLAGS}"
             raise CompilerError(msg)
-        if name == "half" and value not in {"native", "emulated"}:
-            msg = f"{flag!r}: expected native or emulated"
+        if value not in _CHOICES.get(name, (value,)):
+            msg = f"{flag!r}: expected {' or '.join(_CHOICES[name])}"
             raise CompilerError(msg)
         ours[name] = value
     return OpenClFlags(iree=tuple(rest), **ours)
@@ -85,7 +89,12 @@ def _profile(flags: OpenClFlags) -> DeviceProfile:
             profile = generic_profile(wanted)
         except RetargetError as error:
             raise CompilerError(str(error)) from error
-    return replace(profile, arch=flags.arch or profile.arch, half=flags.half or profile.half)
+    return replace(
+        profile,
+        arch=flags.arch or profile.arch,
+        half=flags.half or profile.half,
+        subgroups=flags.subgroups or profile.subgroups,
+    )
 
 
 class OpenClCompiler:

@@ -9,7 +9,7 @@ from typing import Any
 
 from .spirv_types import Array, Scalar, SpirvType, TypeNames, TypeSyntaxError, Vector
 
-__all__ = ["float_text", "integer_text", "literal"]
+__all__ = ["float_text", "integer_text", "literal", "signed_text"]
 
 Ir = Any
 
@@ -44,11 +44,22 @@ def integer_text(kind: Scalar, value: int) -> str:
     value &= (1 << kind.bits) - 1
     if kind.bits == 64:
         return f"{value}ul"
-    # Small types have no suffix of their own; the literal is an int and keeps its value. Most negative 32-bit
-    # constants are offsets: written as a cast, they stay readable.
+    if kind.bits < 32:
+        # Without a suffix of its own, a small literal would be an int, and `min` of it and a short ambiguous.
+        return f"({'uchar' if kind.bits == 8 else 'ushort'}){value}"
+    # Most negative 32-bit constants are offsets: written as a cast, they stay readable.
     if kind.bits == 32 and value >= 1 << 31 and value != 1 << 31 and (1 << 32) - value < 1 << 16:
         return f"(uint)-{(1 << 32) - value}"
-    return f"{value}u" if kind.bits == 32 else str(value)
+    return f"{value}u"
+
+
+def signed_text(kind: Scalar, value: int) -> str:
+    """Return the literal of an integer in the signed type."""
+    if value == -(1 << (kind.bits - 1)) and kind.bits >= 32:
+        # The digits of the lowest number are one too many for its type.
+        return "INT_MIN" if kind.bits == 32 else "LONG_MIN"
+    names = {8: "(char)", 16: "(short)", 32: "", 64: "(long)"}
+    return f"{names[kind.bits]}{value}"
 
 
 def _scalar(names: TypeNames, kind: Scalar, value: float) -> str:

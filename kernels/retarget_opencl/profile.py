@@ -15,7 +15,7 @@ from typing import Any
 
 from retarget.errors import RetargetError, did_you_mean
 
-__all__ = ["GENERIC_PROFILES", "DeviceProfile", "generic_profile", "target_attribute"]
+__all__ = ["GENERIC_PROFILES", "HALF_MODES", "SUBGROUP_MODES", "DeviceProfile", "generic_profile", "target_attribute"]
 
 HALF_MODES = ("native", "emulated")
 SUBGROUP_MODES = ("none", "khr", "ptx")

@@ -127,6 +127,15 @@ class OpenClProgram:
         code = self._machine.codes[export.function]
         return lambda: code.run(arguments), self._commands.queue.finish
 
+    def record_events(self, *, on: bool) -> list[tuple[str, cl.Event]]:
+        """Start or stop recording dispatches; return (kernel name, event) of those recorded so far. For benchmarks.
+
+        Events have times only on a device that was opened with `--opencl-profiling`.
+        """
+        recorded = self._commands.events or []
+        self._commands.events = [] if on else None
+        return recorded
+
     def _argument(self, function: str, index: int, kind: str, array: Array) -> View | int | float:
         if kind == "!hal.buffer_view" or kind.startswith("tensor<"):
             return self._commands.to_device(np.asarray(array))

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from ..kernel import KernelWriter, Op
+from ..literals import signed_text
 from ..spirv_types import Scalar, Vector, lanes_of
 
 __all__ = ["Fit", "Rule", "RuleTable", "round_half", "text_rule"]
@@ -90,13 +91,8 @@ class _Placeholders(Mapping[str, str]):
             assert op.result is not None  # noqa: S101
             return str(lanes_of(op.result)) if isinstance(op.result, Vector) else ""
         operand = op.operands[int(key[1:])]
-        if (
-            key[0] == "s"
-            and operand.number is not None
-            and isinstance(operand.kind, Scalar)
-            and operand.kind.bits == 32
-        ):
-            return str(operand.number)
+        if key[0] == "s" and operand.number is not None and isinstance(operand.kind, Scalar):
+            return signed_text(operand.kind, operand.number)
         if key[0] == "s":
             return f"as_{names.signed(operand.kind)}({operand.text})"
         return names.value(operand.kind)

@@ -1,0 +1,414 @@
+"""The same modules on the same GPU through OpenCL and through IREE's own drivers.
+
+    python benchmarks/opencl_speed.py                                # what is here: opencl, vulkan, cuda, llvm-cpu
+    python benchmarks/opencl_speed.py --backends opencl,vulkan,cuda --only matmul,softmax --json results.json
+
+Per module and backend two times, each the best of several runs. *Wall*: one call on arguments that are on the device
+already, until the device is done. *Device*: for OpenCL the sum of its kernels' profiling events; for IREE's drivers the
+module is compiled once more with every dispatch repeated (`--iree-hal-benchmark-dispatch-repeat-count`), and the
+difference of the wall times is divided by the number of repetitions more. Beside them the share of the device's limit
+that the device time comes to, and OpenCL's device time over each other's.
+
+Results are compared with OpenCL's before anything is timed: a fast wrong kernel is no result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.generic]
+REPEATS = 11
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """A module whose function `main` is timed. `flops` and `bytes` are what one call must at least do and move."""
+
+    name: str
+    text: str
+    inputs: tuple[Array, ...]
+    flops: float
+    bytes: float
+    tolerance: float = 1e-3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """Times in seconds. `error` says why there are none."""
+
+    backend: str
+    workload: str
+    wall: float = float("nan")
+    device: float = float("nan")
+    error: str = ""
+
+
+# Part of the name; FLOP/s in single and in half precision without tensor cores; bytes/s. From the vendors' data sheets.
+LIMITS = (
+    ("H200", 67e12, 134e12, 4.8e12),
+    ("H100", 67e12, 134e12, 3.35e12),
+    ("A100", 19.5e12, 78e12, 2.0e12),
+    ("L40", 90.5e12, 90.5e12, 0.864e12),
+)
+
+
+def _random(shape: Sequence[int], dtype: npt.DTypeLike = np.float32) -> Array:
+    return (np.random.default_rng(len(shape)).integers(-8, 9, tuple(shape)) / 8).astype(dtype)
+
+
+def matmul(size: int, element: str = "f32") -> Workload:
+    """A square matrix product."""
+    kind = f"tensor<{size}x{size}x{element}>"
+    dtype = np.float16 if element == "f16" else np.float32
+    text = f"""func.func @main(%a: {kind}, %b: {kind}) -> {kind} {{
+  %z = arith.constant 0.0 : {element}
+  %e = tensor.empty() : {kind}
+  %f = linalg.fill ins(%z : {element}) outs(%e : {kind}) -> {kind}
+  %r = linalg.matmul ins(%a, %b : {kind}, {kind}) outs(%f : {kind}) -> {kind}
+  return %r : {kind}
+}}"""
+    return Workload(
+        name=f"matmul {element} {size}",
+        text=text,
+        inputs=(_random((size, size), dtype), _random((size, size), dtype)),
+        flops=2.0 * size**3,
+        bytes=3.0 * size**2 * np.dtype(dtype).itemsize,
+        tolerance=0.3 if element == "f16" else 1e-3,
+    )
+
+
+def convolution() -> Workload:
+    """A 3x3 convolution, 8x56x56x128 to as many channels."""
+    image, kernel, out = "tensor<8x58x58x128xf32>", "tensor<3x3x128x128xf32>", "tensor<8x56x56x128xf32>"
+    text = f"""func.func @main(%a: {image}, %k: {kernel}) -> {out} {{
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : {out}
+  %f = linalg.fill ins(%z : f32) outs(%e : {out}) -> {out}
+  %r = linalg.conv_2d_nhwc_hwcf ins(%a, %k : {image}, {kernel}) outs(%f : {out}) -> {out}
+  return %r : {out}
+}}"""
+    inputs = (_random((8, 58, 58, 128)), _random((3, 3, 128, 128)))
+    flops = 2.0 * 8 * 56 * 56 * 128 * 9 * 128
+    moved = 4.0 * (inputs[0].size + inputs[1].size + 8 * 56 * 56 * 128)
+    return Workload(name="conv2d 3x3 8x56x56x128", text=text, inputs=inputs, flops=flops, bytes=moved, tolerance=1e-2)
+
+
+def softmax(rows: int = 8192, columns: int = 4096) -> Workload:
+    """Softmax over rows."""
+    kind = f"tensor<{rows}x{columns}xf32>"
+    text = f"""func.func @main(%a: {kind}) -> {kind} {{
+  %e = tensor.empty() : {kind}
+  %r = linalg.softmax dimension(1) ins(%a : {kind}) outs(%e : {kind}) -> {kind}
+  return %r : {kind}
+}}"""
+    count = float(rows * columns)
+    return Workload(
+        name=f"softmax {rows}x{columns}",
+        text=text,
+        inputs=(_random((rows, columns)),),
+        flops=5 * count,
+        bytes=8 * count,
+    )
+
+
+def reduction(size: int = 8192) -> Workload:
+    """Sums of rows."""
+    kind, out = f"tensor<{size}x{size}xf32>", f"tensor<{size}xf32>"
+    maps = "affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>"
+    text = f"""func.func @main(%a: {kind}) -> {out} {{
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : {out}
+  %f = linalg.fill ins(%z : f32) outs(%e : {out}) -> {out}
+  %r = linalg.generic {{indexing_maps = [{maps}], iterator_types = ["parallel", "reduction"]}}
+    ins(%a : {kind}) outs(%f : {out}) {{
+  ^bb0(%x: f32, %y: f32):
+    %s = arith.addf %x, %y : f32
+    linalg.yield %s : f32
+  }} -> {out}
+  return %r : {out}
+}}"""
+    count = float(size * size)
+    return Workload(
+        name=f"row sums {size}²",
+        text=text,
+        inputs=(_random((size, size)),),
+        flops=count,
+        bytes=4 * count,
+        tolerance=1e-2,
+    )
+
+
+def elementwise(size: int = 8192) -> Workload:
+    """A chain of elementwise ops on two tensors, which is one kernel."""
+    kind = f"tensor<{size}x{size}xf32>"
+    text = f"""func.func @main(%a: {kind}, %b: {kind}) -> {kind} {{
+  %0 = arith.addf %a, %b : {kind}
+  %1 = arith.mulf %0, %a : {kind}
+  %2 = arith.subf %1, %b : {kind}
+  %3 = arith.maximumf %2, %a : {kind}
+  return %3 : {kind}
+}}"""
+    count = float(size * size)
+    inputs = (_random((size, size)), _random((size, size)))
+    return Workload(name=f"elementwise {size}²", text=text, inputs=inputs, flops=4 * count, bytes=12 * count)
+
+
+def small_model(layers: int = 10) -> Workload:
+    """Ten small layers, for the host's cost of a dispatch."""
+    kind = "tensor<64x64xf32>"
+    lines, value = [], "%a"
+    for layer in range(layers):
+        lines.append(f"  %f{layer} = linalg.fill ins(%z : f32) outs(%e : {kind}) -> {kind}")
+        operands = f"ins({value}, %w : {kind}, {kind}) outs(%f{layer} : {kind})"
+        lines.append(f"  %m{layer} = linalg.matmul {operands} -> {kind}")
+        lines.append(f"  %v{layer} = arith.maximumf %m{layer}, %zero : {kind}")
+        value = f"%v{layer}"
+    body = "\n".join(lines)
+    text = f"""func.func @main(%a: {kind}, %w: {kind}) -> {kind} {{
+  %z = arith.constant 0.0 : f32
+  %zero = arith.constant dense<0.0> : {kind}
+  %e = tensor.empty() : {kind}
+{body}
+  return {value} : {kind}
+}}"""
+    weights = (_random((64, 64)) / 8).astype(np.float32)
+    flops = 2.0 * 64**3 * layers
+    return Workload(
+        name=f"{layers}-dispatch model",
+        text=text,
+        inputs=(_random((64, 64)), weights),
+        flops=flops,
+        bytes=4.0 * 64 * 64 * 3,
+    )
+
+
+def workloads(small: bool) -> list[Workload]:
+    """All of them; the small ones are for a CPU."""
+    sizes = (256, 512) if small else (256, 512, 1024, 2048, 4096)
+    found = [matmul(size) for size in sizes] + [matmul(size, "f16") for size in sizes]
+    if small:
+        return [*found, softmax(512, 1024), reduction(1024), elementwise(1024), small_model()]
+    return [*found, convolution(), softmax(), reduction(), elementwise(), small_model()]
+
+
+# ---------------------------------------------------------------- backends
+
+
+class Backend(Protocol):
+    """Something that can be timed."""
+
+    name: str
+
+    def prepare(self, workload: Workload) -> Array:
+        """Compile and load; return the result of the first call."""
+
+    def measure(self) -> tuple[float, float]:
+        """Return wall and device seconds of one call."""
+
+
+def best(run: Callable[[], object], seconds: float = 1.0) -> float:
+    """Return the shortest time of several calls."""
+    run()
+    found, end = [], time.perf_counter() + seconds
+    while time.perf_counter() < end or len(found) < 3:
+        start = time.perf_counter()
+        run()
+        found.append(time.perf_counter() - start)
+    return min(found)
+
+
+class OpenClBackend:
+    """OpenCL through this project."""
+
+    def __init__(self, name: str, device: str, flags: Sequence[str]) -> None:
+        from retarget.model import CompilerConfig, Origin, RuntimeConfig
+        from retarget_opencl.compiler import OpenClCompiler
+        from retarget_opencl.driver import OpenClDriver
+
+        here = Origin(file=Path(), key_path="")
+        self.name = name
+        self._compiler = OpenClCompiler()
+        complete = (f"--opencl-profile={device}", *flags)
+        config = CompilerConfig(name=name, compiler="iree-opencl", flags=complete, origin=here)
+        self._resolved = self._compiler.resolve(config, config.flags)
+        driver = OpenClDriver()
+        self._devices = [
+            driver.open(RuntimeConfig(name=name, driver="opencl", devices=(device,), flags=extra, origin=here))
+            for extra in ((), ("--opencl-profiling",))
+        ]
+        self.description = f"{self._devices[0].infos[0].name}, driver {self._devices[0].infos[0].driver_version}"
+        self._calls: list[Any] = []
+
+    def prepare(self, workload: Workload) -> Array:
+        from retarget.extension import CompileRequest
+
+        request = CompileRequest(
+            source=workload.text.encode(),
+            source_name="main.mlir",
+            source_path=Path("main.mlir"),
+            resolved=self._resolved,
+        )
+        artifact = self._compiler.compile(request).artifact
+        programs = [device.load(artifact) for device in self._devices]
+        self._calls = [(program, *program.bind("main", workload.inputs)) for program in programs]
+        return np.asarray(programs[0].call("main", workload.inputs, print)[0])
+
+    def measure(self) -> tuple[float, float]:
+        _, call, wait = self._calls[0]
+        wall = best(lambda: (call(), wait()))
+        program, call, wait = self._calls[1]
+        device = []
+        for _ in range(10):
+            program.record_events(on=True)
+            call()
+            wait()
+            events = program.record_events(on=False)
+            device.append(sum(event.profile.end - event.profile.start for _, event in events) * 1e-9)
+        return wall, min(device)
+
+
+class IreeBackend:
+    """One of IREE's own drivers, opened as the extension `iree` opens it."""
+
+    def __init__(self, name: str, driver: str, flags: Sequence[str]) -> None:
+        from retarget.model import Origin, RuntimeConfig
+        from retarget_iree.drivers import DRIVERS
+
+        self.name, self._flags = name, list(flags)
+        chosen = next(item for item in DRIVERS if item.name == driver)
+        here = Origin(file=Path(), key_path="")
+        self._device = chosen.open(RuntimeConfig(name=name, driver=driver, origin=here))
+        info = self._device.infos[0]
+        self.description = f"{info.name}, driver {info.driver_version}"
+        self._calls: list[Callable[[], Any]] = []
+
+    def _load(self, workload: Workload, repeats: int) -> tuple[Callable[[], Any], Array]:
+        import iree.runtime as rt
+        from iree import compiler
+
+        extra = [*self._flags, f"--iree-hal-benchmark-dispatch-repeat-count={repeats}"]
+        program = self._device.load(compiler.compile_str(workload.text, extra_args=extra))
+        result = np.asarray(program.call("main", workload.inputs, print)[0])
+        # The program's own call copies arguments and results; what is timed here does not.
+        context, entry = program._context, program._entries["main"]  # noqa: SLF001
+        arguments = program._pack("main", program._signatures["main"], workload.inputs)  # noqa: SLF001
+
+        def call() -> Any:
+            results = rt.VmVariantList(1)
+            context.invoke(entry, arguments, results)
+            return results
+
+        return call, result
+
+    def prepare(self, workload: Workload) -> Array:
+        once, result = self._load(workload, 1)
+        often, _ = self._load(workload, REPEATS)
+        self._calls = [once, often]
+        return result
+
+    def measure(self) -> tuple[float, float]:
+        wall, repeated = best(self._calls[0]), best(self._calls[1])
+        return wall, max(repeated - wall, 0.0) / (REPEATS - 1)
+
+
+def make_backend(name: str, device: str) -> OpenClBackend | IreeBackend:
+    """Return a backend. Raises whatever its driver raises where it is not here."""
+    known: dict[str, Callable[[], OpenClBackend | IreeBackend]] = {
+        "opencl": lambda: OpenClBackend("opencl", device, ()),
+        "opencl-no-subgroups": lambda: OpenClBackend("opencl-no-subgroups", device, ("--opencl-subgroups=none",)),
+        "opencl-unknown-arch": lambda: OpenClBackend("opencl-unknown-arch", device, ("--opencl-arch=generic",)),
+        "vulkan": lambda: IreeBackend(
+            "vulkan", "vulkan", ("--iree-hal-target-device=vulkan", "--iree-vulkan-target=ampere")
+        ),
+        "cuda": lambda: IreeBackend("cuda", "cuda", ("--iree-hal-target-device=cuda", "--iree-cuda-target=sm_80")),
+        "llvm-cpu": lambda: IreeBackend(
+            "llvm-cpu",
+            "local-task",
+            (
+                "--iree-hal-target-device=local",
+                "--iree-hal-local-target-device-backends=llvm-cpu",
+                "--iree-llvmcpu-target-cpu=host",
+            ),
+        ),
+    }
+    return known[name]()
+
+
+# ---------------------------------------------------------------- the table
+
+
+def limit_share(workload: Workload, device: float, description: str) -> str:
+    """Return the share of the device's limit, and which limit it is; empty where the device is not in the table."""
+    for name, single, half, moved in LIMITS:
+        if name in description:
+            rate = half if "f16" in workload.name else single
+            compute, memory = workload.flops / rate, workload.bytes / moved
+            floor = max(compute, memory)
+            return f"{100 * floor / device:.0f} % of {'FLOP/s' if compute > memory else 'bytes/s'}" if device else ""
+    return ""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table; exit status 1 if a result was wrong."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--backends", default="opencl,vulkan,cuda")
+    parser.add_argument("--device", default="opencl://0", help="OpenCL device")
+    parser.add_argument("--only", default="", help="parts of workload names, with commas")
+    parser.add_argument("--small", action="store_true", help="sizes for a CPU")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args(arguments)
+    backends: list[OpenClBackend | IreeBackend] = []
+    for name in options.backends.split(","):
+        try:
+            backends.append(make_backend(name, options.device))
+            print(f"{name}: {backends[-1].description}")
+        except Exception as error:
+            print(f"{name}: left out: {error}")
+    wanted = [part for part in options.only.split(",") if part]
+    chosen = [item for item in workloads(options.small) if not wanted or any(part in item.name for part in wanted)]
+    description = next((backend.description for backend in backends if isinstance(backend, OpenClBackend)), "")
+    timings: list[Timing] = []
+    wrong = False
+    print(
+        "\n| module | " + " | ".join(f"{b.name} device ms | wall ms" for b in backends) + " | limit | opencl / other |"
+    )
+    print("|---" * (2 * len(backends) + 3) + "|")
+    for workload in chosen:
+        row, reference = [], None
+        for backend in backends:
+            try:
+                result = backend.prepare(workload)
+                reference = result if reference is None else reference
+                error = float(np.max(np.abs(result.astype(np.float64) - reference.astype(np.float64))))
+                bound = workload.tolerance * max(1.0, float(np.max(np.abs(reference))))
+                if not error <= bound:
+                    wrong = True
+                    row.append(Timing(backend=backend.name, workload=workload.name, error=f"wrong by {error:g}"))
+                    continue
+                wall, device = backend.measure()
+                row.append(Timing(backend=backend.name, workload=workload.name, wall=wall, device=device))
+            except Exception as error:
+                first = str(error).splitlines()[0][:60] if str(error) else type(error).__name__
+                row.append(Timing(backend=backend.name, workload=workload.name, error=first))
+        timings += row
+        cells = [f"{t.device * 1e3:.3f} | {t.wall * 1e3:.3f}" if not t.error else f"{t.error} | " for t in row]
+        ratios = [f"{row[0].device / t.device:.2f} {t.backend}" for t in row[1:] if t.device and not t.error]
+        share = limit_share(workload, row[0].device, description) if row and not row[0].error else ""
+        print(f"| {workload.name} | {' | '.join(cells)} | {share} | {', '.join(ratios)} |", flush=True)
+    if options.json is not None:
+        options.json.write_text(json.dumps([asdict(timing) for timing in timings], indent=1))
+    return int(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
