@@ -23,17 +23,16 @@ demo: $(STAMP)
 	$(BIN)/pytest suites $(PYTEST_ARGS)
 
 test: $(STAMP)
-	$(BIN)/pytest tests $(PYTEST_ARGS)
+	$(BIN)/pytest tests -n auto $(PYTEST_ARGS)
 
 check: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/retarget check suites
+	$(BIN)/retarget check ./suites
 	$(BIN)/pytest -q tests/docs
 
 docs: $(STAMP)
-	$(BIN)/retarget schema > docs/retarget.schema.json
 	$(BIN)/retarget schema --format markdown > docs/declarations.md
 
 bench: $(STAMP)

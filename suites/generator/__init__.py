@@ -10,4 +10,11 @@ __all__ = ["modules"]
 
 def modules() -> tuple[Module, ...]:
     """Return every generated module, in no particular order of suites."""
-    return (*dialects.modules(), *floats.modules(), *linalg.modules(), *integers.modules(), *pointwise.modules(), *tensors.modules())
+    return (
+        *dialects.modules(),
+        *floats.modules(),
+        *linalg.modules(),
+        *integers.modules(),
+        *pointwise.modules(),
+        *tensors.modules(),
+    )

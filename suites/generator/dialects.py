@@ -29,7 +29,10 @@ def _generic(m: Module) -> Module:
 
 
 def _tosa_elementwise() -> Module:
-    m = _new("tosa/elementwise", "TOSA element-wise ops: add and sub with a broadcast row, maximum, clamp, negate through sub, abs, select by greater, and reciprocal.\nNumbers: NumPy in float64, exact in f32; reciprocal of powers of two.")
+    m = _new(
+        "tosa/elementwise",
+        "TOSA element-wise ops: add and sub with a broadcast row, maximum, clamp, negate through sub, abs, select by greater, and reciprocal.\nNumbers: NumPy in float64, exact in f32; reciprocal of powers of two.",
+    )
     x = np.array([[1.0, -2.0, 3.5], [-4.0, 5.0, -0.25]])
     row = np.array([[10.0, 20.0, -30.0]])
     head = "%x = $x\n        %row = $row\n        "
@@ -45,25 +48,53 @@ def _tosa_elementwise() -> Module:
     m.function("select", head + "%mask = tosa.greater %x, %row : (tensor<2x3xf32>, tensor<1x3xf32>) -> tensor<2x3xi1>\n        %out = tosa.select %mask, %x, %row : (tensor<2x3xi1>, tensor<2x3xf32>, tensor<1x3xf32>) -> tensor<2x3xf32>",
                {"%out": exactly(np.where(x > row, x, np.broadcast_to(row, x.shape)), F32)}, **values)  # fmt: skip
     twos = np.array([1.0, 2.0, -4.0, 0.5], F32)
-    m.function("reciprocal", "%x = $x\n        %out = tosa.reciprocal %x : (tensor<4xf32>) -> tensor<4xf32>", {"%out": 1 / twos}, x=source(twos))
+    m.function(
+        "reciprocal",
+        "%x = $x\n        %out = tosa.reciprocal %x : (tensor<4xf32>) -> tensor<4xf32>",
+        {"%out": 1 / twos},
+        x=source(twos),
+    )
     return m
 
 
 def _tosa_reduce() -> Module:
-    m = _new("tosa/reduce", "TOSA reductions, which keep the reduced dimension with size one: sum, max, min, product, any, all; and argmax.\nNumbers: NumPy, exact.")
+    m = _new(
+        "tosa/reduce",
+        "TOSA reductions, which keep the reduced dimension with size one: sum, max, min, product, any, all; and argmax.\nNumbers: NumPy, exact.",
+    )
     x = m.input("x", (5, 9, 12), seed=3, modulus=101, shift=50)
-    for name, op, axis, want in (("sum", "reduce_sum", 2, x.sum(axis=2, keepdims=True)), ("max", "reduce_max", 1, x.max(axis=1, keepdims=True)), ("min", "reduce_min", 0, x.min(axis=0, keepdims=True))):
+    for name, op, axis, want in (
+        ("sum", "reduce_sum", 2, x.sum(axis=2, keepdims=True)),
+        ("max", "reduce_max", 1, x.max(axis=1, keepdims=True)),
+        ("min", "reduce_min", 0, x.min(axis=0, keepdims=True)),
+    ):
         out = exactly(want, F32)
-        m.function(name, f"%x = call @x() : () -> tensor<5x9x12xf32>\n        %out = tosa.{op} %x {{axis = {axis} : i32}} : (tensor<5x9x12xf32>) -> {type_of(out)}", {"%out": out})
-    m.function("argmax", "%x = call @x() : () -> tensor<5x9x12xf32>\n        %out = tosa.argmax %x {axis = 2 : i32} : (tensor<5x9x12xf32>) -> tensor<5x9xi32>", {"%out": x.argmax(axis=2).astype(I32)})
+        m.function(
+            name,
+            f"%x = call @x() : () -> tensor<5x9x12xf32>\n        %out = tosa.{op} %x {{axis = {axis} : i32}} : (tensor<5x9x12xf32>) -> {type_of(out)}",
+            {"%out": out},
+        )
+    m.function(
+        "argmax",
+        "%x = call @x() : () -> tensor<5x9x12xf32>\n        %out = tosa.argmax %x {axis = 2 : i32} : (tensor<5x9x12xf32>) -> tensor<5x9xi32>",
+        {"%out": x.argmax(axis=2).astype(I32)},
+    )
     mask = np.array([[True, True, True, True], [False, True, False, False], [False] * 4])
     for name, want in (("any", mask.any(axis=1, keepdims=True)), ("all", mask.all(axis=1, keepdims=True))):
-        m.function(name, f"%x = $x\n        %out = tosa.reduce_{name} %x {{axis = 1 : i32}} : (tensor<3x4xi1>) -> tensor<3x1xi1>", {"%out": want}, x=source(mask))
+        m.function(
+            name,
+            f"%x = $x\n        %out = tosa.reduce_{name} %x {{axis = 1 : i32}} : (tensor<3x4xi1>) -> tensor<3x1xi1>",
+            {"%out": want},
+            x=source(mask),
+        )
     return m
 
 
 def _tosa_matmul() -> Module:
-    m = _new("tosa/matmul", "tosa.matmul of f32 in batches of two, and of i8 to i32 with zero points.\nNumbers: NumPy's matmul, exact.")
+    m = _new(
+        "tosa/matmul",
+        "tosa.matmul of f32 in batches of two, and of i8 to i32 with zero points.\nNumbers: NumPy's matmul, exact.",
+    )
     a = m.input("a", (2, 11, 17), seed=3)
     b = m.input("b", (2, 17, 13), seed=8)
     qa = m.input("qa", (1, 12, 20), "i8", seed=3, modulus=251, shift=125)
@@ -94,7 +125,10 @@ def _tosa_matmul() -> Module:
 
 
 def _tosa_conv() -> Module:
-    m = _new("tosa/conv2d", "tosa.conv2d (kernel OHWI, padding of one, bias) and tosa.max_pool2d.\nNumbers: NumPy, the sum or maximum over shifted views of the padded image; exact in f32.")
+    m = _new(
+        "tosa/conv2d",
+        "tosa.conv2d (kernel OHWI, padding of one, bias) and tosa.max_pool2d.\nNumbers: NumPy, the sum or maximum over shifted views of the padded image; exact in f32.",
+    )
     image = m.input("image", (1, 8, 9, 4), seed=3)
     kernel = m.input("kernel", (5, 3, 3, 4), seed=8, modulus=7, shift=3)
     bias = np.array([1.0, -2.0, 3.0, 0.0, 100.0])
@@ -125,10 +159,15 @@ def _tosa_conv() -> Module:
 
 
 def _tosa_layout() -> Module:
-    m = _new("tosa/layout", "TOSA data movement: transpose, reshape, slice, concat, tile, reverse, pad and gather.\nNumbers: NumPy; values are only moved.")
+    m = _new(
+        "tosa/layout",
+        "TOSA data movement: transpose, reshape, slice, concat, tile, reverse, pad and gather.\nNumbers: NumPy; values are only moved.",
+    )
     x = m.input("x", (4, 6, 3), seed=3, modulus=1009, shift=0)
     head = "%x = call @x() : () -> tensor<4x6x3xf32>\n        "
-    shape = '%{0} = "tosa.const_shape"() {{values = dense<[{1}]> : tensor<{2}xindex>}} : () -> !tosa.shape<{2}>\n        '
+    shape = (
+        '%{0} = "tosa.const_shape"() {{values = dense<[{1}]> : tensor<{2}xindex>}} : () -> !tosa.shape<{2}>\n        '
+    )
     cases = (
         ("transpose", "%out = tosa.transpose %x {perms = array<i32: 2, 0, 1>} : (tensor<4x6x3xf32>) -> tensor<3x4x6xf32>", x.transpose(2, 0, 1)),
         ("reshape", shape.format("s", "8, 9", 2) + "%out = tosa.reshape %x, %s : (tensor<4x6x3xf32>, !tosa.shape<2>) -> tensor<8x9xf32>", x.reshape(8, 9)),
@@ -148,7 +187,10 @@ def _tosa_layout() -> Module:
 
 
 def _tosa_rescale() -> Module:
-    m = _new("tosa/rescale-table", "tosa.rescale of i32 to i8 with a multiplier of 1/4 (2^30 >> 32) and zero points, and tosa.table on i8.\nNumbers: (v - 0) * 2^30 + 2^31 >> 32, plus 3, clipped to i8, in Python integers; NumPy's indexing of the table at v + 128.")
+    m = _new(
+        "tosa/rescale-table",
+        "tosa.rescale of i32 to i8 with a multiplier of 1/4 (2^30 >> 32) and zero points, and tosa.table on i8.\nNumbers: (v - 0) * 2^30 + 2^31 >> 32, plus 3, clipped to i8, in Python integers; NumPy's indexing of the table at v + 128.",
+    )
     v = np.array([0, 1, 2, 3, -1, -2, 100, -100, 400, -400, 2000, -2000], I32)
     want = np.array([min(127, max(-128, ((int(n) * 2**30 + 2**31) >> 32) + 3)) for n in v], np.int8)
     m.function(
@@ -176,7 +218,10 @@ def _tosa_rescale() -> Module:
 
 
 def _hlo_dot() -> Module:
-    m = _new("stablehlo/dot-general", "stablehlo.dot_general: a plain product, one with a batch dimension, and one that contracts two dimensions.\nNumbers: NumPy's einsum in float64, exact in f32.")
+    m = _new(
+        "stablehlo/dot-general",
+        "stablehlo.dot_general: a plain product, one with a batch dimension, and one that contracts two dimensions.\nNumbers: NumPy's einsum in float64, exact in f32.",
+    )
     a = m.input("a", (19, 27), seed=3)
     b = m.input("b", (27, 23), seed=8)
     c = m.input("c", (3, 9, 14), seed=4)
@@ -197,7 +242,10 @@ def _hlo_dot() -> Module:
 
 
 def _hlo_conv() -> Module:
-    m = _new("stablehlo/convolution", "stablehlo.convolution with padding and with stride two, NHWC image and HWIO kernel, and stablehlo.reduce_window for max pooling.\nNumbers: NumPy, the sum or maximum over shifted views; exact in f32.")
+    m = _new(
+        "stablehlo/convolution",
+        "stablehlo.convolution with padding and with stride two, NHWC image and HWIO kernel, and stablehlo.reduce_window for max pooling.\nNumbers: NumPy, the sum or maximum over shifted views; exact in f32.",
+    )
     image = m.input("image", (1, 9, 11, 3), seed=3)
     kernel = m.input("kernel", (3, 3, 3, 4), seed=8, modulus=7, shift=3)
     for name, pad, stride in (("padded", 1, 1), ("stride_two", 0, 2)):
@@ -224,10 +272,16 @@ def _hlo_conv() -> Module:
 
 
 def _hlo_reduce() -> Module:
-    m = _new("stablehlo/reduce", "stablehlo.reduce with add, maximum and multiply, along one and along two dimensions.\nNumbers: NumPy in float64, exact in f32.")
+    m = _new(
+        "stablehlo/reduce",
+        "stablehlo.reduce with add, maximum and multiply, along one and along two dimensions.\nNumbers: NumPy in float64, exact in f32.",
+    )
     x = m.input("x", (7, 12, 15), seed=3)
     small = np.array([[1.0, -2.0, 0.5], [3.0, 4.0, -0.25]])
-    for name, op, start, dims, want in (("sum", "add", "0.0", "2", x.sum(axis=2)), ("max", "maximum", "0xFF800000", "0, 2", x.max(axis=(0, 2)))):
+    for name, op, start, dims, want in (
+        ("sum", "add", "0.0", "2", x.sum(axis=2)),
+        ("max", "maximum", "0xFF800000", "0, 2", x.max(axis=(0, 2))),
+    ):
         out = exactly(want, F32)
         m.function(name, f"""%x = call @x() : () -> tensor<7x12x15xf32>
         %start = stablehlo.constant dense<{start}> : tensor<f32>
@@ -240,7 +294,10 @@ def _hlo_reduce() -> Module:
 
 
 def _hlo_layout() -> Module:
-    m = _new("stablehlo/layout", "StableHLO data movement: iota, broadcast_in_dim, transpose, reshape, slice with strides, concatenate, pad with interior padding, reverse.\nNumbers: NumPy; values are only moved.")
+    m = _new(
+        "stablehlo/layout",
+        "StableHLO data movement: iota, broadcast_in_dim, transpose, reshape, slice with strides, concatenate, pad with interior padding, reverse.\nNumbers: NumPy; values are only moved.",
+    )
     x = m.input("x", (5, 8), seed=3, modulus=1009, shift=0)
     head = "%x = call @x() : () -> tensor<5x8xf32>\n        "
     spread = np.full((12, 9), -1.0)
@@ -261,7 +318,10 @@ def _hlo_layout() -> Module:
 
 
 def _hlo_gather() -> Module:
-    m = _new("stablehlo/gather-scatter", "stablehlo.gather of rows, dynamic_slice and dynamic_update_slice with starts that are clamped, and a scatter that adds.\nNumbers: NumPy's indexing and np.add.at; starts clamped by hand (7 with size 4 of 8 becomes 4).")
+    m = _new(
+        "stablehlo/gather-scatter",
+        "stablehlo.gather of rows, dynamic_slice and dynamic_update_slice with starts that are clamped, and a scatter that adds.\nNumbers: NumPy's indexing and np.add.at; starts clamped by hand (7 with size 4 of 8 becomes 4).",
+    )
     table = m.input("table", (10, 6), seed=3, modulus=1009, shift=0)
     rows = np.array([9, 0, 4, 4, 7])
     m.function("rows", """%table = call @table() : () -> tensor<10x6xf32>
@@ -296,7 +356,10 @@ def _hlo_gather() -> Module:
 
 
 def _hlo_control() -> Module:
-    m = _new("stablehlo/control-flow", "stablehlo.while, stablehlo.if, stablehlo.case and select by compare.\nNumbers by hand: 1 doubled until it is at least 1000 is 1024; the rest is told by the branch taken.")
+    m = _new(
+        "stablehlo/control-flow",
+        "stablehlo.while, stablehlo.if, stablehlo.case and select by compare.\nNumbers by hand: 1 doubled until it is at least 1000 is 1024; the rest is told by the branch taken.",
+    )
     m.function(
         "while_doubles",
         """
@@ -342,37 +405,70 @@ def _hlo_control() -> Module:
 
 
 def _hlo_math() -> Module:
-    m = _new("stablehlo/math", "StableHLO element-wise maths in f32: exponential, log, tanh, logistic, rsqrt, power, remainder, clamp, sort.\nNumbers: NumPy in float64. rtol 1e-5, atol 1e-6 for the approximated functions, exact for the others.")
+    m = _new(
+        "stablehlo/math",
+        "StableHLO element-wise maths in f32: exponential, log, tanh, logistic, rsqrt, power, remainder, clamp, sort.\nNumbers: NumPy in float64. rtol 1e-5, atol 1e-6 for the approximated functions, exact for the others.",
+    )
     x = np.arange(23) / 4 + 0.25
-    for name, want in (("exponential", np.exp(x)), ("log", np.log(x)), ("tanh", np.tanh(x)), ("logistic", 1 / (1 + np.exp(-x))), ("rsqrt", 1 / np.sqrt(x))):
-        m.function(f"{name}_of_23", f"%x = $x\n        %out = stablehlo.{name} %x : tensor<23xf32>", {"%out": Approximate(value=want.astype(F32), atol=1e-6, rtol=1e-5)}, x=source(x.astype(F32)))
+    for name, want in (
+        ("exponential", np.exp(x)),
+        ("log", np.log(x)),
+        ("tanh", np.tanh(x)),
+        ("logistic", 1 / (1 + np.exp(-x))),
+        ("rsqrt", 1 / np.sqrt(x)),
+    ):
+        m.function(
+            f"{name}_of_23",
+            f"%x = $x\n        %out = stablehlo.{name} %x : tensor<23xf32>",
+            {"%out": Approximate(value=want.astype(F32), atol=1e-6, rtol=1e-5)},
+            x=source(x.astype(F32)),
+        )
     m.function("clamp", "%x = $x\n        %low = stablehlo.constant dense<1.5> : tensor<f32>\n        %high = stablehlo.constant dense<4.0> : tensor<f32>\n        %out = stablehlo.clamp %low, %x, %high : (tensor<f32>, tensor<23xf32>, tensor<f32>) -> tensor<23xf32>",
                {"%out": exactly(np.clip(x, 1.5, 4.0), F32)}, x=source(x.astype(F32)))  # fmt: skip
     a, b = np.array([7, -7, 7, -7], I32), np.array([3, 3, -3, -3], I32)
-    m.function("remainder", "%a = $a\n        %b = $b\n        %out = stablehlo.remainder %a, %b : tensor<4xi32>", {"%out": np.fmod(a, b)}, a=source(a), b=source(b))
+    m.function(
+        "remainder",
+        "%a = $a\n        %b = $b\n        %out = stablehlo.remainder %a, %b : tensor<4xi32>",
+        {"%out": np.fmod(a, b)},
+        a=source(a),
+        b=source(b),
+    )
     return m
 
 
 # ---------------------------------------------------------------- ONNX through torch-mlir
 
-ONNX = "torch.onnx_meta.ir_version = 8 : si64, torch.onnx_meta.opset_version = 17 : si64, torch.onnx_meta.producer_name = \"retarget\""
+ONNX = 'torch.onnx_meta.ir_version = 8 : si64, torch.onnx_meta.opset_version = 17 : si64, torch.onnx_meta.producer_name = "retarget"'
 
 
 def _torch(value: Array) -> str:
-    return "!torch.vtensor<[" + ",".join(str(n) for n in value.shape) + f"],{'si64' if value.dtype == np.int64 else 'si32' if value.dtype == np.int32 else 'f32'}>"
+    return (
+        "!torch.vtensor<["
+        + ",".join(str(n) for n in value.shape)
+        + f"],{'si64' if value.dtype == np.int64 else 'si32' if value.dtype == np.int32 else 'f32'}>"
+    )
 
 
 def _onnx(path: str, about: str, cases: tuple[tuple[str, str, tuple[Array, ...], Array | Approximate], ...]) -> Module:
     """One private ONNX function per case, as an importer writes it, and a function without arguments that calls and checks it."""
-    m = _new(path, about + "\nThe ONNX part is a function of !torch.vtensor values with an opset version; the check converts tensors to and from them.")
+    m = _new(
+        path,
+        about
+        + "\nThe ONNX part is a function of !torch.vtensor values with an opset version; the check converts tensors to and from them.",
+    )
     for name, ops, inputs, expected in cases:
         want = expected.value if isinstance(expected, Approximate) else expected
         arguments = ", ".join(f"%in{i}: {_torch(v)}" for i, v in enumerate(inputs))
         body = "\n".join("  " + line.strip() for line in ops.strip().splitlines())
-        m.verbatim(f"func.func private @{name}_graph({arguments}) -> {_torch(want)} attributes {{{ONNX}}} {{\n{body}\n  return %out : {_torch(want)}\n}}")
+        m.verbatim(
+            f"func.func private @{name}_graph({arguments}) -> {_torch(want)} attributes {{{ONNX}}} {{\n{body}\n  return %out : {_torch(want)}\n}}"
+        )
         lines = []
         for i, v in enumerate(inputs):
-            lines += [f"%x{i} = {source(v)}", f"%t{i} = torch_c.from_builtin_tensor %x{i} : {type_of(v)} -> {_torch(v)}"]
+            lines += [
+                f"%x{i} = {source(v)}",
+                f"%t{i} = torch_c.from_builtin_tensor %x{i} : {type_of(v)} -> {_torch(v)}",
+            ]
         names = ", ".join(f"%t{i}" for i in range(len(inputs)))
         lines += [f"%result = call @{name}_graph({names}) : ({', '.join(_torch(v) for v in inputs)}) -> {_torch(want)}",
                   f"%out = torch_c.to_builtin_tensor %result : {_torch(want)} -> {type_of(want)}"]  # fmt: skip

@@ -35,7 +35,13 @@ def _binary_cases(m: Module, x: Array, y: Array, cases: tuple[tuple[str, Array],
     kind = type_of(x)
     element = kind.rpartition("x")[2].rstrip(">")
     for op, want in cases:
-        m.function(op, "%x = $x\n        %y = $y" + _apply(f"arith.{op} %a, %b : {element}", kind, kind), {"%out": want}, x=source(x), y=source(y))
+        m.function(
+            op,
+            "%x = $x\n        %y = $y" + _apply(f"arith.{op} %a, %b : {element}", kind, kind),
+            {"%out": want},
+            x=source(x),
+            y=source(y),
+        )
 
 
 def _trunc_div(x: Array, y: Array) -> Array:
@@ -53,7 +59,10 @@ def _operands(width: int) -> tuple[Array, Array, np.dtype]:
 
 def _wrap(width: int) -> Module:
     x, y, unsigned = _operands(width)
-    module = _new(f"integer/wrap-i{width}", f"i{width} addition, subtraction and multiplication on values that overflow and wrap; signed and unsigned minima and maxima.\nNumbers: NumPy's {x.dtype} and {unsigned} arithmetic.")
+    module = _new(
+        f"integer/wrap-i{width}",
+        f"i{width} addition, subtraction and multiplication on values that overflow and wrap; signed and unsigned minima and maxima.\nNumbers: NumPy's {x.dtype} and {unsigned} arithmetic.",
+    )
     with np.errstate(over="ignore"):
         _binary_cases(module, x, y, (("addi", x + y), ("subi", x - y), ("muli", x * y)))
     u, v = x.view(unsigned), y.view(unsigned)
@@ -70,17 +79,25 @@ def _divide(width: int) -> Module:
     high = np.iinfo(dtype).max
     x = np.array([-high, high, -1, 7, -7, 100, -100, 0, 1, high - 3, 64, 5 - high], dtype)
     y = np.array([3, -2, 7, 3, 3, -7, 27, 5, 1, 17, -2, -3], dtype)
-    module = _new(f"integer/divide-i{width}", f"i{width} division and remainder, signed (towards zero) and unsigned. Division by zero and lowest / -1 are undefined and left out.\nNumbers: the sign times the quotient of the absolute values in Python integers; NumPy's {unsigned} division.")
+    module = _new(
+        f"integer/divide-i{width}",
+        f"i{width} division and remainder, signed (towards zero) and unsigned. Division by zero and lowest / -1 are undefined and left out.\nNumbers: the sign times the quotient of the absolute values in Python integers; NumPy's {unsigned} division.",
+    )
     quotient = _trunc_div(x, y)
     unsigned_quotient = (x.view(unsigned) // y.view(unsigned)).view(dtype)
     with np.errstate(over="ignore"):
         rest, unsigned_rest = x - quotient * y, x - unsigned_quotient * y
-    _binary_cases(module, x, y, (("divsi", quotient), ("remsi", rest), ("divui", unsigned_quotient), ("remui", unsigned_rest)))
+    _binary_cases(
+        module, x, y, (("divsi", quotient), ("remsi", rest), ("divui", unsigned_quotient), ("remui", unsigned_rest))
+    )
     return module
 
 
 def _divide_lowest() -> Module:
-    m = _new("integer/divide-lowest", "i32 division and remainder of the lowest value, -2^31, whose absolute value does not fit i32.\nNumbers: the sign times the quotient of the absolute values in Python integers.")
+    m = _new(
+        "integer/divide-lowest",
+        "i32 division and remainder of the lowest value, -2^31, whose absolute value does not fit i32.\nNumbers: the sign times the quotient of the absolute values in Python integers.",
+    )
     x = np.full(8, -(2**31), np.int32)
     y = np.array([3, -3, 7, -7, 2, 1000, 2**31 - 1, -(2**31)], np.int32)
     quotient = _trunc_div(x, y)
@@ -90,17 +107,28 @@ def _divide_lowest() -> Module:
 
 
 def _bits() -> Module:
-    m = _new("integer/bits-i32", "Bit operations on i32: and, or, xor, shifts left, right with zeros and right with the sign, at distances 0 to 31.\nNumbers: NumPy's bit operations on int32 and uint32.")
+    m = _new(
+        "integer/bits-i32",
+        "Bit operations on i32: and, or, xor, shifts left, right with zeros and right with the sign, at distances 0 to 31.\nNumbers: NumPy's bit operations on int32 and uint32.",
+    )
     x = np.array([0, -1, 0x12345678, -0x12345678, 1, -(2**31), 2**31 - 1, 0x0F0F0F0F], np.int32)
     y = np.array([-1, 0x0000FFFF, 0x00FF00FF, 0x55555555, 3, 1, -(2**31), -16], np.int32)
     s = np.array([0, 31, 4, 8, 31, 31, 1, 16], np.int32)
     _binary_cases(m, x, y, (("andi", x & y), ("ori", x | y), ("xori", x ^ y)))
-    _binary_cases(m, x, s, (("shli", x << s), ("shrsi", x >> s), ("shrui", (x.view(np.uint32) >> s.view(np.uint32)).view(np.int32))))
+    _binary_cases(
+        m,
+        x,
+        s,
+        (("shli", x << s), ("shrsi", x >> s), ("shrui", (x.view(np.uint32) >> s.view(np.uint32)).view(np.int32))),
+    )
     return m
 
 
 def _counts() -> Module:
-    m = _new("integer/bit-counts", "math.cttz and math.ctpop on i32; zero has 32 trailing zeros.\nNumbers: Python's bit_length() and bit_count() of the unsigned values.")
+    m = _new(
+        "integer/bit-counts",
+        "math.cttz and math.ctpop on i32; zero has 32 trailing zeros.\nNumbers: Python's bit_length() and bit_count() of the unsigned values.",
+    )
     x = np.array([0, 1, -1, 2, 3, 0x00F0, 2**31 - 1, -(2**31), 0x12345678, -2, 0x00010000], np.int32)
     words = [int(v) & 0xFFFFFFFF for v in x]
     cases = (
@@ -109,24 +137,42 @@ def _counts() -> Module:
     )
     kind = type_of(x)
     for op, want in cases:
-        m.function(f"{op}_of_11", "%x = $x" + _apply(f"math.{op} %a : i32", kind, kind, two=False), {"%out": np.array(want, np.int32)}, x=source(x))
+        m.function(
+            f"{op}_of_11",
+            "%x = $x" + _apply(f"math.{op} %a : i32", kind, kind, two=False),
+            {"%out": np.array(want, np.int32)},
+            x=source(x),
+        )
     return m
 
 
 def _leading_zeros() -> Module:
-    m = _new("integer/leading-zeros", "math.ctlz (zero has 32 leading zeros) and math.absi on i32.\nNumbers: 32 minus Python's bit_length() of the unsigned value; NumPy's abs.")
+    m = _new(
+        "integer/leading-zeros",
+        "math.ctlz (zero has 32 leading zeros) and math.absi on i32.\nNumbers: 32 minus Python's bit_length() of the unsigned value; NumPy's abs.",
+    )
     x = np.array([0, 1, -1, 2, 3, 0x00F0, 2**31 - 1, -(2**31), 0x12345678, -2, 0x00010000], np.int32)
     kind = type_of(x)
     want = np.array([32 - (int(v) & 0xFFFFFFFF).bit_length() for v in x], np.int32)
-    m.function("ctlz_of_11", "%x = $x" + _apply("math.ctlz %a : i32", kind, kind, two=False), {"%out": want}, x=source(x))
+    m.function(
+        "ctlz_of_11", "%x = $x" + _apply("math.ctlz %a : i32", kind, kind, two=False), {"%out": want}, x=source(x)
+    )
     small = x[x != -(2**31)]
     kind = type_of(small)
-    m.function("absi_of_10", "%x = $x" + _apply("math.absi %a : i32", kind, kind, two=False), {"%out": abs(small)}, x=source(small))
+    m.function(
+        "absi_of_10",
+        "%x = $x" + _apply("math.absi %a : i32", kind, kind, two=False),
+        {"%out": abs(small)},
+        x=source(small),
+    )
     return m
 
 
 def _compare() -> Module:
-    m = _new("integer/compare-i32", "All ten predicates of arith.cmpi on i32, signed and unsigned, with results of i1.\nNumbers: NumPy's comparisons of int32 and uint32.")
+    m = _new(
+        "integer/compare-i32",
+        "All ten predicates of arith.cmpi on i32, signed and unsigned, with results of i1.\nNumbers: NumPy's comparisons of int32 and uint32.",
+    )
     x = np.array([0, -1, 1, 2**31 - 1, -(2**31), 5, 5, -7], np.int32)
     y = np.array([0, 1, -1, -(2**31), 2**31 - 1, 5, 6, -8], np.int32)
     u, v = x.view(np.uint32), y.view(np.uint32)
@@ -139,7 +185,10 @@ def _compare() -> Module:
 
 
 def _logic() -> Module:
-    m = _new("integer/logic-i1", "i1 tensors: and, or, xor, not by xor, select by a mask, and reductions to any and all.\nNumbers: NumPy's logical operations.")
+    m = _new(
+        "integer/logic-i1",
+        "i1 tensors: and, or, xor, not by xor, select by a mask, and reductions to any and all.\nNumbers: NumPy's logical operations.",
+    )
     x = np.array([True, True, False, False, True, False, True, True])
     y = np.array([True, False, True, False, False, False, True, False])
     cases = (("andi", x & y), ("ori", x | y), ("xori", x ^ y))
@@ -165,7 +214,10 @@ def _logic() -> Module:
 
 
 def _casts() -> Module:
-    m = _new("integer/casts", "Conversions: sign and zero extension, truncation, integer to float and back with both signs.\nNumbers: NumPy's astype between the same types; floats are whole numbers in range.")
+    m = _new(
+        "integer/casts",
+        "Conversions: sign and zero extension, truncation, integer to float and back with both signs.\nNumbers: NumPy's astype between the same types; floats are whole numbers in range.",
+    )
     i8 = np.array([0, 1, -1, 127, -128, 85, -86, 64], np.int8)
     wide = np.array([0, 1, -1, 127, -128, 300, -300, 65535], np.int32)
     f = np.array([0.0, 1.0, -1.0, 127.0, -128.0, 16777216.0], np.float32)
@@ -181,27 +233,48 @@ def _casts() -> Module:
     )
     for name, x, op, want in cases:
         out = type_of(want)
-        m.function(f"{name}", "%x = $x" + _apply(op, type_of(x), out, two=False, result=out.split("x")[-1].rstrip(">")), {"%out": want}, x=source(x))
+        m.function(
+            f"{name}",
+            "%x = $x" + _apply(op, type_of(x), out, two=False, result=out.split("x")[-1].rstrip(">")),
+            {"%out": want},
+            x=source(x),
+        )
     return m
 
 
 def _float_to_int() -> Module:
-    m = _new("integer/float-to-int", "arith.fptosi and arith.fptoui of numbers with a fraction, which is dropped (towards zero).\nNumbers: NumPy's trunc.")
+    m = _new(
+        "integer/float-to-int",
+        "arith.fptosi and arith.fptoui of numbers with a fraction, which is dropped (towards zero).\nNumbers: NumPy's trunc.",
+    )
     f = np.array([0.0, 1.75, -1.75, 127.5, -128.0, 99.99, 0.5, -0.5], np.float32)
     kind, out = type_of(f), type_of(f.astype(np.int32))
-    m.function("fptosi", "%x = $x" + _apply("arith.fptosi %a : f32 to i32", kind, out, two=False, result="i32"), {"%out": np.trunc(f).astype(np.int32)}, x=source(f))
+    m.function(
+        "fptosi",
+        "%x = $x" + _apply("arith.fptosi %a : f32 to i32", kind, out, two=False, result="i32"),
+        {"%out": np.trunc(f).astype(np.int32)},
+        x=source(f),
+    )
     m.function("fptoui", "%x = $x" + _apply("arith.fptoui %a : f32 to i32", kind, out, two=False, result="i32"), {"%out": np.trunc(abs(f)).astype(np.int32)},
                x=source(abs(f)))  # fmt: skip
     return m
 
 
 def _odd_bytes() -> Module:
-    m = _new("quantised/odd-bytes", "i8 and i16 tensors whose size in bytes is no multiple of four: the last, partial word must be read and written too.\nNumbers: NumPy's int64 matmul and astype, exact.")
+    m = _new(
+        "quantised/odd-bytes",
+        "i8 and i16 tensors whose size in bytes is no multiple of four: the last, partial word must be read and written too.\nNumbers: NumPy's int64 matmul and astype, exact.",
+    )
     x = np.array([1, -2, 3, -4, 5, -6], np.int8)
     m.function("six_of_i8", "%x = $x" + _apply("arith.extsi %a : i8 to i32", "tensor<6xi8>", "tensor<6xi32>", two=False, result="i32"),
                {"%out": x.astype(np.int32)}, x=source(x))  # fmt: skip
     y = x[:5].astype(np.int16) * 100
-    m.function("five_of_i16", "%x = $x" + _apply("arith.addi %a, %a : i16", "tensor<5xi16>", "tensor<5xi16>", two=False), {"%out": y * 2}, x=source(y))
+    m.function(
+        "five_of_i16",
+        "%x = $x" + _apply("arith.addi %a, %a : i16", "tensor<5xi16>", "tensor<5xi16>", two=False),
+        {"%out": y * 2},
+        x=source(y),
+    )
     a = m.input("a", (35, 70), "i8", seed=3, modulus=251, shift=125)
     b = m.input("b", (70, 30), "i8", seed=8, modulus=251, shift=125)
     m.function(
@@ -220,7 +293,10 @@ def _odd_bytes() -> Module:
 
 
 def _saturate() -> Module:
-    m = _new("integer/saturation", "Saturating i8 addition and subtraction, built from a wider sum and a clamp, and clamps of i32 with fixed bounds.\nNumbers: NumPy's clip of the int32 sum.")
+    m = _new(
+        "integer/saturation",
+        "Saturating i8 addition and subtraction, built from a wider sum and a clamp, and clamps of i32 with fixed bounds.\nNumbers: NumPy's clip of the int32 sum.",
+    )
     x = np.array([127, -128, 100, -100, 5, 0, 64, -1], np.int8)
     y = np.array([1, -1, 100, -100, -7, 0, 63, 127], np.int8)
     for name, op, want in (("add", "addi", x.astype(np.int32) + y), ("subtract", "subi", x.astype(np.int32) - y)):
@@ -251,7 +327,10 @@ def _saturate() -> Module:
 
 
 def _extended() -> Module:
-    m = _new("integer/extended-i32", "arith.mulsi_extended and arith.mului_extended (both halves of a 64-bit product) and arith.addui_extended (sum and carry).\nNumbers: Python integers, split into halves.")
+    m = _new(
+        "integer/extended-i32",
+        "arith.mulsi_extended and arith.mului_extended (both halves of a 64-bit product) and arith.addui_extended (sum and carry).\nNumbers: Python integers, split into halves.",
+    )
     x = np.array([0, -1, 2**31 - 1, -(2**31), 123456789, -987654321, 65536], np.int32)
     y = np.array([5, -1, 2**31 - 1, -(2**31), 987654321, 123456789, 65536], np.int32)
 
@@ -272,7 +351,10 @@ def _extended() -> Module:
 
 
 def _reductions() -> Module:
-    m = _new("integer/reduce-i32", "Integer reductions of a 23x71 tensor: sum, product of a few, signed and unsigned maximum and minimum, and, or, xor.\nNumbers: NumPy's reductions of int32 and uint32.")
+    m = _new(
+        "integer/reduce-i32",
+        "Integer reductions of a 23x71 tensor: sum, product of a few, signed and unsigned maximum and minimum, and, or, xor.\nNumbers: NumPy's reductions of int32 and uint32.",
+    )
     x = exactly(m.input("x", (23, 71), "i32", seed=3, modulus=1009, shift=504), np.int32)
     cases = (
         ("addi", 0, x.sum(axis=1, dtype=np.int32)), ("maxsi", -(2**31), x.max(axis=1)), ("minsi", 2**31 - 1, x.min(axis=1)),
@@ -295,7 +377,9 @@ def _reductions() -> Module:
     return m
 
 
-def _matmul(element: str, acc: str, path: str, sizes: tuple[int, int, int], about: str, *, modulus: int, shift: int) -> Module:
+def _matmul(
+    element: str, acc: str, path: str, sizes: tuple[int, int, int], about: str, *, modulus: int, shift: int
+) -> Module:
     m = _new(path, about)
     rows, inner, columns = sizes
     a = m.input("a", (rows, inner), element, seed=3, modulus=modulus, shift=shift)
@@ -318,7 +402,10 @@ def _matmul(element: str, acc: str, path: str, sizes: tuple[int, int, int], abou
 
 
 def _quantized_matmul() -> Module:
-    m = _new("quantised/quantized-matmul", "linalg.quantized_matmul: i8 operands with zero points that are not zero, accumulated in i32.\nNumbers: NumPy, (a - 7) @ (b + 12) in int64, exact.")
+    m = _new(
+        "quantised/quantized-matmul",
+        "linalg.quantized_matmul: i8 operands with zero points that are not zero, accumulated in i32.\nNumbers: NumPy, (a - 7) @ (b + 12) in int64, exact.",
+    )
     a = m.input("a", (20, 44), "i8", seed=3, modulus=251, shift=125)
     b = m.input("b", (44, 26), "i8", seed=8, modulus=251, shift=125)
     want = ((a - 7) @ (b + 12)).astype(np.int32)
@@ -340,7 +427,10 @@ def _quantized_matmul() -> Module:
 
 
 def _conv() -> Module:
-    m = _new("quantised/conv2d-i8", "linalg.conv_2d_nhwc_hwcf with i8 operands accumulated in i32, and linalg.conv_2d_nhwc_hwcf_q with zero points.\nNumbers: NumPy, the sum over shifted views in exact integers (float64 below 2^53).")
+    m = _new(
+        "quantised/conv2d-i8",
+        "linalg.conv_2d_nhwc_hwcf with i8 operands accumulated in i32, and linalg.conv_2d_nhwc_hwcf_q with zero points.\nNumbers: NumPy, the sum over shifted views in exact integers (float64 below 2^53).",
+    )
     image = m.input("image", (1, 9, 10, 4), "i8", seed=3, modulus=251, shift=125)
     kernel = m.input("kernel", (3, 3, 4, 6), "i8", seed=8, modulus=251, shift=125)
     head = """
@@ -352,14 +442,16 @@ def _conv() -> Module:
         """
     m.function(
         "i8_to_i32",
-        head + """%out = linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+        head
+        + """%out = linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
           ins(%image, %kernel : tensor<1x9x10x4xi8>, tensor<3x3x4x6xi8>) outs(%init : tensor<1x7x8x6xi32>) -> tensor<1x7x8x6xi32>
         """,
         {"%out": exactly(conv2d(image, kernel), np.int32)},
     )
     m.function(
         "zero_points_minus_5_and_9",
-        head + """%zi = util.unfoldable_constant -5 : i32
+        head
+        + """%zi = util.unfoldable_constant -5 : i32
         %zk = util.unfoldable_constant 9 : i32
         %out = linalg.conv_2d_nhwc_hwcf_q {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
           ins(%image, %kernel, %zi, %zk : tensor<1x9x10x4xi8>, tensor<3x3x4x6xi8>, i32, i32) outs(%init : tensor<1x7x8x6xi32>) -> tensor<1x7x8x6xi32>
@@ -370,7 +462,10 @@ def _conv() -> Module:
 
 
 def _requantise() -> Module:
-    m = _new("quantised/requantise", "A quantised layer: i8 matmul to i32, then i32 to i8 by a fixed-point factor 77 / 2^14, rounded to nearest (add half, shift), a zero point, and a clamp.\nNumbers: NumPy in int64: (c * 77 + 2^13) >> 14, plus 3, clipped to [-128, 127].")
+    m = _new(
+        "quantised/requantise",
+        "A quantised layer: i8 matmul to i32, then i32 to i8 by a fixed-point factor 77 / 2^14, rounded to nearest (add half, shift), a zero point, and a clamp.\nNumbers: NumPy in int64: (c * 77 + 2^13) >> 14, plus 3, clipped to [-128, 127].",
+    )
     a = m.input("a", (16, 34), "i8", seed=3, modulus=251, shift=125)
     b = m.input("b", (34, 22), "i8", seed=8, modulus=101, shift=50)
     c = a.astype(np.int64) @ b.astype(np.int64)
@@ -415,7 +510,10 @@ def _requantise() -> Module:
 def _dequantise(*, fused: bool) -> Module:
     path = "quantised/dequantise" + ("-fused" if fused else "")
     how = "free to fuse into one dispatch" if fused else "kept in a dispatch of its own"
-    m = _new(path, f"Dequantisation {how}: weights of i8 with a scale per column (powers of two) and a zero point, dequantised to f32 and fed to an f32 matmul, as weight-only quantised models do.\nNumbers: NumPy in float64; multiples of 1/8 well below 2^24, exact in f32.")
+    m = _new(
+        path,
+        f"Dequantisation {how}: weights of i8 with a scale per column (powers of two) and a zero point, dequantised to f32 and fed to an f32 matmul, as weight-only quantised models do.\nNumbers: NumPy in float64; multiples of 1/8 well below 2^24, exact in f32.",
+    )
     x = m.input("x", (7, 40), seed=3)
     w = m.input("w", (40, 18), "i8", seed=8, modulus=101, shift=50)
     scales = 2.0 ** (np.arange(18) % 4 - 3)

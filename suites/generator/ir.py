@@ -180,7 +180,10 @@ class Module:
             lines.append(f"    %value = arith.sitofp %number : i32 to {element}")
             result = "%value"
             if scale != 1.0:
-                lines += [f"    %scale = arith.constant {scale!r} : {element}", f"    %scaled = arith.mulf %value, %scale : {element}"]
+                lines += [
+                    f"    %scale = arith.constant {scale!r} : {element}",
+                    f"    %scaled = arith.mulf %value, %scale : {element}",
+                ]
                 result = "%scaled"
         elif element != "i32":
             cast = "extsi" if element == "i64" else "trunci"
@@ -212,7 +215,9 @@ class Module:
         if isinstance(expected, Approximate):
             kind = type_of(expected.value, expected.element)
             bounds = f", atol {expected.atol:.2e}, rtol {expected.rtol:.2e}"
-            return f"  check.expect_almost_eq_const({value}, {dense(expected.value, expected.element)}{bounds}) : {kind}"
+            return (
+                f"  check.expect_almost_eq_const({value}, {dense(expected.value, expected.element)}{bounds}) : {kind}"
+            )
         if expected.size > LARGEST_LISTED:
             return self._check_sums(value, expected)
         return f"  check.expect_eq_const({value}, {dense(expected)}) : {type_of(expected)}"
@@ -237,12 +242,16 @@ class Module:
         if expected.ndim != 2:
             source_name = f"%{name}_flat"
             leading = ", ".join(str(d) for d in range(expected.ndim - 1))
-            lines.append(f"  {source_name} = tensor.collapse_shape {value} [[{leading}], [{expected.ndim - 1}]] : {type_of(expected)} into {kind}")
+            lines.append(
+                f"  {source_name} = tensor.collapse_shape {value} [[{leading}], [{expected.ndim - 1}]] : {type_of(expected)} into {kind}"
+            )
         lines.append(f"  %{name}_kept = util.optimization_barrier {source_name} : {kind}")
         for axis, sums in ((0, flat @ rows), (1, columns @ flat)):
             which = ("rows", "columns")[axis]
             want = exactly(sums, expected.dtype)
-            self.helpers[f"weigh_{which}_{tag}"] = self._weigh(f"weigh_{which}_{tag}", kind, type_of(want), element, axis)
+            self.helpers[f"weigh_{which}_{tag}"] = self._weigh(
+                f"weigh_{which}_{tag}", kind, type_of(want), element, axis
+            )
             lines.append(f"  %{name}_{which} = call @weigh_{which}_{tag}(%{name}_kept) : ({kind}) -> {type_of(want)}")
             lines.append(f"  check.expect_eq_const(%{name}_{which}, {dense(want)}) : {type_of(want)}")
         return "\n".join(lines)
@@ -256,7 +265,9 @@ class Module:
         weights = f"tensor<{length}x{element}>"
         weight = "%weight" if element == "i32" else "%w"
         convert = [] if element == "i32" else [f"    %w = arith.sitofp %weight : i32 to {element}"]
-        maps = f"affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> ({'ji'[axis]})>, affine_map<(i, j) -> ({'ij'[axis]})>"
+        maps = (
+            f"affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> ({'ji'[axis]})>, affine_map<(i, j) -> ({'ij'[axis]})>"
+        )
         return "\n".join(
             [
                 f"func.func private @{name}(%x: {kind}) -> {result} {{",
@@ -266,7 +277,7 @@ class Module:
                 "  %c7 = arith.constant 7 : i32",
                 f"  %room = tensor.empty() : {weights}",
                 "  %made = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>],",
-                f"      iterator_types = [\"parallel\"]}} outs(%room : {weights}) {{",
+                f'      iterator_types = ["parallel"]}} outs(%room : {weights}) {{',
                 f"  ^bb0(%unused: {element}):",
                 "    %index = linalg.index 0 : index",
                 "    %i = arith.index_cast %index : index to i32",
@@ -296,9 +307,15 @@ class Module:
         about = textwrap.dedent(self.about).strip("\n").splitlines()
         notes = [f"Written by suites/generate.py from suites/generator/{self.generator}.py; change it there."]
         if any("_kept = util" in part for part in self.parts):
-            notes.insert(0, "Large results are checked through sums along rows and along columns with weights 1 + (5*position mod 7),")
+            notes.insert(
+                0,
+                "Large results are checked through sums along rows and along columns with weights 1 + (5*position mod 7),",
+            )
             notes.insert(1, "which are exact in the element type: one wrong element shows in one of each.")
         if any("%modulus" in helper for helper in self.helpers.values()):
-            notes.insert(0, "Inputs: ((seed + 31*i0 + 17*i1 + 7*i2 + 5*i3)^2 mod modulus - shift) * scale, evaluated alike in NumPy.")
+            notes.insert(
+                0,
+                "Inputs: ((seed + 31*i0 + 17*i1 + 7*i2 + 5*i3)^2 mod modulus - shift) * scale, evaluated alike in NumPy.",
+            )
         comment = "\n".join(f"// {line}".rstrip() for line in [*about, "", *notes])
         return "\n\n".join([comment, *self.helpers.values(), *self.parts]) + "\n"

@@ -17,7 +17,10 @@ def _new(name: str, about: str) -> Module:
 
 
 def _matmul() -> Module:
-    m = _new("matmul", "linalg.matmul in f32: sizes that no tile divides, tile multiples, one element, and an accumulator that is not zero.\nNumbers: NumPy's matmul in float64; small integers, so f32 is exact.")
+    m = _new(
+        "matmul",
+        "linalg.matmul in f32: sizes that no tile divides, tile multiples, one element, and an accumulator that is not zero.\nNumbers: NumPy's matmul in float64; small integers, so f32 is exact.",
+    )
     for tag, rows, inner, columns in (("odd", 37, 53, 29), ("tiled", 128, 96, 160), ("thin", 1, 67, 3)):
         a = m.input(f"lhs_{tag}", (rows, inner), seed=3)
         b = m.input(f"rhs_{tag}", (inner, columns), seed=8, modulus=7, shift=3)
@@ -61,7 +64,10 @@ def _matmul() -> Module:
 
 
 def _matmul_transposed() -> Module:
-    m = _new("matmul-transposed", "linalg.matmul with indexing maps that read the left or the right operand transposed, and an explicit transpose before it.\nNumbers: NumPy's matmul of the transposed arrays in float64, exact in f32.")
+    m = _new(
+        "matmul-transposed",
+        "linalg.matmul with indexing maps that read the left or the right operand transposed, and an explicit transpose before it.\nNumbers: NumPy's matmul of the transposed arrays in float64, exact in f32.",
+    )
     a = m.input("lhs", (23, 41), seed=5)
     at = m.input("lhs_t", (41, 23), seed=6)
     b = m.input("rhs", (41, 35), seed=7, modulus=7, shift=3)
@@ -73,7 +79,8 @@ def _matmul_transposed() -> Module:
         """
     m.function(
         "right_transposed",
-        head + """%a = call @lhs() : () -> tensor<23x41xf32>
+        head
+        + """%a = call @lhs() : () -> tensor<23x41xf32>
         %b = call @rhs_t() : () -> tensor<35x41xf32>
         %c = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
           ins(%a, %b : tensor<23x41xf32>, tensor<35x41xf32>) outs(%init : tensor<23x35xf32>) -> tensor<23x35xf32>
@@ -82,7 +89,8 @@ def _matmul_transposed() -> Module:
     )
     m.function(
         "left_transposed",
-        head + """%a = call @lhs_t() : () -> tensor<41x23xf32>
+        head
+        + """%a = call @lhs_t() : () -> tensor<41x23xf32>
         %b = call @rhs() : () -> tensor<41x35xf32>
         %c = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
           ins(%a, %b : tensor<41x23xf32>, tensor<41x35xf32>) outs(%init : tensor<23x35xf32>) -> tensor<23x35xf32>
@@ -91,7 +99,8 @@ def _matmul_transposed() -> Module:
     )
     m.function(
         "transpose_then_matmul",
-        head + """%a = call @lhs() : () -> tensor<23x41xf32>
+        head
+        + """%a = call @lhs() : () -> tensor<23x41xf32>
         %bt = call @rhs_t() : () -> tensor<35x41xf32>
         %room = tensor.empty() : tensor<41x35xf32>
         %b = linalg.transpose ins(%bt : tensor<35x41xf32>) outs(%room : tensor<41x35xf32>) permutation = [1, 0]
@@ -103,7 +112,10 @@ def _matmul_transposed() -> Module:
 
 
 def _matvec() -> Module:
-    m = _new("matvec", "linalg.matvec, linalg.vecmat and linalg.dot, which code generation treats as reductions rather than as matmuls.\nNumbers: NumPy's matmul in float64, exact in f32.")
+    m = _new(
+        "matvec",
+        "linalg.matvec, linalg.vecmat and linalg.dot, which code generation treats as reductions rather than as matmuls.\nNumbers: NumPy's matmul in float64, exact in f32.",
+    )
     a = m.input("matrix", (77, 133), seed=2)
     x = m.input("right", (133,), seed=4, modulus=7, shift=3)
     y = m.input("left", (77,), seed=6, modulus=7, shift=3)
@@ -146,7 +158,10 @@ def _matvec() -> Module:
 
 
 def _batch_matmul() -> Module:
-    m = _new("batch-matmul", "linalg.batch_matmul, with the right operand shared by the batch as a linalg.generic, and a batch of one.\nNumbers: NumPy's matmul in float64, exact in f32.")
+    m = _new(
+        "batch-matmul",
+        "linalg.batch_matmul, with the right operand shared by the batch as a linalg.generic, and a batch of one.\nNumbers: NumPy's matmul in float64, exact in f32.",
+    )
     a = m.input("lhs", (3, 19, 23), seed=1)
     b = m.input("rhs", (3, 23, 13), seed=2, modulus=7, shift=3)
     one_a = m.input("lhs_one", (1, 33, 17), seed=1)
@@ -199,7 +214,10 @@ def _batch_matmul() -> Module:
 
 
 def _matmul_epilogue() -> Module:
-    m = _new("matmul-epilogue", "A dense layer: matmul, bias added along rows, ReLU, then a second layer; what fuses into the matmul's dispatch must not change it.\nNumbers: NumPy in float64, exact in f32 (values are multiples of 1/4).")
+    m = _new(
+        "matmul-epilogue",
+        "A dense layer: matmul, bias added along rows, ReLU, then a second layer; what fuses into the matmul's dispatch must not change it.\nNumbers: NumPy in float64, exact in f32 (values are multiples of 1/4).",
+    )
     x = m.input("x", (18, 45), seed=1)
     w = m.input("w", (45, 34), seed=2, modulus=5, shift=2, scale=0.25)
     bias = m.input("bias", (34,), seed=3, modulus=13, shift=6)
@@ -233,7 +251,10 @@ def _matmul_epilogue() -> Module:
 
 
 def _contraction() -> Module:
-    m = _new("contraction", "Contractions that have no named op: two reduction dimensions, an outer product, and a trace-like diagonal read.\nNumbers: NumPy's einsum in float64, exact in f32.")
+    m = _new(
+        "contraction",
+        "Contractions that have no named op: two reduction dimensions, an outer product, and a trace-like diagonal read.\nNumbers: NumPy's einsum in float64, exact in f32.",
+    )
     a = m.input("a", (7, 11, 13), seed=1)
     b = m.input("b", (11, 13, 17), seed=2, modulus=7, shift=3)
     u = m.input("u", (31,), seed=3)
@@ -290,7 +311,10 @@ def _contraction() -> Module:
 
 
 def _conv2d_nhwc() -> Module:
-    m = _new("conv2d-nhwc", "linalg.conv_2d_nhwc_hwcf: stride one, stride two, dilation two, a 1x1 kernel, and a batch of two.\nNumbers: NumPy, the sum over shifted views of the image in float64; exact in f32.")
+    m = _new(
+        "conv2d-nhwc",
+        "linalg.conv_2d_nhwc_hwcf: stride one, stride two, dilation two, a 1x1 kernel, and a batch of two.\nNumbers: NumPy, the sum over shifted views of the image in float64; exact in f32.",
+    )
     image = m.input("image", (1, 13, 15, 5), seed=1)
     kernel = m.input("kernel", (3, 3, 5, 6), seed=2, modulus=7, shift=3)
     point = m.input("point", (1, 1, 5, 7), seed=3, modulus=7, shift=3)
@@ -323,7 +347,10 @@ def _conv2d_nhwc() -> Module:
 
 
 def _conv2d_nchw() -> Module:
-    m = _new("conv2d-nchw", "linalg.conv_2d_nchw_fchw, the layout of PyTorch and ONNX, with stride one and stride two.\nNumbers: NumPy, the sum over shifted views in float64 after moving the channels last; exact in f32.")
+    m = _new(
+        "conv2d-nchw",
+        "linalg.conv_2d_nchw_fchw, the layout of PyTorch and ONNX, with stride one and stride two.\nNumbers: NumPy, the sum over shifted views in float64 after moving the channels last; exact in f32.",
+    )
     image = m.input("image", (1, 4, 14, 11), seed=1)
     kernel = m.input("kernel", (6, 4, 3, 3), seed=2, modulus=7, shift=3)
     for name, stride in (("stride_one", 1), ("stride_two", 2)):
@@ -347,7 +374,10 @@ def _conv2d_nchw() -> Module:
 
 
 def _conv1d() -> Module:
-    m = _new("conv1d", "linalg.conv_1d_nwc_wcf, and a one-dimensional filter written as a linalg.generic with an affine sum in its map.\nNumbers: NumPy, the sum over shifted views in float64; exact in f32.")
+    m = _new(
+        "conv1d",
+        "linalg.conv_1d_nwc_wcf, and a one-dimensional filter written as a linalg.generic with an affine sum in its map.\nNumbers: NumPy, the sum over shifted views in float64; exact in f32.",
+    )
     signal = m.input("signal", (2, 37, 3), seed=1)
     kernel = m.input("kernel", (5, 3, 4), seed=2, modulus=7, shift=3)
     views = np.stack([signal[:, w : w + 33, :] for w in range(5)], axis=2)
@@ -389,7 +419,10 @@ def _conv1d() -> Module:
 
 
 def _depthwise() -> Module:
-    m = _new("depthwise-conv2d", "linalg.depthwise_conv_2d_nhwc_hwc with stride and dilation, and the form with a channel multiplier.\nNumbers: NumPy, per channel the sum over shifted views in float64; exact in f32.")
+    m = _new(
+        "depthwise-conv2d",
+        "linalg.depthwise_conv_2d_nhwc_hwc with stride and dilation, and the form with a channel multiplier.\nNumbers: NumPy, per channel the sum over shifted views in float64; exact in f32.",
+    )
     image = m.input("image", (1, 12, 13, 18), seed=1)
     kernel = m.input("kernel", (3, 3, 18), seed=2, modulus=7, shift=3)
     for name, stride, dilation in (("stride_one", 1, 1), ("stride_two", 2, 1), ("dilation_two", 1, 2)):
@@ -427,9 +460,17 @@ def _depthwise() -> Module:
 
 
 def _pooling(kind: str, op: str, start: str) -> Module:
-    m = _new(f"pooling-{kind}", f"linalg.{op}: overlapping windows, windows side by side, dilated windows, and one window over all.\nNumbers: NumPy, {kind} over shifted views in float64; exact in f32.")
+    m = _new(
+        f"pooling-{kind}",
+        f"linalg.{op}: overlapping windows, windows side by side, dilated windows, and one window over all.\nNumbers: NumPy, {kind} over shifted views in float64; exact in f32.",
+    )
     image = m.input("image", (1, 12, 14, 6), seed=1, modulus=101, shift=50)
-    cases = (("overlapping", (3, 3), 1, 1), ("side_by_side", (2, 2), 2, 1), ("dilated", (2, 3), 1, 2), ("over_all", (12, 14), 1, 1))
+    cases = (
+        ("overlapping", (3, 3), 1, 1),
+        ("side_by_side", (2, 2), 2, 1),
+        ("dilated", (2, 3), 1, 2),
+        ("over_all", (12, 14), 1, 1),
+    )
     for name, window, stride, dilation in cases:
         out = exactly(pool(image, window, kind, stride, dilation), F32)
         m.function(

@@ -33,7 +33,14 @@ def _reductions(kind: str, op: str, start: str) -> Module:
         f"Numbers: NumPy's {kind} in float64; small integers, so f32 is exact in any order.",
     )
     x = m.input("x", (9, 34, 47), seed=3, modulus=1009, shift=504)
-    for name, axes in (("last", (2,)), ("middle", (1,)), ("first", (0,)), ("outer_two", (0, 1)), ("inner_two", (1, 2)), ("all", (0, 1, 2))):
+    for name, axes in (
+        ("last", (2,)),
+        ("middle", (1,)),
+        ("first", (0,)),
+        ("outer_two", (0, 1)),
+        ("inner_two", (1, 2)),
+        ("all", (0, 1, 2)),
+    ):
         out = exactly(np.asarray({"sum": np.sum, "max": np.max, "min": np.min}[kind](x, axis=axes)), F32)
         m.function(f"along_{name}", REDUCE, {"%out": out}, it=type_of(x.astype(F32)), ot=type_of(out), op=op, start=start,
                    axes=", ".join(map(str, axes)))  # fmt: skip
@@ -41,7 +48,10 @@ def _reductions(kind: str, op: str, start: str) -> Module:
 
 
 def _reduce_long() -> Module:
-    m = _new("reduce-long", "Reductions of one long row (2503 elements, a prime) and of many short rows, which take different paths in code generation.\nNumbers: NumPy's sum and max in float64, exact in f32.")
+    m = _new(
+        "reduce-long",
+        "Reductions of one long row (2503 elements, a prime) and of many short rows, which take different paths in code generation.\nNumbers: NumPy's sum and max in float64, exact in f32.",
+    )
     x = m.input("x", (1, 2503), seed=3, modulus=13, shift=6)
     y = m.input("y", (301, 3), seed=4, modulus=1009, shift=504)
     for name, op, start, values, reduce in (
@@ -55,7 +65,10 @@ def _reduce_long() -> Module:
 
 
 def _argmax() -> Module:
-    m = _new("argmax", "Argmax as a linalg.generic with two results, along the last and along the first dimension. The first of equal values wins.\nNumbers: NumPy's max and argmax.")
+    m = _new(
+        "argmax",
+        "Argmax as a linalg.generic with two results, along the last and along the first dimension. The first of equal values wins.\nNumbers: NumPy's max and argmax.",
+    )
     x = m.input("x", (29, 61), seed=3, modulus=101, shift=50)
     for name, axis, size in (("along_last", 1, 29), ("along_first", 0, 61)):
         m.function(
@@ -86,7 +99,10 @@ def _argmax() -> Module:
 
 
 def _softmax() -> Module:
-    m = _new("softmax", "linalg.softmax along the last, the middle and the first dimension, and of values so large that exp alone would overflow.\nNumbers: NumPy in float64, the largest value subtracted first. rtol 2e-5: exp and a sum of at most 33 terms in f32, each good to some\n2e-7, with room for an approximated exp; atol 1e-7 for weights near zero.")
+    m = _new(
+        "softmax",
+        "linalg.softmax along the last, the middle and the first dimension, and of values so large that exp alone would overflow.\nNumbers: NumPy in float64, the largest value subtracted first. rtol 2e-5: exp and a sum of at most 33 terms in f32, each good to some\n2e-7, with room for an approximated exp; atol 1e-7 for weights near zero.",
+    )
     x = m.input("x", (5, 9, 33), seed=3, modulus=17, shift=8, scale=0.25)
     for name, axis in (("last", 2), ("middle", 1), ("first", 0)):
         m.function(
@@ -115,7 +131,10 @@ def _softmax() -> Module:
 
 
 def _transpose() -> Module:
-    m = _new("transpose", "linalg.transpose: a matrix, and every cyclic and swapped order of three dimensions, and four dimensions NHWC to NCHW.\nNumbers: NumPy's transpose; values are only moved.")
+    m = _new(
+        "transpose",
+        "linalg.transpose: a matrix, and every cyclic and swapped order of three dimensions, and four dimensions NHWC to NCHW.\nNumbers: NumPy's transpose; values are only moved.",
+    )
     x = m.input("matrix", (37, 31), seed=3, modulus=1009, shift=0)
     y = m.input("cube", (5, 13, 17), seed=4, modulus=1009, shift=0)
     z = m.input("image", (2, 7, 9, 5), seed=4, modulus=1009, shift=0)
@@ -137,7 +156,10 @@ def _transpose() -> Module:
 
 
 def _broadcast() -> Module:
-    m = _new("broadcast", "linalg.broadcast of a vector along rows and along columns and of a scalar, and implicit broadcasts in a linalg.generic's maps.\nNumbers: NumPy's broadcasting, exact in f32.")
+    m = _new(
+        "broadcast",
+        "linalg.broadcast of a vector along rows and along columns and of a scalar, and implicit broadcasts in a linalg.generic's maps.\nNumbers: NumPy's broadcasting, exact in f32.",
+    )
     row = m.input("row", (29,), seed=3)
     column = m.input("column", (23,), seed=4)
     for name, values, shape, dims in (("along_rows", row, (7, 29), "[0]"), ("along_columns", column, (23, 11), "[1]")):
@@ -180,7 +202,10 @@ def _broadcast() -> Module:
 
 
 def _gather() -> Module:
-    m = _new("gather", "Gathers: tensor.extract in a linalg.generic with indices that are data: rows of a table, single elements, a mirrored read, a second-order read.\nNumbers: NumPy's indexing; values are only moved.")
+    m = _new(
+        "gather",
+        "Gathers: tensor.extract in a linalg.generic with indices that are data: rows of a table, single elements, a mirrored read, a second-order read.\nNumbers: NumPy's indexing; values are only moved.",
+    )
     table = m.input("table", (50, 13), seed=3, modulus=1009, shift=0)
     rows = np.array([49, 0, 7, 7, 31, 16, 32, 1, 25, 48, 3])
     m.function(
@@ -284,7 +309,10 @@ def _binary(op: str, kind: str, out: str, element: str = "f32", result: str = "f
 
 
 def _math() -> Module:
-    m = _new("math", "The math dialect in f32 over 61 evenly spaced arguments each: exp, log, sqrt, rsqrt, tanh, sin, cos, erf, and powf.\nNumbers: NumPy in float64 of the f32 arguments (erf: its Taylor series in float64). rtol 1e-5, atol 1e-6: the polynomial approximations\nof a CPU and the relaxed built-ins of a GPU (Vulkan: exp 3+2|x| ulp, sin and cos absolute 2^-11 only inside [-pi, pi], hence atol 5e-4 there).")
+    m = _new(
+        "math",
+        "The math dialect in f32 over 61 evenly spaced arguments each: exp, log, sqrt, rsqrt, tanh, sin, cos, erf, and powf.\nNumbers: NumPy in float64 of the f32 arguments (erf: its Taylor series in float64). rtol 1e-5, atol 1e-6: the polynomial approximations\nof a CPU and the relaxed built-ins of a GPU (Vulkan: exp 3+2|x| ulp, sin and cos absolute 2^-11 only inside [-pi, pi], hence atol 5e-4 there).",
+    )
     step = np.arange(61, dtype=np.float64)
     signed = (step / 8 - 3.75).astype(F32)
     positive = (step / 4 + 0.125).astype(F32)
@@ -307,7 +335,12 @@ def _math() -> Module:
     )  # fmt: skip
     for name, op, x, function, atol in cases:
         want = function(x.astype(np.float64)).astype(F32)
-        m.function(f"{name}_of_61", "%x = $x" + _unary(op, "tensor<61xf32>"), {"%out": Approximate(value=want, atol=atol, rtol=1e-5)}, x=source(x))
+        m.function(
+            f"{name}_of_61",
+            "%x = $x" + _unary(op, "tensor<61xf32>"),
+            {"%out": Approximate(value=want, atol=atol, rtol=1e-5)},
+            x=source(x),
+        )
     power = (positive.astype(np.float64) ** 1.75).astype(F32)
     m.function(
         "powf_of_61",
@@ -319,8 +352,13 @@ def _math() -> Module:
 
 
 def _rounding() -> Module:
-    m = _new("rounding", "Rounding and signs in f32: floor, ceil, round half away from zero, round half to even, absolute value, negation.\nNumbers: NumPy (round half away: sign(x) * floor(|x| + 0.5)); all exact, but for the sign of a zero in roundeven.")
-    x = np.array([-2.75, -2.5, -1.5, -1.25, -0.5, -0.25, 0.0, 0.25, 0.5, 1.25, 1.5, 2.5, 2.75, 8388609.0, -8388609.0, 1e30])
+    m = _new(
+        "rounding",
+        "Rounding and signs in f32: floor, ceil, round half away from zero, round half to even, absolute value, negation.\nNumbers: NumPy (round half away: sign(x) * floor(|x| + 0.5)); all exact, but for the sign of a zero in roundeven.",
+    )
+    x = np.array(
+        [-2.75, -2.5, -1.5, -1.25, -0.5, -0.25, 0.0, 0.25, 0.5, 1.25, 1.5, 2.5, 2.75, 8388609.0, -8388609.0, 1e30]
+    )
     kind = "tensor<16xf32>"
     x = x.astype(F32).astype(np.float64)
     cases = (
@@ -347,7 +385,10 @@ def _trunc_copysign() -> Module:
 
 
 def _comparisons() -> Module:
-    m = _new("nan-comparisons", "arith.cmpf with NaN and infinities: ordered predicates are false for NaN, unordered ones true.\nNumbers: NumPy's comparisons and isnan, which follow IEEE 754.")
+    m = _new(
+        "nan-comparisons",
+        "arith.cmpf with NaN and infinities: ordered predicates are false for NaN, unordered ones true.\nNumbers: NumPy's comparisons and isnan, which follow IEEE 754.",
+    )
     x, y, values = _specials()
     nan = np.isnan(x) | np.isnan(y)
     for name, want in (("ogt", x > y), ("olt", x < y), ("oeq", x == y), ("oge", x >= y), ("one", (x != y) & ~nan), ("ord", ~nan),
@@ -364,14 +405,28 @@ def _specials() -> tuple[Array, Array, dict[str, str]]:
 
 
 def _special() -> Module:
-    m = _new("special-values", "IEEE special values in f32: maximumf and minimumf hand NaN on, maxnumf and minnumf drop it, arithmetic on infinities,\ndivision by zeros of both signs. NaN equals NaN in almost_eq checks.\nNumbers: NumPy's maximum/fmax/minimum/fmin and arithmetic, which follow the same IEEE 754 rules.")
+    m = _new(
+        "special-values",
+        "IEEE special values in f32: maximumf and minimumf hand NaN on, maxnumf and minnumf drop it, arithmetic on infinities,\ndivision by zeros of both signs. NaN equals NaN in almost_eq checks.\nNumbers: NumPy's maximum/fmax/minimum/fmin and arithmetic, which follow the same IEEE 754 rules.",
+    )
     x, y, values = _specials()
     kind = "tensor<8xf32>"
     head = "%x = $x\n        %y = $y"
     with np.errstate(invalid="ignore"):
         total = x + y
-    for name, want in (("maximumf", np.maximum(x, y)), ("minimumf", np.minimum(x, y)), ("maxnumf", np.fmax(x, y)), ("minnumf", np.fmin(x, y)), ("addf", total)):
-        m.function(f"{name}_of_8", head + _binary(f"arith.{name} %a, %b", kind, kind), {"%out": Approximate(value=want.astype(F32))}, **values)
+    for name, want in (
+        ("maximumf", np.maximum(x, y)),
+        ("minimumf", np.minimum(x, y)),
+        ("maxnumf", np.fmax(x, y)),
+        ("minnumf", np.fmin(x, y)),
+        ("addf", total),
+    ):
+        m.function(
+            f"{name}_of_8",
+            head + _binary(f"arith.{name} %a, %b", kind, kind),
+            {"%out": Approximate(value=want.astype(F32))},
+            **values,
+        )
     zeros = np.array([1.0, -1.0, 2.0, -4.0])
     divisors = np.array([0.0, 0.0, -0.0, INF])
     with np.errstate(divide="ignore"):
@@ -381,7 +436,10 @@ def _special() -> Module:
 
 
 def _elementwise() -> Module:
-    m = _new("elementwise", "Named element-wise ops and chains of them, which fuse into one dispatch: add, sub, mul, div, max, linalg.map, and a\nhard swish x * clamp(x + 3, 0, 6) / 8 over a size that no vector divides.\nNumbers: NumPy in float64; multiples of powers of two, exact in f32.")
+    m = _new(
+        "elementwise",
+        "Named element-wise ops and chains of them, which fuse into one dispatch: add, sub, mul, div, max, linalg.map, and a\nhard swish x * clamp(x + 3, 0, 6) / 8 over a size that no vector divides.\nNumbers: NumPy in float64; multiples of powers of two, exact in f32.",
+    )
     x = m.input("x", (13, 67), seed=3, modulus=17, shift=8)
     y = m.input("y", (13, 67), seed=7, modulus=4, shift=-1)
     kind = "tensor<13x67xf32>"
@@ -391,15 +449,31 @@ def _elementwise() -> Module:
         %empty = tensor.empty() : tensor<13x67xf32>
         """
     kinds = {"add": "add", "sub": "sub", "mul": "mul", "max": "max_signed", "min": "min_signed"}
-    for op, want in (("add", x + y), ("sub", x - y), ("mul", x * y), ("max", np.maximum(x, y)), ("min", np.minimum(x, y))):
-        m.function(f"named_{op}", head + f"%out = linalg.elementwise <{kinds[op]}> ins(%x, %y : {kind}, {kind}) outs(%empty : {kind}) -> {kind}", {"%out": exactly(want, F32)})
+    for op, want in (
+        ("add", x + y),
+        ("sub", x - y),
+        ("mul", x * y),
+        ("max", np.maximum(x, y)),
+        ("min", np.minimum(x, y)),
+    ):
+        m.function(
+            f"named_{op}",
+            head
+            + f"%out = linalg.elementwise <{kinds[op]}> ins(%x, %y : {kind}, {kind}) outs(%empty : {kind}) -> {kind}",
+            {"%out": exactly(want, F32)},
+        )
     twos = 2.0 ** (np.arange(13 * 67).reshape(13, 67) % 5 - 2)
     m.function("named_div", head + f"%two = $twos\n        %out = linalg.elementwise <div> ins(%x, %two : {kind}, {kind}) outs(%empty : {kind}) -> {kind}",
                {"%out": exactly(x / twos, F32)}, twos=source(twos.astype(F32)))  # fmt: skip
-    m.function("mapped", head + f"%out = linalg.map {{ arith.mulf }} ins(%x, %y : {kind}, {kind}) outs(%empty : {kind})", {"%out": exactly(x * y, F32)})
+    m.function(
+        "mapped",
+        head + f"%out = linalg.map {{ arith.mulf }} ins(%x, %y : {kind}, {kind}) outs(%empty : {kind})",
+        {"%out": exactly(x * y, F32)},
+    )
     m.function(
         "hard_swish",
-        head + """%zero = arith.constant 0.0 : f32
+        head
+        + """%zero = arith.constant 0.0 : f32
         %three = arith.constant 3.0 : f32
         %six = arith.constant 6.0 : f32
         %eighth = arith.constant 0.125 : f32
@@ -420,7 +494,10 @@ def _elementwise() -> Module:
 
 
 def _layer_norm() -> Module:
-    m = _new("layer-norm", "Layer normalisation as models write it: mean, variance, rsqrt, scale and shift in four generics that fuse or not.\nNumbers: NumPy in float64. rtol 2e-5, atol 2e-6: sums of 48 terms and an rsqrt in f32, values up to 2.")
+    m = _new(
+        "layer-norm",
+        "Layer normalisation as models write it: mean, variance, rsqrt, scale and shift in four generics that fuse or not.\nNumbers: NumPy in float64. rtol 2e-5, atol 2e-6: sums of 48 terms and an rsqrt in f32, values up to 2.",
+    )
     x = m.input("x", (6, 48), seed=3, modulus=23, shift=11, scale=0.5)
     gamma = m.input("gamma", (48,), seed=4, modulus=5, shift=-1, scale=0.25)
     beta = m.input("beta", (48,), seed=5, modulus=7, shift=3, scale=0.25)
@@ -472,7 +549,10 @@ def _layer_norm() -> Module:
 
 
 def _attention() -> Module:
-    m = _new("attention", "Single-head attention in three ops: scores = Q K^T, softmax along keys, weights times V.\nNumbers: NumPy in float64. rtol 5e-5, atol 1e-5: softmax weights good to 2e-5, then 24 terms of size up to 3.")
+    m = _new(
+        "attention",
+        "Single-head attention in three ops: scores = Q K^T, softmax along keys, weights times V.\nNumbers: NumPy in float64. rtol 5e-5, atol 1e-5: softmax weights good to 2e-5, then 24 terms of size up to 3.",
+    )
     q = m.input("q", (12, 16), seed=3, modulus=5, shift=2, scale=0.25)
     k = m.input("k", (24, 16), seed=4, modulus=7, shift=3, scale=0.5)
     v = m.input("v", (24, 10), seed=5, modulus=7, shift=3)
@@ -498,7 +578,10 @@ def _attention() -> Module:
 
 
 def _index_masks() -> Module:
-    m = _new("index-masks", "linalg.index in the body: a lower triangle, a checkerboard, and an identity matrix.\nNumbers: NumPy's tril, index parity and eye.")
+    m = _new(
+        "index-masks",
+        "linalg.index in the body: a lower triangle, a checkerboard, and an identity matrix.\nNumbers: NumPy's tril, index parity and eye.",
+    )
     x = m.input("x", (21, 21), seed=3)
     i, j = np.indices((21, 21))
     cases = (("lower_triangle", "arith.cmpi sge, %i, %j : index", np.tril(x)), ("identity", "arith.cmpi eq, %i, %j : index", np.where(i == j, x, 0)),

@@ -17,13 +17,17 @@ def _new(name: str, about: str) -> Module:
     return Module(path=name, about=about, generator="tensors")
 
 
-def _moves(path: str, about: str, shape: tuple[int, ...], cases: tuple[tuple[str, str, Array], ...], element: str = "f32") -> Module:
+def _moves(
+    path: str, about: str, shape: tuple[int, ...], cases: tuple[tuple[str, str, Array], ...], element: str = "f32"
+) -> Module:
     """A module of functions that move the values of one input: (name, op on %x with result %out, expected)."""
     m = _new(path, about + "\nNumbers: NumPy; values are only moved.")
     m.input("x", shape, element, seed=3, modulus=1009, shift=0)
     kind = "tensor<" + "".join(f"{n}x" for n in shape) + element + ">"
     for name, op, want in cases:
-        body = f"%x = call @x() : () -> {kind}\n" + "\n".join(" " * 8 + line.strip() for line in op.strip().splitlines())
+        body = f"%x = call @x() : () -> {kind}\n" + "\n".join(
+            " " * 8 + line.strip() for line in op.strip().splitlines()
+        )
         m.function(name, " " * 8 + body, {"%out": exactly(want, F32 if element == "f32" else I32)})
     return m
 
@@ -124,18 +128,39 @@ def _elements() -> Module:
 
 
 def _bitcast() -> Module:
-    m = _new("tensor/bitcast", "Reinterpreting bits: arith.bitcast f32 to i32 and back, tensor.bitcast i32 to f32, and zero-sized and rank-zero tensors.\nNumbers: NumPy's view.")
+    m = _new(
+        "tensor/bitcast",
+        "Reinterpreting bits: arith.bitcast f32 to i32 and back, tensor.bitcast i32 to f32, and zero-sized and rank-zero tensors.\nNumbers: NumPy's view.",
+    )
     x = np.array([0.0, 1.0, -1.0, 0.5, 3.1415927, np.inf, -2.5e-30, 65536.0], F32)
-    m.function("f32_to_i32", "%x = $x\n        %out = arith.bitcast %x : tensor<8xf32> to tensor<8xi32>", {"%out": x.view(I32)}, x=source(x))
-    m.function("i32_to_f32", "%x = $x\n        %out = tensor.bitcast %x : tensor<8xi32> to tensor<8xf32>", {"%out": x}, x=source(x.view(I32)))
-    m.function("rank_zero", "%x = $x\n        %out = arith.addf %x, %x : tensor<f32>", {"%out": np.array(3.0, F32)}, x=source(np.array(1.5, F32)))
+    m.function(
+        "f32_to_i32",
+        "%x = $x\n        %out = arith.bitcast %x : tensor<8xf32> to tensor<8xi32>",
+        {"%out": x.view(I32)},
+        x=source(x),
+    )
+    m.function(
+        "i32_to_f32",
+        "%x = $x\n        %out = tensor.bitcast %x : tensor<8xi32> to tensor<8xf32>",
+        {"%out": x},
+        x=source(x.view(I32)),
+    )
+    m.function(
+        "rank_zero",
+        "%x = $x\n        %out = arith.addf %x, %x : tensor<f32>",
+        {"%out": np.array(3.0, F32)},
+        x=source(np.array(1.5, F32)),
+    )
     m.function("zero_sized", "%x = $x\n        %y = arith.addf %x, %x : tensor<0x3xf32>\n        %z = $z\n        %out = tensor.concat dim(0) %y, %z : (tensor<0x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>",
                {"%out": np.arange(6, dtype=F32).reshape(2, 3)}, x=source(np.zeros((0, 3), F32)), z=source(np.arange(6, dtype=F32).reshape(2, 3)))  # fmt: skip
     return m
 
 
 def _pack() -> Module:
-    m = _new("tensor/pack", "linalg.pack into 8x4 tiles with padding, linalg.unpack back again, and the tiles themselves.\nNumbers: NumPy's pad, reshape and transpose; values are only moved.")
+    m = _new(
+        "tensor/pack",
+        "linalg.pack into 8x4 tiles with padding, linalg.unpack back again, and the tiles themselves.\nNumbers: NumPy's pad, reshape and transpose; values are only moved.",
+    )
     x = m.input("x", (13, 10), seed=3, modulus=1009, shift=0)
     tiles = np.pad(x, ((0, 3), (0, 2))).reshape(2, 8, 3, 4).transpose(0, 2, 1, 3)
     head = """
@@ -147,7 +172,8 @@ def _pack() -> Module:
     m.function("tiles", head, {"%tiles": exactly(tiles, F32)})
     m.function(
         "there_and_back",
-        head + """%kept = util.optimization_barrier %tiles : tensor<2x3x8x4xf32>
+        head
+        + """%kept = util.optimization_barrier %tiles : tensor<2x3x8x4xf32>
         %empty = tensor.empty() : tensor<13x10xf32>
         %out = linalg.unpack %kept inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %empty : tensor<2x3x8x4xf32> -> tensor<13x10xf32>
         """,
@@ -170,12 +196,17 @@ def _hide(name: str, static: str, dynamic: str) -> str:
             lines.append(f"%{name}_size{d} = util.unfoldable_constant {size} : index")
         taken.append(f"%{name}_size{d}" if want == "?" else size)
     zeros, ones = ", ".join("0" * len(sizes)), ", ".join("1" * len(sizes))
-    lines.append(f"%{name} = tensor.extract_slice %{name}_static[{zeros}] [{', '.join(taken)}] [{ones}] : {static} to {dynamic}")
+    lines.append(
+        f"%{name} = tensor.extract_slice %{name}_static[{zeros}] [{', '.join(taken)}] [{ones}] : {static} to {dynamic}"
+    )
     return "\n".join(" " * 8 + line for line in lines) + "\n        "
 
 
 def _dynamic_matmul() -> Module:
-    m = _new("dynamic/matmul", "linalg.matmul with all three sizes dynamic (37x53x29 and, through the same function, 1x5x3), and a dynamic batch.\nNumbers: NumPy's matmul in float64, exact in f32.")
+    m = _new(
+        "dynamic/matmul",
+        "linalg.matmul with all three sizes dynamic (37x53x29 and, through the same function, 1x5x3), and a dynamic batch.\nNumbers: NumPy's matmul in float64, exact in f32.",
+    )
     m.verbatim("""
         func.func private @multiply(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>) -> tensor<?x?xf32> {
           %c0 = arith.constant 0 : index
@@ -194,7 +225,9 @@ def _dynamic_matmul() -> Module:
         b = m.input(f"b_{tag}", (inner, columns), seed=8, modulus=7, shift=3)
         m.function(
             f"matmul_{rows}x{inner}x{columns}",
-            _hide(f"a_{tag}", f"tensor<{rows}x{inner}xf32>", "tensor<?x?xf32>") + _hide(f"b_{tag}", f"tensor<{inner}x{columns}xf32>", "tensor<?x?xf32>") + f"""
+            _hide(f"a_{tag}", f"tensor<{rows}x{inner}xf32>", "tensor<?x?xf32>")
+            + _hide(f"b_{tag}", f"tensor<{inner}x{columns}xf32>", "tensor<?x?xf32>")
+            + f"""
         %c = call @multiply(%a_{tag}, %b_{tag}) : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
         %out = tensor.cast %c : tensor<?x?xf32> to tensor<{rows}x{columns}xf32>
         """,
@@ -204,7 +237,10 @@ def _dynamic_matmul() -> Module:
 
 
 def _dynamic_rowwise() -> Module:
-    m = _new("dynamic/rowwise", "Functions of tensor<?x?xf32>: sums along rows and along columns, an element-wise square, softmax; each called with two shapes.\nNumbers: NumPy in float64, exact in f32; softmax within rtol 2e-5 (exp and a sum in f32), atol 1e-7 for weights near zero.")
+    m = _new(
+        "dynamic/rowwise",
+        "Functions of tensor<?x?xf32>: sums along rows and along columns, an element-wise square, softmax; each called with two shapes.\nNumbers: NumPy in float64, exact in f32; softmax within rtol 2e-5 (exp and a sum in f32), atol 1e-7 for weights near zero.",
+    )
     m.verbatim("""
         func.func private @reduce(%x: tensor<?x?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
           %c0 = arith.constant 0 : index
@@ -244,7 +280,10 @@ def _dynamic_rowwise() -> Module:
         %rows = tensor.cast %r#0 : tensor<?xf32> to tensor<{rows}xf32>
         %columns = tensor.cast %r#1 : tensor<?xf32> to tensor<{columns}xf32>
         """, {"%rows": exactly(x.sum(axis=1), F32), "%columns": exactly(x.sum(axis=0), F32)})  # fmt: skip
-        for function, want in (("square", exactly(x * x, F32)), ("weights", Approximate(value=softmax(x, 1).astype(F32), atol=1e-7, rtol=2e-5))):
+        for function, want in (
+            ("square", exactly(x * x, F32)),
+            ("weights", Approximate(value=softmax(x, 1).astype(F32), atol=1e-7, rtol=2e-5)),
+        ):
             m.function(f"{function}_of_{tag}", head + f"""%r = call @{function}(%{tag}) : (tensor<?x?xf32>) -> tensor<?x?xf32>
         %out = tensor.cast %r : tensor<?x?xf32> to tensor<{rows}x{columns}xf32>
         """, {"%out": want})  # fmt: skip
@@ -252,7 +291,10 @@ def _dynamic_rowwise() -> Module:
 
 
 def _dynamic_slices() -> Module:
-    m = _new("dynamic/slices", "Offsets and sizes that are known only at run time: extract_slice, insert_slice, concat, pad and reshape of dynamic tensors.\nNumbers: NumPy; values are only moved.")
+    m = _new(
+        "dynamic/slices",
+        "Offsets and sizes that are known only at run time: extract_slice, insert_slice, concat, pad and reshape of dynamic tensors.\nNumbers: NumPy; values are only moved.",
+    )
     x = m.input("x", (11, 8), seed=3, modulus=1009, shift=0)
     head = """
         %x = call @x() : () -> tensor<11x8xf32>
@@ -262,10 +304,26 @@ def _dynamic_slices() -> Module:
     y = x.copy()
     y[5:8, :] = x[3:6, :]
     cases = (
-        ("extract", "%part = tensor.extract_slice %x[%three, 2] [%five, 4] [1, 1] : tensor<11x8xf32> to tensor<?x4xf32>\n        %out = tensor.cast %part : tensor<?x4xf32> to tensor<5x4xf32>", x[3:8, 2:6]),
-        ("insert", "%part = tensor.extract_slice %x[%three, 0] [3, 8] [1, 1] : tensor<11x8xf32> to tensor<3x8xf32>\n        %kept = util.optimization_barrier %part : tensor<3x8xf32>\n        %out = tensor.insert_slice %kept into %x[%five, 0] [3, 8] [1, 1] : tensor<3x8xf32> into tensor<11x8xf32>", y),
-        ("concat", "%a = tensor.extract_slice %x[0, 0] [%three, 8] [1, 1] : tensor<11x8xf32> to tensor<?x8xf32>\n        %b = tensor.extract_slice %x[4, 0] [%five, 8] [1, 1] : tensor<11x8xf32> to tensor<?x8xf32>\n        %c = tensor.concat dim(0) %a, %b : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>\n        %out = tensor.cast %c : tensor<?x8xf32> to tensor<8x8xf32>", np.concatenate([x[:3], x[4:9]])),
-        ("pad", "%zero = arith.constant 0.0 : f32\n        %p = tensor.pad %x low[%three, 0] high[0, %five] {\n        ^bb0(%i: index, %j: index):\n          tensor.yield %zero : f32\n        } : tensor<11x8xf32> to tensor<?x?xf32>\n        %out = tensor.cast %p : tensor<?x?xf32> to tensor<14x13xf32>", np.pad(x, ((3, 0), (0, 5)))),
+        (
+            "extract",
+            "%part = tensor.extract_slice %x[%three, 2] [%five, 4] [1, 1] : tensor<11x8xf32> to tensor<?x4xf32>\n        %out = tensor.cast %part : tensor<?x4xf32> to tensor<5x4xf32>",
+            x[3:8, 2:6],
+        ),
+        (
+            "insert",
+            "%part = tensor.extract_slice %x[%three, 0] [3, 8] [1, 1] : tensor<11x8xf32> to tensor<3x8xf32>\n        %kept = util.optimization_barrier %part : tensor<3x8xf32>\n        %out = tensor.insert_slice %kept into %x[%five, 0] [3, 8] [1, 1] : tensor<3x8xf32> into tensor<11x8xf32>",
+            y,
+        ),
+        (
+            "concat",
+            "%a = tensor.extract_slice %x[0, 0] [%three, 8] [1, 1] : tensor<11x8xf32> to tensor<?x8xf32>\n        %b = tensor.extract_slice %x[4, 0] [%five, 8] [1, 1] : tensor<11x8xf32> to tensor<?x8xf32>\n        %c = tensor.concat dim(0) %a, %b : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>\n        %out = tensor.cast %c : tensor<?x8xf32> to tensor<8x8xf32>",
+            np.concatenate([x[:3], x[4:9]]),
+        ),
+        (
+            "pad",
+            "%zero = arith.constant 0.0 : f32\n        %p = tensor.pad %x low[%three, 0] high[0, %five] {\n        ^bb0(%i: index, %j: index):\n          tensor.yield %zero : f32\n        } : tensor<11x8xf32> to tensor<?x?xf32>\n        %out = tensor.cast %p : tensor<?x?xf32> to tensor<14x13xf32>",
+            np.pad(x, ((3, 0), (0, 5))),
+        ),
     )
     for name, body, want in cases:
         m.function(name, head + body, {"%out": exactly(want, F32)})
@@ -278,7 +336,10 @@ def _dynamic_slices() -> Module:
 
 def _dynamic_sizes(*, empty: bool) -> Module:
     path, what = ("dynamic/empty", "zero") if empty else ("dynamic/sizes", "one and 201")
-    m = _new(path, f"A dynamic size that turns out to be {what}: element-wise work and reductions.\nNumbers by hand: a sum over nothing is 0, a maximum over nothing is minus infinity, and what is empty stays empty.")
+    m = _new(
+        path,
+        f"A dynamic size that turns out to be {what}: element-wise work and reductions.\nNumbers by hand: a sum over nothing is 0, a maximum over nothing is minus infinity, and what is empty stays empty.",
+    )
     m.verbatim("""
         func.func private @doubled(%n: index) -> tensor<?xf32> {
           %one = util.unfoldable_constant 1.0 : f32
@@ -320,7 +381,10 @@ def _dynamic_sizes(*, empty: bool) -> Module:
 
 
 def _dynamic_loop() -> Module:
-    m = _new("dynamic/growing-loop", "A while loop whose tensor grows: each turn appends a copy of itself, so that the shape differs from turn to turn.\nNumbers by hand: three doublings of [1, 2] give 16 elements, 1 and 2 in turn; and a sum of 24.")
+    m = _new(
+        "dynamic/growing-loop",
+        "A while loop whose tensor grows: each turn appends a copy of itself, so that the shape differs from turn to turn.\nNumbers by hand: three doublings of [1, 2] give 16 elements, 1 and 2 in turn; and a sum of 24.",
+    )
     m.verbatim("""
         func.func @grows() {
           %c0 = arith.constant 0 : index
@@ -365,14 +429,29 @@ def _fresh(name: str, value: Array) -> str:
 
 
 def _sort() -> Module:
-    m = _new("linalg-ext/sort", "iree_linalg_ext.sort of integers and of floats, up and down, along rows, and keys that carry values with them.\nNumbers: NumPy's sort and argsort; all keys differ.")
+    m = _new(
+        "linalg-ext/sort",
+        "iree_linalg_ext.sort of integers and of floats, up and down, along rows, and keys that carry values with them.\nNumbers: NumPy's sort and argsort; all keys differ.",
+    )
     keys = ((np.arange(40) * 27 + 11) % 41).astype(I32)
     values = (np.arange(40) * 10).astype(I32)
     order = np.argsort(keys)
-    m.function("up", "$x" + _sorted("tensor<40xi32>", "arith.cmpi slt", "i32"), {"%out": np.sort(keys)}, x=_fresh("x", keys))
-    m.function("down", "$x" + _sorted("tensor<40xf32>", "arith.cmpf ogt", "f32"), {"%out": np.sort(keys.astype(F32))[::-1]}, x=_fresh("x", keys.astype(F32)))
+    m.function(
+        "up", "$x" + _sorted("tensor<40xi32>", "arith.cmpi slt", "i32"), {"%out": np.sort(keys)}, x=_fresh("x", keys)
+    )
+    m.function(
+        "down",
+        "$x" + _sorted("tensor<40xf32>", "arith.cmpf ogt", "f32"),
+        {"%out": np.sort(keys.astype(F32))[::-1]},
+        x=_fresh("x", keys.astype(F32)),
+    )
     rows = keys.reshape(5, 8)
-    m.function("along_rows", "$x" + _sorted("tensor<5x8xi32>", "arith.cmpi slt", "i32", 1), {"%out": np.sort(rows, axis=1)}, x=_fresh("x", rows))
+    m.function(
+        "along_rows",
+        "$x" + _sorted("tensor<5x8xi32>", "arith.cmpi slt", "i32", 1),
+        {"%out": np.sort(rows, axis=1)},
+        x=_fresh("x", rows),
+    )
     m.function(
         "keys_with_values",
         """
@@ -401,7 +480,10 @@ def _sorted(kind: str, compare: str, element: str, dimension: int = 0) -> str:
 
 
 def _scatter() -> Module:
-    m = _new("linalg-ext/scatter", "iree_linalg_ext.scatter: elements and whole rows written to unique places, and updates that are added where places repeat.\nNumbers: NumPy's indexed assignment and np.add.at.")
+    m = _new(
+        "linalg-ext/scatter",
+        "iree_linalg_ext.scatter: elements and whole rows written to unique places, and updates that are added where places repeat.\nNumbers: NumPy's indexed assignment and np.add.at.",
+    )
     base = np.arange(12, dtype=I32) * 100
     places = np.array([[7], [0], [11], [3]], I32)
     updates = np.array([-1, -2, -3, -4], I32)
@@ -437,7 +519,10 @@ def _scatter() -> Module:
 
 
 def _scan() -> Module:
-    m = _new("linalg-ext/scan", "iree_linalg_ext.scan: inclusive and exclusive prefix sums, a running product, and prefix sums along the first dimension.\nNumbers: NumPy's cumsum and cumprod, exact integers.")
+    m = _new(
+        "linalg-ext/scan",
+        "iree_linalg_ext.scan: inclusive and exclusive prefix sums, a running product, and prefix sums along the first dimension.\nNumbers: NumPy's cumsum and cumprod, exact integers.",
+    )
     x = ((np.arange(37) * 7) % 11 - 5).astype(I32)
     template = """
         %x = $x
@@ -458,12 +543,25 @@ def _scan() -> Module:
         ("running_product", small, np.array(1, I32), "true", "muli", np.cumprod(small, dtype=I32)),
         ("columns", table, np.zeros(6, I32), "true", "addi", np.cumsum(table, axis=0, dtype=I32)),
     ):
-        m.function(name, template, {"%out#0": want}, x=source(values), start=source(start), t=type_of(values), st=type_of(start), inclusive=inclusive, op=op)
+        m.function(
+            name,
+            template,
+            {"%out#0": want},
+            x=source(values),
+            start=source(start),
+            t=type_of(values),
+            st=type_of(start),
+            inclusive=inclusive,
+            op=op,
+        )
     return m
 
 
 def _topk() -> Module:
-    m = _new("linalg-ext/topk", "iree_linalg_ext.topk: the three largest values of each row with their positions.\nNumbers: NumPy's argsort of the negated rows; all values of a row differ.")
+    m = _new(
+        "linalg-ext/topk",
+        "iree_linalg_ext.topk: the three largest values of each row with their positions.\nNumbers: NumPy's argsort of the negated rows; all values of a row differ.",
+    )
     x = ((np.arange(4 * 19).reshape(4, 19) * 31 + 7) % 79).astype(F32)
     order = np.argsort(-x, axis=1)[:, :3]
     m.function(
