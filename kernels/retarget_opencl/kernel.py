@@ -125,7 +125,7 @@ _SUBGROUP_BUILT_INS = {
     "SubgroupId": "retarget_subgroup_id()",
     "NumSubgroups": "retarget_num_subgroups()",
     "SubgroupLocalInvocationId": "retarget_subgroup_lane()",
-    "LocalInvocationIndex": "(uint)get_local_linear_id()",
+    "LocalInvocationIndex": "retarget_local_index()",
 }
 
 
@@ -506,8 +506,7 @@ class KernelWriter:
                 if isinstance(kind, Pointer):
                     msg = f"no OpenCL C rule for a block argument that is a pointer: {argument.type}"
                     raise TranslationError(msg)
-                loop_counter = kind == Scalar("int", 32) and len(block.arguments) == 1
-                value = Value(self._name("i" if loop_counter else "acc"), kind)
+                value = Value(self._name("i" if kind == Scalar("int", 32) else "acc"), kind)
                 self._values[argument] = value
                 self.declare(f"{self.names.value(kind)} {value.text}")
 
@@ -585,8 +584,7 @@ class KernelWriter:
             value.text = f"(uint3)({', '.join(value.parts)})"
         elif value.text in _SUBGROUP_BUILT_INS:
             value.text = _SUBGROUP_BUILT_INS[value.text]
-            if value.text.startswith("retarget_"):
-                self.helper(value.text.removesuffix("()"))
+            self.helper(value.text.removesuffix("()"))
         else:
             msg = f"no OpenCL C counterpart for the built-in of {op}"
             raise TranslationError(msg)

@@ -65,7 +65,7 @@ def kernel_source(
 ) -> str:
     """Return the program's OpenCL C: pragmas, the helper functions in use, typedefs, kernels."""
     extensions = [name for feature in sorted(features) for name in _EXTENSIONS.get(feature, ())]
-    uses_subgroups = any(helper.startswith("retarget_") for helper in helpers)
+    uses_subgroups = any(helper.startswith(("retarget_shuffle", "retarget_sub", "retarget_num")) for helper in helpers)
     if uses_subgroups and profile.subgroups == "khr":
         extensions += _SUBGROUP_EXTENSIONS
     return (
