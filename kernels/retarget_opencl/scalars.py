@@ -45,7 +45,12 @@ def _rounder(kind: str) -> Callable[[float], float]:
         single = ctypes.c_float
         return lambda value: single(value).value
     narrow = np.float16 if kind == "f16" else ml_dtypes.bfloat16
-    return lambda value: float(narrow(value))
+
+    def rounded(value: float) -> float:
+        with np.errstate(all="ignore"):
+            return float(narrow(value))
+
+    return rounded
 
 
 def _truncating_division(left: int, right: int) -> int:

@@ -222,3 +222,25 @@ def test_the_host_spends_less_than_twenty_microseconds_on_a_dispatch(load: Load)
         spent.append((time.thread_time() - start) / steps)
         wait()
     assert min(spent) < 20e-6
+
+
+HUGE = """
+func.func @huge(%n: index) -> tensor<?xf32> {
+  %z = arith.constant 1.0 : f32
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  return %f : tensor<?xf32>
+}
+"""
+
+
+def test_running_out_of_memory_names_the_error_and_the_device_and_leaves_it_usable(
+    load: Load, device: OpenClDevice
+) -> None:
+    program = load(HUGE)
+    with pytest.raises(DriverError) as caught:
+        program.call("huge", [np.int64(1 << 42)], _nothing)
+    assert str(caught.value).startswith("calling huge failed with CL_")
+    assert f" on {device.infos[0].name}: " in str(caught.value)
+    assert caught.value.hint
+    assert program.call("huge", [np.int64(3)], _nothing)[0].tolist() == [1.0, 1.0, 1.0]

@@ -1,0 +1,102 @@
+"""The extension as the core sees it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from retarget.extension import CompilerError, DriverError
+from retarget.extensions import load_extensions
+from retarget.model import CompilerConfig, Origin, RuntimeConfig
+from retarget_opencl.__main__ import main
+from retarget_opencl.compiler import OpenClCompiler
+from retarget_opencl.devices import FoundDevice
+from retarget_opencl.driver import OpenClDriver
+
+HERE = Origin(file=Path(), key_path="")
+ADD_ONE = """
+func.func @checked() {
+  %a = util.unfoldable_constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %b = arith.addf %a, %a : tensor<2xf32>
+  check.expect_eq_const(%b, dense<[2.0, EXPECTED]> : tensor<2xf32>) : tensor<2xf32>
+  return
+}
+"""
+
+
+def _runtime(*devices: str, flags: tuple[str, ...] = ()) -> RuntimeConfig:
+    return RuntimeConfig(name="r", driver="opencl", devices=devices, flags=flags, origin=HERE)
+
+
+def test_compiler_and_driver_are_registered() -> None:
+    registry = load_extensions()
+    assert isinstance(registry.compiler("iree-opencl"), OpenClCompiler)
+    assert isinstance(registry.driver("opencl"), OpenClDriver)
+
+
+def test_the_extension_imports_neither_opencl_nor_iree_nor_jinja() -> None:
+    code = "import sys, retarget_opencl.extension as e; list(e.retarget_compilers()); list(e.retarget_drivers());"
+    code += " print([m for m in ('pyopencl', 'jinja2', 'iree.compiler', 'iree.runtime') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_tags_tell_backend_profile_and_platform() -> None:
+    config = CompilerConfig(name="c", compiler="iree-opencl", flags=("--opencl-profile=cpu",), origin=HERE)
+    assert list(OpenClCompiler().tags(config)) == ["opencl", "cpu"]
+    assert list(OpenClDriver().tags(_runtime("opencl://NVIDIA/0"))) == ["opencl", "nvidia"]
+    assert list(OpenClDriver().tags(_runtime())) == ["opencl"]
+
+
+def test_a_fingerprint_promises_nothing_where_a_device_is_asked() -> None:
+    compiler = OpenClCompiler()
+    fixed = CompilerConfig(name="c", compiler="iree-opencl", flags=("--opencl-profile=cpu",), origin=HERE)
+    asked = CompilerConfig(name="c", compiler="iree-opencl", origin=HERE)
+    assert "retarget_opencl" in compiler.fingerprint(fixed)
+    assert compiler.fingerprint(asked) == ""
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (_runtime("0", "1"), "the opencl driver runs on one device, the runtime config r names 2"),
+        (_runtime(flags=("--fast",)), "the opencl driver has no flag '--fast'; it knows --opencl-profiling"),
+    ],
+)
+def test_a_runtime_config_that_cannot_be_is_refused(config: RuntimeConfig, message: str) -> None:
+    with pytest.raises(DriverError) as caught:
+        OpenClDriver().open(config)
+    assert str(caught.value) == message
+
+
+def test_functions_are_listed_without_a_device(found: FoundDevice) -> None:
+    from retarget_opencl.devices import profile_of
+
+    source = ADD_ONE.replace("EXPECTED", "4.0").encode()
+    artifact = OpenClCompiler().compile_bytes(source, "m.mlir", (), profile_of(found)).artifact
+    assert [(item.name, item.arguments) for item in OpenClDriver().functions(artifact)] == [("checked", 0)]
+    with pytest.raises(DriverError, match=r"^not an OpenCL artifact"):
+        OpenClDriver().functions(b"nothing")
+
+
+def test_a_module_that_does_not_parse_is_a_compiler_error_with_its_place(found: FoundDevice) -> None:
+    from retarget_opencl.devices import profile_of
+
+    with pytest.raises(CompilerError, match=r"^m\.mlir:1:1: error: custom op 'nonsense' is unknown"):
+        OpenClCompiler().compile_bytes(b"nonsense", "m.mlir", (), profile_of(found))
+
+
+@pytest.mark.parametrize(("expected", "status"), [("4.0", 0), ("5.0", 1)])
+def test_a_module_is_compiled_shown_and_run_by_hand(
+    found: FoundDevice, tmp_path: Path, capsys: pytest.CaptureFixture[str], expected: str, status: int
+) -> None:
+    del found
+    module, artifact = tmp_path / "m.mlir", tmp_path / "m.oclx"
+    module.write_text(ADD_ONE.replace("EXPECTED", expected))
+    assert main(["compile", str(module), "--iree-opt-level=O2", "-o", str(artifact)]) == 0
+    assert main(["show", str(artifact)]) == 0
+    assert "__kernel" in capsys.readouterr().out
+    assert main(["run", str(artifact), "--function=checked"]) == status
+    assert ("checked: FAILED, 1 checks" if status else "checked: passed, 1 checks") in capsys.readouterr().out
