@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .kernel import KernelText, KernelWriter, TranslationError
 from .profile import DeviceProfile
+from .program.constants import resource_blobs
 from .program.model import Constant, Export, Function, Kernel, Program, Scalar
 from .program.rules import HOST_RULES
 from .program.writer import FunctionWriter, Symbols
@@ -203,6 +204,8 @@ def translate(module: Ir, profile: DeviceProfile) -> Translation:
         },
         globals={},
         kernels=_Entries(kernels.entries),
+        # The bindings give no other way to a resource's bytes than the module's text.
+        resources=cache(lambda: resource_blobs(module.get_asm(large_elements_limit=1, assume_verified=True))),
     )
     initial: list[tuple[str, Scalar]] = []
     for op in top:

@@ -244,3 +244,26 @@ def test_running_out_of_memory_names_the_error_and_the_device_and_leaves_it_usab
     assert f" on {device.infos[0].name}: " in str(caught.value)
     assert caught.value.hint
     assert program.call("huge", [np.int64(3)], _nothing)[0].tolist() == [1.0, 1.0, 1.0]
+
+
+RESOURCE = """
+module {
+  func.func @shifted(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %a = arith.constant dense_resource<table> : tensor<4xf32>
+    %b = arith.addf %a, %x : tensor<4xf32>
+    return %b : tensor<4xf32>
+  }
+}
+{-#
+  dialect_resources: {
+    builtin: {
+      table: "0x040000000000803F000000400000404000008040"
+    }
+  }
+#-}
+"""
+
+
+def test_constants_in_resources_travel_in_the_artifact(load: Load) -> None:
+    ones = np.ones(4, np.float32)
+    assert load(RESOURCE).call("shifted", [ones], _nothing)[0].tolist() == [2.0, 3.0, 4.0, 5.0]

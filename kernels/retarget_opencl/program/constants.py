@@ -7,13 +7,14 @@ bindings of IREE 3.13 can end the process.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from math import prod
 
 import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ConstantSyntaxError", "constant_bytes", "dense_bytes", "element_dtype"]
+__all__ = ["ConstantSyntaxError", "constant_bytes", "dense_bytes", "element_dtype", "resource_blobs"]
 
 
 class ConstantSyntaxError(ValueError):
@@ -134,15 +135,51 @@ def _listed(body: str, count: int, dtype: np.dtype[np.generic], bits: int) -> np
     return values
 
 
-def constant_bytes(text: str) -> bytes:
-    """Return the bytes of a constant attribute: `dense<…>`, `#util.composite<…>`, a text, or a padding.
+Resources = Callable[[], Mapping[str, bytes]]
+"""Gives the module's resources by name. A function, because reading them costs something and few modules have any."""
+
+
+def _no_resources() -> Mapping[str, bytes]:
+    return {}
+
+
+def resource_blobs(module_text: str) -> dict[str, bytes]:
+    """Return the resources at the end of a module's text: `{-# dialect_resources: {builtin: {name: "0x…"}} #-}`.
+
+    The first four bytes of each are its alignment, not its content.
+    """
+    start = module_text.rfind("{-#")
+    if start < 0:
+        return {}
+    found = re.finditer(r'^\s*("?)([^\s":]+)\1: "0x([0-9A-Fa-f]*)"', module_text[start:], re.MULTILINE)
+    return {match[2]: bytes.fromhex(match[3])[4:] for match in found}
+
+
+def _resource_bytes(text: str, resources: Resources) -> bytes:
+    match = re.match(r'dense_resource<"?([^">]+)"?> : (.*)$', text, re.DOTALL)
+    blob = resources().get(match[1]) if match is not None else None
+    if match is None or blob is None:
+        msg = f"the constant {text[:80]!r} refers to a resource that the module does not hold"
+        raise ConstantSyntaxError(msg)
+    count, element = _split_type(match[2])
+    dtype = element_dtype(element)
+    if dtype is None or len(blob) != count * dtype.itemsize:
+        msg = f"a resource of {len(blob)} bytes for {count} elements of type {element}"
+        raise ConstantSyntaxError(msg)
+    return blob
+
+
+def constant_bytes(text: str, resources: Resources = _no_resources) -> bytes:
+    """Return the bytes of a constant attribute: `dense<…>`, `dense_resource<…>`, `#util.composite<…>`, a text, …
 
     Raises `ConstantSyntaxError`.
     """
     text = text.strip()
+    if text.startswith("dense_resource<"):
+        return _resource_bytes(text, resources)
     if text.startswith("#util.composite<"):
         inner = text[text.index("[") + 1 : text.rindex("]")]
-        return b"".join(constant_bytes(part) for part in _parts(inner))
+        return b"".join(constant_bytes(part, resources) for part in _parts(inner))
     if text.startswith("dense<"):
         return dense_bytes(text)
     if text.startswith('"'):

@@ -322,7 +322,7 @@ def _constant_result(number: int) -> HostRule:
 
 def _buffer_constant(writer: FunctionWriter, view: Ir, op: Ir) -> None:
     del view
-    writer.alias(op.results[0], writer.blob(constant_bytes(str(op.attributes["value"]))))
+    writer.alias(op.results[0], writer.blob(constant_bytes(str(op.attributes["value"]), writer.symbols.resources)))
 
 
 def _buffer_rule(name: str, *operands: str, typed: str = "") -> HostRule:

@@ -23,12 +23,16 @@ HostRules = Mapping[str, Callable[["FunctionWriter", Ir, Ir], None]]
 
 @dataclass(slots=True)
 class Symbols:
-    """What names in the module refer to. `blobs` collects constants; `functions` and `globals` are numbered first."""
+    """What names in the module refer to. `blobs` collects constants; `functions` and `globals` are numbered first.
+
+    `resources` gives the module's resources by name.
+    """
 
     functions: dict[str, int]
     globals: dict[str, int]
     kernels: dict[str, int]
     blobs: list[bytes] = field(default_factory=list)
+    resources: Callable[[], Mapping[str, bytes]] = dict
 
 
 @dataclass(slots=True)
