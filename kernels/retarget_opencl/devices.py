@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -168,20 +169,37 @@ def nvidia_arch(capability: int) -> str:
     return f"sm_{known[-1] if known else _NVIDIA_KNOWN[0]}"
 
 
+_UUID_KHR = 0x106A  # CL_DEVICE_UUID_KHR, which pyopencl does not know
+
+
+def _uuid(device: cl.Device) -> str:
+    """Return a device's UUID in hexadecimal; empty if it tells none. Vulkan and CUDA report the same."""
+    import pyopencl as cl
+
+    if "cl_khr_device_uuid" not in device.extensions.split():
+        return ""
+    content = (ctypes.c_ubyte * 16)()
+    try:
+        # The library that pyopencl is linked with is found through pyopencl's own.
+        query = ctypes.CDLL(cl._cl.__file__).clGetDeviceInfo  # noqa: SLF001 - the path of the loaded library
+    except (OSError, AttributeError):
+        return ""
+    query.argtypes = [ctypes.c_void_p, ctypes.c_uint, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p]
+    query.restype = ctypes.c_int
+    return bytes(content).hex() if query(device.int_ptr, _UUID_KHR, 16, content, None) == 0 else ""
+
+
 def info_of(found: FoundDevice) -> DeviceInfo:
     """Return what `retarget devices` shows of a device."""
     device, profile = found.device, profile_of(found)
-    pci = _query(device, "pci_bus_id_nv", None)
-    address = _query(device, "uuid_khr", None)
-    identity = (
-        f"pci:{int(pci):02x}" if pci is not None else f"cpu:{device.name}" if profile.arch == "cpu" else str(address)
-    )
+    uuid = _uuid(device)
+    physical = f"gpu-{uuid}" if uuid else f"{SCHEME}-{found.platform}-{found.platform_ordinal}"
     return DeviceInfo(
         driver=SCHEME,
         uri=f"{SCHEME}://{found.ordinal}",
         ordinal=found.ordinal,
         name=device.name.strip(),
-        physical_id="cpu" if profile.arch == "cpu" else identity,
+        physical_id="cpu" if profile.arch == "cpu" else physical,
         driver_version=device.driver_version,
         capabilities=(
             ("platform", found.platform),
