@@ -39,7 +39,8 @@ class Failure:
     """Why a stage failed.
 
     `summary` is one line. `text` is the tool's own message, its colour kept and its noise cut. `signal` names the
-    signal that ended a worker (`SIGFPE`), `timed_out` tells a kill by the clock. `hint` says what to do next.
+    signal that ended a worker (`SIGFPE`), `timed_out` tells a kill by the clock, `no_verdict` that the stage said
+    nothing on the target: its worker left by itself, or an extension's code failed. `hint` says what to do next.
     """
 
     stage: Stage
@@ -47,12 +48,13 @@ class Failure:
     text: str = ""
     signal: str = ""
     timed_out: bool = False
+    no_verdict: bool = False
     hint: str = ""
 
     @property
     def transient(self) -> bool:
-        """True for a crash or a timeout: an outcome that must never be reused from the store."""
-        return bool(self.signal) or self.timed_out
+        """True for a crash, a timeout or no verdict: an outcome that must never be reused, from store or export."""
+        return bool(self.signal) or self.timed_out or self.no_verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["clip", "first_line", "join_output", "strip_colour"]
+__all__ = ["MAX_STACK_FRAMES", "clip", "cut_stacks", "first_line", "is_stack_frame", "join_output", "strip_colour"]
+
+MAX_STACK_FRAMES = 8
+"""Frames kept of a stack dump."""
+
+_MAX_FRAME = 160
+"""Characters kept of a frame; names of template instances run to thousands."""
+
+_FRAME = re.compile(r" *#\d+ (?:0x)?[0-9a-f]+ |\d+ +\S+ +0x[0-9a-f]{8,}(?: |$)")
+_HANDLER_FRAME = re.compile(r"llvm::sys::(?:PrintStackTrace|RunSignalHandlers)\(| SignalHandler\(")
+_NAMELESS_FRAME = re.compile(r" *#\d+ (?:0x)?[0-9a-f]+ \(")
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 
@@ -38,3 +48,40 @@ def clip(data: bytes, limit: int) -> str:
     half = limit // 2
     head, tail = data[:half].decode("utf-8", "replace"), data[-half:].decode("utf-8", "replace")
     return f"{head}\n[… {len(data) - 2 * half} bytes left out …]\n{tail}"
+
+
+def is_stack_frame(line: str) -> bool:
+    """Tell whether a line without colour is a frame as LLVM and glibc write it, on Linux or macOS."""
+    return _FRAME.match(line) is not None
+
+
+def cut_stacks(text: str) -> str:
+    """Keep the `MAX_STACK_FRAMES` innermost frames of each stack dump in `text`, and tell how many were cut.
+
+    Frames of the signal handler that prints the dump are not counted among the innermost.
+    """
+    kept: list[str] = []
+    frames: list[str] = []
+    for line in text.splitlines(keepends=True):
+        if is_stack_frame(strip_colour(line)):
+            frames.append(line)
+            continue
+        kept += _innermost(frames)
+        frames = []
+        kept.append(line)
+    return "".join([*kept, *_innermost(frames)])
+
+
+def _innermost(frames: list[str]) -> list[str]:
+    if len(frames) <= MAX_STACK_FRAMES + 1:
+        return [_shortened(frame) for frame in frames]
+    start = max((at + 1 for at, frame in enumerate(frames[:6]) if _HANDLER_FRAME.search(frame)), default=0)
+    if start and _NAMELESS_FRAME.match(frames[start]):  # where the kernel entered the handler
+        start += 1
+    shown = frames[start : start + MAX_STACK_FRAMES]
+    return [*map(_shortened, shown), f"    … {len(frames) - len(shown)} more stack frames cut\n"]
+
+
+def _shortened(frame: str) -> str:
+    bare = frame.rstrip("\n")
+    return f"{bare[:_MAX_FRAME]} …\n" if len(bare) > _MAX_FRAME else frame

@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from retarget.text import cut_stacks, is_stack_frame
+
 __all__ = ["clean_diagnostics", "clean_status", "first_error", "plain"]
 
 MAX_OPERATION_LINES = 12
 """Lines kept of one dumped operation (`note: see current operation`)."""
-MAX_STACK_FRAMES = 8
-"""Frames kept of a compiler's stack dump."""
 MAX_LINE = 400
 """Characters kept of a line; generic operation dumps and template names run to tens of thousands."""
 
@@ -24,10 +24,10 @@ _DIAGNOSTIC = re.compile(
 _BARE_DIAGNOSTIC = re.compile(
     r"^(?:loc\(.*\): |[\w.-]+: )?(?P<severity>error|warning|remark|note|LLVM ERROR|FATAL ERROR): (?P<text>.*)$"
 )
-_FRAME = re.compile(r"^(?: *#\d+ (?:0x)?[0-9a-f]+ |\d+ +\S+ +0x[0-9a-f]{8,}$)")
 _DUMP = "see current operation"
 _GENERIC_CPU = "while creating CPU target"
 _SOURCE_POSITION = re.compile(r"(?:^|(?<=\s))(?:[\w./-]*/)?runtime/src/iree/[\w./-]+\.(?:c|cc|h|cpp):\d+: ")
+_PLACELESS_VM_POSITION = re.compile(r"<vm>:\d+: ")
 _PLACELESS_FRAME = re.compile(r"^\s*\[ *\d+\] .* -$")
 _VM_POSITION = re.compile(r"<vm>:\d+: ")
 _BINDING_PREFIX = re.compile(
@@ -49,19 +49,15 @@ def clean_diagnostics(text: str) -> str:
 
     - the lecture of dozens of lines on choosing a CPU becomes its first two lines;
     - the dump after `see current operation` keeps `MAX_OPERATION_LINES` lines and tells how many were cut;
-    - a stack dump keeps `MAX_STACK_FRAMES` frames and tells how many were cut;
+    - a stack dump keeps its innermost frames and tells how many were cut;
     - a line over `MAX_LINE` characters is shortened and tells by how much; repeated lines become one with a count.
     """
-    lines = text.splitlines()
+    lines = cut_stacks(text).splitlines()
     kept: list[str] = []
     position = 0
     while position < len(lines):
         bare = plain(lines[position])
-        if _FRAME.match(bare):
-            end = _frames_end(lines, position)
-            kept += _head(lines[position:end], MAX_STACK_FRAMES, "stack frames")
-            position = end
-        elif _is_diagnostic(bare) and _GENERIC_CPU in bare:
+        if _is_diagnostic(bare) and _GENERIC_CPU in bare:
             kept.extend(lines[position : position + 2])
             position = _lecture_end(lines, position + 1)
         elif _is_diagnostic(bare) and _DUMP in bare:
@@ -80,18 +76,11 @@ def _head(lines: Sequence[str], most: int, what: str) -> list[str]:
     return [*lines[:most], f"    … {len(lines) - most} more {what} cut"]
 
 
-def _frames_end(lines: Sequence[str], start: int) -> int:
-    end = start
-    while end < len(lines) and _FRAME.match(plain(lines[end])):
-        end += 1
-    return end
-
-
 def _next_diagnostic(lines: Sequence[str], start: int) -> int:
     end = start
     while end < len(lines):
         bare = plain(lines[end])
-        if _is_diagnostic(bare) or _FRAME.match(bare) or bare.startswith("Please report issues"):
+        if _is_diagnostic(bare) or is_stack_frame(bare) or bare.startswith("Please report issues"):
             break
         end += 1
     return end

@@ -180,6 +180,7 @@ def test_a_compiler_that_exits_costs_one_target(make: Make, tmp_path: Path) -> N
 
     assert failure is not None
     assert failure.summary == "compiler ended: exit status 7"
+    assert failure.transient
     assert service.result(compile_target(tmp_path, "b", "pass b")).failure is None
 
 
@@ -200,6 +201,7 @@ def test_a_fault_of_the_extension_is_told_and_not_stored(make: Make, tmp_path: P
 
     assert failure is not None
     assert failure.summary == "the compiler's extension failed: ZeroDivisionError: by zero"
+    assert failure.transient
     assert "Traceback" in failure.text
     assert make().result(target).reused is False
 

@@ -65,7 +65,7 @@ def test_a_diagnosed_failure_comes_back(store: Store) -> None:
     assert (found.failure, found.artifact, found.reused) == (failure, None, True)
 
 
-@pytest.mark.parametrize("kind", [{"signal": "SIGFPE"}, {"timed_out": True}])
+@pytest.mark.parametrize("kind", [{"signal": "SIGFPE"}, {"timed_out": True}, {"no_verdict": True}])
 def test_a_crash_or_timeout_is_refused(store: Store, kind: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="a transient failure must not be stored: gone"):
         store.put_failure(KEY, Failure(stage=Stage.COMPILE, summary="gone", **kind), seconds=1, diagnostics="")

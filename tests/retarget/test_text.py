@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from retarget.text import clip, first_line, join_output, strip_colour
+from retarget.text import clip, cut_stacks, first_line, join_output, strip_colour
 
 
 def test_colour_and_links_are_stripped() -> None:
@@ -27,3 +27,30 @@ def test_clipping_leaves_out_the_middle() -> None:
     assert clip(b"abc", 3) == "abc"
     assert clip(b"abcdefgh", 4) == "ab\n[… 4 bytes left out …]\ngh"
     assert clip("é".encode()[:1], 10) == "�"
+
+
+def test_a_stack_dump_keeps_its_innermost_frames_without_those_of_the_signal_handler() -> None:
+    frames = [
+        " #0 0x00007f699df5a0ab llvm::sys::PrintStackTrace(llvm::raw_ostream&, int) Signals.cpp:0:0",
+        " #1 0x00007f699df571fe llvm::sys::RunSignalHandlers() Signals.cpp:0:0",
+        " #2 0x00007f699df5ac10 SignalHandler(int, siginfo_t*, void*) Signals.cpp:0:0",
+        " #3 0x00007f69a805a050 (/lib/x86_64-linux-gnu/libc.so.6+0x3c050)",
+        *(f"{f'#{at}':>3} 0x00007f69a1bff0b0 name{at} {'x' * 200 if at == 5 else ''}" for at in range(4, 40)),
+    ]
+    cut = cut_stacks("Stack dump:\n" + "\n".join(frames) + "\nafter\n").splitlines()
+    assert cut[0] == "Stack dump:"
+    assert [line.split()[0] for line in cut[1:9]] == [f"#{at}" for at in range(4, 12)]
+    assert (len(cut[2]), cut[2][-3:]) == (162, "x …")
+    assert cut[9:] == ["    … 32 more stack frames cut", "after"]
+
+
+def test_frames_of_a_library_with_and_without_names_are_one_stack() -> None:
+    frames = [f"{at:<2} libIREECompiler.so      0x00007f63981{at:05x}" for at in range(20)]
+    frames[12] += " ireeCompilerInvocationPipeline + 3672"
+    assert cut_stacks("\n".join(frames)).splitlines() == [*frames[:8], "    … 12 more stack frames cut"]
+
+
+def test_a_short_stack_and_other_text_are_left_alone() -> None:
+    text = "#1 of 3\n0. Program arguments: x\n" + "".join(f" #{at} 0x00007f69a805a050 f\n" for at in range(9)) + "end"
+    assert cut_stacks(text) == text
+    assert cut_stacks("") == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import worker_doubles
@@ -57,8 +58,11 @@ def test_a_failure_comes_out_as_a_failure(tmp_path: Path, registry: Registry, ta
     assert ArtifactFolder(tmp_path).outcome(target).failure == failure
 
 
-def test_a_crash_is_not_exported(tmp_path: Path, registry: Registry, target: CompileTarget) -> None:
-    crash = Failure(stage=Stage.COMPILE, summary="gone", signal="SIGFPE")
+@pytest.mark.parametrize("kind", [{"signal": "SIGFPE"}, {"timed_out": True}, {"no_verdict": True}])
+def test_a_crash_is_not_exported(
+    tmp_path: Path, registry: Registry, target: CompileTarget, kind: dict[str, Any]
+) -> None:
+    crash = Failure(stage=Stage.COMPILE, summary="gone", **kind)
     folder = tmp_path / "out"
     export_artifact(CompileOutcome(key="k", seconds=1, reused=False, failure=crash), target, registry, folder)
 

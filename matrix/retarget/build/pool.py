@@ -12,6 +12,7 @@ from ..messages import CompiledModule, CompileModule, Refusal, Refused, ResolveF
 from ..model import CompilerConfig
 from ..outcomes import Failure, Stage
 from ..process import Spawner, Worker, WorkerDiedError, WorkerTimeoutError
+from ..text import cut_stacks
 from .resolution import NotBuiltError
 
 __all__ = ["CompilePool", "compile_failure"]
@@ -122,15 +123,17 @@ def compile_failure(answer: object) -> Failure:
     match answer:
         case WorkerDiedError():
             summary = f"compiler {'crashed' if answer.signal else 'ended'}: {answer.cause}"
-            return Failure(stage=Stage.COMPILE, summary=summary, text=answer.output, signal=answer.signal)
+            text = cut_stacks(answer.output)
+            left = not answer.signal
+            return Failure(stage=Stage.COMPILE, summary=summary, text=text, signal=answer.signal, no_verdict=left)
         case WorkerTimeoutError():
             summary = f"compile timed out after {answer.seconds:g} s"
-            return Failure(stage=Stage.COMPILE, summary=summary, text=answer.output, timed_out=True)
+            return Failure(stage=Stage.COMPILE, summary=summary, text=cut_stacks(answer.output), timed_out=True)
         case Refused(refusal=Refusal.UNAVAILABLE):
             raise UnavailableError(answer.summary, answer.hint)
         case Refused(refusal=Refusal.INTERNAL):
             summary = f"the compiler's extension failed: {answer.summary}"
-            return Failure(stage=Stage.COMPILE, summary=summary, text=answer.text, hint=answer.hint)
+            return Failure(stage=Stage.COMPILE, summary=summary, text=answer.text, hint=answer.hint, no_verdict=True)
         case Refused():
             return Failure(stage=Stage.COMPILE, summary=answer.summary, text=answer.text, hint=answer.hint)
     msg = f"a compile worker gave an answer of an unexpected type: {type(answer).__name__}"

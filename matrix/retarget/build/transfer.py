@@ -27,7 +27,7 @@ class _Compilers(Protocol):
 
 
 def export_artifact(outcome: CompileOutcome, target: CompileTarget, registry: _Compilers, folder: Path) -> None:
-    """Write `outcome` of `target` into `folder`. Failures are written too, but for crashes and timeouts.
+    """Write `outcome` of `target` into `folder`. Failures are written too, but for transient ones.
 
     Raises `RetargetError` if the artifact has gone or the folder cannot be written.
     """

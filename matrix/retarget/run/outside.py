@@ -12,7 +12,7 @@ from ..extension import Case, CaseLoader, Driver, DriverError
 from ..messages import Progress, RunModule
 from ..outcomes import CaseOutcome, Failure, RunOutcome, Stage
 from ..process import OUTPUT_LIMIT, signal_name
-from ..text import clip, first_line
+from ..text import clip, cut_stacks, first_line
 from .artifact import read_artifact
 
 __all__ = ["run_outside"]
@@ -86,7 +86,7 @@ def _judge(argv: list[str], env: dict[str, str]) -> tuple[Failure | None, str]:
         )
     except OSError as error:
         return Failure(stage=Stage.RUN, summary=f"cannot start {argv[0]!r}: {error.strerror or error}"), ""
-    output = clip(done.stdout, OUTPUT_LIMIT)
+    output = cut_stacks(clip(done.stdout, OUTPUT_LIMIT))
     if done.returncode == 0:
         return None, output
     if done.returncode < 0:

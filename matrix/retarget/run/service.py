@@ -14,7 +14,7 @@ from ..messages import Devices, ProbeDriver, Progress, Refusal, Refused, RunModu
 from ..model import RunTarget, RuntimeConfig
 from ..outcomes import Artifact, CaseOutcome, DeviceInfo, Failure, RunOutcome, Stage
 from ..process import Spawner, Worker, WorkerDiedError, WorkerTimeoutError
-from ..text import first_line
+from ..text import cut_stacks, first_line
 from .lease import DeviceLeases
 from .runner import Runner, refused_error
 
@@ -149,14 +149,14 @@ class _Run:
         except WorkerDiedError as error:
             verb = "crashed" if error.signal else "ended"
             summary = f"runner {verb}: {error.cause} {self._place}"
-            return self._broken(
-                Failure(stage=self.stage, summary=summary, text=error.output, signal=error.signal), error.output
-            )
+            text = cut_stacks(error.output)
+            left = not error.signal
+            failure = Failure(stage=self.stage, summary=summary, text=text, signal=error.signal, no_verdict=left)
+            return self._broken(failure, text)
         except WorkerTimeoutError as error:
             summary = f"run timed out after {error.seconds:g} s {self._place}"
-            return self._broken(
-                Failure(stage=self.stage, summary=summary, text=error.output, timed_out=True), error.output
-            )
+            text = cut_stacks(error.output)
+            return self._broken(Failure(stage=self.stage, summary=summary, text=text, timed_out=True), text)
         if isinstance(answer, RunOutcome):
             return answer
         if not isinstance(answer, Refused):
