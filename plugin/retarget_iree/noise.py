@@ -27,7 +27,6 @@ _BARE_DIAGNOSTIC = re.compile(
 _DUMP = "see current operation"
 _GENERIC_CPU = "while creating CPU target"
 _SOURCE_POSITION = re.compile(r"(?:^|(?<=\s))(?:[\w./-]*/)?runtime/src/iree/[\w./-]+\.(?:c|cc|h|cpp):\d+: ")
-_PLACELESS_VM_POSITION = re.compile(r"<vm>:\d+: ")
 _PLACELESS_FRAME = re.compile(r"^\s*\[ *\d+\] .* -$")
 _VM_POSITION = re.compile(r"<vm>:\d+: ")
 _BINDING_PREFIX = re.compile(
