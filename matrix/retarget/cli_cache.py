@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from .build.store import DEFAULT_MAX_BYTES, Store, default_cache_folder
+from .errors import RetargetError
 
 __all__ = ["add_arguments", "run"]
 
@@ -28,6 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Do what was asked. Returns 0; 1 if `verify` removed something. Raises `RetargetError` for an unusable folder."""
     folder = arguments.cache_dir.absolute() if arguments.cache_dir is not None else default_cache_folder()
+    if folder.exists() and not folder.is_dir():
+        msg = f"the cache folder {folder} is a file; expected a folder: give another with --cache-dir"
+        raise RetargetError(msg)
     store = Store(folder, DEFAULT_MAX_BYTES)
     as_json = arguments.format == "json"
     if arguments.action == "clear":

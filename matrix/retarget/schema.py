@@ -262,8 +262,8 @@ class ModuleTestSuiteTable(_Table):
         min_length=1,
         description=(
             "Globs of source programs, relative to this file and never outside its folder. `**` is any number of"
-            " folders; names that start with a dot are found only by a glob that starts with one. One that matches"
-            " nothing is a fault unless `allow_empty`."
+            " folders; names that start with a dot are found only by a glob that starts with one, `matrix.toml` and"
+            " `suite.toml` by none. One that matches nothing is a fault unless `allow_empty`."
         ),
         examples=[["*.mlir", "onnx/**/*.mlir"]],
     )

@@ -2,7 +2,8 @@
 
 A glob is a path with `/` between its parts. `*`, `?` and `[…]` match within one part, `**` as a part of its own
 matches any number of folders. Parts that start with a dot are found only by a part of a glob that starts with one. `**`
-does not follow links to folders, so that a link to a folder above does not go round for ever.
+does not follow links to folders, so that a link to a folder above does not go round for ever. No glob finds the files
+of declarations, `suite.toml` and `matrix.toml`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from .model import Module
 __all__ = ["find_modules"]
 
 _MAGIC = re.compile(r"[*?\[]")
+_DECLARATIONS = {"matrix.toml", "suite.toml"}
 _NOT_IN_MODULE_NAMES = re.compile(r"[\s\x00-\x1f\x7f:\[\]\\\ud800-\udfff]")
 
 
@@ -48,7 +50,7 @@ def find_modules(
             incomplete = True
             problems.append(Problem(path, fault))
             continue
-        found = sorted(set(_walk(str(folder), "", tuple(glob.split("/")))))
+        found = _find(folder, glob)
         if not found and (not _MAGIC.search(glob) or not allow_empty):
             incomplete = True
             problems.append(Problem(path, _nothing_found(folder, glob)))
@@ -76,6 +78,13 @@ def find_modules(
             if where not in excluded
         ]
     return tuple(Module(name=name, path=folder / relative) for name, relative in by_name.items()), tuple(problems)
+
+
+def _find(folder: Path, glob: str) -> list[str]:
+    found = sorted(set(_walk(str(folder), "", tuple(glob.split("/")))))
+    if _MAGIC.search(glob):
+        return [relative for relative in found if PurePosixPath(relative).name not in _DECLARATIONS]
+    return found
 
 
 def _glob_fault(glob: str) -> str | None:

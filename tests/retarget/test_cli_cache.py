@@ -10,6 +10,7 @@ import pytest
 from retarget import cli_cache
 from retarget.build.key import digest_of
 from retarget.build.store import Store
+from retarget.errors import RetargetError
 from retarget.outcomes import Failure, Stage
 
 KEY = digest_of(b"key")
@@ -88,3 +89,12 @@ def test_verify_names_what_it_removes(folder: Path, capsys: pytest.CaptureFixtur
     assert lines[0] == f"{artifact}: its content has SHA-256 {digest_of(b'x')}"
     assert lines[2] == f"{folder}: 3 files checked, 2 removed"
     assert run("verify", "--cache-dir", str(folder)) == 0
+
+
+@pytest.mark.parametrize("action", ["info", "clear", "verify"])
+def test_a_file_in_the_folders_place_is_refused(tmp_path: Path, action: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(RetargetError) as caught:
+        run(action, "--cache-dir", str(tmp_path / "file"))
+    expected = "is a file; expected a folder: give another with --cache-dir"
+    assert str(caught.value) == f"the cache folder {tmp_path / 'file'} {expected}"

@@ -294,10 +294,10 @@ def test_a_suite_that_allows_it_may_be_empty(write: Write) -> None:
     assert suite.modules == ()
 
 
-def test_folders_without_a_suffix_are_passed_over_by_a_glob(write: Write) -> None:
+def test_folders_without_a_suffix_and_declarations_are_passed_over_by_a_glob(write: Write) -> None:
     write("foo.mlir")
     write("data/input")
-    (suite,) = load(write("suite.toml", CONFIGS + SUITE.replace('["*.mlir"]', '["*"]\nexclude = ["*.toml"]')))
+    (suite,) = load(write("suite.toml", CONFIGS + SUITE.replace('["*.mlir"]', '["*"]')))
     assert [module.name for module in suite.modules] == ["foo"]
 
 
