@@ -37,7 +37,8 @@ class Marks:
         """Make the tags of these targets known to pytest, so that `--strict-markers` passes."""
         for tag in sorted({tag for tags in {target.tags for target in targets} for tag in tags} - self._known):
             self._known.add(tag)
-            self._config.addinivalue_line("markers", f"{tag}: retarget: a tag of declared targets")
+            if ":" not in tag:
+                self._config.addinivalue_line("markers", f"{tag}: retarget: a tag of declared targets")
 
     def of(self, target: Target) -> list[pytest.Mark]:
         """The marks of one target, its tags first. The list is shared: copy it before changing it.
@@ -55,7 +56,9 @@ class Marks:
 
     def _word(self, tag: str) -> pytest.Mark:
         if tag not in self._words:
-            self._words[tag] = getattr(pytest.mark, tag).mark
+            # pytest takes a registered mark's name to end at the first colon, and so never knows `vulkan://0`.
+            known = ":" not in tag
+            self._words[tag] = getattr(pytest.mark, tag).mark if known else pytest.Mark(tag, (), {}, _ispytest=True)
         return self._words[tag]
 
     def _field(self, name: str, values: tuple[tuple[str, str], ...]) -> pytest.Mark:
