@@ -144,7 +144,7 @@ def _imported(name: str, value: str) -> object:
         found: object = importlib.import_module(module)
         for part in attribute.split(".") if attribute else ():
             found = getattr(found, part)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script that was not made to be imported leaves
         where = name if name == value else f"{name} = {value}"
         msg = f"extension {where!r} cannot be imported: {type(error).__name__}: {error}"
         raise RetargetError(msg) from error

@@ -65,7 +65,8 @@ with its file, line and key.
 **Tags.** A target can be selected with `-m` by the names of its suite, target, compiler and runtime config, by
 `compile` or `run`, by the driver, `host_os`, `host_arch` and the device, by what the compiler derives from its flags
 (the backend), and by all declared `tags`. The same is there as keyword marks: `suite(name=)`, `compiler(name=)`,
-`backend(name=)`, `runtime(name=)`, `driver(name=)`, `platform(os=, arch=)`, `device(name=)`.
+`backend(name=)`, `runtime(name=)`, `driver(name=)`, `platform(os=, arch=)`, `device(name=)`. Under `--strict-markers`,
+pytest's `-m` knows no word with a colon: a device is then selected with `-m "device(name='vulkan://0')"`.
 
 **Editors.** `retarget schema > retarget.schema.json` writes a JSON Schema for both files. Editors that use Taplo (such
 as VS Code with Even Better TOML) take it from a first line like this one, with the path from that file to the schema:

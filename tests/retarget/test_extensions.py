@@ -105,6 +105,8 @@ def test_an_import_that_fails(write: Write) -> None:
     assert fault("ext_absent") == (
         "extension 'ext_absent' cannot be imported: ModuleNotFoundError: No module named 'ext_absent'"
     )
+    write("ext_script", "import sys\nsys.exit(3)\n")
+    assert fault("ext_script") == "extension 'ext_script' cannot be imported: SystemExit: 3"
 
 
 def test_an_entry_point_that_fails_is_named_with_its_value(monkeypatch: pytest.MonkeyPatch, write: Write) -> None:
