@@ -12,12 +12,14 @@ from functools import cached_property
 from pathlib import Path
 
 import pytest
+from _pytest._code.code import ExceptionInfo, TerminalRepr
 from retarget.declarations import DeclarationLoader
 from retarget.errors import Fault, FaultsError, RetargetError, display_path
 from retarget.expansion import expand
 from retarget.extensions import Registry, load_extensions
 from retarget.model import CompileTarget, RunTarget, Suite, Target
 
+from .failures import text_repr
 from .items import CompileItem, MatrixItem, RunItem
 from .marks import Marks
 from .options import SETTINGS
@@ -79,7 +81,7 @@ class Declared:
         self._told.update(dict.fromkeys(new, path))
         if not new:
             new = [f"{display_path(path)}: not collected, because of the faults listed at {', '.join(earlier)}"]
-        return pytest.Collector.CollectError("\n".join(new))
+        return _NotCollected("\n".join(new))
 
 
 _DECLARED = pytest.StashKey[Declared]()
@@ -93,7 +95,22 @@ def declared(config: pytest.Config) -> Declared:
     return config.stash[_DECLARED]
 
 
-class SuiteFile(pytest.File):
+class _NotCollected(pytest.Collector.CollectError):
+    """A collect error of ours, whose first line the short summary shows."""
+
+
+class _File(pytest.File):
+    """A file of ours: what is wrong with it stands in pytest's short summary too."""
+
+    def repr_failure(self, excinfo: ExceptionInfo[BaseException]) -> str | TerminalRepr:  # type: ignore[override]
+        return _collect_repr(self, excinfo) or super().repr_failure(excinfo)
+
+
+def _collect_repr(node: pytest.Collector, excinfo: ExceptionInfo[BaseException]) -> TerminalRepr | None:
+    return text_repr(str(excinfo.value), node.path) if isinstance(excinfo.value, _NotCollected) else None
+
+
+class SuiteFile(_File):
     """A `suite.toml`: one collector per module test suite."""
 
     def collect(self) -> Iterator[SuiteCollector]:
@@ -101,7 +118,7 @@ class SuiteFile(pytest.File):
             yield SuiteCollector.from_parent(self, name=suite.name, suite=suite)
 
 
-class ModuleFile(pytest.File):
+class ModuleFile(_File):
     """A module named on the command line: its targets, under the node ids they always have."""
 
     def collect(self) -> Iterator[SuiteCollector]:
@@ -122,10 +139,10 @@ class ModuleFile(pytest.File):
                     yield SuiteCollector.from_parent(file, name=suite.name, suite=suite, only=self.path)
                 return
         msg = f"{display_path(self.path)}: no suite declares this module; looked in {', '.join(asked)}"
-        raise self.CollectError(msg)
+        raise _NotCollected(msg)
 
 
-class MatrixFile(pytest.File):
+class MatrixFile(_File):
     """A `matrix.toml` named on the command line, which is a mistake."""
 
     def collect(self) -> Iterator[pytest.Item]:
@@ -133,7 +150,7 @@ class MatrixFile(pytest.File):
             f"{display_path(self.path)}: holds configs for the suites at and below its folder and no suites itself; "
             f"expected a folder, a {SUITE_FILE} or a module, such as: pytest {display_path(self.path.parent)}"
         )
-        raise self.CollectError(msg)
+        raise _NotCollected(msg)
 
 
 class SuiteCollector(pytest.Collector):
@@ -143,6 +160,9 @@ class SuiteCollector(pytest.Collector):
         super().__init__(**kwargs)  # type: ignore[arg-type]
         self.suite = suite
         self._only = only
+
+    def repr_failure(self, excinfo: ExceptionInfo[BaseException]) -> str | TerminalRepr:  # type: ignore[override]
+        return _collect_repr(self, excinfo) or super().repr_failure(excinfo)
 
     @property
     def file_id(self) -> str:

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from _pytest._code.code import ExceptionRepr, ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
 from _pytest._io import TerminalWriter
-from retarget.errors import RetargetError
+from retarget.errors import RetargetError, display_path
 from retarget.model import CompileTarget, RunTarget
 from retarget.outcomes import Artifact, CaseOutcome, CompileOutcome, Failure, RunOutcome, Stage
 
@@ -25,6 +28,7 @@ __all__ = [
     "first_line",
     "run_failed",
     "strip_colour",
+    "text_repr",
 ]
 
 SHOWN_CASES = 3
@@ -37,23 +41,45 @@ _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\
 
 
 class StageFailedError(Exception):
-    """A target failed at a stage. `str()` is the whole text, its first line tells stage and cause."""
+    """A target failed at a stage. `str()` is the whole text, its first line tells stage and cause.
 
-    def __init__(self, failure: Failure, text: str) -> None:
+    `place` is the line of the module, 1-based, that the compiler complains of, where it says one.
+    """
+
+    def __init__(self, failure: Failure, text: str, place: tuple[Path, int] | None = None) -> None:
         super().__init__(text)
         self.failure = failure
+        self.place = place
 
 
-def headline(failure: Failure) -> str:
-    """`compile: error: failed to legalize operation 'foo'`."""
-    return f"{failure.stage}: {strip_colour(failure.summary)}"
+def headline(failure: Failure, where: str = "") -> str:
+    """`compile: error: failed to legalize operation 'foo'`, or `compare: softmax and 2 more: ...`."""
+    summary = strip_colour(failure.summary)
+    return f"{failure.stage}: {where}: {summary}" if where else f"{failure.stage}: {summary}"
 
 
 def compile_failed(commands: Commands, target: CompileTarget, outcome: CompileOutcome) -> StageFailedError:
     """Word a failed compile."""
     failure = outcome.failure or Failure(stage=Stage.COMPILE, summary="the compiler gave neither artifact nor message")
-    blocks = [headline(failure), _message(failure), _hint(failure), commands.text(commands.compile(target))]
-    return StageFailedError(failure, _join(blocks))
+    source = target.module.path
+    path, told = display_path(source), _message(failure)
+    message = at_path(told, source.name, path)
+    summary, line = split_place(strip_colour(failure.summary), source.name)
+    head = headline(replace(failure, summary=summary if told else at_path(failure.summary, source.name, path)))
+    blocks = [head, message, _hint(failure), commands.text(commands.compile(target))]
+    return StageFailedError(failure, _join(blocks), place=(source, line) if line else None)
+
+
+def split_place(summary: str, name: str) -> tuple[str, int]:
+    """Take `foo.mlir:3:8: ` off the front of a message; its line is 0 where there is none."""
+    found = re.match(re.escape(name) + r":(\d+):\d+: (?=.)", summary)
+    return (summary[found.end() :], int(found[1])) if found else (summary, 0)
+
+
+def at_path(text: str, name: str, path: str) -> str:
+    """Put a module's path where a compiler that knew its name only says `foo.mlir:3:8:`, so that it can be opened."""
+    bare = rf"(^|[ \t(]|\x1b\[[0-9;]*m){re.escape(name)}(?=:\d+:\d+)"
+    return re.sub(bare, lambda found: found[1] + path, text, flags=re.MULTILINE)
 
 
 def run_failed(
@@ -62,7 +88,7 @@ def run_failed(
     """Word a failed run: every function that failed, then those that passed."""
     failed = [(case, case.failure) for case in run.cases if case.failure is not None]
     passed = [case.name for case in run.cases if case.failure is None]
-    blocks = [headline(failure)]
+    blocks = [headline(failure, _where(failure, [case for case, _ in failed], run.cases))]
     blocks += [_case(case, why, failure) for case, why in failed[:SHOWN_CASES]] or [_message(failure)]
     if more := [case.name for case, _ in failed[SHOWN_CASES:]]:
         blocks.append(f"failed as well: {_names(more)}")
@@ -73,18 +99,26 @@ def run_failed(
     return StageFailedError(failure, _join(blocks))
 
 
-def error_repr(error: BaseException, path: os.PathLike[str], line: int | None) -> ExceptionRepr | None:
+def error_repr(error: BaseException, path: os.PathLike[str], line: int | None = None) -> ExceptionRepr | None:
     """Represent an error that is worded for the user without a traceback; None for any other.
 
     What is returned crosses xdist's channel and gives `--tb=line`, the short summary and junit their one line.
+    `path` and `line` (0-based) stand there, unless the error knows a better place.
     """
     if not isinstance(error, StageFailedError | RetargetError):
         return None
     text, message = str(error), first_line(error)
+    if isinstance(error, StageFailedError) and error.place is not None:
+        path, line = error.place[0], error.place[1] - 1
+    return text_repr(text, path, line, message)
+
+
+def text_repr(text: str, path: os.PathLike[str], line: int | None = None, message: str = "") -> ExceptionRepr:
+    """Represent a text, and the one line of it that goes elsewhere: its first, if none is given."""
     entry = ReprEntryNative([line + "\n" for line in text.split("\n")])
     return ReprExceptionInfo(
         reprtraceback=ReprTraceback([entry], extraline=None, style="native"),
-        reprcrash=ReprFileLocation(os.fspath(path), (line or 0) + 1, message),
+        reprcrash=ReprFileLocation(os.fspath(path), (line or 0) + 1, message or text.partition("\n")[0]),
     )
 
 
@@ -111,8 +145,16 @@ def _case(case: CaseOutcome, failure: Failure, first: Failure) -> str:
     text = _message(failure)
     reports = [mismatch.report.strip("\n") for mismatch in case.mismatches]
     told = _join([text, *(report for report in reports if report not in text)])
-    head = f"function {case.name}" if failure.summary == first.summary else f"function {case.name}: {failure.summary}"
+    said = failure.summary == first.summary or (failure.stage == Stage.COMPARE and told)
+    head = f"function {case.name}" if said else f"function {case.name}: {failure.summary}"
     return f"{head}:\n{_indent(told)}" if told else head
+
+
+def _where(failure: Failure, failed: Sequence[CaseOutcome], cases: Sequence[CaseOutcome]) -> str:
+    """Which function the headline is about, where there are several and it does not say so itself."""
+    if len(cases) < 2 or not failed or failed[0].failure != failure or f"'{failed[0].name}'" in failure.summary:
+        return ""
+    return failed[0].name if len(failed) == 1 else f"{failed[0].name} and {len(failed) - 1} more"
 
 
 def _message(failure: Failure) -> str:

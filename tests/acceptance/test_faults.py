@@ -20,13 +20,23 @@ def test_faults_are_lines_without_traceback_and_exit_status_2(project: Project) 
 
 
 @pytest.mark.parametrize("arguments", [(), ("-n1",)], ids=["alone", "xdist"])
+def test_the_short_summary_names_the_first_fault(project: Project, arguments: tuple[str, ...]) -> None:
+    project.cpu(one=GOOD)
+    project.write({"suites/suite.toml": suite().replace("targets", "target")})
+    result = project.run("--tb=no", *arguments)
+    result.stdout.fnmatch_lines(["ERROR suites/suite.toml - suites/suite.toml:*"])
+    named = project.run("--tb=no", "matrix.toml", *arguments)
+    named.stdout.fnmatch_lines(["ERROR matrix.toml - matrix.toml: holds configs*"])
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n1",)], ids=["alone", "xdist"])
 def test_the_faults_of_a_shared_file_are_told_once(project: Project, arguments: tuple[str, ...]) -> None:
     project.write({"matrix.toml": CPU.replace("driver =", "drivre =", 1)})
     for name in ("a", "b"):
         project.write({f"{name}/suite.toml": suite(name), f"{name}/one.mlir": GOOD})
     result = project.run(*arguments)
     assert result.ret in {pytest.ExitCode.INTERRUPTED, pytest.ExitCode.TESTS_FAILED}  # the latter is what xdist says
-    told = [line for line in result.outlines if "did you mean 'driver'?" in line]
+    told = [line for line in block(result, "ERROR collecting a/suite.toml") if "did you mean 'driver'?" in line]
     assert len(told) == 1
     assert told[0].startswith("matrix.toml:")
     expected = "b/suite.toml: not collected, because of the faults listed at a/suite.toml"
