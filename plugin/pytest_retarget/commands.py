@@ -26,6 +26,7 @@ class Commands:
         self._registry = registry
         self._folder = folder
         self._compiles = compiles
+        self._temporary = Path(tempfile.gettempdir())
 
     def compile(self, target: CompileTarget) -> list[str]:
         """The line that compiles a target to a file in the folder for temporary files."""
@@ -54,7 +55,7 @@ class Commands:
 
     def _output(self, target: CompileTarget) -> Path:
         suffix = self._registry.compiler(target.compiler.compiler).artifact_suffix
-        return Path(tempfile.gettempdir()) / (target.name.replace("/", "-") + suffix)
+        return self._temporary / (target.name.replace("/", "-") + suffix)
 
     def _line(self, env: Sequence[tuple[str, str]], argv: Sequence[str]) -> str:
         words = [self._program(argv[0]), *(self._relative(word) for word in argv[1:])]
@@ -66,6 +67,8 @@ class Commands:
         return str(beside) if shutil.which(name) is None and beside.is_file() else name
 
     def _relative(self, word: str) -> str:
-        """A path below that folder is written relative to it."""
+        """A path below that folder is written relative to it; what is below the temporary folder goes without."""
         path = Path(word)
-        return str(path.relative_to(self._folder)) if path.is_absolute() and path.is_relative_to(self._folder) else word
+        if not path.is_absolute() or not path.is_relative_to(self._folder) or path.parent == self._temporary:
+            return word
+        return str(path.relative_to(self._folder))

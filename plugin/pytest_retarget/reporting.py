@@ -157,7 +157,9 @@ class Face:
             return
         if isinstance(report.longrepr, ReprExceptionInfo):
             traceback = report.longrepr.reprtraceback
-            traceback.reprentries = [PlainWhereItMust(entry.lines) for entry in traceback.reprentries]
+            one_line = self._config.getoption("tbstyle", "auto") == "line" and report.when == "call"
+            shown = [] if one_line else traceback.reprentries  # pytest adds the one line to calls only
+            traceback.reprentries = [PlainWhereItMust(entry.lines) for entry in shown]
         status = self._config.hook.pytest_report_teststatus(report=report, config=self._config)
         if status and status[0]:  # without pytest's terminal nobody knows one
             self._tally.add(Record.from_plain(getattr(report, RECORD)), status[0])

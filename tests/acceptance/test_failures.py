@@ -6,7 +6,7 @@ import re
 import subprocess
 
 import pytest
-from acceptance_support import CPU, CRASHES, DIFFERS, GOOD, REFUSED, Project, block, commands
+from acceptance_support import CPU, CRASHES, DIFFERS, GOOD, REFUSED, Project, block, commands, section, suite
 
 ESCAPE = "\x1b["
 
@@ -21,10 +21,9 @@ def test_a_refused_module_shows_the_compilers_message_and_a_command_that_repeats
     result = project.run("-m", "compile", "-rf")
     result.assert_outcomes(failed=1, deselected=2)
     lines = block(result, "linalg: refused_vmvx")
-    assert lines[0].startswith("compile: ")
     message = "error: 'arith.addi' op operand #0 must be signless-"
-    assert message in lines[0]
-    assert lines[0].startswith("compile: refused.mlir:2:8: ")
+    assert lines[0].startswith(f"compile: {message}")
+    assert any(line.startswith(f"suites/refused.mlir:2:8: {message}") for line in lines)
     assert "  %b = arith.addi %a, %a : tensor<3xf32>" in lines
     assert not any("Traceback" in line or ESCAPE in line for line in lines)
     again = shell(commands(lines))
@@ -38,7 +37,7 @@ def test_a_mismatch_shows_where_it_differs_and_commands_that_repeat_it(project: 
     result = project.run("-k", "not task")
     result.assert_outcomes(passed=1, failed=1, deselected=1)
     lines = block(result, "linalg: differs_vmvx_sync")
-    assert lines[0] == "compare: 1 of 3 elements differ, first at [2]: actual 6.0, expected 7.0"
+    assert lines[0] == "compare: wrong: 1 of 3 elements differ, first at [2]: actual 6.0, expected 7.0"
     assert "function wrong:" in lines
     assert "  1 of 3 elements differ (3xfloat32; atol 0.0001, rtol 0)" in lines
     assert "passed: fine" in lines
@@ -66,11 +65,11 @@ def test_the_compilers_colours_are_kept_on_a_terminal_and_dropped_elsewhere(proj
     project.doubles(red="compile: fail")
     arguments = ("-m", "compile", "--retarget-extension", "doubles")
     coloured = project.run("--color=yes", *arguments)
-    assert "red.mlir:1:1: \x1b[31merror\x1b[0m: cannot fold the widget" in coloured.outlines
+    assert "suites/red.mlir:1:1: \x1b[31merror\x1b[0m: cannot fold the widget" in coloured.outlines
     plain = project.run("--color=no", *arguments)
-    assert "red.mlir:1:1: error: cannot fold the widget" in plain.outlines
+    assert "suites/red.mlir:1:1: error: cannot fold the widget" in plain.outlines
     through_xdist = project.run("--color=yes", "-n1", *arguments)
-    assert "red.mlir:1:1: \x1b[31merror\x1b[0m: cannot fold the widget" in through_xdist.outlines
+    assert "suites/red.mlir:1:1: \x1b[31merror\x1b[0m: cannot fold the widget" in through_xdist.outlines
 
 
 def test_every_failed_function_is_named_and_what_passed_too(project: Project) -> None:
@@ -79,7 +78,7 @@ def test_every_failed_function_is_named_and_what_passed_too(project: Project) ->
     result.assert_outcomes(passed=1, failed=1)
     lines = block(result, "twice: many_dc_dr")
     summary = "1 of 2 elements differ, first at [1]: actual 3.0, expected 2.0"
-    assert lines[0] == f"compare: {summary}"
+    assert lines[0] == f"compare: b and 4 more: {summary}"
     assert [line for line in lines if line.startswith("function ")] == [
         "function b:",
         "function c: the double device lost its way",
@@ -171,10 +170,30 @@ def test_an_unknown_driver_or_compiler_is_an_error_of_its_targets(
     assert result.parseoutcomes()["errors" if "errors" in result.parseoutcomes() else "error"] == 1
 
 
-def test_no_traceback_line_style_is_one_line_per_failure(project: Project) -> None:
+@pytest.mark.parametrize("arguments", [(), ("-n1",)], ids=["alone", "xdist"])
+def test_line_style_is_one_line_per_failure_at_the_place_in_the_module(
+    project: Project, arguments: tuple[str, ...]
+) -> None:
+    project.cpu(differs=DIFFERS, refused=REFUSED)
+    result = project.run("--tb=line", "-k", "not task", *arguments)
+    shown = [line for line in section(result, "FAILURES") if not line.startswith("[gw")]
+    assert len(shown) == 2
+    assert shown[0].startswith(f"{project.path}/suites/suite.toml:1: compare: wrong: 1 of 3 elements differ")
+    assert shown[1].startswith(f"{project.path}/suites/refused.mlir:2: compile: error: 'arith.addi' op")
+
+
+def test_commands_pasted_for_a_folder_with_blanks_work(project: Project) -> None:
+    project.write({"a b/matrix.toml": CPU, "a b/it's/suite.toml": suite(), "a b/it's/wrong.mlir": DIFFERS})
+    lines = block(project.run("-k", "sync", "a b"), "linalg: wrong_vmvx_sync")
+    again = shell(commands(lines))
+    assert again.returncode == 1, again.stderr
+    assert "actual 6.0, expected 7.0" in again.stdout
+
+
+def test_no_traceback_style_is_one_line_per_failure(project: Project) -> None:
     project.cpu(differs=DIFFERS)
     result = project.run("--tb=no", "-k", "not task")
     assert "FAILURES" not in result.stdout.str()
     result.stdout.fnmatch_lines(
-        ["FAILED suites/suite.toml::linalg::differs_vmvx_sync - compare: 1 of 3 elements differ,*"]
+        ["FAILED suites/suite.toml::linalg::differs_vmvx_sync - compare: wrong: 1 of 3 elements differ*"]
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pytest_retarget.failures import strip_colour
+from pytest_retarget.failures import at_path, split_place, strip_colour
 from pytest_retarget.options import MARKERS, Settings
 from pytest_retarget.progress import waiting
 from pytest_retarget.session import compiles_at_a_time
@@ -21,6 +21,31 @@ from retarget.tags import MARK_FIELDS
 )
 def test_escape_sequences_are_taken_out(text: str, plain: str) -> None:
     assert strip_colour(text) == plain
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a.mlir:3:8: error: no", "s t/a.mlir:3:8: error: no"),
+        ("\x1b[1ma.mlir:3:8: no\nx\na.mlir:1:1: note", "\x1b[1ms t/a.mlir:3:8: no\nx\ns t/a.mlir:1:1: note"),
+        ("b/a.mlir:3:8: or ba.mlir:3:8: or a.mlir alone", "b/a.mlir:3:8: or ba.mlir:3:8: or a.mlir alone"),
+    ],
+)
+def test_a_compilers_message_gets_the_path_to_its_source(text: str, told: str) -> None:
+    assert at_path(text, "a.mlir", "s t/a.mlir") == told
+
+
+@pytest.mark.parametrize(
+    ("summary", "parts"),
+    [
+        ("a.mlir:3:8: error: no", ("error: no", 3)),
+        ("error: no", ("error: no", 0)),
+        ("a.mlir:3:8: ", ("a.mlir:3:8: ", 0)),
+        ("b.mlir:3:8: error", ("b.mlir:3:8: error", 0)),
+    ],
+)
+def test_the_place_is_told_apart_from_the_message(summary: str, parts: tuple[str, int]) -> None:
+    assert split_place(summary, "a.mlir") == parts
 
 
 @pytest.mark.parametrize(
