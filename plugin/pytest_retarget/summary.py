@@ -134,16 +134,22 @@ class Tally:
         if verbosity >= 0:
             yield from self._reasons()
             for device, runtimes in sorted(self.devices.items()):
-                yield Line(text=f"device: {device} ({', '.join(sorted(runtimes))})")
+                own = device.partition(": ")[0]
+                used = "" if set(runtimes) == {own} else f" ({', '.join(sorted(runtimes))})"
+                yield Line(text=f"device: {device}{used}")
 
     def compile_line(self) -> str:
-        """`compiled 12, reused 30; 41.2 s of compiling`, or nothing where there was nothing to compile."""
-        if not self.compiles:
-            return ""
+        """`compiled 12, reused 30; 41.2 s of compiling`, or nothing where nothing was to be had.
+
+        The seconds are those of all workers together: more than the clock's where several compiled at a time.
+        """
         compiled, reused = int(self.compiles["compiled"]), int(self.compiles["reused"])
         if self.processes > 1:  # what one process compiled, the others count as reused
             reused = max(0, len(self.keys) - compiled)
-        return f"compiled {compiled}, reused {reused}; {self.compiles['seconds']:.1f} s of compiling"
+        if not compiled and not reused:
+            return ""
+        took = f"; {self.compiles['seconds']:.1f} s of compiling" if compiled else ""
+        return f"compiled {compiled}, reused {reused}{took}"
 
     def _ordered(self, suite: Suite) -> dict[Cell, Counter[str]]:
         """A suite's cells in declared order."""
@@ -161,7 +167,10 @@ def table(name: str, cells: Mapping[Cell, Counter[str]], width: int) -> Iterator
     """One suite's table; as a list where the table would be wider than the terminal."""
     rows = list(dict.fromkeys(compiler for compiler, _ in cells))
     columns = sorted(dict.fromkeys(runtime for _, runtime in cells), key=bool)
-    texts = {(row, column): _cell_text(cells.get((row, column))) for row in rows for column in columns}
+    texts: dict[Cell, str] = {}
+    for column in columns:
+        aligned = _aligned([_cell_text(cells.get((row, column))) for row in rows])
+        texts |= {(row, column): text for row, text in zip(rows, aligned, strict=True)}
     widths = {column: max(len(_head(column)), *(len(texts[row, column]) for row in rows)) for column in columns}
     first = max(len(name), *(len(INDENT + row) for row in rows))
     if first + sum(len(GAP) + one for one in widths.values()) > width:
@@ -196,6 +205,12 @@ def _list(name: str, cells: Mapping[Cell, Counter[str]]) -> Iterator[Line]:
 
 def _head(column: str) -> str:
     return column or COMPILE_COLUMN
+
+
+def _aligned(texts: Sequence[str]) -> list[str]:
+    """Put the first numbers of a column below each other."""
+    digits = max((len(text.partition(" ")[0]) for text in texts if text != NOTHING), default=0)
+    return [text if text == NOTHING else " " * (digits - len(text.partition(" ")[0])) + text for text in texts]
 
 
 def _cell_text(counts: Counter[str] | None) -> str:

@@ -106,6 +106,39 @@ def test_what_other_processes_compiled_is_counted_once() -> None:
     assert made.compile_line() == "compiled 2, reused 1; 1.5 s of compiling"
 
 
+def test_seconds_are_told_where_something_was_compiled() -> None:
+    made = Tally()
+    made.add_compiles({"compiled": 0, "reused": 0, "seconds": 0.0})
+    assert not made.compile_line()
+    made.add_compiles({"compiled": 0, "reused": 2, "seconds": 0.0})
+    made.keys.update("ab")
+    assert made.compile_line() == "compiled 0, reused 2"
+
+
+def test_the_numbers_of_a_column_end_below_each_other() -> None:
+    made = tally(
+        *[("vmvx", "local-sync", "passed")] * 10, ("llvm-cpu", "local-sync", "failed"), ("metal", "", "passed")
+    )
+    assert lines(made) == [
+        "linalg      compile  local-sync",
+        "  vmvx      -        10 ok",
+        "  llvm-cpu  -         1 FAIL",
+        "  metal     1 ok     -",
+    ]
+
+
+def test_a_device_names_the_runtime_configs_unless_that_says_nothing_new() -> None:
+    made = Tally()
+    used = [("sync", "local-sync: CPU"), ("vulkan", "vulkan: llvmpipe"), ("slow", "vulkan: A"), ("vulkan", "vulkan: A")]
+    for runtime, device in used:
+        made.add(Record(file="s", suite="s", compiler="c", runtime=runtime, devices=(device,)), "passed")
+    assert lines(made)[1:] == [
+        "device: local-sync: CPU (sync)",
+        "device: vulkan: A (slow, vulkan)",
+        "device: vulkan: llvmpipe",
+    ]
+
+
 def test_what_the_store_mended_is_told_once() -> None:
     made = tally(*ALL_WELL)
     for _ in range(2):
