@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from .build.store import DEFAULT_MAX_BYTES, Store, default_cache_folder
+from .build.store import Store, default_cache_folder
 from .errors import RetargetError
 
 __all__ = ["add_arguments", "run"]
@@ -17,6 +17,7 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `retarget cache`."""
+    parser.epilog = "RETARGET_CACHE_SIZE bounds the cache (4G): what was used longest ago goes first."
     parser.add_argument(
         "action",
         choices=("info", "clear", "verify"),
@@ -32,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     if folder.exists() and not folder.is_dir():
         msg = f"the cache folder {folder} is a file; expected a folder: give another with --cache-dir"
         raise RetargetError(msg)
-    store = Store(folder, DEFAULT_MAX_BYTES)
+    store = Store(folder)
     as_json = arguments.format == "json"
     if arguments.action == "clear":
         freed = store.clear()

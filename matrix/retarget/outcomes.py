@@ -115,7 +115,8 @@ class CompileOutcome:
 class RunOutcome:
     """A run target's result. Passed when `failure` is None. `cases` are in the order run.
 
-    When a case failed, `failure` is the first case's and `cases` hold them all. Seconds are wall time.
+    When a case failed, `failure` is the first case's and `cases` hold them all. Seconds are wall time. `suspect` tells
+    that the driver itself failed: what it has open may be of no use any more, and must not serve another target.
     """
 
     devices: tuple[DeviceInfo, ...]
@@ -125,3 +126,4 @@ class RunOutcome:
     cases: tuple[CaseOutcome, ...] = ()
     failure: Failure | None = None
     output: str = ""
+    suspect: bool = False

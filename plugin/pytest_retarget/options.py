@@ -40,6 +40,7 @@ MARKERS = (
 """The fixed marks. Every tag of a target is a mark as well, registered when the target is collected."""
 
 _CACHE_DIR_VARIABLE = "RETARGET_CACHE_DIR"
+_CACHE_SIZE_VARIABLE = "RETARGET_CACHE_SIZE"
 _EXTENSIONS_VARIABLE = "RETARGET_EXTENSIONS"
 
 
@@ -66,7 +67,7 @@ def add_options(parser: pytest.Parser) -> None:
         "--retarget-cache-dir",
         metavar="DIR",
         help=f"keep compiled artifacts here (also {_CACHE_DIR_VARIABLE} and the ini key retarget_cache_dir; "
-        "default: the user's cache folder)",
+        f"default: the user's cache folder); {_CACHE_SIZE_VARIABLE} bounds it (4G)",
     )
     group.addoption(
         "--retarget-no-cache",
@@ -149,6 +150,7 @@ class Settings:
         if no_cache and config.getoption("retarget_cache_dir"):
             msg = "--retarget-no-cache and --retarget-cache-dir were both given; expected one of them"
             raise pytest.UsageError(msg)
+        _check_cache_size()
         return cls(
             require=tuple(_requirement(text) for text in config.getoption("retarget_require") or ()),
             export=export,
@@ -230,6 +232,17 @@ def _cache_dir(config: pytest.Config) -> Path | None:
     if (text := config.getini("retarget_cache_dir")) and config.inipath:
         return _absolute(config.inipath.parent, text)
     return None
+
+
+def _check_cache_size() -> None:
+    if os.environ.get(_CACHE_SIZE_VARIABLE):
+        from retarget.build.store import default_max_bytes  # only who sets it pays for the import
+        from retarget.errors import RetargetError
+
+        try:
+            default_max_bytes()
+        except RetargetError as error:
+            raise pytest.UsageError(str(error)) from None
 
 
 def _absolute(base: Path, text: str) -> Path:

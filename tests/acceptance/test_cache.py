@@ -15,3 +15,13 @@ def test_a_damaged_artifact_is_compiled_again_with_a_note(project: Project, argu
     result = project.run("--retarget-cache-dir", "kept", *arguments)
     result.assert_outcomes(passed=3)
     result.stdout.fnmatch_lines(["note: *", "compiled 1, reused 0; *"])
+
+
+def test_a_bound_of_the_cache_that_is_no_size_is_a_usage_error(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RETARGET_CACHE_SIZE", "much")
+    project.cpu(one=GOOD)
+    result = project.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: found RETARGET_CACHE_SIZE='much', expected a number of bytes, or one with K*"])

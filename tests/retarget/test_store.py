@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from retarget.build.key import digest_of
-from retarget.build.store import Store, StoreError, default_cache_folder
+from retarget.build.store import Store, StoreError, default_cache_folder, default_max_bytes
 from retarget.errors import RetargetError
 from retarget.outcomes import Failure, Stage
 
@@ -291,3 +291,38 @@ def test_the_default_folder_is_the_variables_or_the_users(monkeypatch: pytest.Mo
     assert default_cache_folder() == tmp_path
     monkeypatch.delenv("RETARGET_CACHE_DIR")
     assert default_cache_folder().name == "retarget"
+
+
+@pytest.mark.parametrize(
+    ("told", "size"),
+    [("", 4 * 1024**3), ("0", 0), ("4096", 4096), ("20G", 20 * 1024**3), ("500 MiB", 500 * 1024**2), ("1KB", 1024)],
+)
+def test_the_bound_may_come_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, told: str, size: int
+) -> None:
+    monkeypatch.setenv("RETARGET_CACHE_SIZE", told)
+    assert default_max_bytes() == Store(tmp_path).max_bytes == size
+    assert Store(tmp_path, max_bytes=7).max_bytes == 7
+
+
+@pytest.mark.parametrize("told", ["much", "-1", "1.5G", "G", "1 P", "²"])
+def test_a_bound_that_is_no_size_is_refused(monkeypatch: pytest.MonkeyPatch, told: str) -> None:
+    monkeypatch.setenv("RETARGET_CACHE_SIZE", told)
+    with pytest.raises(RetargetError) as caught:
+        default_max_bytes()
+    expected = "expected a number of bytes, or one with K, M, G or T after it (times 1024 each), such as 20G"
+    assert str(caught.value) == f"found RETARGET_CACHE_SIZE={told!r}, {expected}"
+
+
+def test_what_is_kept_is_evicted_last(tmp_path: Path) -> None:
+    store = Store(tmp_path, max_bytes=10_000)
+    old = store.put_artifact(KEY, b"o" * 4000, suffix=".up", seconds=0, diagnostics="").artifact
+    new = store.put_artifact(OTHER, b"n" * 4000, suffix=".up", seconds=0, diagnostics="").artifact
+    assert old is not None
+    assert new is not None
+    for file in tmp_path.glob("v1/*/*/*"):
+        os.utime(file, (1, 1) if file.name in {Path(old.path).name, KEY} else (2, 2))
+    assert store.keep(old)
+    Store(tmp_path, max_bytes=6000).trim()
+    assert store.keep(old)
+    assert not store.keep(new)

@@ -7,7 +7,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -149,7 +148,7 @@ class BuildService:
         with self._changed:
             job = self._jobs[target]
             artifact = job.outcome.artifact if job.outcome is not None else None
-            if artifact is not None and not Path(artifact.path).exists():  # evicted since; make it again
+            if artifact is not None and not self._store.keep(artifact):  # evicted since; make it again
                 job = self._jobs[target] = self._pending[target] = _Job(target)
                 self._changed.notify_all()
             if target in self._pending:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -39,10 +40,12 @@ __all__ = [
     "StoreInfo",
     "StoreVerification",
     "default_cache_folder",
+    "default_max_bytes",
 ]
 
 DEFAULT_MAX_BYTES = 4 * 1024**3
 
+_SIZE = re.compile(r"(\d+) ?([KMGT]?)(?:i?B)?", re.ASCII)
 _TRIM_TO = 0.9
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This file marks a cache folder of retarget.\n"
 
@@ -59,6 +62,19 @@ def default_cache_folder() -> Path:
     from platformdirs import user_cache_path
 
     return user_cache_path("retarget")
+
+
+def default_max_bytes() -> int:
+    """Return RETARGET_CACHE_SIZE in bytes, or `DEFAULT_MAX_BYTES`. Raises `RetargetError` for one that is no size."""
+    told = os.environ.get("RETARGET_CACHE_SIZE")
+    if not told:
+        return DEFAULT_MAX_BYTES
+    size = _SIZE.fullmatch(told.strip())
+    if size is None:
+        expected = "expected a number of bytes, or one with K, M, G or T after it (times 1024 each), such as 20G"
+        msg = f"found RETARGET_CACHE_SIZE={told!r}, {expected}"
+        raise RetargetError(msg)
+    return int(size[1]) << 10 * " KMGT".index(size[2] or " ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,11 +104,12 @@ class Store:
     Nothing is written before the first outcome is. A folder that cannot be written still serves what it holds.
     """
 
-    def __init__(self, folder: Path, max_bytes: int = DEFAULT_MAX_BYTES) -> None:
+    def __init__(self, folder: Path, max_bytes: int | None = None) -> None:
+        """`max_bytes` is `default_max_bytes()` unless given."""
         self.folder = folder
-        self.max_bytes = max_bytes
+        self.max_bytes = default_max_bytes() if max_bytes is None else max_bytes
         self._root = folder / "v1"
-        self._unmeasured = max_bytes
+        self._unmeasured = self.max_bytes
         self._notes: list[str] = []
 
     @property
@@ -123,6 +140,11 @@ class Store:
             raise self._unusable(error) from error
         _mark_used(entry)
         return outcome
+
+    def keep(self, artifact: Artifact) -> bool:
+        """Mark `artifact` as used now, so that it is not evicted next. False if it has gone."""
+        _mark_used(Path(artifact.path))
+        return Path(artifact.path).exists()
 
     def put_artifact(
         self, key: str, artifact: bytes, *, suffix: str, seconds: float, diagnostics: str

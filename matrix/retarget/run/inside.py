@@ -40,6 +40,7 @@ def run_inside(
     """
     infos = tuple(device.infos)
     send(Progress(stage=Stage.LOAD))
+    suspect = False
     start = time.perf_counter()
     try:
         program = device.load(read_artifact(message.artifact, message.digest))
@@ -47,11 +48,14 @@ def run_inside(
         failure = None if cases else NOTHING_TO_RUN
     except DriverError as error:
         failure = driver_failure(Stage.LOAD, error)
+        suspect = True
     except RetargetError as error:
         failure = Failure(stage=Stage.LOAD, summary=str(error))
     load_seconds = time.perf_counter() - start
     if failure is not None:
-        return RunOutcome(devices=infos, load_seconds=load_seconds, failure=failure, output=read_output())
+        return RunOutcome(
+            devices=infos, load_seconds=load_seconds, failure=failure, output=read_output(), suspect=suspect
+        )
 
     clock = _Clock()
     outcomes: list[CaseOutcome] = []
@@ -66,6 +70,7 @@ def run_inside(
         cases=tuple(outcomes),
         failure=next((outcome.failure for outcome in outcomes if outcome.failure is not None), None),
         output=read_output(),
+        suspect=any(outcome.failure is not None and outcome.failure.stage is Stage.RUN for outcome in outcomes),
     )
 
 

@@ -68,8 +68,9 @@ class RunService:
         """Run all cases of `target` from `artifact` and compare. The content is verified where `artifact` has a digest.
 
         The outcome's failure is the first failing case's; what differed is in that case's `mismatches`. A crash or a
-        timeout is the failure of the stage and the case it came in; the runner is replaced for the next target. Waiting
-        for a device that another process uses does not count into the timeout.
+        timeout is the failure of the stage and the case it came in; the runner is replaced for the next target. So it is
+        when the driver reports an error of its own: on CUDA an error sticks to the context, and every later call fails.
+        Waiting for a device that another process uses does not count into the timeout.
 
         Raises `UnavailableError` as `devices` does, `RetargetError` if the lease folder cannot be written.
         """
@@ -89,7 +90,10 @@ class RunService:
         )
         timeout = self._default_timeout if target.timeout is None else target.timeout
         with self._leases.hold(physical, target.runtime.concurrency):
-            return _Run(infos=infos).outcome(runner, message, timeout)
+            outcome = _Run(infos=infos).outcome(runner, message, timeout)
+            if outcome.suspect:
+                runner.close()
+            return outcome
 
     def probe(self, driver: str) -> tuple[DeviceInfo, ...]:
         """List a driver's devices, asked in a process of its own that ends afterwards. Safe from several threads.
