@@ -143,10 +143,26 @@ def test_what_was_printed_is_the_runs_output_and_no_others(run: Run) -> None:
 
 def test_the_device_stays_open_from_run_to_run(run: Run, log: Path) -> None:
     run("pass a")
-    run("fail b")
+    run("eq b 1 2")
     run("pass c")
 
     assert opened(log) == 1
+
+
+def test_an_error_that_sticks_to_the_device_costs_one_target(run: Run, log: Path) -> None:
+    poisoned = run("pass a\npoison b\npass c")
+
+    assert poisoned.failure is not None
+    assert poisoned.failure.summary == "INTERNAL; out of bounds"
+    assert run("pass a").failure is None
+    assert opened(log) == 2
+
+
+def test_the_device_is_opened_anew_after_a_driver_could_not_load(run: Run, log: Path) -> None:
+    run("load-fail")
+    run("pass a")
+
+    assert opened(log) == 2
 
 
 def test_a_crash_is_told_with_its_case_and_costs_one_target(run: Run, log: Path) -> None:

@@ -140,7 +140,9 @@ def functions_of(artifact: bytes) -> list[list[str]]:
 
 
 class DoubleProgram:
-    """Functions that check, fail, crash or hang."""
+    """Functions that check, fail, crash or hang. `poison` makes all later calls of the process fail."""
+
+    poisoned = False
 
     def __init__(self, lines: list[list[str]]) -> None:
         self._lines = {line[1]: line for line in lines}
@@ -154,12 +156,19 @@ class DoubleProgram:
 
         action, _, *rest = self._lines[function]
         note(f"call {function} {time.monotonic()}")
+        if self.poisoned:
+            msg = "INTERNAL; the context is lost"
+            raise DriverError(msg)
         match action:
             case "eq":
                 for actual, expected in zip(rest[::2], rest[1::2], strict=True):
                     on_check(Check(kind="eq", actual=np.int32(actual), expected=np.int32(expected)))
             case "result":
                 return [np.full(3, float(rest[0]), np.float32)]
+            case "poison":
+                type(self).poisoned = True
+                msg = "INTERNAL; out of bounds"
+                raise DriverError(msg)
             case "fail":
                 msg = f"INTERNAL; {' '.join(rest)}\nwhile invoking"
                 raise DriverError(msg, "look at the driver")
