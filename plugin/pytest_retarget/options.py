@@ -111,6 +111,19 @@ class Requirement:
     text: str
     expression: Expression
 
+    def matches(self, item: pytest.Item) -> bool:
+        """Whether it is about this item."""
+        marks: dict[str, list[pytest.Mark]] = {}
+        for mark in item.iter_markers():
+            marks.setdefault(mark.name, []).append(mark)
+
+        def has(name: str, /, **fields: str | int | bool | None) -> bool:
+            return any(
+                all(mark.kwargs.get(key) == value for key, value in fields.items()) for mark in marks.get(name, ())
+            )
+
+        return self.expression.evaluate(has)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:

@@ -15,6 +15,7 @@ from retarget.errors import display_path
 
 from .cachedir import cache_dir
 from .failures import PlainWhereItMust, error_repr
+from .hints import idle_requirements, unknown_words
 from .items import Blocked, CompileItem, MatrixItem
 from .lastfailed import BLOCKED, RememberBlocked
 from .options import SETTINGS
@@ -66,17 +67,29 @@ class Face:
         self._config = config
         self._is_worker = hasattr(config, "workerinput")
         self._tally = Tally()
+        self._collected = 0
+        self._hints: list[str] = []
 
     # ------------------------------------------------------------ before anything runs
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """A target reached through its suite file and through its module is one item."""
+        """A target reached through its suite file and through its module is one item. Nothing is deselected yet."""
         from .collection import declared
 
         if declared(config).by_module and not config.getoption("keepduplicates"):
             items[:] = {item.nodeid: item for item in reversed(items)}.values()
             items.reverse()
+        mine = [item for item in items if isinstance(item, MatrixItem)]
+        self._collected = len(mine)
+        self._hints = idle_requirements(config.stash[SETTINGS].require, mine) if mine else []
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Where nothing is left, a word that no target has may be why."""
+        text = session.config.getoption("markexpr")
+        if text and self._collected and not session.items:
+            known = (line.partition(":")[0].partition("(")[0] for line in session.config.getini("markers"))
+            self._hints += unknown_words(text, known)
 
     def pytest_report_collectionfinish(self, config: pytest.Config, items: Sequence[pytest.Item]) -> list[str]:
         """Say what was declared, and where."""
@@ -133,15 +146,15 @@ class Face:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """End the workers and hand in their statistics."""
         services = session.config.stash.get(SERVICES, None)
-        if services is None:
-            return
-        statistics, notes = services.statistics(), services.notes()
+        statistics = services.statistics() if services is not None else {}
+        notes = (*self._hints, *(services.notes() if services is not None else ()))
         if self._is_worker:
             output: dict[str, Any] = session.config.workeroutput  # type: ignore[attr-defined]  # set by xdist
             output[OUTPUT] = (statistics, notes)
         else:
             self._tally.add_compiles(statistics, notes)
-        services.close()
+        if services is not None:
+            services.close()
 
     def pytest_unconfigure(self, config: pytest.Config) -> None:
         """End the workers where the session did not come to its end."""
@@ -179,8 +192,12 @@ class Face:
         self._tally.add_compiles(statistics, notes)
 
     def pytest_terminal_summary(self, terminalreporter: Any, config: pytest.Config) -> None:
-        """The table, the reasons, the figures."""
-        if config.option.no_summary or config.getoption("collectonly") or not self._tally.cells:
+        """The table, the reasons, the figures; what was ill said even where nothing ran."""
+        if config.option.no_summary:
+            return
+        if config.getoption("collectonly") or not self._tally.cells:
+            for note in self._tally.notes:
+                terminalreporter.write_line(f"note: {note}", yellow=True)
             return
         verbosity = config.get_verbosity()
         if verbosity < -1:

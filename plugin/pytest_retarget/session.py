@@ -79,19 +79,7 @@ class Services:
 
     def required(self, item: pytest.Item) -> str | None:
         """The first `--retarget-require` that an item matches, or None."""
-        marks: dict[str, list[pytest.Mark]] = {}
-        for mark in item.iter_markers():
-            marks.setdefault(mark.name, []).append(mark)
-
-        def matches(name: str, /, **fields: str | int | bool | None) -> bool:
-            return any(
-                all(mark.kwargs.get(key) == value for key, value in fields.items()) for mark in marks.get(name, ())
-            )
-
-        for requirement in self.settings.require:
-            if requirement.expression.evaluate(matches):
-                return requirement.text
-        return None
+        return next((one.text for one in self.settings.require if one.matches(item)), None)
 
     def check_compiler(self, config: CompilerConfig) -> None:
         """Raise `UnavailableError` if a config's compiler is not installed, `RetargetError` if nobody brought it."""

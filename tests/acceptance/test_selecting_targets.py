@@ -82,6 +82,22 @@ def test_a_word_that_is_no_tag_is_refused_under_strict_markers(two: Project) -> 
     result.stderr.fnmatch_lines(["*Unknown marker(s) in '-m' expression: vulcan.*"])
 
 
+def test_a_word_that_no_target_has_is_told_where_nothing_is_left(two: Project) -> None:
+    result = two.run("-q", "-m", "local-snyc and run")
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    expected = "note: -m 'local-snyc and run': no target has the tag 'local-snyc'; did you mean 'local-sync'?"
+    assert result.outlines.count(expected) == 1
+    two.run("-m", "not nightly and compile").stdout.no_fnmatch_line("note:*")
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n1",)], ids=["alone", "xdist"])
+def test_a_requirement_that_is_about_no_target_is_told(two: Project, arguments: tuple[str, ...]) -> None:
+    requirement = ("--retarget-require", "vulcan", "--retarget-require", "local-sync")
+    result = two.run("-m", "compile", *requirement, *arguments)
+    expected = "note: --retarget-require 'vulcan' matches none of the 6 targets here, so nothing is required"
+    assert [line for line in result.outlines if line.startswith("note:")] == [expected]
+
+
 def test_keywords_match_target_names_and_tags(two: Project) -> None:
     assert names(two.run("--co", "-q", "-k", "two and task")) == ["two_vmvx_task"]
     assert names(two.run("--co", "-q", "-k", "local-sync")) == ["one_vmvx_sync", "two_vmvx_sync"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pytest_retarget.failures import at_path, split_place, strip_colour
+from pytest_retarget.hints import unknown_words
 from pytest_retarget.options import MARKERS, Settings
 from pytest_retarget.progress import waiting
 from pytest_retarget.session import compiles_at_a_time
@@ -33,6 +34,18 @@ def test_escape_sequences_are_taken_out(text: str, plain: str) -> None:
 )
 def test_a_compilers_message_gets_the_path_to_its_source(text: str, told: str) -> None:
     assert at_path(text, "a.mlir", "s t/a.mlir") == told
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a and b", []),
+        ("a or c or not d", ["c", "d"]),
+        ("(c or a) and d(name='x')", ["c", "d"]),
+    ],
+)
+def test_each_unknown_word_of_an_expression_is_found(text: str, said: list[str]) -> None:
+    assert unknown_words(text, ["a", "b"]) == [f"-m {text!r}: no target has the tag {word!r}" for word in said]
 
 
 @pytest.mark.parametrize(
