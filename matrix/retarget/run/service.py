@@ -69,7 +69,7 @@ class RunService:
 
         The outcome's failure is the first failing case's; what differed is in that case's `mismatches`. A crash or a
         timeout is the failure of the stage and the case it came in; the runner is replaced for the next target. So it
-        is when the driver reports an error of its own: on CUDA one sticks to the context, and every later call fails.
+        is when the driver reports an error of its own: on CUDA, such an error was seen to make every later call fail.
         Waiting for a device that another process uses does not count into the timeout.
 
         Raises `UnavailableError` as `devices` does, `RetargetError` if the lease folder cannot be written.
