@@ -1,7 +1,7 @@
 // A dynamic size that turns out to be zero: element-wise work and reductions.
 // Numbers by hand: a sum over nothing is 0, a maximum over nothing is minus infinity, and what is empty stays empty.
 //
-// Written by suites/generate.py from suites/generator/tensors.py; change it there.
+// Written by suites/generate.py from suites/generator/dynamic.py; change it there.
 
 func.func private @doubled(%n: index) -> tensor<?xf32> {
   %one = util.unfoldable_constant 1.0 : f32

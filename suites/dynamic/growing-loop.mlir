@@ -1,7 +1,7 @@
 // A while loop whose tensor grows: each turn appends a copy of itself, so that the shape differs from turn to turn.
 // Numbers by hand: three doublings of [1, 2] give 16 elements, 1 and 2 in turn; and a sum of 24.
 //
-// Written by suites/generate.py from suites/generator/tensors.py; change it there.
+// Written by suites/generate.py from suites/generator/dynamic.py; change it there.
 
 func.func @grows() {
   %c0 = arith.constant 0 : index

@@ -2,7 +2,7 @@
 // Numbers: NumPy in float64, exact in f32; softmax within rtol 2e-5 (exp and a sum in f32), atol 1e-7 for weights near zero.
 //
 // Inputs: ((seed + 31*i0 + 17*i1 + 7*i2 + 5*i3)^2 mod modulus - shift) * scale, evaluated alike in NumPy.
-// Written by suites/generate.py from suites/generator/tensors.py; change it there.
+// Written by suites/generate.py from suites/generator/dynamic.py; change it there.
 
 func.func private @wide() -> tensor<9x67xf32> {
   %seed = util.unfoldable_constant 3 : i32

@@ -1,7 +1,7 @@
 // iree_linalg_ext.scan: inclusive and exclusive prefix sums, a running product, and prefix sums along the first dimension.
 // Numbers: NumPy's cumsum and cumprod, exact integers.
 //
-// Written by suites/generate.py from suites/generator/tensors.py; change it there.
+// Written by suites/generate.py from suites/generator/linalg_ext.py; change it there.
 
 func.func @inclusive() {
   %x = util.unfoldable_constant dense<

@@ -1,7 +1,7 @@
 // iree_linalg_ext.scatter: elements and whole rows written to unique places, and updates that are added where places repeat.
 // Numbers: NumPy's indexed assignment and np.add.at.
 //
-// Written by suites/generate.py from suites/generator/tensors.py; change it there.
+// Written by suites/generate.py from suites/generator/linalg_ext.py; change it there.
 
 func.func @elements() {
   %base_data = util.unfoldable_constant dense<[0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1100]> : tensor<12xi32>

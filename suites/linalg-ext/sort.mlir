@@ -1,7 +1,7 @@
 // iree_linalg_ext.sort of integers and of floats, up and down, along rows, and keys that carry values with them.
 // Numbers: NumPy's sort and argsort; all keys differ.
 //
-// Written by suites/generate.py from suites/generator/tensors.py; change it there.
+// Written by suites/generate.py from suites/generator/linalg_ext.py; change it there.
 
 func.func @up() {
   %x_data = util.unfoldable_constant dense<

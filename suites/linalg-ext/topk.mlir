@@ -1,7 +1,7 @@
 // iree_linalg_ext.topk: the three largest values of each row with their positions.
 // Numbers: NumPy's argsort of the negated rows; all values of a row differ.
 //
-// Written by suites/generate.py from suites/generator/tensors.py; change it there.
+// Written by suites/generate.py from suites/generator/linalg_ext.py; change it there.
 
 func.func @three_of_nineteen() {
   %x = util.unfoldable_constant dense<

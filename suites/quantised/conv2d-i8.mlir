@@ -2,7 +2,7 @@
 // Numbers: NumPy, the sum over shifted views in exact integers (float64 below 2^53).
 //
 // Inputs: ((seed + 31*i0 + 17*i1 + 7*i2 + 5*i3)^2 mod modulus - shift) * scale, evaluated alike in NumPy.
-// Written by suites/generate.py from suites/generator/integers.py; change it there.
+// Written by suites/generate.py from suites/generator/quantised.py; change it there.
 
 func.func private @image() -> tensor<1x9x10x4xi8> {
   %seed = util.unfoldable_constant 3 : i32
