@@ -126,7 +126,7 @@ class MatrixItem(pytest.Item):
         required = self.services.required(self)
         if required is None:
             pytest.skip(reason)
-        text = f"{reason}\n--retarget-require {required!r} does not let this target be skipped"
+        text = f"{reason}\n{_not_skipped(required)}"
         raise RetargetError(f"{text}\n{hint}" if hint else text)
 
     def note(self, name: str, value: object) -> None:
@@ -230,7 +230,11 @@ class RunItem(MatrixItem):
 
     def _block_or_raise(self, error: Exception) -> NoReturn:
         if self.services.settings.artifacts is not None:
-            msg = f"blocked: it was not compiled where the artifacts come from: {first_line(error)}"
+            msg = f"it was not compiled where the artifacts come from: {first_line(error)}"
+            if (required := self.services.required(self)) is not None:  # nothing else fails in this session
+                msg = f"{msg}\n{_not_skipped(required)}"
+                raise RetargetError(msg) from None
+            msg = f"blocked: {msg}"
             raise Blocked(msg) from None
         if self.compile_id in self.services.selected_compiles:
             msg = f"blocked by {self.compile_id}"
@@ -249,3 +253,7 @@ class RunItem(MatrixItem):
             self.note("device", device.name)
             self.note("device_id", device.physical_id)
             self.note("driver_version", device.driver_version)
+
+
+def _not_skipped(required: str) -> str:
+    return f"--retarget-require {required!r} does not let this target be skipped"

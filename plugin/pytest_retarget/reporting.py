@@ -210,6 +210,9 @@ class Face:
         if compiles := self._tally.compile_line():
             where = "" if config.stash[SETTINGS].no_cache else f" (cache: {_home(cache_dir(config))})"
             terminalreporter.write_line(compiles + where)
+        export = config.stash[SETTINGS].export
+        if export is not None and self._tally.keys:
+            terminalreporter.write_line(f"artifacts exported to {_home(export)}, for --retarget-artifacts")
 
 
 def _count(number: int, noun: str) -> str:

@@ -213,3 +213,8 @@ def section(result: pytest.RunResult, title: str) -> list[str]:
 def commands(lines: Sequence[str]) -> list[str]:
     """The commands with which a failure ends."""
     return [line.strip() for line in lines[lines.index("to reproduce this by hand:") + 1 :] if line.strip()]
+
+
+def shell(lines: list[str]) -> subprocess.CompletedProcess[str]:
+    """Paste lines into a shell."""
+    return subprocess.run(["sh", "-e", "-c", "\n".join(lines)], capture_output=True, text=True, check=False, timeout=60)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from acceptance_support import DIFFERS, GOOD, REFUSED, Project, block, commands
+from acceptance_support import DIFFERS, GOOD, REFUSED, Project, block, commands, shell
 
 
 @pytest.fixture
@@ -14,6 +14,7 @@ def exported(project: Project) -> Project:
     project.cpu(one=GOOD, two=DIFFERS, three=REFUSED)
     result = project.run("-m", "compile", "--retarget-export", "out", "--retarget-cache-dir", "build-host")
     result.assert_outcomes(passed=2, failed=1, deselected=6)
+    assert "artifacts exported to ~/out, for --retarget-artifacts" in result.outlines
     shutil.rmtree(project.path / "build-host")
     return project
 
@@ -30,6 +31,22 @@ def test_artifacts_made_elsewhere_run_and_nothing_is_compiled(exported: Project)
     assert len(pasted) == 2
     assert pasted[0] == f"cd {exported.path}"
     assert f"--module={folder}/linalg/two_vmvx.vmfb" in pasted[1]
+
+
+def test_what_was_not_compiled_elsewhere_is_an_error_where_it_is_required(exported: Project) -> None:
+    result = exported.run("--retarget-artifacts", "out", "-m", "local-sync", "--retarget-require", "local-sync")
+    result.assert_outcomes(passed=1, failed=2, deselected=6)
+    first, last = block(result, "linalg: three_vmvx_sync")
+    assert first.startswith("it was not compiled where the artifacts come from: compile: error: 'arith.addi'")
+    assert last == "--retarget-require 'local-sync' does not let this target be skipped"
+
+
+def test_commands_name_an_artifact_in_a_folder_with_blanks(exported: Project) -> None:
+    moved = (exported.path / "out").rename(exported.path / "from the host")
+    lines = block(exported.run("--retarget-artifacts", moved.name, "-k", "two and sync"), "linalg: two_vmvx_sync")
+    again = shell(commands(lines))
+    assert again.returncode == 1, again.stderr
+    assert "actual 6.0, expected 7.0" in again.stdout
 
 
 def test_a_missing_artifact_is_an_error_that_names_the_file_and_how_to_make_it(exported: Project) -> None:

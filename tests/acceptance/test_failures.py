@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
 
 import pytest
-from acceptance_support import CPU, CRASHES, DIFFERS, GOOD, REFUSED, Project, block, commands, section, suite
+from acceptance_support import CPU, CRASHES, DIFFERS, GOOD, REFUSED, Project, block, commands, section, shell, suite
 
 ESCAPE = "\x1b["
-
-
-def shell(lines: list[str]) -> subprocess.CompletedProcess[str]:
-    """Paste lines into a shell."""
-    return subprocess.run(["sh", "-e", "-c", "\n".join(lines)], capture_output=True, text=True, check=False, timeout=60)
 
 
 def test_a_refused_module_shows_the_compilers_message_and_a_command_that_repeats_it(project: Project) -> None:
