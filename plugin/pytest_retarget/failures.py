@@ -128,11 +128,16 @@ def first_line(error: BaseException) -> str:
 
 
 class PlainWhereItMust(ReprEntryNative):
-    """An entry that shows its colours only where there are colours."""
+    """An entry that shows its colours only where there are colours, and its first line in red."""
 
     def toterminal(self, tw: TerminalWriter) -> None:
         text = "".join(self.lines)
-        tw.write(text if tw.hasmarkup else strip_colour(text))
+        if not tw.hasmarkup:
+            tw.write(strip_colour(text))
+            return
+        head, end, rest = text.partition("\n")
+        tw.write(head, red=True, bold=True)
+        tw.write(end + rest)
 
 
 def strip_colour(text: str) -> str:

@@ -60,7 +60,9 @@ def test_the_compilers_colours_are_kept_on_a_terminal_and_dropped_elsewhere(proj
     arguments = ("-m", "compile", "--retarget-extension", "doubles")
     coloured = project.run("--color=yes", *arguments)
     assert "suites/red.mlir:1:1: \x1b[31merror\x1b[0m: cannot fold the widget" in coloured.outlines
+    assert "\x1b[31m\x1b[1mcompile: error: cannot fold the widget\x1b[0m" in coloured.outlines
     plain = project.run("--color=no", *arguments)
+    assert "compile: error: cannot fold the widget" in plain.outlines
     assert "suites/red.mlir:1:1: error: cannot fold the widget" in plain.outlines
     through_xdist = project.run("--color=yes", "-n1", *arguments)
     assert "suites/red.mlir:1:1: \x1b[31merror\x1b[0m: cannot fold the widget" in through_xdist.outlines
