@@ -26,8 +26,10 @@ _ValueT = TypeVar("_ValueT")
 def extend_scope(above: Scope, tables: FileTables) -> tuple[Scope, tuple[Problem, ...]]:
     """Return what a file can see (its own configs and those above it) and what is wrong with its own."""
     problems: list[Problem] = []
-    compilers = _heirs(above.compilers, tables, tables.compilers, _compiler_config, problems)
-    runtimes = _heirs(above.runtimes, tables, tables.runtimes, _runtime_config, problems)
+    compilers = _heirs(
+        above.compilers, tables, tables.compilers, problems, check=_compiler_problems, build=_compiler_config
+    )
+    runtimes = _heirs(above.runtimes, tables, tables.runtimes, problems, check=_runtime_problems, build=_runtime_config)
     targets = _target_configs(above.targets, tables, compilers, runtimes, problems)
     return Scope(compilers=compilers, runtimes=runtimes, targets=targets), tuple(problems)
 
@@ -80,11 +82,21 @@ def _heirs(
     above: Names[_HeirT],
     tables: FileTables,
     declared: Sequence[Declared[_HeirTableT]],
-    build: Callable[[Declared[_HeirTableT], _HeirT | None, Origin, list[Problem]], _HeirT | None],
     problems: list[Problem],
+    *,
+    check: Callable[[Declared[_HeirTableT]], Iterable[Problem]],
+    build: Callable[[Declared[_HeirTableT], _HeirT | None, Origin, list[Problem]], _HeirT | None],
 ) -> Names[_HeirT]:
-    """Build the configs that may extend one another, bases first."""
+    """Build the configs that may extend one another, bases first.
+
+    Each is checked by itself, whatever is wrong with its name or its base.
+    """
     good, bad = _new_names(above, declared, config_name_fault, problems)
+    for declaration in declared:
+        faults = tuple(check(declaration))
+        problems.extend(faults)
+        if faults:
+            bad.add(declaration.table.name)
     is_complete = above.is_complete and above.sort not in tables.hiding
     bases = {name: entry.table.extends for name, entry in good.items() if entry.table.extends is not None}
     faulty = bad | above.faulty | tables.faulty.get(above.sort, frozenset()) | _circular(bases, good, problems)
@@ -142,16 +154,18 @@ def _merged(base: tuple[tuple[str, str], ...], own: Mapping[str, str]) -> tuple[
 # ---------------------------------------------------------------- the three sorts
 
 
+def _compiler_problems(entry: Declared[CompilerConfigTable]) -> Iterable[Problem]:
+    yield from tag_problems(entry.table.tags, (*entry.path, "tags"))
+    yield from _env_problems(entry.table.env, (*entry.path, "env"))
+
+
 def _compiler_config(
     entry: Declared[CompilerConfigTable], base: CompilerConfig | None, origin: Origin, problems: list[Problem]
 ) -> CompilerConfig | None:
     table, given = entry.table, entry.table.model_fields_set
-    faults = [*tag_problems(table.tags, (*entry.path, "tags")), *_env_problems(table.env, (*entry.path, "env"))]
     compiler = table.compiler or (base.compiler if base is not None else None)
     if not compiler:
-        faults.append(Problem((*entry.path, "compiler"), "found no compiler, expected its name here or by extends"))
-    problems.extend(faults)
-    if faults or not compiler:
+        problems.append(Problem((*entry.path, "compiler"), "found no compiler, expected its name here or by extends"))
         return None
     return CompilerConfig(
         name=table.name,
@@ -166,25 +180,25 @@ def _compiler_config(
     )
 
 
+def _runtime_problems(entry: Declared[RuntimeConfigTable]) -> Iterable[Problem]:
+    table, given = entry.table, entry.table.model_fields_set
+    yield from tag_problems(table.tags, (*entry.path, "tags"))
+    yield from _env_problems(table.env, (*entry.path, "env"))
+    yield from _word_problems(table.host_os, HOST_SYSTEMS, (*entry.path, "host_os"))
+    yield from _word_problems(table.host_arch, HOST_ARCHITECTURES, (*entry.path, "host_arch"))
+    if {"device", "devices"} <= given:
+        yield Problem((*entry.path, "devices"), "found both device and devices, expected one of them")
+    if "run_under" in given and table.run_under[:1] == [""]:
+        yield Problem((*entry.path, "run_under", 0), "found an empty string, expected a command")
+
+
 def _runtime_config(
     entry: Declared[RuntimeConfigTable], base: RuntimeConfig | None, origin: Origin, problems: list[Problem]
 ) -> RuntimeConfig | None:
     table, given = entry.table, entry.table.model_fields_set
-    faults = [
-        *tag_problems(table.tags, (*entry.path, "tags")),
-        *_env_problems(table.env, (*entry.path, "env")),
-        *_word_problems(table.host_os, HOST_SYSTEMS, (*entry.path, "host_os")),
-        *_word_problems(table.host_arch, HOST_ARCHITECTURES, (*entry.path, "host_arch")),
-    ]
     driver = table.driver or (base.driver if base is not None else None)
     if not driver:
-        faults.append(Problem((*entry.path, "driver"), "found no driver, expected its name here or by extends"))
-    if {"device", "devices"} <= given:
-        faults.append(Problem((*entry.path, "devices"), "found both device and devices, expected one of them"))
-    if "run_under" in given and table.run_under[:1] == [""]:
-        faults.append(Problem((*entry.path, "run_under", 0), "found an empty string, expected a command"))
-    problems.extend(faults)
-    if faults or not driver:
+        problems.append(Problem((*entry.path, "driver"), "found no driver, expected its name here or by extends"))
         return None
     devices = tuple(table.devices) if table.device is None else (table.device,)
     return RuntimeConfig(
@@ -215,14 +229,16 @@ def _target_configs(
 ) -> Names[TargetConfig]:
     good, bad = _new_names(above, tables.targets, name_fault, problems)
     configs = dict(above.configs)
-    for name, entry in good.items():
-        table = entry.table
+    for entry in tables.targets:
+        table, name = entry.table, entry.table.name
         found_compilers, compiler_faults = find_named(compilers, table.compiler, (*entry.path, "compiler"))
         found_runtimes, runtime_faults = find_named(runtimes, table.runtimes, (*entry.path, "runtimes"))
         faults = [*compiler_faults, *runtime_faults, *tag_problems(table.tags, (*entry.path, "tags"))]
         problems.extend(faults)
         if faults or not found_compilers:
             bad.add(name)
+            continue
+        if good.get(name) is not entry:
             continue
         configs[name] = TargetConfig(
             name=name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -82,7 +83,7 @@ def read_tables(file: Path) -> tuple[FileTables, tuple[Fault, ...]]:
     """Read one file. The faults are those of the text and of each table for itself, not of what names refer to."""
     broken = FileTables(file=file, hiding=frozenset(DeclarationFile.model_fields))
     try:
-        content = file.read_bytes()
+        content = file.read_bytes().removeprefix(codecs.BOM_UTF8)  # as editors on Windows write it
     except OSError as error:
         reason = error.strerror or str(error)
         return broken, (

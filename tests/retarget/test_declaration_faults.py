@@ -422,6 +422,54 @@ def test_toml_syntax_is_told_with_line_and_column(folder: Path) -> None:
     assert found.startswith("suite.toml:2: found a fault of TOML syntax in column ")
 
 
+def test_a_byte_order_mark_is_passed_over(folder: Path) -> None:
+    path = folder / "suite.toml"
+    path.write_bytes(b"\xef\xbb\xbfroot = true\r\nnope = 1\r\n# \xff")
+    assert faults(path) == ["suite.toml:3: found the byte 0xff, expected UTF-8 text"]
+    path.write_bytes(b"\xef\xbb\xbfroot = 1\r\n")
+    assert faults(path)[1:] == ["suite.toml:1: root: found the integer 1, expected true or false"]
+
+
+def test_a_fault_of_a_name_or_a_base_hides_no_other(folder: Path) -> None:
+    text = """
+
+[[compiler_config]]
+name = "a_b"
+tags = ["x y"]
+[[compiler_config]]
+name = "c"
+extends = "d"
+env = { "" = "x" }
+[[compiler_config]]
+name = "d"
+extends = "c"
+tags = ["run"]
+[[runtime_config]]
+name = "r"
+driver = "x"
+extends = "s"
+host_os = "linx"
+[[target_config]]
+name = "t/"
+compiler = "nope"
+runtimes = []
+"""
+    reserved = "found 'run', which tells compile targets from run targets in -m; expected another word"
+    no_config = "declared in this file or above"
+    found = faults_of(folder, text)
+    assert [fault for fault in found[1:] if "].name: " not in fault] == [
+        "suite.toml:5: compiler_config[0].tags[0]: found 'x y', expected a word for -m: "
+        "letters, digits and any of _ : + - . [ ] / \\",
+        "suite.toml:8: compiler_config[1].extends: found a circle: c → d → c; expected a chain that ends",
+        "suite.toml:9: compiler_config[1].env[\"\"]: found '', expected the name of an environment variable, without '='",
+        f"suite.toml:13: compiler_config[2].tags[0]: {reserved}",
+        f"suite.toml:17: runtime_config[0].extends: found 's', expected the name of a runtime_config {no_config}; there is none",
+        "suite.toml:18: runtime_config[0].host_os: found 'linx', expected one of android, ios, linux, macos, windows; "
+        "did you mean 'linux'?",
+        f"suite.toml:21: target_config[0].compiler: found 'nope', expected the name of a compiler_config {no_config}; there is a_b, c, d",
+    ]
+
+
 def test_text_that_is_not_utf8_is_told_with_its_line(folder: Path) -> None:
     path = folder / "suite.toml"
     path.write_bytes(b"# one\n# tw\xff\n")
