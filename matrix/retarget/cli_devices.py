@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import textwrap
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -20,7 +21,8 @@ from .run.service import RunService
 
 __all__ = ["add_arguments", "run"]
 
-_CAPABILITY_WIDTH = 100
+_WIDTH = 100
+"""Columns at which capabilities are wrapped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,8 +90,6 @@ def _lines(finding: _Finding) -> list[str]:
         version = f", driver {info.driver_version}" if info.driver_version else ""
         lines.append(f"  {info.ordinal}  {info.uri}  {info.name}{version}")
         capabilities = ", ".join(f"{name} {value}".strip() for name, value in info.capabilities)
-        if len(capabilities) > _CAPABILITY_WIDTH:
-            capabilities = capabilities[: _CAPABILITY_WIDTH - 1] + "…"
-        if capabilities:
-            lines.append(f"     {capabilities}")
+        indent = " " * 5
+        lines += textwrap.wrap(capabilities, _WIDTH, initial_indent=indent, subsequent_indent=indent)
     return lines
