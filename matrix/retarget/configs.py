@@ -92,11 +92,12 @@ def _heirs(
     Each is checked by itself, whatever is wrong with its name or its base.
     """
     good, bad = _new_names(above, declared, config_name_fault, problems)
+    unsound: set[str] = set()
     for declaration in declared:
         faults = tuple(check(declaration))
         problems.extend(faults)
         if faults:
-            bad.add(declaration.table.name)
+            unsound.add(declaration.table.name)
     is_complete = above.is_complete and above.sort not in tables.hiding
     bases = {name: entry.table.extends for name, entry in good.items() if entry.table.extends is not None}
     faulty = bad | above.faulty | tables.faulty.get(above.sort, frozenset()) | _circular(bases, good, problems)
@@ -108,6 +109,9 @@ def _heirs(
             if is_complete and base not in faulty:
                 known = [*above.configs, *(other for other in good if other != name)]
                 problems.append(Problem((*entry.path, "extends"), unknown_name(above.sort, base, known)))
+            faulty.add(name)
+            continue
+        if name in unsound:
             faulty.add(name)
             continue
         origin = Origin(file=tables.file, key_path=format_key_path(entry.path))

@@ -461,7 +461,7 @@ runtimes = []
         "suite.toml:5: compiler_config[0].tags[0]: found 'x y', expected a word for -m: "
         "letters, digits and any of _ : + - . [ ] / \\",
         "suite.toml:8: compiler_config[1].extends: found a circle: c → d → c; expected a chain that ends",
-        "suite.toml:9: compiler_config[1].env[\"\"]: found '', expected the name of an environment variable, without '='",
+        "suite.toml:9: compiler_config[1].env.\"\": found '', expected the name of an environment variable, without '='",
         f"suite.toml:13: compiler_config[2].tags[0]: {reserved}",
         f"suite.toml:17: runtime_config[0].extends: found 's', expected the name of a runtime_config {no_config}; there is none",
         "suite.toml:18: runtime_config[0].host_os: found 'linx', expected one of android, ios, linux, macos, windows; "
