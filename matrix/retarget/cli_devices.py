@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import textwrap
 import sys
 import tempfile
+import textwrap
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass

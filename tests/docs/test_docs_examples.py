@@ -71,6 +71,7 @@ def run(command: Command, folder: Path) -> None:
     environment = os.environ | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "COLUMNS": "100",
+        "RETARGET_CACHE_DIR": str(folder.parent / "cache"),
         "NO_COLOR": "1",
     }
     environment.pop("PYTEST_ADDOPTS", None)
@@ -95,15 +96,16 @@ def run(command: Command, folder: Path) -> None:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=lambda page: page.stem)
 def test_examples_of_the_page_run_as_shown(page: Path, tmp_path: Path) -> None:
-    (tmp_path / ".git").mkdir()
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
     for block in runnable(page):
         if "file" in block.info:
-            target = tmp_path / block.info["file"]
+            target = folder / block.info["file"]
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(block.body, encoding="utf-8")
             continue
         for command in commands(block):
-            run(command, tmp_path)
+            run(command, folder)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
