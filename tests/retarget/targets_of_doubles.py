@@ -71,13 +71,14 @@ def lines_of(log: Path) -> list[str]:
 
 
 def has_ended(pid: int) -> bool:
-    """True if the process is gone, or a zombie that whoever adopted it has not reaped."""
+    """True if the process is gone with all its threads, or a zombie that whoever adopted it has not reaped."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return True
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return state == "Z" and len(list(Path(f"/proc/{pid}/task").iterdir())) <= 1
     except FileNotFoundError:
         return sys.platform == "linux"  # gone since; elsewhere there is no /proc to ask
 
