@@ -208,7 +208,7 @@ class RunItem(MatrixItem):
             self._unavailable_device(error)
 
     def runtest(self) -> None:
-        outcome = self.compiled()
+        outcome = self._compiled_or_blocked()
         if outcome.artifact is None:
             self._block_or_raise(compile_failed(self.services.commands, self.target.compile, outcome))
         try:
@@ -218,6 +218,15 @@ class RunItem(MatrixItem):
         self._note_run(run)
         if run.failure is not None:
             raise run_failed(self.services.commands, self.target, outcome.artifact, run, run.failure)
+
+    def _compiled_or_blocked(self) -> CompileOutcome:
+        """What `compiled` gives. What keeps a compile from being stored at all is its compile target's to report."""
+        try:
+            return self.compiled()
+        except RetargetError as error:
+            if self.services.settings.artifacts is not None:
+                raise
+            self._block_or_raise(error)
 
     def _unavailable_device(self, error: UnavailableError) -> NoReturn:
         self.unavailable(f"{self.target.runtime.name}: {error}", error.hint)

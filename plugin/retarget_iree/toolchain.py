@@ -11,6 +11,7 @@ import functools
 import hashlib
 import importlib.metadata
 import importlib.util
+import os
 import platform
 import re
 import shutil
@@ -122,6 +123,9 @@ def compiler_api() -> Any:
     except (ImportError, OSError, RuntimeError) as error:
         msg = f"the IREE compiler does not load: {error}"
         raise UnavailableError(msg, hint=COMPILER_HINT) from error
+    # LLVM's crash handler starts a symbolizer, which was seen to hang where the signal came inside malloc; a crash must
+    # end the worker at once. The command that reproduces it by hand prints them.
+    os.environ.setdefault("LLVM_DISABLE_SYMBOLIZATION", "1")
     _set_up_process(ctypes_dl._dylib)  # noqa: SLF001 - the package's own wrapper installs no crash handlers
     return api
 
