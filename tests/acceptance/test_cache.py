@@ -32,4 +32,5 @@ def test_an_unusable_cache_folder_is_told_once_and_blocks_what_needs_the_artifac
     (project.path / "file").touch()
     result = project.run("--retarget-cache-dir", "file/below")
     assert result.parseoutcomes() == {"failed": 1, "blocked": 2}
-    result.stdout.fnmatch_lines(["the cache folder */file/below cannot be used (Not a directory: *); give one that can be written with *"])
+    told = "the cache folder */file/below cannot be used (Not a directory: *); give one that can be written with *"
+    result.stdout.fnmatch_lines([told])
