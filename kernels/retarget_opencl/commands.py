@@ -28,7 +28,7 @@ __all__ = ["Commands", "Launcher", "array_dtype_name"]
 
 Array = npt.NDArray[np.generic]
 Launcher = Callable[[tuple[int, ...], Sequence[tuple[Span, int]], Sequence[int]], None]
-_MASKS = {1: 0xFF, 2: 0xFFFF, 4: 0xFFFFFFFF, 8: 0xFFFFFFFFFFFFFFFF}
+_FLUSH_EVERY = 16  # commands
 
 
 def array_dtype_name(dtype: np.dtype[np.generic]) -> str:
@@ -72,6 +72,10 @@ class Commands:
         self.sink: CheckSink | None = None
         self.dispatches = 0
         self.events: list[tuple[str, cl.Event]] | None = None
+        # Commands since the device was last told of them. The first go at once, so that it is not kept idle.
+        self._unsaid = _FLUSH_EVERY
+        # The public function finds out anew each time what its operands are, which costs as much as the copy itself.
+        self._copy = cl._cl._enqueue_copy_buffer  # noqa: SLF001
 
     # ------------------------------------------------------------ memory
 
@@ -93,6 +97,7 @@ class Commands:
         """Return bytes from the device, once all commands before are done."""
         data = np.empty(length, np.uint8)
         if length:
+            self._unsaid = _FLUSH_EVERY
             self._cl.enqueue_copy(
                 self.queue, data, span.memory.buffer, src_offset=span.offset + offset, is_blocking=True
             )
@@ -101,6 +106,7 @@ class Commands:
     def write(self, span: Span, offset: int, data: Array) -> None:
         """Write bytes to the device."""
         if data.nbytes:
+            self._unsaid = _FLUSH_EVERY
             self._cl.enqueue_copy(
                 self.queue, span.memory.buffer, data, dst_offset=span.offset + offset, is_blocking=True
             )
@@ -134,18 +140,29 @@ class Commands:
     def copy(self, source: Span, source_offset: int, target: Span, target_offset: int, length: int) -> None:
         """Copy between spans."""
         if length:
-            self._cl.enqueue_copy(
+            self._unsaid += 1
+            self._copy(
                 self.queue,
-                target.memory.buffer,
                 source.memory.buffer,
-                src_offset=source.offset + source_offset,
-                dst_offset=target.offset + target_offset,
-                byte_count=length,
+                target.memory.buffer,
+                length,
+                source.offset + source_offset,
+                target.offset + target_offset,
             )
 
     def flush(self) -> None:
-        """Let the device begin with what is queued."""
-        self.queue.flush()
+        """Let the device begin with what is queued, if that is much or the device may be idle.
+
+        Whoever waits for the queue or reads back flushes it anyway.
+        """
+        if self._unsaid >= _FLUSH_EVERY:
+            self._unsaid = 0
+            self.queue.flush()
+
+    def finish(self) -> None:
+        """Wait until all commands are done."""
+        self._unsaid = _FLUSH_EVERY
+        self.queue.finish()
 
     # ------------------------------------------------------------ dispatches
 
@@ -195,6 +212,7 @@ class Commands:
                     constants[index] = value
             event = enqueue(queue, instance, total, sizes)
             commands.dispatches += 1
+            commands._unsaid += 1
             if commands.events is not None:
                 commands.events.append((kernel.name, event))
 

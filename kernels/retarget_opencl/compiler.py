@@ -16,14 +16,15 @@ from retarget.model import CompilerConfig, CompileTarget
 from retarget_iree.toolchain import find_toolchain
 
 from .artifact import ARTIFACT_SUFFIX, OpenClArtifact, write_artifact
-from .profile import HALF_MODES, SUBGROUP_MODES, DeviceProfile, generic_profile, target_attribute
+from .profile import HALF_MODES, MATRIX_MODES, SUBGROUP_MODES, DeviceProfile, generic_profile, target_attribute
 
 __all__ = ["OpenClCompiler", "OpenClFlags", "split_flags"]
 
 _PREFIX = "--opencl-"
-_CHOICES = {"half": HALF_MODES, "subgroups": SUBGROUP_MODES}
+_CHOICES = {"half": HALF_MODES, "subgroups": SUBGROUP_MODES, "matrices": MATRIX_MODES}
 _KNOWN_FLAGS = (
-    "--opencl-profile=NAME|URI, --opencl-arch=NAME, --opencl-half=native|emulated or --opencl-subgroups=none|khr|ptx"
+    "--opencl-profile=NAME|URI, --opencl-arch=NAME, --opencl-half=native|emulated, --opencl-subgroups=none|khr|ptx "
+    "or --opencl-matrices=none|ptx"
 )
 
 
@@ -43,13 +44,14 @@ class OpenClFlags:
     """The flags of a config, ours apart from IREE's.
 
     `profile` is a generic profile's name or a device URI; empty means the first OpenCL device, or the generic profile
-    where there is none. `arch`, `half` and `subgroups` override the profile's.
+    where there is none. `arch`, `half`, `subgroups` and `matrices` override the profile's.
     """
 
     profile: str = ""
     arch: str = ""
     half: str = ""
     subgroups: str = ""
+    matrices: str = ""
     iree: tuple[str, ...] = ()
 
 
@@ -94,6 +96,7 @@ def _profile(flags: OpenClFlags) -> DeviceProfile:
         arch=flags.arch or profile.arch,
         half=flags.half or profile.half,
         subgroups=flags.subgroups or profile.subgroups,
+        matrices=flags.matrices or profile.matrices,
     )
 
 
@@ -155,6 +158,16 @@ class OpenClCompiler:
             blobs=translation.blobs,
         )
         return Compiled(artifact=write_artifact(artifact), diagnostics=diagnostics)
+
+    def show(self, artifact: bytes) -> str:
+        """Return profile, host program and kernels as text. Raises `RetargetError` for bytes that are no artifact."""
+        from .artifact import ArtifactError
+        from .show import show_artifact
+
+        try:
+            return show_artifact(artifact)
+        except ArtifactError as error:
+            raise RetargetError(str(error)) from error
 
     def tags(self, config: CompilerConfig) -> Sequence[str]:
         """`opencl`, and the generic profile's name if the config names one."""

@@ -117,7 +117,7 @@ def profile_of(found: FoundDevice) -> DeviceProfile:
     extensions = set(device.extensions.split())
     vendor = f"{device.vendor} {found.platform}".lower()
     is_cpu = bool(device.type & cl.device_type.CPU)
-    arch, subgroup_size, subgroups = "generic", 32, "none"
+    arch, subgroup_size, subgroups, matrices = "generic", 32, "none", "none"
     if is_cpu:
         arch = "cpu"
     elif "nvidia" in vendor:
@@ -125,6 +125,8 @@ def profile_of(found: FoundDevice) -> DeviceProfile:
         minor = _query(device, "compute_capability_minor_nv", 0)
         arch = nvidia_arch(major * 10 + minor)
         subgroup_size, subgroups = int(_query(device, "warp_size_nv", 32)), "ptx"
+        # mma.sync of 16x8x16 halves came with compute capability 8.0.
+        matrices = "ptx" if major >= 8 else "none"
     elif "advanced micro devices" in vendor or "amd" in vendor.split():
         arch = device.name.partition(":")[0] if device.name.startswith("gfx") else "rdna3"
         subgroup_size = int(_query(device, "wavefront_width_amd", 64))
@@ -146,6 +148,7 @@ def profile_of(found: FoundDevice) -> DeviceProfile:
         int64_atomics={"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"} <= extensions,
         subgroups=subgroups,
         subgroup_size=subgroup_size,
+        matrices=matrices,
         max_workgroup_sizes=(min(sizes[0], 1024), min(sizes[1], 1024), min(sizes[2], 1024)),
         max_workgroup_items=min(int(device.max_work_group_size), 1024),
         # Beyond 64 KiB IREE's tiles get no better, and a CPU's "local" memory is its cache.
@@ -209,6 +212,7 @@ def info_of(found: FoundDevice) -> DeviceInfo:
             ("fp16", profile.half),
             ("int64_atomics", "yes" if profile.int64_atomics else "no"),
             ("subgroups", f"{profile.subgroups}, {profile.subgroup_size}"),
+            ("matrices", profile.matrices),
             ("compute_units", str(device.max_compute_units)),
             ("max_workgroup", str(device.max_work_group_size)),
             ("local_memory", f"{device.local_mem_size // 1024} KiB"),

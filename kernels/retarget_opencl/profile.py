@@ -15,10 +15,22 @@ from typing import Any
 
 from retarget.errors import RetargetError, did_you_mean
 
-__all__ = ["GENERIC_PROFILES", "HALF_MODES", "SUBGROUP_MODES", "DeviceProfile", "generic_profile", "target_attribute"]
+__all__ = [
+    "GENERIC_PROFILES",
+    "HALF_MODES",
+    "MATRIX_MODES",
+    "SUBGROUP_MODES",
+    "DeviceProfile",
+    "generic_profile",
+    "target_attribute",
+]
 
 HALF_MODES = ("native", "emulated")
 SUBGROUP_MODES = ("none", "khr", "ptx")
+MATRIX_MODES = ("none", "ptx")
+
+# What IREE may ask of matrix units: products of 16x16 halves, summed up in half or single precision.
+_MATRIX_PRODUCTS = "<NV_WMMA_F32_16x16x16_F16>, <NV_WMMA_F16_16x16x16_F16>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +39,8 @@ class DeviceProfile:
 
     `arch` is the architecture's name as IREE knows it. `half` is `native` where the device computes in half precision
     and `emulated` where halves are computed as floats and rounded after each operation. `subgroups` tells how values
-    are shuffled: not at all, by `cl_khr_subgroup_shuffle`, or by inline PTX. `subgroup_size` is in work-items,
+    are shuffled: not at all, by `cl_khr_subgroup_shuffle`, or by inline PTX. `matrices` tells
+    whether products of half precision matrices use matrix units, by inline PTX. `subgroup_size` is in work-items,
     `local_memory` in bytes, `max_workgroup_sizes` in work-items per dimension. `correctly_rounded_division` tells that
     single precision division and square root can be asked to be correctly rounded.
     """
@@ -40,6 +53,7 @@ class DeviceProfile:
     int64_atomics: bool = False
     subgroups: str = "none"
     subgroup_size: int = 32
+    matrices: str = "none"
     max_workgroup_sizes: tuple[int, int, int] = (1024, 1024, 64)
     max_workgroup_items: int = 1024
     local_memory: int = 32768
@@ -65,6 +79,7 @@ class DeviceProfile:
             "fp16": self.half == "native",
             "int64_atomics": self.int64_atomics,
             "shuffle": self.subgroups != "none",
+            "matrices": self.matrices != "none",
         }
         return sorted(_FEATURE_WORDS[feature] for feature in features if not have.get(feature, True))
 
@@ -74,6 +89,7 @@ _FEATURE_WORDS = {
     "fp16": "half precision (cl_khr_fp16)",
     "int64_atomics": "64-bit atomics (cl_khr_int64_base_atomics)",
     "shuffle": "subgroup shuffles",
+    "matrices": "matrix units (PTX mma.sync)",
 }
 
 
@@ -89,7 +105,7 @@ def target_attribute(profile: DeviceProfile) -> str:
         "storage = b64|b32|b16|b8",
         f"subgroup = {subgroup}",
         "dot = none",
-        "mma = []",
+        f"mma = [{_MATRIX_PRODUCTS if profile.matrices != 'none' else ''}]",
         f"subgroup_size_choices = [{profile.subgroup_size}]",
         f"max_workgroup_sizes = [{sizes}]",
         f"max_thread_count_per_workgroup = {profile.max_workgroup_items}",
@@ -112,6 +128,7 @@ def _profiles() -> dict[str, DeviceProfile]:
         int64_atomics=True,
         subgroups="ptx",
         subgroup_size=32,
+        matrices="ptx",
         local_memory=49152,
         correctly_rounded_division=True,
     )
@@ -127,7 +144,7 @@ def _profiles() -> dict[str, DeviceProfile]:
             correctly_rounded_division=True,
         ),
         nvidia,
-        replace(nvidia, name="nvidia-sm75", arch="sm_75"),
+        replace(nvidia, name="nvidia-sm75", arch="sm_75", matrices="none"),
         replace(nvidia, name="nvidia-sm86", arch="sm_86"),
         replace(nvidia, name="nvidia-sm89", arch="sm_89"),
         DeviceProfile(

@@ -111,7 +111,7 @@ class OpenClProgram:
                 ]
                 results = self._machine.codes[export.function].run(arguments)
                 arrays = [_result(commands, kind, value) for kind, value in zip(export.results, results, strict=True)]
-                commands.queue.finish()
+                commands.finish()
             finally:
                 commands.sink = None
         return arrays
@@ -125,7 +125,7 @@ class OpenClProgram:
                 for index, (kind, array) in enumerate(zip(export.arguments, inputs, strict=True))
             ]
         code = self._machine.codes[export.function]
-        return lambda: code.run(arguments), self._commands.queue.finish
+        return lambda: code.run(arguments), self._commands.finish
 
     def record_events(self, *, on: bool) -> list[tuple[str, cl.Event]]:
         """Start or stop recording dispatches; return (kernel name, event) of those recorded so far. For benchmarks.

@@ -16,6 +16,7 @@ from functools import cache
 
 __all__ = [
     "Array",
+    "Matrix",
     "Pointer",
     "Scalar",
     "SpirvType",
@@ -73,7 +74,24 @@ class Pointer:
     storage: str
 
 
-SpirvType = Scalar | Vector | Array | Struct | Pointer
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """A cooperative matrix of 16x16 elements that a subgroup holds together.
+
+    `use` is `MatrixA`, `MatrixB` or `MatrixAcc`. Each work-item holds eight
+    elements (`retarget_opencl.rules.matrices`).
+    """
+
+    element: Scalar
+    use: str
+
+    @property
+    def packed(self) -> bool:
+        """True if the elements are held as halves, two to a `uint`; factors are, whatever their type."""
+        return self.element.bits == 16 or self.use != "MatrixAcc"
+
+
+SpirvType = Scalar | Vector | Array | Struct | Pointer | Matrix
 
 _SCALARS = {f"i{bits}": Scalar("int", bits) for bits in (8, 16, 32, 64)}
 _SCALARS |= {f"{sign}i{bits}": Scalar("int", bits) for sign in "su" for bits in (8, 16, 32, 64)}
@@ -104,10 +122,12 @@ def _stride(parts: list[str]) -> int:
 
 
 @cache
-def parse_type(text: str) -> SpirvType:
+def parse_type(  # noqa: PLR0911 - one return per kind of type
+    text: str,
+) -> SpirvType:
     """Parse the text of an MLIR type as it stands in a `spirv.module`.
 
-    Raises `TypeSyntaxError` for a type that OpenCL C has no counterpart for (images, cooperative matrices, …).
+    Raises `TypeSyntaxError` for a type that OpenCL C has no counterpart for (images, other cooperative matrices, …).
     """
     if text in _SCALARS:
         return _SCALARS[text]
@@ -128,6 +148,10 @@ def parse_type(text: str) -> SpirvType:
     elif head == "!spirv.struct":
         members = body[body.index("(") + 1 : body.rindex(")")]
         return Struct(tuple(parse_type(part.partition(" [")[0]) for part in _split(members)))
+    elif head == "!spirv.coopmatrix":
+        shape, scope, use = _split(body)
+        if scope == "Subgroup" and shape in {"16x16xf16", "16x16xf32"}:
+            return Matrix(_SCALARS[shape.rpartition("x")[2]], use)
     elif head == "!spirv.ptr":
         parts = _split(body)
         return Pointer(parse_type(parts[0]), parts[1])
@@ -181,6 +205,8 @@ class TypeNames:
             if kind.kind == "int":
                 return _UNSIGNED[kind.bits]
             return "float" if self.emulates(kind) else _FLOATS[kind.bits]
+        if isinstance(kind, Matrix):
+            return "uint4" if kind.packed else "float8"
         return self._aggregate(kind)
 
     def signed(self, kind: SpirvType) -> str:

@@ -76,6 +76,7 @@ def kernel_source(
             profile=profile,
             extensions=extensions,
             helpers=helpers,
+            features=features,
             uses_subgroups=uses_subgroups,
             typedefs=[text for _, text in names.typedefs.values()],
             kernels=list(kernels),

@@ -117,7 +117,7 @@ def test_our_flags_are_taken_out_of_irees() -> None:
         (
             "--opencl-foo=1",
             "unknown flag '--opencl-foo=1': expected --opencl-profile=NAME|URI, --opencl-arch=NAME, "
-            "--opencl-half=native|emulated or --opencl-subgroups=none|khr|ptx",
+            "--opencl-half=native|emulated, --opencl-subgroups=none|khr|ptx or --opencl-matrices=none|ptx",
         ),
         ("--opencl-half=maybe", "'--opencl-half=maybe': expected native or emulated"),
         (

@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from retarget_iree.toolchain import compiler_api
+from retarget_opencl.artifact import read_artifact
+from retarget_opencl.compiler import OpenClCompiler
 from retarget_opencl.frontend import _settle_dialects
 from retarget_opencl.kernel import KernelText, KernelWriter, TranslationError
-from retarget_opencl.profile import DeviceProfile
+from retarget_opencl.profile import DeviceProfile, generic_profile
 from retarget_opencl.rules import RULES
 from retarget_opencl.runtime import OpenClDevice
 from retarget_opencl.spirv_types import TypeNames
@@ -329,5 +332,33 @@ def test_an_op_without_a_rule_is_an_error_that_names_op_types_and_location(devic
 
 
 def test_every_rule_names_an_op_once_unless_it_is_narrowed() -> None:
-    unconditional = [name for rule in RULES.rules if rule.applies is None for name in rule.ops]
+    unconditional = [(name, rule.matrices) for rule in RULES.rules if rule.applies is None for name in rule.ops]
     assert sorted(unconditional) == sorted(set(unconditional))
+
+
+_MATMUL = """
+func.func @main(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>) -> tensor<64x64xf16> {
+  %z = arith.constant 0.0 : f16
+  %e = tensor.empty() : tensor<64x64xf16>
+  %f = linalg.fill ins(%z : f16) outs(%e : tensor<64x64xf16>) -> tensor<64x64xf16>
+  %r = linalg.matmul ins(%a, %b : tensor<64x64xf16>, tensor<64x64xf16>) outs(%f : tensor<64x64xf16>)
+    -> tensor<64x64xf16>
+  return %r : tensor<64x64xf16>
+}
+"""
+
+
+@pytest.mark.parametrize(("matrices", "uses"), [("ptx", True), ("none", False)])
+def test_a_product_of_halves_uses_matrix_units_where_the_profile_has_them(*, matrices: str, uses: bool) -> None:
+    profile = replace(generic_profile("nvidia-sm80"), matrices=matrices)
+    artifact = read_artifact(OpenClCompiler().compile_bytes(_MATMUL.encode(), "main.mlir", (), profile).artifact)
+    for text in ("mma.sync.aligned.m16n8k16.row.col.f16", "ldmatrix.sync.aligned", "matrix_store_packed_row_global("):
+        assert (text in artifact.source) == uses
+    assert ("matrices" in artifact.features) == uses
+
+
+def test_matrices_are_refused_where_no_rule_is_made_for_them(device: OpenClDevice) -> None:
+    kind = "!spirv.coopmatrix<16x16xf16, Subgroup, MatrixAcc>"
+    body = f"%m = spirv.Undef : {kind}\n%r = spirv.FAdd %a, %a : f16"
+    with pytest.raises(TranslationError, match=r"^no OpenCL C rule for spirv\.Undef"):
+        _translate(_module(("f16",), "f16", body), device.profile)

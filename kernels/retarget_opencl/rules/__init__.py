@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import arithmetic, atomics, composites, conversions, extended, logic, memory, subgroups
+from . import arithmetic, atomics, composites, conversions, extended, logic, matrices, memory, subgroups
 from .table import Rule, RuleTable
 
 __all__ = ["RULES", "Rule", "RuleTable"]
@@ -17,5 +17,6 @@ RULES = RuleTable(
         *extended.RULES,
         *atomics.RULES,
         *subgroups.RULES,
+        *matrices.RULES,
     )
 )

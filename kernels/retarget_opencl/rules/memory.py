@@ -7,7 +7,10 @@ from ..literals import integer_text
 from ..spirv_types import Array, Pointer, Scalar, SpirvType, Struct, TypeSyntaxError, Vector, lanes_of
 from .table import Rule
 
-__all__ = ["RULES", "load_text", "store"]
+__all__ = ["MATRIX_OPS", "RULES", "load_text", "store"]
+
+# Ops that treat a cooperative matrix as any other value.
+MATRIX_OPS = frozenset({"spirv.Variable", "spirv.Load", "spirv.Store"})
 
 
 def _constant(writer: KernelWriter, op: Op) -> None:

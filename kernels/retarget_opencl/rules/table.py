@@ -21,7 +21,7 @@ from enum import Enum
 
 from ..kernel import KernelWriter, Op
 from ..literals import signed_text
-from ..spirv_types import Scalar, Vector, lanes_of
+from ..spirv_types import Matrix, Pointer, Scalar, Vector, lanes_of
 
 __all__ = ["Fit", "Rule", "RuleTable", "round_half", "text_rule"]
 
@@ -41,11 +41,15 @@ class Fit(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`ops` are full op names. `write` gives the op its text; `applies` narrows the rule."""
+    """`ops` are full op names. `write` gives the op its text; `applies` narrows the rule.
+
+    `matrices` tells that the rule is for cooperative matrices; other rules never see one.
+    """
 
     ops: tuple[str, ...]
     write: Callable[[KernelWriter, Op], None]
     applies: Callable[[Op], bool] | None = None
+    matrices: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +66,9 @@ class RuleTable:
 
     def find(self, op: Op) -> Rule | None:
         """Return the first rule for `op`, None if there is none."""
+        matrices = _has_matrix(op)
         for rule in self._by_name.get(op.name, ()):
-            if rule.applies is None or rule.applies(op):
+            if rule.matrices == matrices and (rule.applies is None or rule.applies(op)):
                 return rule
         return None
 
@@ -71,6 +76,16 @@ class RuleTable:
     def ops(self) -> frozenset[str]:
         """Names of the ops that have a rule."""
         return frozenset(self._by_name)
+
+
+def _has_matrix(op: Op) -> bool:
+    if isinstance(op.result, Matrix):
+        return True
+    for operand in op.operands:
+        kind = operand.kind
+        if isinstance(kind.pointee if isinstance(kind, Pointer) else kind, Matrix):
+            return True
+    return isinstance(op.result, Pointer) and isinstance(op.result.pointee, Matrix)
 
 
 class _Placeholders(Mapping[str, str]):
