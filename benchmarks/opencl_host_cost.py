@@ -1,4 +1,7 @@
-"""Host microseconds per dispatch: a loop of small dispatches, the calling thread's CPU time only.
+"""Host microseconds per dispatch: the calling thread's CPU time for small dispatches that follow each other.
+
+*Chain*: dispatches in a row. *Loop*: one dispatch per turn of a loop of the host program; a turn also allocates twice,
+copies a buffer and hands the queue to the device.
 
 python benchmarks/opencl_host_cost.py [--device opencl://0] [--steps 2000]
 """
@@ -8,14 +11,17 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from opencl_speed import small_model
 from retarget.model import Origin, RuntimeConfig
 from retarget_opencl.compiler import OpenClCompiler
 from retarget_opencl.driver import OpenClDriver
 
-MODULE = """
+LOOP = """
 func.func @chain(%a: tensor<64xf32>, %b: tensor<64xf32>, %n: i32) -> tensor<64xf32> {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -27,12 +33,26 @@ func.func @chain(%a: tensor<64xf32>, %b: tensor<64xf32>, %n: i32) -> tensor<64xf
 }
 """
 
+LAYERS = 100
+
+
+def measured(call: Callable[[], object], wait: Callable[[], None]) -> tuple[float, float]:
+    """Return the shortest CPU time until a call returns, and wall time until the device is done, in seconds."""
+    call()
+    wait()
+    cpu, wall = [], []
+    for _ in range(20):
+        start, start_wall = time.thread_time(), time.perf_counter()
+        call()
+        cpu.append(time.thread_time() - start)
+        wait()
+        wall.append(time.perf_counter() - start_wall)
+    return min(cpu), min(wall)
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print CPU and wall time per dispatch."""
-    from pathlib import Path
-
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="opencl://0")
     parser.add_argument("--steps", type=int, default=2000)
     options = parser.parse_args(arguments)
@@ -40,21 +60,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         name="bench", driver="opencl", devices=(options.device,), origin=Origin(file=Path(), key_path="")
     )
     device = OpenClDriver().open(config)
-    artifact = OpenClCompiler().compile_bytes(MODULE.encode(), "chain.mlir", (), device.profile).artifact
+    print(f"{device.infos[0].name}, driver {device.infos[0].driver_version}; µs per dispatch, the best of 20 runs")
     ones = np.ones(64, np.float32)
-    call, wait = device.load(artifact).bind("chain", [ones, ones, np.int32(options.steps)])
-    call()
-    wait()
-    cpu, wall = [], []
-    for _ in range(10):
-        start, start_wall = time.thread_time(), time.perf_counter()
+    chain = small_model(LAYERS)
+    cases: tuple[tuple[str, str, str, Sequence[Any], int], ...] = (
+        ("chain", chain.text, "main", list(chain.inputs), LAYERS),
+        ("loop", LOOP, "chain", [ones, ones, np.int32(options.steps)], options.steps),
+    )
+    for name, text, function, inputs, count in cases:
+        artifact = OpenClCompiler().compile_bytes(text.encode(), f"{name}.mlir", (), device.profile).artifact
+        program = device.load(artifact)
+        call, wait = program.bind(function, inputs)
+        before = program.dispatches
         call()
-        cpu.append(time.thread_time() - start)
-        wait()
-        wall.append(time.perf_counter() - start_wall)
-    print(f"{device.infos[0].name}, {options.steps} dispatches of one buffer each, best of {len(cpu)}")
-    print(f"host CPU per dispatch: {min(cpu) / options.steps * 1e6:.2f} µs (allocation, loop and flush included)")
-    print(f"wall per dispatch:     {min(wall) / options.steps * 1e6:.2f} µs (until the device is done)")
+        assert program.dispatches - before == count, f"{program.dispatches - before} dispatches, expected {count}"
+        cpu, wall = measured(call, wait)
+        print(f"{name:<6} host CPU {cpu / count * 1e6:6.2f}   wall {wall / count * 1e6:6.2f}")
+    device.close()
     return 0
 
 
