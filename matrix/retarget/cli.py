@@ -1,4 +1,4 @@
-"""The command `retarget`: list, check, explain, devices, schema, cache.
+"""The command `retarget`: list, check, explain, devices, show, schema, cache.
 
 Exit status: 0 for success, 1 for faults of declarations, extensions or the machine, 2 for wrong usage. Each subcommand
 is a module that offers `add_arguments` and `run` and is imported only when it is asked for.
@@ -40,6 +40,7 @@ _COMMANDS = {
     "check": _Command(module="cli_check", help="check all declarations and what they name"),
     "explain": _Command(module="cli_explain", help="show where everything about one target comes from"),
     "devices": _Command(module="cli_devices", help="show what each driver finds on this machine"),
+    "show": _Command(module="cli_show", help="print an artifact as text"),
     "schema": _Command(
         module="cli_schema", help="print the JSON Schema of matrix.toml and suite.toml", takes_extensions=False
     ),

@@ -44,6 +44,7 @@ __all__ = [
     "Program",
     "Resolved",
     "RunPlan",
+    "ShowsArtifacts",
     "UnavailableError",
     "hookimpl",
     "hookspec",
@@ -139,6 +140,16 @@ class Compiler(Protocol):
 
     def reproduce(self, target: CompileTarget, flags: tuple[str, ...], output: Path) -> Sequence[str]:
         """The argument list that compiles this target by hand to `output`. Pure; runs in pytest's process."""
+
+
+@runtime_checkable
+class ShowsArtifacts(Protocol):
+    """What a compiler may offer besides `Compiler`: its artifacts as text, for `retarget show`."""
+
+    artifact_suffix: str
+
+    def show(self, artifact: bytes) -> str:
+        """Return an artifact's text for a person. Raises `RetargetError` for bytes that are none of its artifacts."""
 
 
 # ---------------------------------------------------------------- drivers

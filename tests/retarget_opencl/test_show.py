@@ -1,0 +1,43 @@
+"""`retarget show` prints OpenCL artifacts, and says which files it cannot print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from retarget.cli import main
+from retarget_opencl.compiler import OpenClCompiler
+from retarget_opencl.profile import generic_profile
+
+_MODULE = b"""
+func.func @main(%a: tensor<64xf32>) -> tensor<64xf32> {
+  %r = arith.addf %a, %a : tensor<64xf32>
+  return %r : tensor<64xf32>
+}
+"""
+
+
+def test_an_artifact_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "main.oclx"
+    path.write_bytes(OpenClCompiler().compile_bytes(_MODULE, "main.mlir", (), generic_profile("generic")).artifact)
+    assert main(["show", str(path)]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("OpenCL artifact ")
+    assert "sync func @main(%input0: tensor<64xf32>) -> (%output0: tensor<64xf32>)" in text
+    assert "__kernel" in text
+
+
+def test_a_damaged_artifact_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "main.oclx"
+    path.write_bytes(b"no artifact")
+    assert main(["show", str(path)]) == 1
+    assert capsys.readouterr().err.startswith(f"{path}: ")
+
+
+def test_a_file_of_another_compiler_cannot_be_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "main.vmfb"
+    assert main(["show", str(path)]) == 1
+    error = capsys.readouterr().err
+    assert error == f"{path} cannot be shown as text; compilers whose artifacts can: iree-opencl (*.oclx)\n"
+    assert main(["show", str(path), "--compiler", "iree"]) == 1
+    assert capsys.readouterr().err.startswith("artifacts of iree cannot be shown as text; ")
