@@ -362,3 +362,26 @@ def test_matrices_are_refused_where_no_rule_is_made_for_them(device: OpenClDevic
     body = f"%m = spirv.Undef : {kind}\n%r = spirv.FAdd %a, %a : f16"
     with pytest.raises(TranslationError, match=r"^no OpenCL C rule for spirv\.Undef"):
         _translate(_module(("f16",), "f16", body), device.profile)
+
+
+@pytest.mark.parametrize(
+    ("kind", "operation", "expected"),
+    [
+        ("f32", "FAdd", "as_float(retarget_shuffle_xor(as_uint(total), step))"),
+        ("i32", "IAdd", "retarget_shuffle_xor(total, step)"),
+        (
+            "f64",
+            "FAdd",
+            "as_double((uint2)(retarget_shuffle_xor(as_uint2(total).x, step), retarget_shuffle_xor(as_uint2(total).y, step)))",
+        ),
+        (
+            "i64",
+            "UMax",
+            "as_ulong((uint2)(retarget_shuffle_xor(as_uint2(total).x, step), retarget_shuffle_xor(as_uint2(total).y, step)))",
+        ),
+    ],
+)
+def test_a_subgroup_reduction_shuffles_values_of_any_width(kind: str, operation: str, expected: str) -> None:
+    body = f"%r = spirv.GroupNonUniform{operation} <Subgroup> <Reduce> %a : {kind} -> {kind}"
+    kernel, _ = _translate(_module((kind,), kind, body), generic_profile("nvidia-sm80"))
+    assert any(expected in line for line in kernel.lines), kernel.lines

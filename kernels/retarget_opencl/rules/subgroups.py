@@ -39,13 +39,18 @@ _REDUCTIONS = {
 
 
 def _shuffled(writer: KernelWriter, kind: SpirvType, call: str, text: str, lane: str) -> str:
-    """Shuffle a value of up to 32 bits; narrower ones are widened, halves stay exact."""
+    """Shuffle a scalar as 32 bits; narrower ones are widened, halves stay exact, wider ones go in two."""
     writer.feature("shuffle")
     writer.helper(call)
     names = writer.names
-    if not isinstance(kind, Scalar) or kind.kind == "bool" or kind.bits == 64:
+    if not isinstance(kind, Scalar):
         msg = f"no shuffle for {kind}"
         raise TypeSyntaxError(msg)
+    if kind.kind == "bool":
+        return f"{call}((uint){text}, {lane}) != 0"
+    if kind.bits == 64:
+        halves = ", ".join(f"{call}(as_uint2({text}).{half}, {lane})" for half in "xy")
+        return f"as_{names.value(kind)}((uint2)({halves}))"
     if kind.kind == "float" and names.value(kind) == "float":
         return f"as_float({call}(as_uint({text}), {lane}))"
     if kind.kind == "float":
