@@ -55,8 +55,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the listing. Returns 0. Raises `FaultsError` and `RetargetError`."""
     # A word of the table is what to list; a folder of that name is written with a `./` before it.
     words: list[str] = arguments.what
-    what, paths = (words[0], words[1:]) if words[:1] and words[0] in _VIEWS else ("targets", words)
-    declared = read_declared([Path(path) for path in paths] or [Path()], arguments.retarget_extension)
+    is_named = bool(words) and words[0] in _VIEWS
+    what = words[0] if is_named else "targets"
+    paths = [Path(word) for word in words[is_named:]] or [Path()]
+    or_else = "" if is_named else f", and it is no view; expected a path, or one of {', '.join(_VIEWS)}"
+    declared = read_declared(paths, arguments.retarget_extension, or_else=or_else)
     selected = declared.selected(arguments.expression)
     view = _VIEWS[what]
     if arguments.format == "json":

@@ -44,18 +44,21 @@ def add_path_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_declared(paths: Sequence[Path], extensions: Sequence[str]) -> Declared:
-    """Read the suites at and below `paths`. Raises `FaultsError` and `RetargetError`."""
-    check_paths(paths)
+def read_declared(paths: Sequence[Path], extensions: Sequence[str], *, or_else: str = "") -> Declared:
+    """Read the suites at and below `paths`. `or_else` names what else could have stood in a path's place.
+
+    Raises `FaultsError` and `RetargetError`, `argparse.ArgumentError` for a path that does not exist.
+    """
+    check_paths(paths, or_else=or_else)
     registry = load_extensions(extensions)
     return Declared(registry=registry, suites=tuple((suite, expand(suite, registry)) for suite in load_all(paths)))
 
 
-def check_paths(paths: Sequence[Path]) -> None:
+def check_paths(paths: Sequence[Path], *, or_else: str = "") -> None:
     """Raise `argparse.ArgumentError` for a path that does not exist."""
     for path in paths:
         if not path.exists() and not path.is_symlink():
-            msg = f"found no file or folder {display_path(path)}"
+            msg = f"found no file or folder {display_path(path)}{or_else}"
             raise argparse.ArgumentError(None, msg)
 
 

@@ -410,7 +410,12 @@ def test_a_faulty_extension_exits_with_1(project: Path, capsys: pytest.CaptureFi
     ("words", "message"),
     [
         (["list", "-m", "a b"], "retarget: -m 'a b': column 3: found 'b', expected 'and', 'or' or the end\n"),
-        (["list", "nowhere"], "retarget: found no file or folder nowhere\n"),
+        (
+            ["list", "nowhere"],
+            "retarget: found no file or folder nowhere, and it is no view; expected a path, or one of targets, "
+            "compile, runtimes, compilers, suites, tags\n",
+        ),
+        (["list", "tags", "nowhere"], "retarget: found no file or folder nowhere\n"),
         (["check", "nowhere"], "retarget: found no file or folder nowhere\n"),
     ],
 )
@@ -430,7 +435,7 @@ def test_usage_is_shown_for_words_that_do_not_parse(capsys: pytest.CaptureFixtur
 def test_a_fault_of_our_own_shows_no_traceback(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise ValueError("boom")  # noqa: EM101  any error
 
     monkeypatch.setattr("retarget.cli_list.read_declared", fail)
