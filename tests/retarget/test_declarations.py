@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
+import jsonschema
 import pytest
 from retarget.declarations import DeclarationLoader, discover, load_all
 from retarget.errors import FaultsError, RetargetError
@@ -369,7 +370,6 @@ SHIPPED = sorted(path for name in ("matrix.toml", "suite.toml") for path in (ROO
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_json_schema_takes_the_shipped_files(path: Path) -> None:
-    jsonschema = pytest.importorskip("jsonschema")
     from retarget.schema_export import json_schema
 
     schema = json.loads(json_schema())
@@ -378,7 +378,6 @@ def test_the_json_schema_takes_the_shipped_files(path: Path) -> None:
 
 
 def test_the_json_schema_refuses_what_the_loader_refuses() -> None:
-    jsonschema = pytest.importorskip("jsonschema")
     from retarget.schema_export import json_schema
 
     validator = jsonschema.Draft202012Validator(json.loads(json_schema()))

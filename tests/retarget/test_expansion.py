@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -334,10 +333,7 @@ def test_a_hundred_thousand_targets_share_what_they_have_in_common() -> None:
         )
     ]
     suite = suite_of(configs, modules=[f"m{n}" for n in range(1000)])
-    start = time.process_time()
     targets = expand(suite, Registry())
-    seconds = time.process_time() - start
     assert len(targets) == 100_000
     assert len({id(target.tags) for target in targets}) == 100
     assert len({id(target.flags) for target in targets if isinstance(target, CompileTarget)}) == 10
-    assert seconds < 5  # about 0.2 s; a bound for machines that are busy with other things

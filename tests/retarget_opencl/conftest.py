@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,10 +18,12 @@ WIDE = ("--iree-input-demote-f64-to-f32=false",)
 
 @pytest.fixture(scope="session")
 def found() -> FoundDevice:
-    """The first OpenCL device; PoCL where there is no GPU."""
+    """The first OpenCL device; PoCL where there is no GPU. RETARGET_REQUIRE_OPENCL=1 lets nothing be skipped."""
     try:
         return list_devices()[0]
     except UnavailableError as error:
+        if os.environ.get("RETARGET_REQUIRE_OPENCL") == "1":
+            pytest.fail(f"RETARGET_REQUIRE_OPENCL=1, and {error}; {error.hint}")
         pytest.skip(f"{error}; {error.hint}")
 
 
