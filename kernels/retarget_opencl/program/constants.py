@@ -77,10 +77,6 @@ def _number(token: str, dtype: np.dtype[np.generic], bits: int) -> object:
     return float(token)
 
 
-def _float_like(dtype: np.dtype[np.generic]) -> bool:
-    return dtype.kind in "fcV" or dtype == np.dtype(ml_dtypes.bfloat16)
-
-
 def _pack(values: npt.NDArray[np.generic], bits: int) -> bytes:
     """Pack small integers, the first in the lowest bits, as IREE stores sub-byte tensors."""
     per_byte = 8 // bits

@@ -48,7 +48,6 @@ class FunctionWriter:
     _blocks: list[list[Instruction]] = field(default_factory=list)
     _block: list[Instruction] = field(default_factory=list)
     _targets: dict[Ir, tuple[int, tuple[int, ...]]] = field(default_factory=dict)
-    terminated: bool = False
 
     # ------------------------------------------------------------ what rules use
 

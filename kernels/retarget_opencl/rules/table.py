@@ -158,8 +158,3 @@ def text_rule(ops: str | tuple[str, ...], text: str, how: Fit = Fit.PLAIN, *, he
         writer.define(op, fit(writer, op, expand(writer, op, text), how))
 
     return Rule((ops,) if isinstance(ops, str) else ops, write)
-
-
-def is_scalar(op: Op) -> bool:
-    """True if the result is a scalar."""
-    return isinstance(op.result, Scalar)
