@@ -1,0 +1,5 @@
+"""The hooks of the extension `onnx`."""
+
+from __future__ import annotations
+
+__all__: list[str] = []
