@@ -2,4 +2,14 @@
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from collections.abc import Iterable
+
+from retarget.extension import CaseLoader, hookimpl
+
+__all__ = ["retarget_case_loaders"]
+
+
+@hookimpl
+def retarget_case_loaders() -> Iterable[CaseLoader]:
+    """The case loaders of this extension."""
+    return ()
