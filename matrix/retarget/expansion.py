@@ -89,6 +89,7 @@ class _Plan:
                 name=compile_target_name(module.name, plan.compiler.name),
                 suite=self.suite.name,
                 kind=self.suite.kind,
+                folder=self.suite.folder,
                 module=module,
                 compiler=plan.compiler,
                 flags=plan.flags,

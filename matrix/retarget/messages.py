@@ -10,14 +10,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from .extension import CompileRequest
+from .extension import ArtifactRequest, CheckedCase, CompileRequest
 from .model import CompilerConfig, RuntimeConfig
 from .outcomes import CaseOutcome, DeviceInfo, Stage
 
 __all__ = [
+    "CheckArtifact",
+    "CheckedArtifact",
     "CompileModule",
     "CompiledModule",
     "Devices",
+    "MakeModules",
+    "ModulesMade",
     "OpenDevices",
     "ProbeDriver",
     "Progress",
@@ -83,16 +87,48 @@ class RunModule:
 
     `digest` is the SHA-256 hex that the artifact's bytes must have; empty: not known. With a `run_under` in `config`
     each case runs in a process of its own and no device is opened here.
+
+    `module` to `compiler` are as in `retarget.extension.CaseRequest`. What every case gave is written to the folder
+    `record`, if there is one; `references` are (compiler config, folder with what a run of its artifact gave) pairs.
     """
 
     config: RuntimeConfig
     artifact: Path
     digest: str
-    source: Path
     kind: str
+    module: str
+    source: Path
+    data: tuple[Path, ...]
+    entry: str
+    folder: Path
+    compiler: str
+    record: Path | None = None
+    references: tuple[tuple[str, Path], ...] = ()
 
 
-Request = ResolveFlags | CompileModule | ProbeDriver | OpenDevices | RunModule
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakeModules:
+    """Write all modules that a file of a kind lists below `folder`. Answered by `ModulesMade` or `Refused`."""
+
+    kind: str
+    description: Path
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckArtifact:
+    """Judge an artifact. Answered by `CheckedArtifact` or `Refused`. `digest` is as in `RunModule`.
+
+    The artifact's bytes are read by the worker: `request.artifact` is empty.
+    """
+
+    kind: str
+    artifact: Path
+    digest: str
+    request: ArtifactRequest
+
+
+Request = ResolveFlags | CompileModule | ProbeDriver | OpenDevices | RunModule | MakeModules | CheckArtifact
 
 
 # ---------------------------------------------------------------- answers
@@ -139,6 +175,18 @@ class Devices:
     """The devices that a driver listed or a runtime config opened."""
 
     infos: tuple[DeviceInfo, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModulesMade:
+    """The modules are there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedArtifact:
+    """What the checks of an artifact found, in order."""
+
+    cases: tuple[CheckedCase, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,11 +7,13 @@ Nothing here reads a file, a clock or the machine. `retarget.declarations` makes
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 
 __all__ = [
     "CompileTarget",
     "CompilerConfig",
+    "Expectation",
     "Module",
     "ModuleOverride",
     "Origin",
@@ -107,15 +109,48 @@ class ModuleOverride:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Module:
-    """One source program. `name` is its path below the suite's folder without the suffix, `/` kept."""
+    """One source program. `name` is its path below the suite's folder without the suffix, `/` kept, unless the suite's
+    kind names it otherwise.
+
+    `data` are files that hold its cases, in order. `entry` says which program of `path` it is, where that file
+    describes several. `tags` are words of its targets.
+    """
 
     name: str
     path: Path
+    data: tuple[Path, ...] = ()
+    entry: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """A rule that says of some targets that they are known to fail.
+
+    `match` are module names or globs over them (`*` also matches `/`), `when` a tag expression (empty: all targets).
+    `stages` are some of `compile`, `load`, `run`, `compare`, `crash`, `timeout`; none for what is skipped. `signature`
+    is (part of) the normalised first diagnostic, or empty. `outcome` is `xfail`, `skip` or `flaky`; `retries` counts
+    the further attempts of the last. From the day after `until` the rule excuses nothing.
+    """
+
+    match: tuple[str, ...]
+    when: str = ""
+    stages: tuple[str, ...] = ()
+    signature: str = ""
+    outcome: str = "xfail"
+    retries: int = 0
+    reason: str = ""
+    issue: str = ""
+    until: date | None = None
+    origin: Origin = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
-    """A module test suite with everything it names resolved."""
+    """A module test suite with everything it names resolved.
+
+    `expectations` are all rules that serve it: those of the files of the outermost folder first, its own last.
+    """
 
     name: str
     folder: Path
@@ -126,6 +161,7 @@ class Suite:
     tags: tuple[str, ...] = ()
     timeout: float | None = None
     overrides: tuple[ModuleOverride, ...] = ()
+    expectations: tuple[Expectation, ...] = ()
     origin: Origin = field(compare=False)
 
 
@@ -133,12 +169,13 @@ class Suite:
 class CompileTarget:
     """(module, compiler config). `flags` are the config's, then the suite's, then the module's.
 
-    `backends` are the words that the compiler derived from its config; they are among `tags` too.
+    `folder` is the suite's. `backends` are the words that the compiler derived from its config; they are among `tags`.
     """
 
     name: str
     suite: str
     kind: str
+    folder: Path
     module: Module
     compiler: CompilerConfig
     flags: tuple[str, ...]

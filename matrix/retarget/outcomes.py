@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Artifact", "CaseOutcome", "CompileOutcome", "DeviceInfo", "Failure", "Mismatch", "RunOutcome", "Stage"]
+__all__ = [
+    "Artifact",
+    "CaseOutcome",
+    "CompileOutcome",
+    "DeviceInfo",
+    "Failure",
+    "Mismatch",
+    "Observation",
+    "RunOutcome",
+    "Stage",
+]
 
 
 class Stage(StrEnum):
@@ -55,6 +65,18 @@ class Failure:
     def transient(self) -> bool:
         """True for a crash, a timeout or no verdict: an outcome that must never be reused, from store or export."""
         return bool(self.signal) or self.timed_out or self.no_verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """How a target failed, as expectations tell it.
+
+    `stage` is `compile`, `load`, `run` or `compare`; `crash` where a signal ended the worker, `timeout` where the clock
+    did. `signature` is the first diagnostic without what changes from run to run: places, numbers, paths.
+    """
+
+    stage: str
+    signature: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

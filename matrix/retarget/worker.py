@@ -17,15 +17,29 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, TypeVar
 
 from .errors import RetargetError
-from .extension import Compiled, CompilerError, DriverError, Resolved, UnavailableError
+from .extension import (
+    CheckedCase,
+    ChecksArtifacts,
+    Compiled,
+    CompilerError,
+    DriverError,
+    MakesModules,
+    Resolved,
+    UnavailableError,
+)
 from .messages import (
+    CheckArtifact,
+    CheckedArtifact,
     CompiledModule,
     CompileModule,
     Devices,
+    MakeModules,
+    ModulesMade,
     OpenDevices,
     ProbeDriver,
     Progress,
@@ -119,7 +133,7 @@ class _Server:
         if self._device is not None:
             self._device.close()
 
-    def _dispatch(self, message: object) -> object:
+    def _dispatch(self, message: object) -> object:  # noqa: PLR0911  one for each request
         match message:
             case ResolveFlags(config=config, flags=flags):
                 return _expect(Resolved, self._registry.compiler(config.compiler).resolve(config, flags))
@@ -132,6 +146,10 @@ class _Server:
                 return Devices(infos=tuple(self._device.infos))
             case RunModule():
                 return self._run(message)
+            case MakeModules():
+                return self._make(message)
+            case CheckArtifact():
+                return self._check(message)
         msg = f"a worker does not know the request {type(message).__name__}"
         raise TypeError(msg)
 
@@ -158,6 +176,25 @@ class _Server:
         if self._device is None:
             self._device = self._registry.driver(message.config.driver).open(message.config)
         return inside.run_inside(self._device, loader, message, self._send, self._output.read)
+
+    def _make(self, message: MakeModules) -> ModulesMade:
+        loader = self._registry.case_loader(message.kind)
+        if not isinstance(loader, MakesModules):
+            msg = f"the case loader {message.kind!r} makes no modules"
+            raise TypeError(msg)
+        loader.make(message.description, message.folder)
+        return ModulesMade()
+
+    def _check(self, message: CheckArtifact) -> CheckedArtifact:
+        from .run.artifact import read_artifact
+
+        loader = self._registry.case_loader(message.kind)
+        if not isinstance(loader, ChecksArtifacts):
+            msg = f"the case loader {message.kind!r} checks no artifacts"
+            raise TypeError(msg)
+        artifact = read_artifact(message.artifact, message.digest)
+        cases = loader.check(replace(message.request, artifact=artifact))
+        return CheckedArtifact(cases=tuple(_expect(CheckedCase, case) for case in cases))
 
 
 def _expect(kind: type[_T], value: object) -> _T:

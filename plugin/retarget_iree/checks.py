@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from retarget.extension import Case, FunctionInfo
+from retarget.extension import Case, CaseRequest
 
 __all__ = ["CheckCaseLoader"]
 
@@ -19,10 +18,10 @@ class CheckCaseLoader:
 
     kind = "check"
 
-    def load(self, source: Path, functions: Sequence[FunctionInfo]) -> Sequence[Case]:  # noqa: ARG002 - part of the protocol
+    def load(self, request: CaseRequest) -> Sequence[Case]:
         """Return one case per function without arguments; empty where there is none."""
         return [
             Case(name=function.name, function=function.name, must_check=True)
-            for function in functions
+            for function in request.functions
             if function.arguments == 0
         ]

@@ -94,6 +94,10 @@ def _check_module(recorder: _CheckRecorder) -> tuple[Any, Any]:
 
 def _load_module(instance: Any, artifact: bytes) -> Any:
     """Load a module into its own copy of the bytes: constants of a mapped file are read-only, and some are updated."""
+    if artifact[:1024].isascii() and b"\0" not in artifact[:1024]:
+        msg = "this is text and no module that the IREE runtime can load"
+        hint = "--compile-to=PHASE among the compiler's flags gives text: take it out, or check the text (filecheck)"
+        raise DriverError(msg, hint=hint)
     try:
         return rt.VmModule.copy_buffer(instance, artifact)
     except _RUNTIME_FAULTS as error:
@@ -121,7 +125,12 @@ def _signature(function: Any) -> Signature:
 
 
 def _function_info(name: str, signature: Signature) -> FunctionInfo:
-    return FunctionInfo(name=name, arguments=None if signature.arguments is None else len(signature.arguments))
+    return FunctionInfo(
+        name=name,
+        arguments=None if signature.arguments is None else len(signature.arguments),
+        argument_types=signature.argument_types,
+        result_types=signature.result_types,
+    )
 
 
 def module_functions(artifact: bytes) -> Sequence[FunctionInfo]:

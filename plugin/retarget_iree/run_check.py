@@ -22,7 +22,6 @@ from retarget.compare import compare_check
 from retarget.extension import Check, Device, DriverError, Program, UnavailableError
 from retarget.model import Origin, RuntimeConfig
 
-from .checks import CheckCaseLoader
 from .drivers import DRIVERS, IreeDriver
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ def _driver(parser: argparse.ArgumentParser, uris: Sequence[str]) -> IreeDriver:
 
 def _run(device: Device, artifact: bytes, wanted: Sequence[str]) -> int:
     program = device.load(artifact)
-    names = list(wanted) or [case.function for case in CheckCaseLoader().load(Path(), program.functions)]
+    names = list(wanted) or [function.name for function in program.functions if function.arguments == 0]
     if not names:
         _tell("error: the module has no function without arguments; there is nothing to run")
         return 1

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from retarget.extension import (
     Case,
+    CaseRequest,
     Check,
     CheckSink,
     Compiled,
@@ -142,8 +143,8 @@ class DoubleDriver:
 class DoubleCases:
     kind = "double"
 
-    def load(self, source: Path, functions: Sequence[FunctionInfo]) -> Sequence[Case]:
-        return [Case(name=function.name, function=function.name) for function in functions]
+    def load(self, request: CaseRequest) -> Sequence[Case]:
+        return [Case(name=function.name, function=function.name) for function in request.functions]
 
 
 @hookimpl

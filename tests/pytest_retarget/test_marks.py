@@ -15,6 +15,7 @@ def test_a_device_with_a_colon_is_a_mark_that_pytest_does_not_warn_of(pytestconf
         name="a_c",
         suite="s",
         kind="check",
+        folder=Path(),
         module=Module(name="a", path=Path("a.mlir")),
         compiler=CompilerConfig(name="c", compiler="none", origin=origin),
         flags=(),

@@ -32,6 +32,7 @@ def compile_target(
         name=f"{name}_double",
         suite="doubles",
         kind="double",
+        folder=folder,
         module=Module(name=name, path=path),
         compiler=config,
         flags=flags,

@@ -19,6 +19,7 @@ COMPILED = CompileTarget(
     name="m_cc",
     suite="linalg",
     kind="check",
+    folder=Path(),
     module=Module(name="m", path=Path("m.mlir")),
     compiler=CompilerConfig(name="cc", compiler="iree", origin=ORIGIN),
     flags=(),

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from retarget.extension import (
     Case,
+    CaseRequest,
     Check,
     CheckSink,
     Compiled,
@@ -273,11 +274,11 @@ class DoubleCaseLoader:
 
     kind = "double"
 
-    def load(self, source: Path, functions: Sequence[FunctionInfo]) -> Sequence[Case]:
+    def load(self, request: CaseRequest) -> Sequence[Case]:
         import numpy as np
 
         cases = []
-        for function in functions:
+        for function in request.functions:
             expected = (np.ones(3, np.float32),) if function.name.startswith("result") else None
             must = function.name.startswith("must")
             cases.append(

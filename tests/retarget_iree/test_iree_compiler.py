@@ -262,6 +262,7 @@ def test_the_reproducing_command_compiles(iree: IreeCompiler, tmp_path: Path) ->
         name="a_test",
         suite="s",
         kind="check",
+        folder=tmp_path,
         module=Module(name="a", path=source),
         compiler=config,
         flags=config.flags,

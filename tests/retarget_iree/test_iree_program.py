@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import ml_dtypes
 import numpy as np
 import pytest
 from iree_modules import ARITHMETIC, ELEMENT_TYPES
 from iree_support import LLVM_CPU, VULKAN, Compile, OpenDevice, checks_of, driver_named
-from retarget.extension import Check, Device, DriverError, FunctionInfo
+from retarget.extension import CaseRequest, Check, Device, DriverError, FunctionInfo
 from retarget_iree.checks import CheckCaseLoader
 
 DTYPES = {name: np.dtype(getattr(ml_dtypes, dtype, dtype)) for name, (_, dtype, _) in ELEMENT_TYPES.items()}
@@ -116,14 +119,20 @@ def test_a_failed_call_leaves_the_program_usable(open_device: OpenDevice, failin
 
 
 def test_functions_are_listed_without_initialisers(open_device: OpenDevice, arithmetic: bytes) -> None:
+    taken = ("tensor<2xf32>",)
     expected = [
         FunctionInfo(name="passes", arguments=0),
         FunctionInfo(name="differs", arguments=0),
         FunctionInfo(name="checks_nothing", arguments=0),
-        FunctionInfo(name="with_argument", arguments=1),
+        FunctionInfo(name="with_argument", arguments=1, argument_types=taken),
     ]
     assert list(open_device("local-sync").load(arithmetic).functions) == expected
     assert list(driver_named("cuda").functions(arithmetic)) == expected  # asks for no device
+
+
+def request_for(functions: Sequence[FunctionInfo]) -> CaseRequest:
+    path = Path(__file__)
+    return CaseRequest(module="m", source=path, folder=path.parent, compiler="vmvx", functions=tuple(functions))
 
 
 def test_the_check_loader_takes_functions_without_arguments_and_asks_each_to_check() -> None:
@@ -132,12 +141,12 @@ def test_the_check_loader_takes_functions_without_arguments_and_asks_each_to_che
         FunctionInfo(name="g", arguments=2),
         FunctionInfo(name="h", arguments=None),
     ]
-    cases = CheckCaseLoader().load(__file__, functions)  # type: ignore[arg-type]
+    cases = CheckCaseLoader().load(request_for(functions))
     assert [(case.name, case.function, case.expected, case.must_check) for case in cases] == [("f", "f", None, True)]
 
 
 def test_the_check_loader_finds_nothing_in_a_module_of_functions_with_arguments() -> None:
-    assert CheckCaseLoader().load(__file__, [FunctionInfo(name="g", arguments=2)]) == []  # type: ignore[arg-type]
+    assert CheckCaseLoader().load(request_for([FunctionInfo(name="g", arguments=2)])) == []
 
 
 def test_tensors_and_scalars_go_in_and_come_out(open_device: OpenDevice, signatures: bytes) -> None:

@@ -7,11 +7,12 @@ one number of every check altered, where none may.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from retarget.compare import compare_check
-from retarget.extension import Check, CompileRequest
+from retarget.extension import CaseRequest, Check, CompileRequest, FunctionInfo
 from retarget.model import CompilerConfig, Origin, RuntimeConfig
 from retarget_iree.checks import CheckCaseLoader
 from retarget_iree.compiler import IreeCompiler
@@ -41,6 +42,11 @@ def altered(text: str) -> str:
     return EXPECTED.sub(alter, text)
 
 
+def request_for(path: Path, functions: Sequence[FunctionInfo]) -> CaseRequest:
+    """Ask for the cases of a check module."""
+    return CaseRequest(module=path.stem, source=path, folder=path.parent, compiler="vmvx", functions=tuple(functions))
+
+
 def verdicts(text: str, path: Path) -> list[bool]:
     """Compile and run a module; tell of each of its checks whether it held."""
     compiler = IreeCompiler()
@@ -54,7 +60,7 @@ def verdicts(text: str, path: Path) -> list[bool]:
     checks: list[Check] = []
     try:
         program = device.load(artifact)
-        for case in CheckCaseLoader().load(path, program.functions):
+        for case in CheckCaseLoader().load(request_for(path, program.functions)):
             program.call(case.function, case.inputs, checks.append)
         return [compare_check(check) is None for check in checks]
     finally:

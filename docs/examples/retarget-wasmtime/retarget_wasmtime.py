@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from retarget.extension import (
     Case,
     CaseLoader,
+    CaseRequest,
     CheckSink,
     Compiled,
     Compiler,
@@ -145,10 +146,10 @@ class ReturnsZero:
 
     kind = "returns-zero"
 
-    def load(self, source: Path, functions: Sequence[FunctionInfo]) -> Sequence[Case]:
+    def load(self, request: CaseRequest) -> Sequence[Case]:
         import numpy as np
 
-        names = [function.name for function in functions if function.arguments == 0]
+        names = [function.name for function in request.functions if function.arguments == 0]
         return [Case(name=name, function=name, expected=(np.zeros((), dtype=np.int32),)) for name in names]
 
 

@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ..compare import compare_arrays, compare_check
 from ..errors import RetargetError
-from ..extension import Case, CaseLoader, Check, Device, DriverError, Program
+from ..extension import (
+    Case,
+    CaseData,
+    CaseLoader,
+    CaseRequest,
+    Check,
+    Device,
+    DriverError,
+    HasParameters,
+    LoadsParameters,
+    Program,
+    Tolerance,
+)
 from ..messages import Progress, RunModule
 from ..outcomes import CaseOutcome, Failure, Mismatch, RunOutcome, Stage
 from ..text import first_line
 from .artifact import read_artifact
+from .outputs import CaseOutputs, OutputsWriter, read_outputs
+from .request import case_request
 
 if TYPE_CHECKING:
     from ..extension import Array
@@ -43,30 +59,40 @@ def run_inside(
     suspect = False
     start = time.perf_counter()
     try:
-        program = device.load(read_artifact(message.artifact, message.digest))
-        cases = tuple(loader.load(message.source, program.functions))
+        request = case_request(message)
+        program = _load(device, loader, request, read_artifact(message.artifact, message.digest))
+        cases = tuple(loader.load(replace(request, functions=tuple(program.functions))))
+        references = {config: _by_name(read_outputs(folder)) for config, folder in message.references}
         failure = None if cases else NOTHING_TO_RUN
     except DriverError as error:
         failure = driver_failure(Stage.LOAD, error)
         suspect = True
     except RetargetError as error:
-        failure = Failure(stage=Stage.LOAD, summary=str(error))
+        failure = Failure(stage=Stage.LOAD, summary=first_line(str(error)), text=str(error))
     load_seconds = time.perf_counter() - start
     if failure is not None:
         return RunOutcome(
             devices=infos, load_seconds=load_seconds, failure=failure, output=read_output(), suspect=suspect
         )
 
-    clock = _Clock()
+    run = _Run(
+        program=program,
+        compiler=message.compiler,
+        references=references,
+        send=send,
+        writer=None if message.record is None else OutputsWriter(message.record),
+    )
     outcomes: list[CaseOutcome] = []
     for case in cases:
         send(Progress(stage=Stage.RUN, case=case.name, done=outcomes[-1] if outcomes else None))
-        outcomes.append(_run_case(program, case, send, clock))
+        outcomes.append(run.case(case))
+    if run.writer is not None:
+        run.writer.close()
     return RunOutcome(
         devices=infos,
         load_seconds=load_seconds,
-        run_seconds=clock.run,
-        compare_seconds=clock.compare,
+        run_seconds=run.run_seconds,
+        compare_seconds=run.compare_seconds,
         cases=tuple(outcomes),
         failure=next((outcome.failure for outcome in outcomes if outcome.failure is not None), None),
         output=read_output(),
@@ -82,43 +108,89 @@ def driver_failure(stage: Stage, error: DriverError) -> Failure:
     )
 
 
-class _Clock:
-    """Wall seconds spent in calls and in comparisons, over all cases."""
+def _load(device: Device, loader: CaseLoader, request: CaseRequest, artifact: bytes) -> Program:
+    parameters = loader.parameters(request) if isinstance(loader, HasParameters) else ()
+    if not parameters:
+        return device.load(artifact)
+    if not isinstance(device, LoadsParameters):
+        driver = device.infos[0].driver if device.infos else "of this runtime config"
+        scopes = ", ".join(scope or "(no name)" for scope, _ in parameters)
+        msg = f"the driver {driver} takes no parameter files, and the module wants those of scope {scopes}"
+        raise DriverError(msg)
+    return device.load_with_parameters(artifact, parameters)
 
-    def __init__(self) -> None:
-        self.run = 0.0
-        self.compare = 0.0
+
+def _by_name(outputs: Sequence[CaseOutputs]) -> Mapping[str, CaseOutputs]:
+    return {case.name: case for case in outputs}
 
 
-def _run_case(program: Program, case: Case, send: Callable[[Progress], None], clock: _Clock) -> CaseOutcome:
-    checks: list[Check] = []
-    results: Sequence[Array] = ()
-    failure: Failure | None = None
-    start = time.perf_counter()
-    try:
-        results = program.call(case.function, case.inputs, checks.append)
-    except DriverError as error:
-        failure = driver_failure(Stage.RUN, error)
-    called = time.perf_counter()
-    if checks or case.expected is not None:
-        send(Progress(stage=Stage.COMPARE, case=case.name))
-    mismatches = _failing_checks(checks)
-    if failure is None and case.expected is not None:
-        mismatches += _failing_results(results, case.expected, case)
-    compared = time.perf_counter()
-    clock.run += called - start
-    clock.compare += compared - called
-    if failure is None and mismatches:
-        failure = Failure(stage=Stage.COMPARE, summary=mismatches[0].summary)
-    if failure is None and case.must_check and not checks:
-        failure = Failure(stage=Stage.COMPARE, summary=f"function {case.function!r} made no check")
-    return CaseOutcome(
-        name=case.name,
-        function=case.function,
-        seconds=compared - start,
-        failure=failure,
-        mismatches=tuple(mismatches),
-    )
+@dataclass(slots=True, kw_only=True)
+class _Run:
+    """One artifact's cases while they run. Seconds are wall time in calls and in comparisons, over all cases."""
+
+    program: Program
+    compiler: str
+    references: Mapping[str, Mapping[str, CaseOutputs]]
+    send: Callable[[Progress], None]
+    writer: OutputsWriter | None
+    run_seconds: float = 0.0
+    compare_seconds: float = 0.0
+
+    def case(self, case: Case) -> CaseOutcome:
+        """Read, call, compare; and record, where that is wanted, what came to its end."""
+        start = time.perf_counter()
+        try:
+            data = CaseData(inputs=case.inputs, expected=case.expected) if case.read is None else case.read()
+            expected = self._expected(case, data)
+        except RetargetError as error:
+            text = str(error)
+            failure: Failure | None = Failure(stage=Stage.LOAD, summary=first_line(text), text=text)
+            return CaseOutcome(
+                name=case.name, function=case.function, seconds=time.perf_counter() - start, failure=failure
+            )
+        checks: list[Check] = []
+        results: Sequence[Array] = ()
+        failure = None
+        called_at = time.perf_counter()
+        try:
+            results = self.program.call(case.function, data.inputs, checks.append)
+        except DriverError as error:
+            failure = driver_failure(Stage.RUN, error)
+        called = time.perf_counter()
+        if checks or expected is not None:
+            self.send(Progress(stage=Stage.COMPARE, case=case.name))
+        mismatches = _failing_checks(checks)
+        if failure is None and expected is not None:
+            mismatches += _failing_results(results, expected, case)
+        if self.writer is not None and failure is None:
+            self.writer.add(case.name, results, [check.actual for check in checks])
+        compared = time.perf_counter()
+        self.run_seconds += called - called_at
+        self.compare_seconds += compared - called
+        if failure is None and mismatches:
+            failure = Failure(stage=Stage.COMPARE, summary=mismatches[0].summary)
+        if failure is None and case.must_check and not checks:
+            failure = Failure(stage=Stage.COMPARE, summary=f"function {case.function!r} made no check")
+        return CaseOutcome(
+            name=case.name,
+            function=case.function,
+            seconds=compared - start,
+            failure=failure,
+            mismatches=tuple(mismatches),
+        )
+
+    def _expected(self, case: Case, data: CaseData) -> Sequence[Array] | None:
+        """Return what is expected: the case's own values, or what the config that it is to agree with gave."""
+        if not case.agree_with or case.agree_with == self.compiler:
+            return data.expected
+        recorded = self.references.get(case.agree_with, {}).get(case.name)
+        if recorded is None:
+            msg = (
+                f"there are no results of compiler config {case.agree_with!r} to agree with: "
+                f"its own run of case {case.name!r} did not come to its end"
+            )
+            raise RetargetError(msg)
+        return recorded.results
 
 
 def _failing_checks(checks: Sequence[Check]) -> list[Mismatch]:
@@ -137,10 +209,33 @@ def _failing_results(results: Sequence[Array], expected: Sequence[Array], case: 
         return [Mismatch(summary=summary, report=summary)]
     found = []
     for number, (actual, wanted) in enumerate(zip(results, expected, strict=True)):
-        mismatch = compare_arrays(actual, wanted, atol=case.atol, rtol=case.rtol)
+        tolerance = _tolerance(case, wanted)
+        mismatch = compare_arrays(
+            _signed_alike(np.asarray(actual), np.asarray(wanted)),
+            wanted,
+            atol=tolerance.atol,
+            rtol=tolerance.rtol,
+            ulp=tolerance.ulp,
+            equal_nan=tolerance.equal_nan,
+        )
         if mismatch is not None:
             found.append(_placed(mismatch, f"result {number}: "))
     return found
+
+
+def _tolerance(case: Case, expected: Array) -> Tolerance:
+    if not case.tolerances:
+        return Tolerance(atol=case.atol, rtol=case.rtol)
+    named = case.tolerances.get(np.asarray(expected).dtype.name)
+    return named if named is not None else case.tolerances.get("", Tolerance())
+
+
+def _signed_alike(actual: Array, expected: Array) -> Array:
+    """View an integer result in the expected signedness: buffers of a runtime may be signless."""
+    ours, theirs = actual.dtype, expected.dtype
+    if {ours.kind, theirs.kind} == {"i", "u"} and ours.itemsize == theirs.itemsize:
+        return actual.view(theirs)
+    return actual
 
 
 def _placed(mismatch: Mismatch, place: str) -> Mismatch:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from ..errors import RetargetError
 from ..extension import Case, CaseLoader, Driver, DriverError
@@ -14,6 +15,7 @@ from ..outcomes import CaseOutcome, Failure, RunOutcome, Stage
 from ..process import OUTPUT_LIMIT, signal_name
 from ..text import clip, cut_stacks, first_line
 from .artifact import read_artifact
+from .request import case_request
 
 __all__ = ["run_outside"]
 
@@ -27,7 +29,7 @@ def run_outside(driver: Driver, loader: CaseLoader, message: RunModule, send: Ca
     start = time.perf_counter()
     try:
         functions = tuple(driver.functions(read_artifact(message.artifact, message.digest)))
-        cases = tuple(loader.load(message.source, functions))
+        cases = tuple(loader.load(replace(case_request(message), functions=functions)))
         failure = None
         if not cases:
             failure = Failure(stage=Stage.LOAD, summary="the module has no functions to run")
@@ -60,7 +62,7 @@ def _run_case(driver: Driver, case: Case, message: RunModule) -> tuple[CaseOutco
     start = time.perf_counter()
     output = ""
     plan = driver.run_outside(message.config, message.artifact, case.function, message.kind)
-    if case.inputs or case.expected is not None:
+    if case.inputs or case.expected is not None or case.read is not None or case.agree_with:
         failure: Failure | None = Failure(
             stage=Stage.RUN,
             summary="a case with inputs or expected results cannot be run behind run_under",

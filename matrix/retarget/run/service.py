@@ -9,9 +9,20 @@ from types import TracebackType
 from typing import Self
 
 from ..errors import RetargetError
-from ..extension import UnavailableError
-from ..messages import Devices, ProbeDriver, Progress, Refusal, Refused, RunModule
-from ..model import RunTarget, RuntimeConfig
+from ..extension import ArtifactRequest, UnavailableError
+from ..messages import (
+    CheckArtifact,
+    CheckedArtifact,
+    Devices,
+    MakeModules,
+    ModulesMade,
+    ProbeDriver,
+    Progress,
+    Refusal,
+    Refused,
+    RunModule,
+)
+from ..model import CompileTarget, RunTarget, RuntimeConfig
 from ..outcomes import Artifact, CaseOutcome, DeviceInfo, Failure, RunOutcome, Stage
 from ..process import Spawner, Worker, WorkerDiedError, WorkerTimeoutError
 from ..text import cut_stacks, first_line
@@ -19,6 +30,9 @@ from .lease import DeviceLeases
 from .runner import Runner, refused_error
 
 __all__ = ["RunService"]
+
+_MAKE_SECONDS = 600.0
+"""How long a package may take to make its modules: a thousand take seconds."""
 
 
 class RunService:
@@ -47,6 +61,7 @@ class RunService:
         self._leases = DeviceLeases(lease_folder)
         self._spawner = Spawner()
         self._runners: dict[RuntimeConfig, Runner] = {}
+        self._helper: Worker | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -64,8 +79,18 @@ class RunService:
         """
         return self._runner(runtime).open()
 
-    def run(self, target: RunTarget, artifact: Artifact | Path) -> RunOutcome:
+    def run(
+        self,
+        target: RunTarget,
+        artifact: Artifact | Path,
+        *,
+        record: Path | None = None,
+        references: Sequence[tuple[str, Path]] = (),
+    ) -> RunOutcome:
         """Run all cases of `target` from `artifact` and compare. The content is verified where `artifact` has a digest.
+
+        What the cases gave is written to the folder `record`, for `retarget.run.outputs`; `references` are pairs of a
+        compiler config and the folder that a run of its artifact was recorded in.
 
         The outcome's failure is the first failing case's; what differed is in that case's `mismatches`. A crash or a
         timeout is the failure of the stage and the case it came in; the runner is replaced for the next target. So it
@@ -81,12 +106,20 @@ class RunService:
             return RunOutcome(devices=(), failure=Failure(stage=Stage.LOAD, summary=str(error)))
         physical = [info.physical_id for info in infos] or [f"run_under {target.runtime.name}"]
         digest, path = (artifact.digest, Path(artifact.path)) if isinstance(artifact, Artifact) else ("", artifact)
+        module = target.compile.module
         message = RunModule(
             config=target.runtime,
             artifact=path,
             digest=digest,
-            source=target.compile.module.path,
             kind=target.compile.kind,
+            module=module.name,
+            source=module.path,
+            data=module.data,
+            entry=module.entry,
+            folder=target.compile.folder,
+            compiler=target.compile.compiler.name,
+            record=record,
+            references=tuple(references),
         )
         timeout = self._default_timeout if target.timeout is None else target.timeout
         with self._leases.hold(physical, target.runtime.concurrency):
@@ -94,6 +127,59 @@ class RunService:
             if outcome.suspect:
                 runner.close()
             return outcome
+
+    def check(self, target: CompileTarget, artifact: Artifact | Path) -> RunOutcome:
+        """Judge an artifact of a kind that runs nothing, in a process without a device.
+
+        The failure is at the stage compare. Raises `UnavailableError` where a package that the kind needs is missing.
+        """
+        digest, path = (artifact.digest, Path(artifact.path)) if isinstance(artifact, Artifact) else ("", artifact)
+        message = CheckArtifact(
+            kind=target.kind,
+            artifact=path,
+            digest=digest,
+            request=ArtifactRequest(
+                module=target.module.name,
+                source=target.module.path,
+                artifact=b"",
+                compiler=target.compiler.name,
+                tags=target.tags,
+            ),
+        )
+        timeout = self._default_timeout if target.timeout is None else target.timeout
+        try:
+            answer = self._plain().request(message, timeout=timeout)
+        except WorkerDiedError as error:
+            summary = f"checking the artifact crashed: {error.cause}"
+            failure = Failure(stage=Stage.COMPARE, summary=summary, text=error.output, signal=error.signal)
+            return RunOutcome(devices=(), failure=failure)
+        except WorkerTimeoutError as error:
+            summary = f"checking the artifact timed out after {error.seconds:g} s"
+            failure = Failure(stage=Stage.COMPARE, summary=summary, text=error.output, timed_out=True)
+            return RunOutcome(devices=(), failure=failure)
+        if isinstance(answer, CheckedArtifact):
+            return _checked(answer)
+        if isinstance(answer, Refused) and answer.refusal is Refusal.INPUT:
+            return RunOutcome(devices=(), failure=Failure(stage=Stage.COMPARE, summary=answer.summary))
+        raise refused_error(answer, f"{target.name} cannot be checked")
+
+    def make(self, kind: str, description: Path, folder: Path) -> None:
+        """Write the modules that a file of a kind lists below the empty `folder`, in a worker process.
+
+        Raises `RetargetError`, and `UnavailableError` where a package is missing.
+        """
+        where = f"the modules of {description} cannot be made"
+        message = MakeModules(kind=kind, description=description, folder=folder)
+        try:
+            answer = self._plain().request(message, timeout=_MAKE_SECONDS)
+        except WorkerDiedError as error:
+            msg = f"{where}: the worker ended: {error.cause}: {first_line(error.output)}"
+            raise RetargetError(msg) from None
+        except WorkerTimeoutError as error:
+            msg = f"{where}: they were not there after {error.seconds:g} s"
+            raise RetargetError(msg) from None
+        if not isinstance(answer, ModulesMade):
+            raise refused_error(answer, where)
 
     def probe(self, driver: str) -> tuple[DeviceInfo, ...]:
         """List a driver's devices, asked in a process of its own that ends afterwards. Safe from several threads.
@@ -121,10 +207,21 @@ class RunService:
 
     def close(self) -> None:
         """End all runners."""
+        if self._helper is not None:
+            self._helper.close()
+            self._helper = None
         for runner in self._runners.values():
             runner.close()
         self._runners.clear()
         self._spawner.close()
+
+    def _plain(self) -> Worker:
+        """A process without a device, kept for what needs none."""
+        if self._helper is None or not self._helper.alive:
+            if self._helper is not None:
+                self._helper.close()
+            self._helper = Worker(spawner=self._spawner, extensions=self._extensions)
+        return self._helper
 
     def _runner(self, runtime: RuntimeConfig) -> Runner:
         runner = self._runners.get(runtime)
@@ -136,6 +233,21 @@ class RunService:
                 open_timeout=self._open_timeout,
             )
         return runner
+
+
+def _checked(answer: CheckedArtifact) -> RunOutcome:
+    cases = tuple(
+        CaseOutcome(
+            name=case.name,
+            seconds=0.0,
+            failure=Failure(stage=Stage.COMPARE, summary=case.summary, text=case.report) if case.summary else None,
+        )
+        for case in answer.cases
+    )
+    failure = next((case.failure for case in cases if case.failure is not None), None)
+    if not cases:
+        failure = Failure(stage=Stage.COMPARE, summary="there was nothing to check")
+    return RunOutcome(devices=(), cases=cases, failure=failure)
 
 
 @dataclass(slots=True, kw_only=True)
