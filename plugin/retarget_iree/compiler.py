@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import os
 import re
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from retarget.errors import did_you_mean
 from retarget.extension import Compiled, CompileRequest, CompilerError, Resolved
 from retarget.model import CompilerConfig, CompileTarget
 
 from .capture import CapturedStderr
-from .flags import missing_files, named_files, search_path_state, target_words, with_devices
+from .flags import (
+    PHASE_FLAG,
+    flag_value,
+    missing_files,
+    named_files,
+    phase_of,
+    search_path_state,
+    split_flag,
+    target_words,
+    with_devices,
+    with_one_phase,
+    without_phase,
+)
 from .hostcpu import explicit_host
 from .noise import clean_diagnostics, first_error
 from .onnx_import import import_onnx
@@ -32,10 +46,15 @@ _EMPTY_MODULE = b"module {\n}\n"
 _PROBE_MODULE = b"util.func public @probe() {\n  util.return\n}\n\0"
 _TOOL_LINE = re.compile(r"^(?:\S*/)?iree-compile(?:\.exe)?: (?P<text>.*)$")
 _TOOL_HELP = re.compile(r"\s*(?:Try:|See:) .*--help'?$")
+_PHASES_IN_HELP = re.compile(rf"(?m)^ *--{PHASE_FLAG}=<value>.*\n((?: +=.*\n)+)")
 
 
 class IreeCompiler:
-    """Compiles `.mlir`, `.mlirbc` and `.onnx` to `.vmfb`. Implements `retarget.extension.Compiler`."""
+    """Compiles `.mlir`, `.mlirbc` and `.onnx` to `.vmfb`. Implements `retarget.extension.Compiler`.
+
+    With `--compile-to=PHASE` among the flags the artifact is the program's text at that phase, byte for byte what
+    `iree-compile` prints: without debug locations.
+    """
 
     name = "iree"
     artifact_suffix = ".vmfb"
@@ -54,7 +73,7 @@ class IreeCompiler:
         neither the library nor the tool takes.
         """
         toolchain = find_toolchain()
-        complete = with_devices(config, flags)
+        complete = with_one_phase(with_devices(config, flags))
         _check_flags(toolchain, complete)
         explicit = explicit_host(complete, _precompile)
         return Resolved(build_id=toolchain.build_id(), flags=explicit, files=named_files(explicit))
@@ -64,7 +83,7 @@ class IreeCompiler:
         content = request.source
         if Path(request.source_name).suffix == ".onnx":
             content = import_onnx(content, request.source_name)
-        if tool_only_flags(request.resolved.flags):
+        if tool_only_flags(without_phase(request.resolved.flags)):
             return _compile_with_tool(find_toolchain(), content, request)
         return _compile_with_library(content, request)
 
@@ -128,6 +147,9 @@ def _check_flags(toolchain: Toolchain, flags: Sequence[str]) -> None:
         if not flag.startswith("-"):
             faults.append(f"{flag!r} is no flag: expected --name or --name=value")
             continue
+        if fault := _phase_fault(toolchain, flag):
+            faults.append(fault)
+            continue
         answer = _library_answer(flag)
         if answer.words and answer.tool:
             unknown.append(flag)
@@ -139,6 +161,29 @@ def _check_flags(toolchain: Toolchain, flags: Sequence[str]) -> None:
     faults += [f"{flag}: there is no such file (relative paths start at {folder})" for flag in missing_files(flags)]
     if faults:
         raise CompilerError("; ".join(faults), diagnostics="\n".join(faults))
+
+
+def _phase_fault(toolchain: Toolchain, flag: str) -> str:
+    """Return what is wrong with a flag as the name of a phase; the empty string where it names one, or none at all.
+
+    The library takes any name without a word, so a name must be known before it gets it.
+    """
+    name, phase = split_flag(flag)
+    if name != PHASE_FLAG or phase is None:
+        return ""
+    phases = _phases(toolchain)
+    if phase in phases or not phases:  # a help without phases: the tool is asked like about any other flag
+        return ""
+    hint = did_you_mean(phase, phases)
+    return f"{flag}: there is no phase {phase!r}{hint}; iree-compile has the phases {', '.join(phases)}"
+
+
+@functools.cache
+def _phases(toolchain: Toolchain) -> tuple[str, ...]:
+    """Return the phases of the pipeline in their order, as the tool's help lists them."""
+    done = subprocess.run([str(toolchain.compile_tool), "--help"], capture_output=True, text=True, check=False)
+    found = _PHASES_IN_HELP.search(done.stdout)
+    return tuple(line.split()[0].removeprefix("=") for line in found[1].splitlines()) if found is not None else ()
 
 
 def _tool_faults(toolchain: Toolchain, flags: Sequence[str]) -> list[str]:
@@ -177,7 +222,7 @@ def _precompile(flags: Sequence[str]) -> str:
         from iree.compiler.api.ctypes_dl import PipelineType
 
         done = invocation.parse_source(source) and invocation.execute(PipelineType.IREE_COMPILER_PIPELINE_PRECOMPILE)
-        text = _output_text(api, invocation) if done else ""
+        text = _output(api, invocation.output_ir).decode("utf-8", "replace") if done else ""
         invocation.close()
     if not done:
         diagnostics = clean_diagnostics(captured.text)
@@ -185,13 +230,26 @@ def _precompile(flags: Sequence[str]) -> str:
     return text
 
 
-def _output_text(api: Any, invocation: Any) -> str:
+def _output(api: Any, write: Callable[[Any], None]) -> bytes:
+    """Return what an invocation's method writes."""
     output = api.Output.open_membuffer()
     try:
-        invocation.output_ir(output)
-        return bytes(output.map_memory()).decode("utf-8", "replace")
+        write(output)
+        return bytes(output.map_memory())
     finally:
         output.close()
+
+
+def _end_at(invocation: Any, phase: str) -> None:
+    """End an invocation at a phase that `resolve` has found to exist; empty: at the end.
+
+    The package wraps all of the library's functions but this one.
+    """
+    if phase:
+        from iree.compiler.api import ctypes_dl
+
+        library, pointer = ctypes_dl._dylib, ctypes.c_void_p(invocation._inv_p)  # noqa: SLF001 - see above
+        library.ireeCompilerInvocationSetCompileToPhase(pointer, ctypes.c_char_p(phase.encode()))
 
 
 def _compile_with_library(content: bytes, request: CompileRequest) -> Compiled:
@@ -201,13 +259,15 @@ def _compile_with_library(content: bytes, request: CompileRequest) -> Compiled:
     artifact: bytes | None = None
     fault = ""
     with CapturedStderr() as captured, api.Session() as session:
-        session.set_flags(*request.resolved.flags)
+        session.set_flags(*without_phase(request.resolved.flags))
         invocation = session.invocation()
         invocation.enable_console_diagnostics()
+        _end_at(invocation, flag_value(request.resolved.flags, PHASE_FLAG))
         source = api.Source.wrap_buffer(session, buffer, buffer_name=request.source_name)
         try:
             if invocation.parse_source(source) and invocation.execute():
-                artifact = _output_bytecode(api, invocation)
+                phase = phase_of(request.resolved.flags)
+                artifact = _output(api, invocation.output_ir if phase else invocation.output_vm_bytecode)
         except ValueError as error:
             fault = str(error)
         invocation.close()
@@ -216,15 +276,6 @@ def _compile_with_library(content: bytes, request: CompileRequest) -> Compiled:
         summary = first_error(diagnostics) or fault or f"{request.source_name}: the compiler failed and did not say why"
         raise CompilerError(summary, diagnostics=diagnostics)
     return Compiled(artifact=artifact, diagnostics=diagnostics)
-
-
-def _output_bytecode(api: Any, invocation: Any) -> bytes:
-    output = api.Output.open_membuffer()
-    try:
-        invocation.output_vm_bytecode(output)
-        return bytes(output.map_memory())
-    finally:
-        output.close()
 
 
 def _compile_with_tool(toolchain: Toolchain, content: bytes, request: CompileRequest) -> Compiled:

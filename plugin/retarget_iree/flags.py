@@ -12,17 +12,27 @@ from pathlib import Path
 from retarget.model import CompilerConfig
 
 __all__ = [
+    "PHASE_FLAG",
     "architecture",
     "device_flags",
     "flag_value",
     "flag_values",
     "missing_files",
     "named_files",
+    "phase_of",
     "search_path_state",
     "split_flag",
     "target_words",
     "with_devices",
+    "with_one_phase",
+    "without_phase",
 ]
+
+PHASE_FLAG = "compile-to"
+"""The tool's flag that ends a compile at a phase and makes its artifact the text of the program there."""
+
+LAST_PHASE = "end"
+"""The phase that is the whole pipeline; its artifact is none of text."""
 
 _OUTPUT_FLAG = re.compile(r"(?:-dump-.*|-to|-output(?:-file|-path)?|-o|save-temps.*|print-.*-file)$")
 _INPUT_FLAG = re.compile(r"(?:spec-path|spec-filename|transform-dialect-library|func-ops-file-name)$")
@@ -90,6 +100,30 @@ def with_devices(config: CompilerConfig, flags: Sequence[str]) -> tuple[str, ...
     if tuple(flags[: len(devices)]) == devices:
         return tuple(flags)
     return (*devices, *flags)
+
+
+def with_one_phase(flags: Sequence[str]) -> tuple[str, ...]:
+    """Return `flags` with the last of several phases alone: a module's phase replaces the suite's.
+
+    The tool itself refuses a phase that is given twice.
+    """
+    last = max((at for at, flag in enumerate(flags) if _names_phase(flag)), default=-1)
+    return tuple(flag for at, flag in enumerate(flags) if at == last or not _names_phase(flag))
+
+
+def without_phase(flags: Sequence[str]) -> tuple[str, ...]:
+    """Return `flags` without the phase to compile to."""
+    return tuple(flag for flag in flags if not _names_phase(flag))
+
+
+def phase_of(flags: Sequence[str]) -> str:
+    """Return the phase whose text `flags` ask for; the empty string where they ask for a whole compile."""
+    phase = flag_value(flags, PHASE_FLAG)
+    return "" if phase == LAST_PHASE else phase
+
+
+def _names_phase(flag: str) -> bool:
+    return split_flag(flag)[0] == PHASE_FLAG and flag.startswith("-")
 
 
 def named_files(flags: Iterable[str]) -> tuple[Path, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from retarget.model import CompileTarget, RuntimeConfig
 
-from .flags import with_devices
+from .flags import phase_of, with_devices, with_one_phase
 from .toolchain import command
 
 __all__ = ["compile_command", "run_command"]
@@ -17,12 +17,16 @@ def compile_command(target: CompileTarget, flags: Sequence[str], output: Path) -
     """Return the command that compiles a target to `output`.
 
     `iree-compile` for what it reads; an ONNX model goes through `python -m retarget_iree.compile_onnx`, which imports
-    it with the importer of IREE's package first.
+    it with the importer of IREE's package first. Where the flags name a phase to compile to, the output is text and has
+    the suffix of a program instead of an artifact's.
     """
     tool: tuple[str, ...] = (command("iree-compile"),)
     if target.module.path.suffix == ".onnx":
         tool = (command("python"), "-m", "retarget_iree.compile_onnx")
-    return (*tool, str(target.module.path), *with_devices(target.compiler, flags), "-o", str(output))
+    complete = with_one_phase(with_devices(target.compiler, flags))
+    if phase_of(complete):
+        output = output.with_suffix(".mlir")
+    return (*tool, str(target.module.path), *complete, "-o", str(output))
 
 
 def run_command(config: RuntimeConfig, artifact: Path, function: str, kind: str) -> tuple[str, ...] | None:

@@ -1,0 +1,119 @@
+"""The compiler `iree` asked for the text of a phase."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from iree_modules import ARITHMETIC
+from iree_support import LLVM_CPU, ORIGIN, VMVX, OpenDevice, compiler_config
+from retarget.extension import CompileRequest, CompilerError, DriverError, Resolved
+from retarget.model import CompileTarget, Module
+from retarget_iree import compiler as compiler_module
+from retarget_iree.compiler import IreeCompiler
+from retarget_iree.flags import phase_of, with_one_phase, without_phase
+from retarget_iree.toolchain import find_toolchain
+
+PHASES = "start, input, abi, preprocessing, global-optimization, dispatch-creation, flow, stream"
+
+
+def compiled(iree: IreeCompiler, source: str, *flags: str, name: str = "a.mlir") -> bytes:
+    resolved = iree.resolve(compiler_config(*flags), flags)
+    request = CompileRequest(source=source.encode(), source_name=name, source_path=Path(name), resolved=resolved)
+    return iree.compile(request).artifact
+
+
+def by_tool(folder: Path, source: str, *flags: str) -> bytes:
+    path = folder / "a.mlir"
+    path.write_text(source)
+    argv = [str(find_toolchain().compile_tool), *flags, "a.mlir", "-o", "-"]
+    return subprocess.run(argv, cwd=folder, capture_output=True, check=True).stdout
+
+
+@pytest.mark.parametrize(
+    "phase",
+    ["input", "global-optimization", "flow", "stream", "executable-sources", "executable-targets"],
+)
+def test_a_phase_gives_the_bytes_that_the_tool_prints(iree: IreeCompiler, tmp_path: Path, phase: str) -> None:
+    flags = (*VMVX, f"--compile-to={phase}")
+    text = compiled(iree, ARITHMETIC, *flags)
+    assert text == by_tool(tmp_path, ARITHMETIC, *flags)
+    assert text.startswith(b"module")
+    assert b"loc(" not in text
+
+
+def test_a_phase_is_reached_in_the_process_of_the_library(iree: IreeCompiler, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object) -> None:
+        raise AssertionError(arguments)
+
+    monkeypatch.setattr(compiler_module, "_compile_with_tool", refuse)
+    assert b"flow.dispatch" in compiled(iree, ARITHMETIC, *LLVM_CPU, "--compile-to=flow")
+
+
+def test_with_a_flag_that_only_the_tool_takes_a_phase_gives_the_same_text(iree: IreeCompiler, tmp_path: Path) -> None:
+    flags = (*VMVX, "--compile-to=flow", "--mlir-print-local-scope")
+    text = compiled(iree, ARITHMETIC, *flags)
+    assert text == by_tool(tmp_path, ARITHMETIC, *flags)
+    assert b"flow.dispatch" in text
+
+
+def test_the_phase_end_gives_an_artifact(iree: IreeCompiler) -> None:
+    assert compiled(iree, ARITHMETIC, *VMVX, "--compile-to=end") == compiled(iree, ARITHMETIC, *VMVX)
+
+
+def test_a_modules_phase_replaces_its_suites(iree: IreeCompiler) -> None:
+    text = compiled(iree, ARITHMETIC, *VMVX, "--compile-to=flow", "--compile-to=abi")
+    assert text == compiled(iree, ARITHMETIC, *VMVX, "--compile-to=abi")
+    assert b"flow.dispatch" not in text
+
+
+def test_an_unknown_phase_is_a_fault_that_lists_the_phases(iree: IreeCompiler) -> None:
+    with pytest.raises(CompilerError) as raised:
+        iree.resolve(compiler_config(*VMVX), (*VMVX, "--compile-to=flwo"))
+    said = str(raised.value)
+    assert said.startswith("--compile-to=flwo: there is no phase 'flwo'; did you mean 'flow'?; iree-compile has")
+    assert f"iree-compile has the phases {PHASES}" in said
+    assert said.endswith(", hal, vm, end")
+
+
+def test_a_module_that_is_refused_on_the_way_to_a_phase_tells_where(iree: IreeCompiler) -> None:
+    broken = "func.func @f() {\n  %x = arith.foo 1 : i32\n  return\n}\n"
+    with pytest.raises(CompilerError, match="bad.mlir:2:8: error: custom op 'arith.foo' is unknown"):
+        compiled(iree, broken, *VMVX, "--compile-to=flow", name="bad.mlir")
+
+
+def test_the_command_by_hand_writes_text_to_a_file_that_is_called_so(iree: IreeCompiler) -> None:
+    config = compiler_config(*VMVX)
+    target = CompileTarget(
+        name="a_test",
+        suite="s",
+        kind="filecheck",
+        module=Module(name="a", path=Path("a.mlir")),
+        folder=Path(),
+        compiler=config,
+        flags=(*VMVX, "--compile-to=flow", "--compile-to=stream"),
+        timeout=None,
+        tags=(),
+    )
+    argv = iree.reproduce(target, target.flags, Path("out") / "a_test.vmfb")
+    assert argv[1:] == ("a.mlir", *VMVX, "--compile-to=stream", "-o", str(Path("out") / "a_test.mlir"))
+    argv = iree.reproduce(target, (*VMVX, "--compile-to=end"), Path("a_test.vmfb"))
+    assert argv[-1] == "a_test.vmfb"
+
+
+def test_phases_are_told_from_other_flags() -> None:
+    flags = ("--a", "--compile-to=flow", "--b", "-compile-to=vm", "--compile-to-x=1")
+    assert with_one_phase(flags) == ("--a", "--b", "-compile-to=vm", "--compile-to-x=1")
+    assert without_phase(flags) == ("--a", "--b", "--compile-to-x=1")
+    assert phase_of(flags) == "vm"
+    assert phase_of(("--compile-to=end",)) == ""
+    assert with_one_phase(("--a",)) == ("--a",)
+
+
+def test_text_is_refused_where_an_artifact_is_to_run(iree: IreeCompiler, open_device: OpenDevice) -> None:
+    text = compiled(iree, ARITHMETIC, *VMVX, "--compile-to=flow")
+    with pytest.raises(DriverError) as raised:
+        open_device("local-sync").load(text)
+    assert str(raised.value) == "this is text and no module that the IREE runtime can load"
+    assert "--compile-to=PHASE" in raised.value.hint
