@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from typing import Any
 
 import ml_dtypes
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from retarget import compare
 from retarget.compare import compare_arrays, compare_check
 from retarget.extension import Check
 from retarget.outcomes import Mismatch
@@ -201,6 +203,22 @@ def test_ulp_never_makes_an_infinity_or_nan_pass() -> None:
         assert compare_arrays(array([actual]), array([expected]), atol=0, rtol=0, ulp=2**31) is not None
 
 
+def test_ulp_of_a_complex_number_holds_for_both_parts() -> None:
+    one, up = np.float32(1), np.nextafter(np.float32(1), np.float32(2))
+    exact, near, far = (array([complex(re, im)], np.complex64) for re, im in ((one, one), (up, up), (up, one + 1)))
+    assert compare_arrays(near, exact, atol=0, rtol=0, ulp=1) is None
+    assert compare_arrays(near, exact, atol=0, rtol=0, ulp=0) is not None
+    assert compare_arrays(far, exact, atol=0, rtol=0, ulp=1) is not None
+    endless = array([complex(INF, one)], np.complex64)
+    assert compare_arrays(array([complex(INF, up)], np.complex64), endless, atol=0, rtol=0, ulp=1) is None
+
+
+def test_ulp_counts_powers_of_two_where_the_type_has_nothing_else() -> None:
+    dtype = ml_dtypes.float8_e8m0fnu
+    assert compare_arrays(array([1.0], dtype), array([2.0], dtype), atol=0, rtol=0, ulp=1) is None
+    assert compare_arrays(array([0.5], dtype), array([2.0], dtype), atol=0, rtol=0, ulp=1) is not None
+
+
 # ---------------------------------------------------------------- eq and the checks of truth
 
 
@@ -343,3 +361,49 @@ def test_small_floats_are_reported_in_their_own_digits(dtype: Any) -> None:
     plain = mismatch.summary.replace(".0", "").replace("2,", "2,")
     assert plain == f"1 of 2 elements differ, {where}"
     assert mismatch.max_abs_error == 1.0
+
+
+# ---------------------------------------------------------------- blocks
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.complex64, ml_dtypes.bfloat16, np.bool_])
+@pytest.mark.parametrize("kind", ["eq", "almost_eq", "all_true"])
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, dtype: Any, kind: str) -> None:
+    random = np.random.default_rng(5)
+    actual = random.integers(0, 2, (7, 5, 3)).astype(dtype)
+    expected = random.integers(0, 2, (7, 5, 3)).astype(dtype)
+    for ours, theirs in ((actual, expected), (actual.T, expected.T), (actual, np.asfortranarray(expected))):
+        check = Check(kind=kind, actual=ours, expected=None if kind == "all_true" else theirs)
+        whole = compare_check(check)
+        with monkeypatch.context() as patch:
+            patch.setattr(compare, "_BLOCK", 32)
+            assert compare_check(check) == whole
+        assert whole is not None
+        assert whole.mismatched == np.count_nonzero(ours == 0 if kind == "all_true" else ours != theirs)
+
+
+def test_the_largest_errors_are_found_in_any_block_and_the_first_of_equals_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(compare, "_BLOCK", 16)
+    actual, expected = np.zeros((5, 4), np.float32), np.full((5, 4), 2, np.float32)
+    actual[0, 0], expected[4, 3], actual[1, 1] = NAN, 0.5, 8
+    actual[3, 2] = 8
+    assert told(compare_arrays(actual, expected, atol=0, rtol=0)).report.splitlines()[-2:] == [
+        "  … 12 more",
+        "max abs error 6 at [1, 1], max rel error 3 at [1, 1]",
+    ]
+
+
+def test_comparing_takes_no_copy_of_the_arrays() -> None:
+    expected = np.ones(1 << 22, np.float32)
+    actual = expected + np.float32(1e-6)
+    tracemalloc.start()
+    try:
+        assert compare_arrays(actual, expected, atol=1e-5, rtol=0) is None
+        assert compare_arrays(actual, expected, atol=0, rtol=0) is not None
+        assert compare_check(Check(kind="eq", actual=actual, expected=expected)) is not None
+        assert compare_check(Check(kind="all_true", actual=actual)) is None
+        assert tracemalloc.get_traced_memory()[1] < actual.nbytes / 8
+    finally:
+        tracemalloc.stop()
