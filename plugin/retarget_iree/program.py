@@ -94,7 +94,7 @@ def _check_module(recorder: _CheckRecorder) -> tuple[Any, Any]:
 
 def _load_module(instance: Any, artifact: bytes) -> Any:
     """Load a module into its own copy of the bytes: constants of a mapped file are read-only, and some are updated."""
-    if artifact[:1024].isascii() and b"\0" not in artifact[:1024]:
+    if artifact and artifact[:1024].isascii() and b"\0" not in artifact[:1024]:
         msg = "this is text and no module that the IREE runtime can load"
         hint = "--compile-to=PHASE among the compiler's flags gives text: take it out, or check the text (filecheck)"
         raise DriverError(msg, hint=hint)
