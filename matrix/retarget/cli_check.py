@@ -24,7 +24,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print all faults, or what was found to be in order. Returns 0 if there is no fault, else 1."""
     check_paths(arguments.path)
-    loader = DeclarationLoader()
+    registry: Registry | None = None
+    message = ""
+    try:
+        registry = load_extensions(arguments.retarget_extension)
+    except RetargetError as error:
+        message = str(error)
+    loader = DeclarationLoader(registry)
     faults: dict[Fault, None] = {}
     for file in discover(arguments.path, name=MATRIX_FILE):
         faults.update(dict.fromkeys(loader.read_matrix_file(file)))
@@ -35,14 +41,10 @@ def run(arguments: argparse.Namespace) -> int:
         suites += found
         faults.update(dict.fromkeys(file_faults))
     targets: list[Target] = []
-    message = ""
-    try:
-        registry = load_extensions(arguments.retarget_extension)
+    if registry is not None:
         faults.update(dict.fromkeys(_unknown(loader, suites, registry)))
         for suite in suites:
             targets += _expanded(suite, registry, faults)
-    except RetargetError as error:
-        message = str(error)
     if not files and not loader.matrix_files:
         where = ", ".join(display_path(path) for path in arguments.path)
         msg = f"found no {SUITE_FILE} and no {MATRIX_FILE} at or below {where}"

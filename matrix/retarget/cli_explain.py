@@ -167,6 +167,7 @@ class _Explainer:
             module=[
                 tag for index in active_overrides(suite, compiled.module.name) for tag in suite.overrides[index].tags
             ],
+            own=compiled.module.tags,
         )
 
     def _availability(self, compiled: CompileTarget, runtime: RuntimeConfig | None) -> Iterator[tuple[str, str]]:

@@ -51,7 +51,8 @@ def read_declared(paths: Sequence[Path], extensions: Sequence[str], *, or_else: 
     """
     check_paths(paths, or_else=or_else)
     registry = load_extensions(extensions)
-    return Declared(registry=registry, suites=tuple((suite, expand(suite, registry)) for suite in load_all(paths)))
+    suites = load_all(paths, registry)
+    return Declared(registry=registry, suites=tuple((suite, expand(suite, registry)) for suite in suites))
 
 
 def check_paths(paths: Sequence[Path], *, or_else: str = "") -> None:

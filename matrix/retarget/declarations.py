@@ -2,45 +2,51 @@
 
 `matrix.toml` holds configs and serves its folder and everything below. `suite.toml` holds suites, and configs of its
 own. A file sees its own configs and those of each `matrix.toml` above it, up to one that says `root = true`, a folder
-that holds `.git`, or the root of the file system. Collecting is pure: files are read, the machine is not asked.
+that holds `.git`, or the root of the file system. Expectations, which an `expectations.toml` in any of these folders
+may hold as well, serve in the same way. Collecting is pure: files are read, the machine is not asked.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .errors import Fault, FaultsError, RetargetError, display_path
 
 if TYPE_CHECKING:
-    from .model import CompilerConfig, RuntimeConfig, Suite
+    from .extensions import Registry
+    from .model import CompilerConfig, Expectation, RuntimeConfig, Suite
     from .references import Scope
 
-__all__ = ["MATRIX_FILE", "SUITE_FILE", "DeclarationLoader", "discover", "load_all"]
+__all__ = ["EXPECTATIONS_FILE", "MATRIX_FILE", "SUITE_FILE", "DeclarationLoader", "discover", "load_all"]
 
 # pydantic comes with the modules that this one imports inside its functions: a project without declarations does not
 # pay for it.
 
 MATRIX_FILE = "matrix.toml"
 SUITE_FILE = "suite.toml"
+EXPECTATIONS_FILE = "expectations.toml"
 _SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Seen:
-    """What a file in a folder sees, and the faults of the files that make it."""
+    """What a file in a folder sees, the rules that serve it, and the faults of the files that make both."""
 
     scope: Scope
-    faults: tuple[Fault, ...]
+    faults: tuple[Fault, ...] = ()
+    expectations: tuple[Expectation, ...] = ()
 
 
 class DeclarationLoader:
     """Loads suite files; reads each `matrix.toml` once. One loader serves one session."""
 
-    def __init__(self) -> None:
+    def __init__(self, registry: Registry | None = None) -> None:
+        """`registry` has the kinds that find modules in a way of their own; without it each source is a module."""
+        self._registry = registry
         self._seen: dict[Path, _Seen] = {}
         self._matrix_files: list[Path] = []
         self._suites: dict[str, Path] = {}
@@ -48,7 +54,7 @@ class DeclarationLoader:
 
     @property
     def matrix_files(self) -> tuple[Path, ...]:
-        """The `matrix.toml` files read so far, in the order read."""
+        """The `matrix.toml` and `expectations.toml` files read so far, in the order read."""
         return tuple(self._matrix_files)
 
     @property
@@ -66,7 +72,7 @@ class DeclarationLoader:
         )
 
     def read_matrix_file(self, path: Path) -> tuple[Fault, ...]:
-        """Return all faults of a `matrix.toml` and of those above it."""
+        """Return all faults of a `matrix.toml` or `expectations.toml`, of the one beside it and of those above."""
         return self._see(Path(os.path.abspath(path)).parent).faults  # noqa: PTH100  links stay as they are
 
     def load_suite_file(self, path: Path) -> tuple[Suite, ...]:
@@ -83,6 +89,7 @@ class DeclarationLoader:
     def read_suite_file(self, path: Path) -> tuple[tuple[Suite, ...], tuple[Fault, ...]]:
         """Return the well-formed suites, and all faults of the file and of the `matrix.toml` files above it."""
         from .configs import extend_scope
+        from .expectations_tables import build_expectations
         from .files import faults_of, read_tables
         from .keypaths import Problem
         from .suites import build_suites
@@ -92,15 +99,18 @@ class DeclarationLoader:
         tables, faults = read_tables(path)
         scope, problems = extend_scope(above.scope, tables)
         self._scopes.append(scope)
-        suites, suite_problems = build_suites(tables, scope, self._suites)
+        suites, suite_problems, elsewhere = build_suites(tables, scope, self._suites, self._registry)
         self._suites.update((suite.name, path) for suite in suites)
-        problems = (*problems, *suite_problems)
+        rules, rule_problems = build_expectations(tables)
+        if rules := (*above.expectations, *rules):
+            suites = tuple(replace(suite, expectations=rules) for suite in suites)
+        problems = (*problems, *suite_problems, *rule_problems)
         if tables.root:
             problems = (*problems, Problem(("root",), f"found root, expected it in a {MATRIX_FILE} only"))
         if not tables.suites and "module_test_suite" not in tables.hiding | tables.faulty.keys():
             message = "found no [[module_test_suite]], expected one"
             faults = (*faults, Fault(file=path, line=0, key_path="", message=message))
-        return suites, (*above.faults, *faults, *faults_of(path, tables.text, problems))
+        return suites, (*above.faults, *faults, *faults_of(path, tables.text, problems), *elsewhere)
 
     def _see(self, folder: Path) -> _Seen:
         if folder not in self._seen:
@@ -108,24 +118,54 @@ class DeclarationLoader:
         return self._seen[folder]
 
     def _look(self, folder: Path) -> _Seen:
+        from .references import Scope
+
+        is_last = folder.parent == folder or os.path.lexists(folder / ".git")
+        matrix, expectations = folder / MATRIX_FILE, folder / EXPECTATIONS_FILE
+        if os.path.lexists(matrix):
+            seen = self._matrix(matrix, is_last=is_last)
+        else:
+            seen = _Seen(scope=Scope()) if is_last else self._see(folder.parent)
+        return self._with_rules_of(expectations, seen) if os.path.lexists(expectations) else seen
+
+    def _matrix(self, file: Path, *, is_last: bool) -> _Seen:
+        """Read a `matrix.toml` and those above it."""
         from .configs import extend_scope
+        from .expectations_tables import build_expectations
         from .files import faults_of, read_tables
         from .keypaths import Problem
         from .references import Scope
 
-        is_last = folder.parent == folder or os.path.lexists(folder / ".git")
-        file = folder / MATRIX_FILE
-        if not os.path.lexists(file):
-            return _Seen(scope=Scope(), faults=()) if is_last else self._see(folder.parent)
         self._matrix_files.append(file)
         tables, faults = read_tables(file)
-        above = _Seen(scope=Scope(), faults=()) if is_last or tables.root else self._see(folder.parent)
+        above = _Seen(scope=Scope()) if is_last or tables.root else self._see(file.parent.parent)
         scope, problems = extend_scope(above.scope, tables)
         self._scopes.append(scope)
+        rules, rule_problems = build_expectations(tables)
+        problems = (*problems, *rule_problems)
         if tables.suites:
             message = f"found a suite, expected it in a {SUITE_FILE}"
             problems = (*problems, Problem((*tables.suites[0].path,), message))
-        return _Seen(scope=scope, faults=(*above.faults, *faults, *faults_of(file, tables.text, problems)))
+        return _Seen(
+            scope=scope,
+            faults=(*above.faults, *faults, *faults_of(file, tables.text, problems)),
+            expectations=(*above.expectations, *rules),
+        )
+
+    def _with_rules_of(self, file: Path, seen: _Seen) -> _Seen:
+        """Read an `expectations.toml` beside or below what `seen` was made of."""
+        from .expectations_tables import build_expectations, foreign_problems
+        from .files import faults_of, read_tables
+
+        self._matrix_files.append(file)
+        tables, faults = read_tables(file)
+        rules, problems = build_expectations(tables)
+        problems = (*problems, *foreign_problems(tables, EXPECTATIONS_FILE))
+        return _Seen(
+            scope=seen.scope,
+            faults=(*seen.faults, *faults, *faults_of(file, tables.text, problems)),
+            expectations=(*seen.expectations, *rules),
+        )
 
 
 def discover(paths: Sequence[Path], *, name: str = SUITE_FILE) -> tuple[Path, ...]:
@@ -160,12 +200,14 @@ def _below(folder: Path, name: str) -> Iterator[Path]:
         ]
 
 
-def load_all(paths: Sequence[Path]) -> tuple[Suite, ...]:
+def load_all(paths: Sequence[Path], registry: Registry | None = None) -> tuple[Suite, ...]:
     """Return the suites of all suite files at and below `paths`, in the order of the files.
+
+    `registry` is as in `DeclarationLoader`.
 
     Raises `FaultsError` with all faults of all files.
     """
-    loader = DeclarationLoader()
+    loader = DeclarationLoader(registry)
     suites: list[Suite] = []
     faults: dict[Fault, None] = {}  # a matrix.toml's faults come with each suite file below it
     for file in discover(paths):

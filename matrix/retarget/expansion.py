@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .errors import Fault, FaultsError
+from .extension import ChecksArtifacts
 from .extensions import Registry
 from .keypaths import parse_key_path
 from .model import (
@@ -48,13 +49,14 @@ def expand(suite: Suite, registry: Registry) -> tuple[Target, ...]:
     get one name.
     """
     matchers = [_any_glob(override.match) for override in suite.overrides]
-    plans: dict[tuple[int, ...], _Plan] = {}
+    plans: dict[tuple[tuple[int, ...], tuple[str, ...]], _Plan] = {}
     targets: list[Target] = []
     for module in suite.modules:
         active = tuple(index for index, matches in enumerate(matchers) if matches(module.name))
-        plan = plans.get(active)
+        plan = plans.get((active, module.tags))
         if plan is None:
-            plan = plans[active] = _plan(suite, [suite.overrides[index] for index in active], registry)
+            overrides = [suite.overrides[index] for index in active]
+            plan = plans[active, module.tags] = _plan(suite, overrides, module.tags, registry)
         plan.add_targets(module, targets)
     if len({target.name for target in targets}) != len(targets):
         raise FaultsError(_collisions(suite, targets))
@@ -110,7 +112,8 @@ class _Plan:
             ]
 
 
-def _plan(suite: Suite, overrides: Sequence[ModuleOverride], registry: Registry) -> _Plan:
+def _plan(suite: Suite, overrides: Sequence[ModuleOverride], tags: tuple[str, ...], registry: Registry) -> _Plan:
+    is_run = not isinstance(registry.case_loaders.get(suite.kind), ChecksArtifacts)
     is_excluded = _any_glob([glob for override in overrides for glob in override.exclude_targets])
     through: dict[str, list[TargetConfig]] = {}
     compilers: dict[str, CompilerConfig] = {}
@@ -124,7 +127,7 @@ def _plan(suite: Suite, overrides: Sequence[ModuleOverride], registry: Registry)
                 continue
             compilers.setdefault(compiler.name, compiler)
             through.setdefault(compiler.name, []).append(target)
-            for runtime in target.runtimes:
+            for runtime in target.runtimes if is_run else ():
                 if is_excluded(runtime.name):
                     continue
                 pair = (compiler.name, runtime.name)
@@ -147,6 +150,7 @@ def _plan(suite: Suite, overrides: Sequence[ModuleOverride], registry: Registry)
                     driver=registry.driver_tags(runtime),
                     targets=run_through[name, runtime.name],
                     module=module_tags,
+                    own=tags,
                 ),
             )
             for (by, _), runtime in runtimes.items()
@@ -158,7 +162,12 @@ def _plan(suite: Suite, overrides: Sequence[ModuleOverride], registry: Registry)
                 flags=(*compiler.flags, *suite.compiler_flags, *module_flags),
                 timeout=compiler.timeout if suite.timeout is None else suite.timeout,
                 tags=compile_tags(
-                    suite=suite, compiler=compiler, backends=backends, targets=through[name], module=module_tags
+                    suite=suite,
+                    compiler=compiler,
+                    backends=backends,
+                    targets=through[name],
+                    module=module_tags,
+                    own=tags,
                 ),
                 backends=backends,
                 runs=runs,

@@ -1,4 +1,4 @@
-"""What may be written in `matrix.toml` and `suite.toml`, as pydantic models.
+"""What may be written in `matrix.toml`, `suite.toml` and `expectations.toml`, as pydantic models.
 
 The models describe the text. The JSON Schema for editors and the reference in docs/declarations.md are made from their
 descriptions. What the text means (names, inheritance, products, files) is the business of `retarget.declarations`.
@@ -6,15 +6,19 @@ descriptions. What the text means (names, inheritance, products, files) is the b
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 __all__ = [
+    "OUTCOMES",
+    "STAGES",
     "AxisValue",
     "CompilerConfigTable",
     "ConfigTable",
     "DeclarationFile",
+    "ExpectationTable",
     "HeirTable",
     "ModuleTable",
     "ModuleTestSuiteTable",
@@ -36,6 +40,26 @@ OneOrMore = Annotated[
     BeforeValidator(_listed),
     Field(min_length=1),
     WithJsonSchema({"anyOf": [{"type": "string"}, {**_STRINGS_SCHEMA, "minItems": 1}]}),
+]
+
+STAGES = ("compile", "load", "run", "compare", "crash", "timeout")
+"""What an expectation can say of where a target fails."""
+
+OUTCOMES = ("xfail", "skip", "flaky")
+"""What an expectation can make of a failure."""
+
+Stages = Annotated[
+    list[str],
+    BeforeValidator(_listed),
+    Field(min_length=1),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "enum": list(STAGES)},
+                {"type": "array", "items": {"type": "string", "enum": list(STAGES)}, "minItems": 1},
+            ]
+        }
+    ),
 ]
 
 Exclusion = Annotated[
@@ -273,6 +297,19 @@ class ModuleTestSuiteTable(_Table):
         examples=[["broken_*.mlir"]],
     )
     allow_empty: bool = Field(default=False, description="Whether globs in `srcs` may match nothing.")
+    only: list[str] = Field(
+        default=[],
+        description=(
+            "Globs over the names and tags of modules (`*` also matches `/`): take only modules that match one of them."
+            " One that matches no module is a fault. Without it, all."
+        ),
+        examples=[["op-Conv", "test_softmax_*"]],
+    )
+    without: list[str] = Field(
+        default=[],
+        description="Globs as in `only`: leave out modules that match one of them.",
+        examples=[["*_expanded"]],
+    )
     kind: str = Field(
         description=(
             "How a module says what to call and what to expect, by the name of a case loader: `check` for modules that"
@@ -299,8 +336,77 @@ class ModuleTestSuiteTable(_Table):
     module: list[ModuleTable] = Field(default=[], description="What is different for some modules.")
 
 
+class ExpectationTable(_Table):
+    """What is known to fail: targets, the stage they fail at, the diagnostic, and why."""
+
+    match: OneOrMore = Field(
+        description=(
+            "Names of modules (as `retarget list` shows them in front of the compiler config), one or a list; globs"
+            " allowed, and `*` also matches `/`. One that matches no target is a fault of a full run."
+        ),
+        examples=["test_nllloss_*", ["reverse", "sort/*"]],
+    )
+    when: str = Field(
+        default="",
+        description=(
+            "Which of these modules' targets, by their tags, in the language of `-m`. Without it, all of them. A word"
+            " that no target has is a fault of a full run."
+        ),
+        examples=["vulkan", "llvm-cpu and not local-task"],
+    )
+    stage: Stages = Field(
+        default=[],
+        description=(
+            "Where they fail, one or a list: `compile`, `load`, `run`, `compare`, or `crash` and `timeout` at whichever"
+            " of these. Required unless the outcome is `skip`."
+        ),
+        examples=["compile", ["compare", "crash"]],
+    )
+    signature: str = Field(
+        default="",
+        description=(
+            "The first diagnostic, or a part of it, without places, numbers and names of values; for a crash the"
+            " signal's name. A failure with another one is not excused. Without it, any."
+        ),
+        examples=["failed to legalize operation 'torch.aten.nll_loss_forward'"],
+    )
+    outcome: str = Field(
+        default="xfail",
+        description=(
+            "What is made of it. `xfail`: the failure is expected, and a pass is a failure. `skip`: the targets are not"
+            " even tried. `flaky`: they are tried again, up to `retries` times, and counted apart."
+        ),
+        examples=["flaky"],
+        json_schema_extra={"enum": list(OUTCOMES)},
+    )
+    retries: int | None = Field(
+        default=None,
+        ge=1,
+        description="How often a flaky target is tried again. Required with `flaky`, and only there.",
+        examples=[2],
+    )
+    reason: str = Field(
+        description="Why. Shown with every target that the rule excuses.",
+        examples=["IREE lowers no torch.aten.nll_loss_forward"],
+    )
+    issue: str = Field(
+        default="",
+        description="Where the fault is reported, such as a link. Shown after the reason.",
+        examples=["https://example.org/issues/7"],
+    )
+    until: date | None = Field(
+        default=None,
+        description=(
+            "The last day on which the rule excuses anything. From the next day on its targets fail as if it were not"
+            " there, and so does the run."
+        ),
+        examples=[date(2031, 1, 31)],
+    )
+
+
 class DeclarationFile(_Table):
-    """A `matrix.toml` serves its folder and everything below it; a `suite.toml` declares the suites of its folder."""
+    """A `matrix.toml` serves its folder and everything below it; a `suite.toml` declares the suites of its folder. An
+    `expectations.toml` holds expectations alone and serves its folder and everything below it."""
 
     root: bool = Field(
         default=False,
@@ -313,4 +419,8 @@ class DeclarationFile(_Table):
     )
     module_test_suite: list[ModuleTestSuiteTable] = Field(
         default=[], description="Sources times target configs. In `suite.toml` only."
+    )
+    expectation: list[ExpectationTable] = Field(
+        default=[],
+        description="What is known to fail. In all three files; in `expectations.toml` nothing else may stand.",
     )

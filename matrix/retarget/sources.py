@@ -3,7 +3,7 @@
 A glob is a path with `/` between its parts. `*`, `?` and `[…]` match within one part, `**` as a part of its own
 matches any number of folders. Parts that start with a dot are found only by a part of a glob that starts with one. `**`
 does not follow links to folders, so that a link to a folder above does not go round for ever. No glob finds the files
-of declarations, `suite.toml` and `matrix.toml`.
+of declarations, `suite.toml`, `matrix.toml` and `expectations.toml`.
 """
 
 from __future__ import annotations
@@ -14,30 +14,32 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
+from .errors import FaultsError, RetargetError, did_you_mean
 from .keypaths import KeyPath, Problem
 from .model import Module
 
-__all__ = ["find_modules"]
+if TYPE_CHECKING:
+    from .extension import FindsModules
+
+__all__ = ["find_modules", "select_modules"]
 
 _MAGIC = re.compile(r"[*?\[]")
-_DECLARATIONS = {"matrix.toml", "suite.toml"}
+_DECLARATIONS = {"expectations.toml", "matrix.toml", "suite.toml"}
 _NOT_IN_MODULE_NAMES = re.compile(r"[\s\x00-\x1f\x7f:\[\]\\\ud800-\udfff]")
 
 
 def find_modules(
-    folder: Path, srcs: Sequence[str], exclude: Sequence[str], *, allow_empty: bool
+    folder: Path, srcs: Sequence[str], exclude: Sequence[str], *, allow_empty: bool, finder: FindsModules | None = None
 ) -> tuple[tuple[Module, ...], tuple[Problem, ...]]:
-    """Return the modules in the order of `srcs`, sorted within each glob, and what is wrong with either list."""
-    problems: list[Problem] = []
-    parts_of_excluded: list[tuple[KeyPath, tuple[str, ...]]] = []
-    for index, glob in enumerate(exclude):
-        fault = _glob_fault(glob)
-        if fault:
-            problems.append(Problem(("exclude", index), fault))
-        else:
-            parts_of_excluded.append((("exclude", index), tuple(glob.split("/"))))
+    """Return the modules in the order of `srcs`, sorted within each glob, and what is wrong with either list.
 
+    With a `finder` it says which modules the files stand for; else each is one. Raises `FaultsError` for faults that
+    the finder finds in the files themselves.
+    """
+    problems: list[Problem] = []
+    parts_of_excluded = _excluded_parts(exclude, problems)
     excluded: set[KeyPath] = set()
     matched_any = False
     incomplete = False
@@ -66,7 +68,7 @@ def find_modules(
                 problems.append(Problem(path, fault))
             if fault or around.is_folder(relative):
                 continue
-            name = relative.removesuffix(PurePosixPath(relative).suffix)
+            name = relative if finder is not None else relative.removesuffix(PurePosixPath(relative).suffix)
             other = by_name.setdefault(name, relative)
             if other != relative:
                 expected = "expected one source for each module name"
@@ -77,7 +79,76 @@ def find_modules(
             for where, pattern in parts_of_excluded
             if where not in excluded
         ]
-    return tuple(Module(name=name, path=folder / relative) for name, relative in by_name.items()), tuple(problems)
+    if finder is None:
+        return tuple(Module(name=name, path=folder / relative) for name, relative in by_name.items()), tuple(problems)
+    if problems or not by_name:
+        return (), tuple(problems)
+    return _found(finder, folder, [folder / relative for relative in by_name.values()])
+
+
+def select_modules(
+    modules: Sequence[Module], only: Sequence[str], without: Sequence[str]
+) -> tuple[tuple[Module, ...], tuple[Problem, ...]]:
+    """Return the modules whose name or a tag matches one of `only` (empty: all) and none of `without`.
+
+    A glob that matches nothing is a problem.
+    """
+    problems: list[Problem] = []
+    words = {module.name: (module.name, *module.tags) for module in modules}
+    matching: dict[str, set[str]] = {}
+    for key, globs in (("only", only), ("without", without)):
+        matching[key] = set()
+        for index, glob in enumerate(globs):
+            matches = re.compile(fnmatch.translate(glob)).match
+            found = {name for name, among in words.items() if any(matches(word) for word in among)}
+            if modules and not found:
+                hint = did_you_mean(glob, dict.fromkeys(word for among in words.values() for word in among))
+                expected = f"expected a glob that matches the name or a tag of a module{hint}"
+                problems.append(Problem((key, index), f"found {glob!r}, {expected}"))
+            matching[key] |= found
+    kept = tuple(
+        module
+        for module in modules
+        if (not only or module.name in matching["only"]) and module.name not in matching["without"]
+    )
+    if modules and not kept and not problems:
+        problems.append(Problem(("without",), "found nothing left, expected to leave a module"))
+    return kept, tuple(problems)
+
+
+def _found(finder: FindsModules, folder: Path, srcs: Sequence[Path]) -> tuple[tuple[Module, ...], tuple[Problem, ...]]:
+    """Return what a finder makes of the files. `FaultsError` goes through: it knows the places in these files."""
+    problems: list[Problem] = []
+    try:
+        modules = tuple(finder.find_modules(folder, srcs))
+    except FaultsError:
+        raise
+    except RetargetError as error:
+        return (), (Problem(("srcs",), str(error)),)
+    seen: dict[str, Module] = {}
+    for module in modules:
+        bad = _NOT_IN_MODULE_NAMES.search(module.name)
+        if bad or not module.name:
+            expected = "expected a name without blanks and : [ ] \\, because it becomes the name of targets"
+            what = repr(bad.group()) if bad else "nothing"
+            problems.append(Problem(("srcs",), f"found {what} in the module name {module.name!r}, {expected}"))
+        if seen.setdefault(module.name, module) is not module:
+            expected = "expected one source for each module name"
+            problems.append(Problem(("srcs",), f"found two modules of the name {module.name!r}, {expected}"))
+    if not modules:
+        problems.append(Problem(("srcs",), "found no module in the files, expected one"))
+    return modules, tuple(problems)
+
+
+def _excluded_parts(exclude: Sequence[str], problems: list[Problem]) -> list[tuple[KeyPath, tuple[str, ...]]]:
+    parts: list[tuple[KeyPath, tuple[str, ...]]] = []
+    for index, glob in enumerate(exclude):
+        fault = _glob_fault(glob)
+        if fault:
+            problems.append(Problem(("exclude", index), fault))
+        else:
+            parts.append((("exclude", index), tuple(glob.split("/"))))
+    return parts
 
 
 def _find(folder: Path, glob: str) -> list[str]:

@@ -5,27 +5,33 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .configs import tag_problems
-from .errors import did_you_mean, display_path
+from .errors import Fault, FaultsError, did_you_mean, display_path
+from .extension import FindsModules
 from .files import Declared, FileTables
 from .keypaths import KeyPath, Problem, format_key_path
 from .model import Module, ModuleOverride, Origin, Suite, TargetConfig
 from .names import name_fault
 from .references import Scope, find_named, is_glob, known_words
 from .schema import ModuleTable, ModuleTestSuiteTable
-from .sources import find_modules
+from .sources import find_modules, select_modules
+
+if TYPE_CHECKING:
+    from .extensions import Registry
 
 __all__ = ["build_suites"]
 
 
 def build_suites(
-    tables: FileTables, scope: Scope, taken: Mapping[str, Path]
-) -> tuple[tuple[Suite, ...], tuple[Problem, ...]]:
-    """Return the suites of one file, and what is wrong with the others.
+    tables: FileTables, scope: Scope, taken: Mapping[str, Path], registry: Registry | None = None
+) -> tuple[tuple[Suite, ...], tuple[Problem, ...], tuple[Fault, ...]]:
+    """Return the suites of one file, what is wrong with the others, and what is wrong with files that they name.
 
-    `taken` are the names of the suites of other files.
+    `taken` are the names of the suites of other files; `registry` has the kinds that find modules in their own way.
     """
+    elsewhere: list[Fault] = []
     problems: list[Problem] = []
     suites: list[Suite] = []
     first: dict[str, KeyPath] = {}
@@ -42,16 +48,27 @@ def build_suites(
             place = display_path(taken[name])
             problems.append(Problem(where, f"found {name!r}, which {place} declares already; expected another name"))
         first.setdefault(name, entry.path)
-        suite, faults = _build(tables.file, entry, scope)
+        loader = registry.case_loaders.get(entry.table.kind) if registry is not None else None
+        try:
+            suite, faults = _build(tables.file, entry, scope, loader if isinstance(loader, FindsModules) else None)
+        except FaultsError as error:
+            elsewhere += error.faults
+            continue
         problems.extend(faults)
         if not faults and (not problems or problems[-1].path != where):
             suites.append(suite)
-    return tuple(suites), tuple(problems)
+    return tuple(suites), tuple(problems), tuple(elsewhere)
 
 
-def _build(file: Path, entry: Declared[ModuleTestSuiteTable], scope: Scope) -> tuple[Suite, tuple[Problem, ...]]:
+def _build(
+    file: Path, entry: Declared[ModuleTestSuiteTable], scope: Scope, finder: FindsModules | None
+) -> tuple[Suite, tuple[Problem, ...]]:
     table, path = entry.table, entry.path
-    modules, source_problems = find_modules(file.parent, table.srcs, table.exclude, allow_empty=table.allow_empty)
+    modules, source_problems = find_modules(
+        file.parent, table.srcs, table.exclude, allow_empty=table.allow_empty, finder=finder
+    )
+    modules, selection_problems = select_modules(modules, table.only, table.without)
+    source_problems = (*source_problems, *selection_problems)
     targets, target_problems = find_named(scope.targets, table.targets, (*path, "targets"))
     problems = [Problem((*path, *problem.path), problem.message) for problem in source_problems]
     problems += target_problems

@@ -35,12 +35,14 @@ def compile_tags(
     backends: Sequence[str],
     targets: Iterable[TargetConfig],
     module: Sequence[str] = (),
+    own: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Return the words of a compile target, in order and once each.
 
-    `targets` are the target configs that it is reached through, `module` the words that overrides add.
+    `targets` are the target configs that it is reached through, `module` the words that overrides add, `own` those of the
+    module itself.
     """
-    words = _compile_words(suite=suite, compiler=compiler, backends=backends, targets=targets, module=module)
+    words = _compile_words(suite=suite, compiler=compiler, backends=backends, targets=targets, module=module, own=own)
     return (_COMPILE, *_distinct(words))
 
 
@@ -53,13 +55,14 @@ def run_tags(
     driver: Sequence[str],
     targets: Iterable[TargetConfig],
     module: Sequence[str] = (),
+    own: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Return the words of a run target: those of its compile target but for the sort, and those of its runtime.
 
     `driver` are the words that the driver derived from the config, `targets` the target configs that the run target is
     reached through.
     """
-    words = _compile_words(suite=suite, compiler=compiler, backends=backends, targets=targets, module=module)
+    words = _compile_words(suite=suite, compiler=compiler, backends=backends, targets=targets, module=module, own=own)
     return (_RUN, *_distinct([*words, *_run_words(runtime, driver)]))
 
 
@@ -72,9 +75,10 @@ def tag_sources(
     driver: Sequence[str],
     targets: Iterable[TargetConfig],
     module: Sequence[str] = (),
+    own: Sequence[str] = (),
 ) -> tuple[tuple[str, str], ...]:
     """Return each word of a target with where it comes from, in the order of its tags."""
-    words = _compile_words(suite=suite, compiler=compiler, backends=backends, targets=targets, module=module)
+    words = _compile_words(suite=suite, compiler=compiler, backends=backends, targets=targets, module=module, own=own)
     words += _run_words(runtime, driver) if runtime is not None else []
     sources = {_COMPILE if runtime is None else _RUN: "the sort of target"}
     for word, source in words:
@@ -93,6 +97,7 @@ def _compile_words(
     backends: Sequence[str],
     targets: Iterable[TargetConfig],
     module: Sequence[str],
+    own: Sequence[str],
 ) -> _Words:
     """Return the words with their sources. Names come before what is declared or derived."""
     words = [(suite.name, "the suite"), *((tag, f"tags of suite {suite.name}") for tag in suite.tags)]
@@ -102,6 +107,7 @@ def _compile_words(
     for target in targets:
         words.append((target.name, "the target config"))
         words += [(tag, f"tags of target config {target.name}") for tag in target.tags]
+    words += [(tag, "the module") for tag in own]
     words += [(tag, "an override of the suite") for tag in module]
     return words
 

@@ -17,7 +17,7 @@ from retarget.declarations import DeclarationLoader
 from retarget.errors import Fault, FaultsError, RetargetError, display_path
 from retarget.expansion import expand
 from retarget.extensions import Registry, load_extensions
-from retarget.model import CompileTarget, RunTarget, Suite, Target
+from retarget.model import CompileTarget, Module, RunTarget, Suite, Target
 
 from .failures import text_repr
 from .items import CompileItem, MatrixItem, RunItem
@@ -36,7 +36,7 @@ class Declared:
 
     def __init__(self, config: pytest.Config) -> None:
         self._extensions = config.stash[SETTINGS].extensions
-        self._loader = DeclarationLoader()
+        self._loader: DeclarationLoader | None = None
         self._registry: Registry | None = None
         self._suites: dict[Path, tuple[Suite, ...]] = {}
         self._told: dict[str, Path] = {}
@@ -54,12 +54,14 @@ class Declared:
     @property
     def files(self) -> tuple[Path, ...]:
         """The declaration files read, those of the configs first."""
-        return (*self._loader.matrix_files, *self.suite_files)
+        return (*(self._loader.matrix_files if self._loader is not None else ()), *self.suite_files)
 
     def suites(self, path: Path) -> tuple[Suite, ...]:
         """Read one `suite.toml`. Raises `pytest.Collector.CollectError` with the faults and nothing else."""
         if path not in self._suites:
             try:
+                if self._loader is None:
+                    self._loader = DeclarationLoader(self.registry)
                 self._suites[path] = self._loader.load_suite_file(path)
             except RetargetError as error:
                 raise self.collect_error(error, path) from error
@@ -131,7 +133,7 @@ class ModuleFile(_File):
                 continue
             asked.append(display_path(path))
             suites = [
-                suite for suite in found.suites(path) if any(module.path == self.path for module in suite.modules)
+                suite for suite in found.suites(path) if any(_is_of(module, self.path) for module in suite.modules)
             ]
             if suites:
                 file = SuiteFile.from_parent(self.parent, path=path)
@@ -180,6 +182,18 @@ class SuiteCollector(pytest.Collector):
         starts = [at for at, text in enumerate(lines) if _TABLE.match(text)]
         return starts[int(number[1])] if number is not None and int(number[1]) < len(starts) else None
 
+    def run_targets(self, module: str) -> Sequence[RunTarget]:
+        """All run targets of a module, selected or not, in declared order."""
+        return self._run_targets.get(module, ())
+
+    @cached_property
+    def _run_targets(self) -> dict[str, list[RunTarget]]:
+        by_module: dict[str, list[RunTarget]] = {}
+        for target in declared(self.config).targets(self.suite, self.path):
+            if isinstance(target, RunTarget):
+                by_module.setdefault(target.compile.module.name, []).append(target)
+        return by_module
+
     def collect(self) -> list[MatrixItem]:
         found = declared(self.config)
         targets = found.targets(self.suite, self.path)
@@ -187,7 +201,7 @@ class SuiteCollector(pytest.Collector):
         prefix = self.nodeid + "::"
         items: list[MatrixItem] = []
         for position, target in enumerate(targets):
-            if self._only is None or _module_path(target) == self._only:
+            if self._only is None or _is_of(_module(target), self._only):
                 kind = CompileItem if isinstance(target, CompileTarget) else RunItem
                 items.append(
                     kind.from_parent(
@@ -203,5 +217,10 @@ class SuiteCollector(pytest.Collector):
         return items
 
 
-def _module_path(target: Target) -> Path:
-    return (target.compile if isinstance(target, RunTarget) else target).module.path
+def _module(target: Target) -> Module:
+    return (target.compile if isinstance(target, RunTarget) else target).module
+
+
+def _is_of(module: Module, path: Path) -> bool:
+    """Whether a file named on the command line is a module's own or holds its cases."""
+    return path == module.path or path in module.data

@@ -23,6 +23,7 @@ from .commands import Commands
 __all__ = [
     "PlainWhereItMust",
     "StageFailedError",
+    "check_failed",
     "compile_failed",
     "error_repr",
     "first_line",
@@ -96,6 +97,17 @@ def run_failed(
         blocks.append(f"passed: {_names(passed)}")
     blocks += [_output(run, failure), _hint(failure)]
     blocks += [commands.text(commands.run(target, artifact, [case.function or case.name for case, _ in failed]))]
+    return StageFailedError(failure, _join(blocks))
+
+
+def check_failed(commands: Commands, target: CompileTarget, run: RunOutcome, failure: Failure) -> StageFailedError:
+    """Word an artifact that is not what its module's checks ask for."""
+    blocks = [headline(failure)]
+    failed = [(case, case.failure) for case in run.cases if case.failure is not None]
+    blocks += [_message(why) for _, why in failed[:SHOWN_CASES]] or [_message(failure)]
+    if more := [case.name for case, _ in failed[SHOWN_CASES:]]:
+        blocks.append(f"failed as well: {_names(more)}")
+    blocks += [_hint(failure), commands.text(commands.compile(target))]
     return StageFailedError(failure, _join(blocks))
 
 

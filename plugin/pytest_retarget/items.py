@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import MutableMapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn, Protocol
 
 import pytest
@@ -15,11 +16,11 @@ from _pytest._code.code import ExceptionInfo, TerminalRepr, TracebackStyle
 from _pytest.outcomes import Skipped
 from retarget.availability import host_mismatch
 from retarget.errors import RetargetError
-from retarget.extension import UnavailableError
+from retarget.extension import ChecksArtifacts, UnavailableError
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
 from retarget.outcomes import CompileOutcome, DeviceInfo, RunOutcome, Stage
 
-from .failures import compile_failed, error_repr, first_line, run_failed
+from .failures import check_failed, compile_failed, error_repr, first_line, run_failed
 from .session import SERVICES, Services
 from .summary import Record
 
@@ -40,6 +41,9 @@ class Home(Protocol):
     @property
     def line(self) -> int | None:
         """Where the suite's table starts, 0-based; None if that cannot be told."""
+
+    def run_targets(self, module: str) -> Sequence[RunTarget]:
+        """All run targets of a module of the suite, selected or not, in declared order."""
 
 
 class Blocked(Skipped):
@@ -135,6 +139,23 @@ class MatrixItem(pytest.Item):
         if text:
             self.user_properties.append((f"retarget.{name}", text))
 
+    def _note_stage(self, stage: Stage) -> None:
+        """Say how far the target came, in place of what was said before."""
+        self.user_properties[:] = [pair for pair in self.user_properties if pair[0] != "retarget.stage"]
+        self.note("stage", stage)
+
+    @property
+    def concrete(self) -> CompileTarget:
+        """The compile target with files that are there, where a kind makes its modules."""
+        return self.services.concrete(self.compile_target)
+
+    def check_files(self) -> None:
+        """Skip or fail if the module's files are to be made and cannot be."""
+        try:
+            self.services.concrete(self.compile_target)
+        except UnavailableError as error:
+            self.unavailable(str(error), error.hint)
+
     def check_compiler(self) -> None:
         """Skip or fail if the compiler is not here. Raises `RetargetError` for one that nobody brought."""
         try:
@@ -172,12 +193,22 @@ class CompileItem(MatrixItem):
     def setup(self) -> None:
         if self.services.settings.artifacts is not None:
             pytest.skip(f"not compiled: --retarget-artifacts takes artifacts from {self.services.settings.artifacts}")
+        self.services.registry.case_loader(self.target.kind)
         self.check_compiler()
+        self.check_files()
 
     def runtest(self) -> None:
         outcome = self.compiled()
         if outcome.artifact is None:
-            raise compile_failed(self.services.commands, self.target, outcome)
+            raise compile_failed(self.services.commands, self.concrete, outcome)
+        if isinstance(self.services.registry.case_loaders.get(self.target.kind), ChecksArtifacts):
+            try:
+                checked = self.services.check(self.target, outcome.artifact)
+            except UnavailableError as error:
+                self.unavailable(str(error), error.hint)
+            if checked.failure is not None:
+                self._note_stage(checked.failure.stage)
+                raise check_failed(self.services.commands, self.concrete, checked, checked.failure)
 
 
 class RunItem(MatrixItem):
@@ -200,6 +231,7 @@ class RunItem(MatrixItem):
         registry = self.services.registry
         registry.driver(runtime.driver)
         registry.case_loader(self.target.compile.kind)
+        self.check_files()
         if self.services.settings.artifacts is None:
             self._check_compiler_or_block()
         try:
@@ -210,14 +242,16 @@ class RunItem(MatrixItem):
     def runtest(self) -> None:
         outcome = self._compiled_or_blocked()
         if outcome.artifact is None:
-            self._block_or_raise(compile_failed(self.services.commands, self.target.compile, outcome))
+            self._block_or_raise(compile_failed(self.services.commands, self.concrete, outcome))
         try:
-            run = self.services.run(self.target, outcome.artifact)
+            others = self.home.run_targets(self.target.compile.module.name)
+            run = self.services.run(self.target, outcome.artifact, others)
         except UnavailableError as error:
             self._unavailable_device(error)
         self._note_run(run)
         if run.failure is not None:
-            raise run_failed(self.services.commands, self.target, outcome.artifact, run, run.failure)
+            target = replace(self.target, compile=self.concrete)
+            raise run_failed(self.services.commands, target, outcome.artifact, run, run.failure)
 
     def _compiled_or_blocked(self) -> CompileOutcome:
         """What `compiled` gives. What keeps a compile from being stored at all is its compile target's to report."""
@@ -253,8 +287,7 @@ class RunItem(MatrixItem):
     def _note_run(self, run: RunOutcome) -> None:
         self.devices = run.devices or self.devices
         stage = run.failure.stage if run.failure is not None else Stage.COMPARE
-        self.user_properties[:] = [pair for pair in self.user_properties if pair[0] != "retarget.stage"]
-        self.note("stage", stage)
+        self._note_stage(stage)
         self.note("load_seconds", run.load_seconds)
         self.note("run_seconds", run.run_seconds)
         self.note("compare_seconds", run.compare_seconds)

@@ -6,24 +6,30 @@ lets them work together. Nothing is started before something selected needs it.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from retarget.availability import host_mismatch
 from retarget.errors import RetargetError
-from retarget.extension import UnavailableError
+from retarget.extension import ComparesConfigs, MakesModules, UnavailableError
 from retarget.extensions import Registry
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig
-from retarget.outcomes import Artifact, CompileOutcome, DeviceInfo, RunOutcome
+from retarget.outcomes import Artifact, CompileOutcome, DeviceInfo, Failure, RunOutcome, Stage
 from retarget.process import available_cores
+from retarget.run.artifact import OUTPUTS_INDEX
+from retarget.text import first_line
 
 from .commands import Commands
 from .options import Settings
 from .progress import Progress
 
 if TYPE_CHECKING:
+    from retarget.build.made import MadeModules
     from retarget.build.service import BuildService
     from retarget.run.service import RunService
 
@@ -61,6 +67,9 @@ class Services:
         self._run: RunService | None = None
         self._compilers: dict[CompilerConfig, UnavailableError | RetargetError | None] = {}
         self._exported: set[tuple[str, str]] = set()
+        self._made: MadeModules | None = None
+        self._recorded: dict[tuple[str, str], Path | RetargetError] = {}
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
 
     def start(self, items: Sequence[MatrixItem]) -> None:
         """Queue every compile that the selection needs, in its order.
@@ -73,9 +82,28 @@ class Services:
         wanted: dict[str, CompileTarget] = {}
         for item in items:
             if item.compile_id not in wanted and self._is_needed(item):
-                wanted[item.compile_id] = item.compile_target
+                with suppress(UnavailableError, RetargetError):  # its own setup will say so
+                    wanted[item.compile_id] = self.concrete(item.compile_target)
         if wanted:
             self._builds().submit(list(wanted.values()))
+
+    def concrete(self, target: CompileTarget) -> CompileTarget:
+        """Return a target with the files of its module, which are made if its kind makes them.
+
+        Raises `UnavailableError` where what makes them is not installed, `RetargetError` if it fails.
+        """
+        loader = self.registry.case_loaders.get(target.kind)
+        if not isinstance(loader, MakesModules):
+            return target
+        if self._made is None:
+            from retarget.build.made import MadeModules
+
+            self._made = MadeModules(self.cache_dir / "made", self._make)
+        return self._made.resolve(target, loader)
+
+    def check(self, target: CompileTarget, artifact: Artifact) -> RunOutcome:
+        """Judge an artifact of a kind that runs nothing."""
+        return self._runs().check(self.concrete(target), artifact)
 
     def required(self, item: pytest.Item) -> str | None:
         """The first `--retarget-require` that an item matches, or None."""
@@ -97,6 +125,7 @@ class Services:
 
         Raises `UnavailableError` if the compiler is not here, `RetargetError` if a folder cannot be used.
         """
+        target = self.concrete(target)
         if self.settings.artifacts is not None:
             from retarget.build.transfer import ArtifactFolder
 
@@ -114,9 +143,86 @@ class Services:
         """The devices of a runtime config. Raises `UnavailableError` where they are not here."""
         return self._runs().devices(runtime)
 
-    def run(self, target: RunTarget, artifact: Artifact) -> RunOutcome:
-        """Run one target on its devices."""
-        return self._runs().run(target, artifact)
+    def run(
+        self, target: RunTarget, artifact: Artifact, others: Sequence[RunTarget] = (), *, record: Path | None = None
+    ) -> RunOutcome:
+        """Run one target on its devices.
+
+        `others` are the run targets of the same module, among which a case may find the config that it is to agree
+        with. What the cases gave is written to the folder `record`, if there is one.
+        """
+        target = replace(target, compile=self.concrete(target.compile))
+        try:
+            references = self._references(target, others)
+        except RetargetError as error:
+            failure = Failure(stage=Stage.LOAD, summary=first_line(str(error)), text=str(error))
+            return RunOutcome(devices=(), failure=failure)
+        return self._runs().run(target, artifact, record=record, references=references)
+
+    def _references(self, target: RunTarget, others: Sequence[RunTarget]) -> list[tuple[str, Path]]:
+        """Run, once per session, what a target's cases compare with; return the folders of what it gave.
+
+        Raises `RetargetError` where there is no such run here.
+        """
+        loader = self.registry.case_loaders.get(target.compile.kind)
+        if not isinstance(loader, ComparesConfigs):
+            return []
+        compiled = target.compile
+        names = loader.references(compiled.module, compiled.folder, compiled.compiler.name)
+        return [(name, self._recording(name, target, others)) for name in names]
+
+    def _recording(self, compiler: str, target: RunTarget, others: Sequence[RunTarget]) -> Path:
+        key = (compiler, f"{target.compile.suite} {target.compile.module.name}")
+        if key not in self._recorded:
+            try:
+                self._recorded[key] = self._record(compiler, target, others)
+            except RetargetError as error:
+                self._recorded[key] = error
+        known = self._recorded[key]
+        if isinstance(known, RetargetError):
+            raise known
+        return known
+
+    def _record(self, compiler: str, target: RunTarget, others: Sequence[RunTarget]) -> Path:
+        """Run a module as another config compiles it, on the first of its runtime configs that is here."""
+        module = target.compile.module.name
+        asked = [other for other in others if other.compile.compiler.name == compiler]
+        if not asked:
+            known = ", ".join(dict.fromkeys(other.compile.compiler.name for other in others)) or "none"
+            msg = (
+                f"the cases of {module} are to agree with compiler config {compiler!r}, which runs it nowhere in suite "
+                f"{target.compile.suite!r}; expected one of {known}"
+            )
+            raise RetargetError(msg)
+        reasons = []
+        for other in asked:
+            if (reason := host_mismatch(other.runtime)) is not None:
+                reasons.append(f"{other.name}: {reason}")
+                continue
+            try:
+                self.devices(other.runtime)
+                outcome = self.compiled(other.compile)
+                if outcome.artifact is None:
+                    why = outcome.failure.summary if outcome.failure is not None else "no artifact"
+                    reasons.append(f"{other.compile.name}: {why}")
+                    break
+                folder = self._scratch_folder()
+                concrete = replace(other, compile=self.concrete(other.compile))
+                run = self._runs().run(concrete, outcome.artifact, record=folder)
+            except (UnavailableError, RetargetError) as error:
+                reasons.append(f"{other.name}: {error}")
+                continue
+            if (folder / OUTPUTS_INDEX).exists():
+                return folder
+            reasons.append(f"{other.name}: {run.failure.summary if run.failure is not None else 'gave nothing'}")
+            break
+        msg = f"there are no results of compiler config {compiler!r} to agree with: {'; '.join(reasons)}"
+        raise RetargetError(msg)
+
+    def _scratch_folder(self) -> Path:
+        if self._scratch is None:
+            self._scratch = tempfile.TemporaryDirectory(prefix="retarget-outputs-", ignore_cleanup_errors=True)
+        return Path(tempfile.mkdtemp(dir=self._scratch.name))
 
     def statistics(self) -> dict[str, float]:
         """Compiled, reused and failed compiles, and seconds of compiling, as plain numbers for xdist's channel."""
@@ -133,6 +239,9 @@ class Services:
         """End all workers, at once."""
         build, run = self._build, self._run
         self._build = self._run = None
+        if self._scratch is not None:
+            self._scratch.cleanup()
+            self._scratch = None
         try:
             if build is not None:
                 build.close()
@@ -153,6 +262,10 @@ class Services:
         except (UnavailableError, RetargetError):
             return False  # its own setup will say so
         return True
+
+    def _make(self, kind: str, description: Path, folder: Path) -> None:
+        """Have a kind make its modules. A process without a device does it."""
+        self._runs().make(kind, description, folder)
 
     def _builds(self) -> BuildService:
         if self._build is None:

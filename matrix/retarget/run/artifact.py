@@ -7,7 +7,10 @@ from pathlib import Path
 
 from ..errors import RetargetError
 
-__all__ = ["read_artifact"]
+__all__ = ["OUTPUTS_INDEX", "read_artifact"]
+
+OUTPUTS_INDEX = "outputs.json"
+"""The file that tells that a folder of recorded outputs is whole; see `retarget.run.outputs`."""
 
 
 def read_artifact(path: Path, digest: str) -> bytes:

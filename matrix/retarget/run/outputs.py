@@ -16,13 +16,12 @@ import numpy as np
 
 from ..build.files import write_renamed
 from ..errors import RetargetError
+from .artifact import OUTPUTS_INDEX
 
 if TYPE_CHECKING:
     from ..extension import Array
 
 __all__ = ["CaseOutputs", "OutputsWriter", "dtype_named", "read_outputs"]
-
-_INDEX = "outputs.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +54,7 @@ class OutputsWriter:
 
     def close(self) -> None:
         """Write the index: from now on the outputs can be read."""
-        write_renamed(self.folder / _INDEX, json.dumps(self._cases).encode())
+        write_renamed(self.folder / OUTPUTS_INDEX, json.dumps(self._cases).encode())
 
     def _write(self, array: Array) -> dict[str, Any]:
         array = np.asarray(array)
@@ -68,7 +67,7 @@ class OutputsWriter:
 def read_outputs(folder: Path) -> tuple[CaseOutputs, ...]:
     """Read what `OutputsWriter` wrote; the arrays are mapped, not read. Raises `RetargetError` without them."""
     try:
-        cases = json.loads((folder / _INDEX).read_bytes())
+        cases = json.loads((folder / OUTPUTS_INDEX).read_bytes())
         return tuple(
             CaseOutputs(
                 name=case["name"],
