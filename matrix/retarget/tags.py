@@ -39,8 +39,8 @@ def compile_tags(
 ) -> tuple[str, ...]:
     """Return the words of a compile target, in order and once each.
 
-    `targets` are the target configs that it is reached through, `module` the words that overrides add, `own` those of the
-    module itself.
+    `targets` are the target configs that it is reached through, `module` the words that overrides add, `own` those of
+    the module itself.
     """
     words = _compile_words(suite=suite, compiler=compiler, backends=backends, targets=targets, module=module, own=own)
     return (_COMPILE, *_distinct(words))

@@ -161,7 +161,9 @@ class _Run:
             self.send(Progress(stage=Stage.COMPARE, case=case.name))
         mismatches = _failing_checks(checks)
         if failure is None and expected is not None:
-            mismatches += _failing_results(results, expected, case)
+            mismatches += _failing_results(
+                results, expected, case, "" if expected is data.expected else case.agree_with
+            )
         if self.writer is not None and failure is None:
             self.writer.add(case.name, results, [check.actual for check in checks])
         compared = time.perf_counter()
@@ -205,9 +207,11 @@ def _failing_checks(checks: Sequence[Check]) -> list[Mismatch]:
     return found
 
 
-def _failing_results(results: Sequence[Array], expected: Sequence[Array], case: Case) -> list[Mismatch]:
+def _failing_results(results: Sequence[Array], expected: Sequence[Array], case: Case, reference: str) -> list[Mismatch]:
+    """Compare all results. `reference` is the compiler config that gave what is expected, empty for the case's own."""
+    against = f" against what {reference} gave" if reference else ""
     if len(results) != len(expected):
-        summary = f"{len(results)} results, expected {len(expected)}"
+        summary = f"{len(results)} results, expected {len(expected)}{against}"
         return [Mismatch(summary=summary, report=summary)]
     found = []
     for number, (actual, wanted) in enumerate(zip(results, expected, strict=True)):
@@ -221,7 +225,7 @@ def _failing_results(results: Sequence[Array], expected: Sequence[Array], case: 
             equal_nan=tolerance.equal_nan,
         )
         if mismatch is not None:
-            found.append(_placed(mismatch, f"result {number}: "))
+            found.append(_placed(mismatch, f"result {number}{against}: "))
     return found
 
 
