@@ -1,4 +1,7 @@
-"""The hooks of the extension `filecheck`."""
+"""The hooks of the extension `filecheck`.
+
+Nothing here imports the package `filecheck`; what does is imported when a worker checks a text.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,12 @@ from collections.abc import Iterable
 
 from retarget.extension import CaseLoader, hookimpl
 
+from .cases import FileCheckLoader
+
 __all__ = ["retarget_case_loaders"]
 
 
 @hookimpl
 def retarget_case_loaders() -> Iterable[CaseLoader]:
-    """The case loaders of this extension."""
-    return ()
+    """The case loader `filecheck`."""
+    return (FileCheckLoader(),)

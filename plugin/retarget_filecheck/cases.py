@@ -1,0 +1,104 @@
+"""The case loader `filecheck`: what a compiler's output must say, written as FileCheck directives in the module."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+
+from retarget.errors import RetargetError, display_path
+from retarget.extension import ArtifactRequest, Case, CaseRequest, CheckedCase, UnavailableError
+
+from .directives import directive_faults, other_prefixes, prefixes
+
+__all__ = ["FileCheckLoader"]
+
+_HINT = "install it with `pip install 'retarget[filecheck]'`"
+_NAMED_PREFIXES = 8
+
+
+class FileCheckLoader:
+    """Checks the text that a compile gave with the directives in the module's source.
+
+    Implements `retarget.extension.CaseLoader` and `ChecksArtifacts`. Nothing is run.
+    """
+
+    kind = "filecheck"
+
+    def load(self, request: CaseRequest) -> Sequence[Case]:  # noqa: ARG002  the protocol's
+        """Return no cases: what is checked is the compiler's output."""
+        return ()
+
+    def check(self, request: ArtifactRequest) -> Sequence[CheckedCase]:
+        """Return one case: that all directives for the compiler config hold.
+
+        Raises `RetargetError` for a source or an artifact that is no text, `UnavailableError` without the package.
+        """
+        source = _text(_source_bytes(request.source))
+        if source is None:
+            msg = f"{display_path(request.source)} is no text, so it can hold no directives; expected MLIR as text"
+            raise RetargetError(msg)
+        text = _text(request.artifact)
+        if text is None:
+            msg = (
+                f"the artifact is no text ({len(request.artifact)} bytes, beginning {request.artifact[:4]!r}): there "
+                "is nothing to match; a suite of kind filecheck says up to where to compile: "
+                'compiler_flags = ["--compile-to=flow"]'
+            )
+            raise RetargetError(msg)
+        if importlib.util.find_spec("filecheck") is None:
+            msg = "the package filecheck is not installed"
+            raise UnavailableError(msg, hint=_HINT)
+        return (_checked(request, source, text),)
+
+
+def _checked(request: ArtifactRequest, source: str, text: str) -> CheckedCase:
+    mine = prefixes(request.compiler)
+    name, place = f"FileCheck {','.join(mine)}", display_path(request.source)
+    if faults := directive_faults(source, mine):
+        report = "\n".join(f"{place}:{fault.line}: error: {fault.message}" for fault in faults)
+        return CheckedCase(
+            name=name, summary=f"{request.source.name}:{faults[0].line}: {faults[0].message}", report=report
+        )
+
+    from .matching import match_text  # imports the package
+
+    complaint = match_text(
+        source=source,
+        source_name=place,
+        text=text,
+        text_name=f"{request.module.rpartition('/')[2]}_{request.compiler}.mlir",
+        prefixes=mine,
+    )
+    if complaint is None:
+        return CheckedCase(name=name)
+    if complaint.nothing:
+        return CheckedCase(name=name, summary=_nothing(place, source, mine))
+    where = f"{request.source.name}:{complaint.line}: " if complaint.line else ""
+    return CheckedCase(name=name, summary=where + complaint.message, report=complaint.report)
+
+
+def _nothing(place: str, source: str, mine: Sequence[str]) -> str:
+    others = other_prefixes(source, mine)
+    told = f"; it has {', '.join(others[:_NAMED_PREFIXES])}" if others else ""
+    return f"nothing to check: {place} has no directive {_either([f'{prefix}:' for prefix in mine])}{told}"
+
+
+def _either(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _source_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        msg = f"{display_path(path)} cannot be read: {error.strerror or error}"
+        raise RetargetError(msg) from error
+
+
+def _text(content: bytes) -> str | None:
+    """Return bytes as text; None where they are none."""
+    try:
+        return None if b"\0" in content else content.decode()
+    except UnicodeDecodeError:
+        return None

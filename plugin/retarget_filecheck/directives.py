@@ -1,0 +1,128 @@
+"""The directives of a source: which are meant for a compiler config, and which are misspelled.
+
+FileCheck passes over what it does not know, so that a misspelled directive checks nothing and says nothing. Here it is
+a fault, where it can be told from the directive of another compiler config. Directives are looked for right after `//`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+__all__ = ["COMMENTS", "DirectiveFault", "directive_faults", "other_prefixes", "prefixes"]
+
+COMMENTS = ("COM:", "RUN:")
+"""What makes FileCheck pass over a line that holds a directive further on."""
+
+SUFFIXES = ("DAG", "EMPTY", "LABEL", "NEXT", "NOT", "SAME")
+"""What may follow a prefix, besides `COUNT-<number>`. See https://llvm.org/docs/CommandGuide/FileCheck.html."""
+
+_PLAIN = "CHECK"
+_RESERVED = {comment.rstrip(":") for comment in COMMENTS}
+_WORD = re.compile(r"//+\s*(?P<word>[A-Za-z][\w.+-]*)(?P<braces>\{[^}\s]*\})?(?P<space>\s*)(?P<colon>:?)")
+_COUNT = re.compile(r"COUNT-\d+")
+_NEAR = 0.66
+"""How alike a word and a suffix must be (difflib's ratio): NXT and NTO are, the names of backends are not."""
+
+_NEAR_CHECK = {"CHEK", "CHCK", "CECK", "HECK", "CHEC", "CHCEK", "CEHCK", "HCECK", "CHEKC", "CHECKS", "CHHECK"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectiveFault:
+    """A misspelled directive: its line in the source, 1-based, and what is wrong."""
+
+    line: int
+    message: str
+
+
+def prefixes(config: str) -> tuple[str, ...]:
+    """Return the prefixes of the directives that a compiler config is checked with.
+
+    `CHECK` holds for every config; `LLVM-CPU` and `CHECK-LLVM-CPU` for the config `llvm-cpu`. A name that FileCheck has
+    for itself (`next`) is a prefix in one of these forms only.
+    """
+    name = config.upper()
+    found = [_PLAIN]
+    if name not in _RESERVED:
+        found.append(name)
+    if not _is_suffix(name):
+        found.append(f"{_PLAIN}-{name}")
+    return tuple(dict.fromkeys(found))
+
+
+def directive_faults(source: str, mine: Sequence[str]) -> tuple[DirectiveFault, ...]:
+    """Return the misspelled directives of a source, in its order. `mine` are the prefixes in use."""
+    return tuple(
+        DirectiveFault(line=number, message=message)
+        for number, line in enumerate(source.splitlines(), 1)
+        for message in _line_faults(line, mine)
+    )
+
+
+def other_prefixes(source: str, mine: Sequence[str]) -> tuple[str, ...]:
+    """Return what else looks like prefixes in a source, each once and in order."""
+    found: dict[str, None] = {}
+    for line in source.splitlines():
+        match = _WORD.search(line)
+        if match is None or not match["colon"] or match["space"]:
+            continue
+        prefix = _without_suffix(match["word"])
+        if prefix.isupper() and prefix not in mine and prefix not in _RESERVED:
+            found[prefix] = None
+    return tuple(found)
+
+
+def _line_faults(line: str, mine: Sequence[str]) -> Iterator[str]:
+    match = _WORD.search(line)
+    if match is None or any(comment in line for comment in COMMENTS):
+        return
+    word, braces, colon = match["word"], match["braces"] or "", match["colon"]
+    prefix, suffix = _split(word, mine)
+    if not colon or match["space"]:
+        if prefix and _is_suffix(suffix):  # without a suffix it may be prose: `// CHECK that ...`
+            yield f"{word} is no directive without a colon right after it; write {word}:"
+        return
+    if braces and prefix and braces != "{LITERAL}":
+        yield f"{word}{braces}: is no directive; FileCheck has the modifier {{LITERAL}} only"
+    elif not prefix and (head := re.split("[-_]", word)[0]) in _NEAR_CHECK:
+        yield f"{word}: is no directive; did you mean {_PLAIN}{word[len(head) :]}:?"
+    elif prefix and suffix and (word[len(prefix)] == "_" or not _is_suffix(suffix)):
+        yield from _suffix_faults(word, prefix, suffix)
+
+
+def _suffix_faults(word: str, prefix: str, suffix: str) -> Iterator[str]:
+    """Tell what is wrong with a suffix that FileCheck does not know; nothing where it may name a compiler config."""
+    if word[len(prefix)] == "_" and _is_suffix(suffix.upper()):
+        yield f"{word}: is no directive; did you mean {prefix}-{suffix.upper()}:?"
+        return
+    parts = suffix.split("-")
+    known = [part for part in parts if part in SUFFIXES or part == "COUNT" or part.isdigit()]
+    if suffix.partition("-")[0] == "COUNT":
+        yield f"{word}: is no directive; write how often, as in {prefix}-COUNT-2:"
+    elif len(known) == len(parts) and len(parts) > 1:
+        yield f"{word}: is no directive; a prefix takes one suffix only"
+    elif near := difflib.get_close_matches(suffix.upper(), SUFFIXES, n=1, cutoff=_NEAR):
+        yield f"{word}: is no directive; did you mean {prefix}-{near[0]}:?"
+
+
+def _split(word: str, mine: Sequence[str]) -> tuple[str, str]:
+    """Return the longest of the prefixes that a word starts with, and the rest after a `-` or `_`."""
+    for prefix in sorted(mine, key=len, reverse=True):
+        if word == prefix:
+            return prefix, ""
+        if word.startswith((f"{prefix}-", f"{prefix}_")):
+            return prefix, word[len(prefix) + 1 :]
+    return "", ""
+
+
+def _without_suffix(word: str) -> str:
+    prefix, _, suffix = word.rpartition("-")
+    if suffix.isdigit() and prefix.endswith("-COUNT"):
+        return prefix.removesuffix("-COUNT")
+    return prefix if prefix and suffix in SUFFIXES else word
+
+
+def _is_suffix(text: str) -> bool:
+    return text in SUFFIXES or _COUNT.fullmatch(text) is not None

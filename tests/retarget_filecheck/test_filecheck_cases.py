@@ -1,0 +1,179 @@
+"""The case loader `filecheck`: the package's verdict, worded for who wrote the directive."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from retarget.errors import RetargetError
+from retarget.extension import ArtifactRequest, CaseLoader, CheckedCase, ChecksArtifacts, UnavailableError
+from retarget_filecheck.cases import FileCheckLoader
+
+TEXT = """\
+module {
+  util.global private @device_a
+  util.global private @device_b
+  func.func @f() {
+    %0 = flow.dispatch @f_dispatch_0::@f_dispatch_0_matmul(%arg0)
+    return
+  }
+}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def checked(source: str | bytes, *, text: str | bytes = TEXT, config: str = "llvm-cpu") -> CheckedCase:
+    path = Path.cwd() / "a.mlir"
+    path.write_bytes(source if isinstance(source, bytes) else source.encode())
+    artifact = text if isinstance(text, bytes) else text.encode()
+    request = ArtifactRequest(module="sub/a", source=path, artifact=artifact, compiler=config)
+    (case,) = FileCheckLoader().check(request)
+    return case
+
+
+def test_it_is_a_case_loader_that_checks_artifacts() -> None:
+    loader = FileCheckLoader()
+    assert isinstance(loader, CaseLoader)
+    assert isinstance(loader, ChecksArtifacts)
+
+
+def test_directives_that_hold_give_a_case_that_holds(folder: Path) -> None:
+    case = checked("// CHECK: @device_a\n// CHECK-NEXT: @device_b\n// LLVM-CPU: flow.dispatch\n// VULKAN: nothing\n")
+    assert case == CheckedCase(name="FileCheck CHECK,LLVM-CPU,CHECK-LLVM-CPU")
+
+
+def test_each_config_is_checked_with_its_own_directives(folder: Path) -> None:
+    source = "// LLVM-CPU: @device_a\n// VULKAN: @device_c\n"
+    assert checked(source).summary == ""
+    assert checked(source, config="vulkan").summary == 'a.mlir:2: Couldn\'t match "@device_c".'
+
+
+def test_a_failure_shows_the_directive_the_place_and_the_nearest_text(folder: Path) -> None:
+    case = checked("func.func @f()\n// CHECK: @device_a\n// CHECK: %0 = flow.dispatch @f_dispatch_1::@matmul\n")
+    assert case.summary == 'a.mlir:3: Couldn\'t match "%0 = flow.dispatch @f_dispatch_1::@matmul".'
+    assert case.report.split("\n") == [
+        'a.mlir:3: error: Couldn\'t match "%0 = flow.dispatch @f_dispatch_1::@matmul".',
+        "// CHECK: %0 = flow.dispatch @f_dispatch_1::@matmul",
+        "Current position at a_llvm-cpu.mlir:3:1",
+        "  util.global private @device_b",
+        "^",
+        "Possible intended match at:",
+        "a_llvm-cpu.mlir:5:5",
+        "    %0 = flow.dispatch @f_dispatch_0::@f_dispatch_0_matmul(%arg0)",
+        "    ^",
+    ]
+
+
+def test_where_the_package_has_no_nearer_match_the_line_most_alike_is_shown(folder: Path) -> None:
+    case = checked("// CHECK: f.dispatch @f_dispatch_0::@f_dispatch_0_matmul\n")
+    assert case.report.split("\n")[-3:] == [
+        "a_llvm-cpu.mlir:5:5",
+        "    %0 = flow.dispatch @f_dispatch_0::@f_dispatch_0_matmul(%arg0)",
+        "    ^",
+    ]
+
+
+def test_what_must_not_be_there_is_shown_with_its_place(folder: Path) -> None:
+    case = checked("// CHECK: @f\n// CHECK-NOT: flow.dispatch\n")
+    assert case.summary == "a.mlir:2: CHECK-NOT: excluded string found in input ('flow.dispatch')"
+    assert case.report.split("\n")[2:] == [
+        "Matching at: a_llvm-cpu.mlir:5:10",
+        "    %0 = flow.dispatch @f_dispatch_0::@f_dispatch_0_matmul(%arg0)",
+        "         ^^^^^^^^^^^^^",
+    ]
+
+
+def test_a_long_line_is_cut_around_the_place(folder: Path) -> None:
+    case = checked("// CHECK-NOT: needle\n", text="x" * 5000 + " needle " + "y" * 5000 + "\n")
+    lines = case.report.split("\n")
+    assert lines[2] == "Matching at: a_llvm-cpu.mlir:1:5002"
+    assert len(lines[3]) <= 202
+    assert lines[3][lines[4].index("^") :].startswith("needle")
+    assert lines[4].count("^") == len("needle")
+
+
+@pytest.mark.parametrize(
+    ("source", "summary"),
+    [
+        (
+            "// VULKAN: a\n// CHECK-VMVX-NEXT: a\n",
+            "nothing to check: a.mlir has no directive CHECK:, LLVM-CPU: or CHECK-LLVM-CPU:; it has VULKAN, CHECK-VMVX",
+        ),
+        ("func.func @f()\n", "nothing to check: a.mlir has no directive CHECK:, LLVM-CPU: or CHECK-LLVM-CPU:"),
+        ("// RUN: x | FileCheck\n// COM: CHECK: a\n", None),
+    ],
+)
+def test_a_source_without_directives_for_the_config_fails(folder: Path, source: str, summary: str | None) -> None:
+    found = checked(source).summary
+    assert found.startswith("nothing to check: a.mlir has no directive")
+    assert summary is None or found == summary
+
+
+def test_misspelled_directives_fail_though_the_others_hold(folder: Path) -> None:
+    case = checked("// CHECK: @device_a\n// CHECK-NXT: @device_c\n// CHECK_DAG: @device_d\n")
+    assert case.summary == "a.mlir:2: CHECK-NXT: is no directive; did you mean CHECK-NEXT:?"
+    assert case.report.split("\n") == [
+        "a.mlir:2: error: CHECK-NXT: is no directive; did you mean CHECK-NEXT:?",
+        "a.mlir:3: error: CHECK_DAG: is no directive; did you mean CHECK-DAG:?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "summary"),
+    [
+        ("// CHECK: [[VALUE]]\n", "a.mlir:1: Variable VALUE referenced before assignment"),
+        ("// CHECK: {{(}}\n", "a.mlir:1: Malformed regex expression: '('"),
+        ("// CHECK: [[VALUE\n", "a.mlir:1: Invalid substitution block, no ]]"),
+        ("// CHECK:\n", "a.mlir:1: found empty check string with prefix 'CHECK:'"),
+        ("// CHECK: @device_[[#N:]]\n// CHECK: [[#N+1]]\n", None),
+        ("// CHECK: {{[[:odd:]]}}\n", None),
+    ],
+)
+def test_a_faulty_directive_fails_and_says_where(folder: Path, source: str, summary: str | None) -> None:
+    found = checked(source, text="@device_1 2\n").summary
+    assert found
+    if summary is not None:
+        assert found == summary
+    elif "odd" not in source:
+        assert "Numerical substitutions not supported!" in found or found.startswith("a.mlir:")
+
+
+def test_a_word_that_looks_like_a_comment_marker_hides_no_directive(folder: Path) -> None:
+    assert checked("// CHECK: %COMMON {{.*}}CHECK\n").summary.startswith("a.mlir:1: Couldn't match")
+
+
+def test_an_empty_text_holds_no_match(folder: Path) -> None:
+    assert checked("// CHECK: a\n", text="").summary == 'a.mlir:1: Couldn\'t match "a".'
+
+
+def test_line_ends_of_other_systems_are_the_same(folder: Path) -> None:
+    assert checked("// CHECK: @device_a\r\n// CHECK-NEXT: @device_b\r\n", text=TEXT.replace("\n", "\r\n")).summary == ""
+
+
+def test_an_artifact_that_is_no_text_is_refused_with_the_flag_that_gives_text(folder: Path) -> None:
+    with pytest.raises(RetargetError) as raised:
+        checked("// CHECK: a\n", text=b"PK\x03\x04\0\0")
+    assert str(raised.value) == (
+        "the artifact is no text (6 bytes, beginning b'PK\\x03\\x04'): there is nothing to match; "
+        'a suite of kind filecheck says up to where to compile: compiler_flags = ["--compile-to=flow"]'
+    )
+
+
+def test_a_source_that_is_no_text_is_refused(folder: Path) -> None:
+    with pytest.raises(
+        RetargetError, match=r"^a\.mlir is no text, so it can hold no directives; expected MLIR as text$"
+    ):
+        checked(b"ML\xefR\0")
+
+
+def test_without_the_package_it_says_which_extra_brings_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(UnavailableError, match="the package filecheck is not installed") as raised:
+        checked("// CHECK: a\n")
+    assert "retarget[filecheck]" in raised.value.hint
