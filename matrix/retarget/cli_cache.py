@@ -7,6 +7,7 @@ import json
 import sys
 from pathlib import Path
 
+from .build.made import clear_made, made_folders
 from .build.store import Store, default_cache_folder
 from .errors import RetargetError
 
@@ -36,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     store = Store(folder)
     as_json = arguments.format == "json"
     if arguments.action == "clear":
-        freed = store.clear()
+        freed = store.clear() + clear_made(folder)
         _print({"folder": str(folder), "freed": freed}, f"{folder}: {_size(freed)} freed", as_json=as_json)
         return 0
     if arguments.action == "verify":
@@ -46,12 +47,14 @@ def run(arguments: argparse.Namespace) -> int:
         _print(told, "\n".join(lines), as_json=as_json)
         return 1 if found.removed else 0
     info = store.info()
+    made = made_folders(folder)
     told = {
         "folder": str(folder),
         "entries": info.entries,
         "failures": info.failures,
         "artifacts": info.artifacts,
         "resolutions": info.resolutions,
+        "made": {path.name: size for path, size in made},
         "size": info.size,
         "max_bytes": info.max_bytes,
     }
@@ -61,6 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         f"artifacts    {info.artifacts}\n"
         f"resolutions  {info.resolutions}\n"
         f"size         {_size(info.size)} of at most {_size(info.max_bytes)}"
+        + "".join(f"\nmade         {path.name}: {_size(size)}" for path, size in made)
     )
     _print(told, text, as_json=as_json)
     return 0

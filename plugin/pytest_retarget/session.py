@@ -96,9 +96,9 @@ class Services:
         if not isinstance(loader, MakesModules):
             return target
         if self._made is None:
-            from retarget.build.made import MadeModules
+            from retarget.build.made import MADE_FOLDER, MadeModules
 
-            self._made = MadeModules(self.cache_dir / "made", self._make)
+            self._made = MadeModules(self.cache_dir / MADE_FOLDER, self._make)
         return self._made.resolve(target, loader)
 
     def check(self, target: CompileTarget, artifact: Artifact) -> RunOutcome:

@@ -16,10 +16,38 @@ from ..extension import MakesModules
 from ..model import CompileTarget
 from .key import digest_of
 
-__all__ = ["MadeModules"]
+__all__ = ["MADE_FOLDER", "MadeModules", "clear_made", "made_folders"]
+
+MADE_FOLDER = "made"
+"""The folder of the cache in which they lie."""
 
 Make = Callable[[str, Path, Path], None]
 """Takes a kind, the file that describes its modules, and an empty folder to write them to."""
+
+
+def made_folders(cache: Path) -> tuple[tuple[Path, int], ...]:
+    """Return the folders of made modules in a cache, with their sizes in bytes."""
+    folder = cache / MADE_FOLDER
+    if not folder.is_dir():
+        return ()
+    return tuple((path, _size(path)) for path in sorted(folder.iterdir()) if path.is_dir())
+
+
+def clear_made(cache: Path) -> int:
+    """Remove all made modules of a cache; return the bytes freed. Raises `RetargetError` if something cannot be."""
+    freed = 0
+    for path, size in made_folders(cache):
+        try:
+            shutil.rmtree(path)
+        except OSError as error:
+            msg = f"{path} cannot be removed: {error.strerror or error}"
+            raise RetargetError(msg) from error
+        freed += size
+    return freed
+
+
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 class MadeModules:
