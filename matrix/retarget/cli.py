@@ -42,7 +42,7 @@ _COMMANDS = {
     "devices": _Command(module="cli_devices", help="show what each driver finds on this machine"),
     "show": _Command(module="cli_show", help="print an artifact as text"),
     "schema": _Command(
-        module="cli_schema", help="print the JSON Schema of matrix.toml and suite.toml", takes_extensions=False
+        module="cli_schema", help="print the JSON Schema of the declaration files", takes_extensions=False
     ),
     "cache": _Command(module="cli_cache", help="show, check or clear the store of artifacts", takes_extensions=False),
 }

@@ -11,8 +11,8 @@ from .declarations import load_all
 from .errors import RetargetError, display_path
 from .expansion import expand
 from .extensions import Registry, load_extensions
-from .keypaths import parse_key_path
-from .model import Origin, Suite, Target
+from .model import Suite, Target
+from .places import Places
 from .selection import compile_selector
 
 __all__ = ["Declared", "Places", "add_path_argument", "check_paths", "read_declared", "table"]
@@ -61,30 +61,6 @@ def check_paths(paths: Sequence[Path], *, or_else: str = "") -> None:
         if not path.exists() and not path.is_symlink():
             msg = f"found no file or folder {display_path(path)}{or_else}"
             raise argparse.ArgumentError(None, msg)
-
-
-class Places:
-    """Says where declarations stand, with their lines; reads each file once."""
-
-    def __init__(self) -> None:
-        self._locators: dict[Path, object] = {}
-
-    def place(self, origin: Origin, *steps: str | int) -> str:
-        """Return `file:line` of a declaration, or of a key below it."""
-        line = self.line(origin, *steps)
-        return f"{display_path(origin.file)}:{line}" if line else display_path(origin.file)
-
-    def line(self, origin: Origin, *steps: str | int) -> int:
-        """Return the 1-based line of a declaration, or of a key below it; 0 if the file cannot be read any more."""
-        from .locate import Locator
-
-        if origin.file not in self._locators:
-            try:
-                self._locators[origin.file] = Locator(origin.file.read_text(encoding="utf-8"))
-            except (OSError, UnicodeDecodeError):
-                self._locators[origin.file] = None
-        locator = self._locators[origin.file]
-        return locator.line((*parse_key_path(origin.key_path), *steps)) if isinstance(locator, Locator) else 0
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import codecs
-import re
-import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -14,24 +11,23 @@ from pydantic import BaseModel, ValidationError
 
 from .axes import Combination, combinations, fill, placeholders
 from .errors import Fault, did_you_mean
-from .keypaths import KeyPath, Problem, format_key_path
+from .keypaths import KeyPath, Problem
 from .schema import (
     CompilerConfigTable,
     ConfigTable,
     DeclarationFile,
+    ExpectationTable,
     ModuleTestSuiteTable,
     RuntimeConfigTable,
     TargetConfigTable,
 )
 from .schema_faults import schema_problems
+from .toml_text import faults_of, read_toml
 
 __all__ = ["Declared", "FileTables", "faults_of", "read_tables"]
 
 _Table = TypeVar("_Table", bound=BaseModel)
 _Config = TypeVar("_Config", bound=ConfigTable)
-
-_TOML_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
-_TOML_END = " (at end of document)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,65 +53,20 @@ class FileTables:
     runtimes: tuple[Declared[RuntimeConfigTable], ...] = ()
     targets: tuple[Declared[TargetConfigTable], ...] = ()
     suites: tuple[Declared[ModuleTestSuiteTable], ...] = ()
+    expectations: tuple[Declared[ExpectationTable], ...] = ()
     faulty: Mapping[str, frozenset[str]] = field(default_factory=dict)
     hiding: frozenset[str] = frozenset()
-
-
-def faults_of(file: Path, text: str, problems: Sequence[Problem]) -> tuple[Fault, ...]:
-    """Return the problems as faults with lines."""
-    if not problems:
-        return ()
-    from .locate import Locator  # only a faulty file pays for the parser
-
-    locator = Locator(text)
-    return tuple(
-        Fault(
-            file=file,
-            line=locator.line(problem.path),
-            key_path=format_key_path(locator.shown(problem.path)),
-            message=problem.message,
-        )
-        for problem in dict.fromkeys(problems)  # the configs of a product declaration share their faults
-    )
 
 
 def read_tables(file: Path) -> tuple[FileTables, tuple[Fault, ...]]:
     """Read one file. The faults are those of the text and of each table for itself, not of what names refer to."""
     broken = FileTables(file=file, hiding=frozenset(DeclarationFile.model_fields))
-    try:
-        content = file.read_bytes().removeprefix(codecs.BOM_UTF8)  # as editors on Windows write it
-    except OSError as error:
-        reason = error.strerror or str(error)
-        return broken, (
-            Fault(file=file, line=0, key_path="", message=f"cannot be read: {reason}; expected a TOML file"),
-        )
-    try:
-        text = content.decode()
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        message = f"found the byte 0x{content[error.start]:02x}, expected UTF-8 text"
-        return broken, (Fault(file=file, line=line, key_path="", message=message),)
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        return broken, (_syntax_fault(file, text, str(error)),)
-    except RecursionError:
-        return broken, (Fault(file=file, line=0, key_path="", message="found tables nested too deeply, expected TOML"),)
+    text, data, broken_text = read_toml(file)
+    if broken_text:
+        return broken, broken_text
     problems: list[Problem] = []
     tables = _tables(file, text, data, problems)
     return tables, faults_of(file, text, problems)
-
-
-def _syntax_fault(file: Path, text: str, message: str) -> Fault:
-    place = _TOML_PLACE.search(message)
-    if place:
-        line, column = int(place.group(1)), int(place.group(2))
-        message = message[: place.start()]
-    else:
-        line, column = text.count("\n") + 1, len(text.rpartition("\n")[2]) + 1
-        message = message.removesuffix(_TOML_END)
-    message = f"found a fault of TOML syntax in column {column}: {message[:1].lower()}{message[1:]}"
-    return Fault(file=file, line=line, key_path="", message=message)
 
 
 def _tables(file: Path, text: str, data: dict[str, object], problems: list[Problem]) -> FileTables:
@@ -127,6 +78,7 @@ def _tables(file: Path, text: str, data: dict[str, object], problems: list[Probl
     runtimes = _Sort(RuntimeConfigTable, "runtime_config", data)
     targets = _Sort(TargetConfigTable, "target_config", data)
     suites = _Sort(ModuleTestSuiteTable, "module_test_suite", data)
+    expectations = _Sort(ExpectationTable, "expectation", data)
     root = data.get("root")
     tables = FileTables(
         file=file,
@@ -136,6 +88,7 @@ def _tables(file: Path, text: str, data: dict[str, object], problems: list[Probl
         runtimes=_products(runtimes, problems),
         targets=_products(targets, problems),
         suites=tuple(suites.tables),
+        expectations=tuple(expectations.tables),
         faulty={sort.kind: frozenset(sort.faulty) for sort in (compilers, runtimes, targets, suites) if sort.faulty},
         hiding=frozenset(sort.kind for sort in (compilers, runtimes, targets, suites) if sort.is_hiding),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from .errors import did_you_mean
 from .keypaths import KeyPath, Problem
@@ -17,11 +17,14 @@ _Schema = Mapping[str, object]
 _MAX_SHOWN = 60
 
 
-def schema_problems(error: ValidationError, data: object, *, prefix: KeyPath = ()) -> tuple[Problem, ...]:
+def schema_problems(
+    error: ValidationError, data: object, *, prefix: KeyPath = (), model: type[BaseModel] = DeclarationFile
+) -> tuple[Problem, ...]:
     """Return one problem per key that does not fit, in the order found.
 
-    `data` is what was validated, `prefix` where it stands in its file.
+    `data` is what was validated, `prefix` where it stands in its file, `model` what describes the whole file.
     """
+    schema = _schema_of(model)
     problems: dict[KeyPath, str] = {}
     for entry in error.errors(include_url=False, include_context=False):
         path = _path_in(data, entry["loc"], keep_last=entry["type"] == "missing")
@@ -29,12 +32,14 @@ def schema_problems(error: ValidationError, data: object, *, prefix: KeyPath = (
             continue
         full = (*prefix, *path)
         if entry["type"] == "extra_forbidden":
-            problems[path] = _unknown_key(full)
+            problems[path] = _unknown_key(schema, full)
         elif entry["type"] == "missing":
-            problems[path] = f"found no such key, expected {_expected(full)}"
+            problems[path] = f"found no such key, expected {_expected(schema, full)}"
         else:
             found = _value_at(data, path)
-            problems[path] = f"found {describe_value(found)}, expected {_expected(full)}{_listed_hint(found, full)}"
+            problems[path] = (
+                f"found {describe_value(found)}, expected {_expected(schema, full)}{_listed_hint(schema, found, full)}"
+            )
     return tuple(Problem((*prefix, *path), message) for path, message in problems.items())
 
 
@@ -59,14 +64,14 @@ def describe_value(value: object) -> str:
     return words
 
 
-def _unknown_key(path: KeyPath) -> str:
+def _unknown_key(schema: _Schema, path: KeyPath) -> str:
     key = str(path[-1])
-    known = sorted(_properties(_schema_at(path[:-1])))
+    known = sorted(_properties(_schema_at(schema, path[:-1])))
     return f"found the unknown key {key!r}, expected one of {', '.join(known)}{did_you_mean(key, known)}"
 
 
-def _listed_hint(found: object, path: KeyPath) -> str:
-    schema = _schema_at(path)
+def _listed_hint(schema: _Schema, found: object, path: KeyPath) -> str:
+    schema = _schema_at(schema, path)
     if isinstance(found, str) and schema.get("type") == "array" and _type_of(schema, "items") == "string":
         return f"; did you mean [{found!r}]?"
     return ""
@@ -98,8 +103,21 @@ def _value_at(data: object, path: KeyPath) -> object:
 
 
 @cache
-def _file_schema() -> _Schema:
-    return DeclarationFile.model_json_schema()
+def _schema_of(model: type[BaseModel]) -> _Schema:
+    """Return the model's JSON Schema with its references replaced by what they refer to."""
+    schema = model.model_json_schema()
+    return _mapping(_inlined(schema, _mapping(schema.get("$defs"))))
+
+
+def _inlined(schema: object, definitions: _Schema) -> object:
+    if isinstance(schema, Mapping):
+        reference = schema.get("$ref")
+        if isinstance(reference, str):
+            return _inlined(definitions[reference.rpartition("/")[2]], definitions)
+        return {key: _inlined(value, definitions) for key, value in schema.items() if key != "$defs"}
+    if isinstance(schema, list):
+        return [_inlined(entry, definitions) for entry in schema]
+    return schema
 
 
 def _mapping(value: object) -> _Schema:
@@ -107,9 +125,6 @@ def _mapping(value: object) -> _Schema:
 
 
 def _resolve(schema: _Schema) -> _Schema:
-    reference = schema.get("$ref")
-    if isinstance(reference, str):
-        return _mapping(_mapping(_file_schema()["$defs"])[reference.rpartition("/")[2]])
     options = schema.get("anyOf")
     if isinstance(options, Sequence):
         present = [_mapping(option) for option in options if _mapping(option).get("type") != "null"]
@@ -126,8 +141,7 @@ def _type_of(schema: _Schema, key: str) -> object:
     return _mapping(schema.get(key)).get("type")
 
 
-def _schema_at(path: KeyPath) -> _Schema:
-    schema = _file_schema()
+def _schema_at(schema: _Schema, path: KeyPath) -> _Schema:
     for step in path:
         options = schema.get("anyOf")
         if isinstance(options, Sequence):
@@ -141,12 +155,19 @@ def _schema_at(path: KeyPath) -> _Schema:
     return schema
 
 
-def _expected(path: KeyPath) -> str:
-    return _words(_schema_at(path), plural=False)
+def _expected(schema: _Schema, path: KeyPath) -> str:
+    return _words(_schema_at(schema, path), plural=False)
 
 
 _SINGULAR = {"string": "a string", "boolean": "true or false", "object": "a table", "array": "an array"}
-_PLURAL = {"string": "strings", "integer": "integers", "boolean": "booleans", "object": "tables", "array": "arrays"}
+_PLURAL = {
+    "string": "strings",
+    "integer": "integers",
+    "number": "numbers",
+    "boolean": "booleans",
+    "object": "tables",
+    "array": "arrays",
+}
 
 
 def _words(schema: _Schema, *, plural: bool) -> str:
@@ -155,12 +176,14 @@ def _words(schema: _Schema, *, plural: bool) -> str:
     if isinstance(options, Sequence):
         return " or ".join(_words(_mapping(option), plural=plural) for option in options)
     kind = schema.get("type")
+    if schema.get("format") == "date":
+        return "a date without quotes, such as 2031-01-31"
     if isinstance(kind, Sequence) and not isinstance(kind, str):
         return " or ".join(_words({"type": option}, plural=plural) for option in kind)
     if kind == "integer" and not plural:
         return f"an integer of at least {schema['minimum']}" if "minimum" in schema else "an integer"
-    if kind == "number":
-        return f"a number above {schema['exclusiveMinimum']:g}"
+    if kind == "number" and not plural:
+        return _number_words(schema)
     words = (_PLURAL if plural else _SINGULAR).get(str(kind), "a value")
     if kind == "array":
         words += f" of {_words(_mapping(schema.get('items')), plural=True)}"
@@ -169,3 +192,9 @@ def _words(schema: _Schema, *, plural: bool) -> str:
     elif kind == "object" and "additionalProperties" in schema and "properties" not in schema:
         words += f" of {_words(_mapping(schema['additionalProperties']), plural=True)}"
     return words
+
+
+def _number_words(schema: _Schema) -> str:
+    if "exclusiveMinimum" in schema:
+        return f"a number above {schema['exclusiveMinimum']:g}"
+    return f"a number of at least {schema['minimum']:g}" if "minimum" in schema else "a number"

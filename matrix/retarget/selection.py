@@ -1,4 +1,4 @@
-r"""The language of `-m` for the command line: the grammar and the meaning are those of pytest's own `-m`.
+r"""The language of `-m` for the command line and of `when`: grammar and meaning are those of pytest's own `-m`.
 
     expression   = [ disjunction ]                            an empty one selects everything, as an absent -m does
     disjunction  = conjunction { "or" conjunction }
@@ -27,13 +27,30 @@ from .errors import RetargetError
 from .model import Target
 from .tags import marks
 
-__all__ = ["Selector", "compile_selector"]
+__all__ = ["ExpressionError", "Selector", "Term", "compile_selector", "terms"]
 
 Value = str | int | bool | None
 Selector = Callable[[Target], bool]
 
 _WORD = re.compile(r"[\w:+\-.\[\]\\/]+")
 _CONSTANTS: dict[str, Value] = {"True": True, "False": False, "None": None}
+
+
+class ExpressionError(RetargetError):
+    """An expression that does not follow the grammar. `fault` begins with the 1-based column: `column 5: found …`."""
+
+    def __init__(self, expression: str, column: int, message: str) -> None:
+        self.fault = f"column {column}: {message}"
+        super().__init__(f"-m {expression!r}: {self.fault}")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One word of an expression, with its arguments: its text, its 1-based column, and what it is true of."""
+
+    text: str
+    column: int
+    selector: Selector
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +68,20 @@ class _Token:
 def compile_selector(expression: str) -> Selector:
     """Return what tells whether a target is selected.
 
-    Raises `RetargetError` with the column of the first fault.
+    Raises `ExpressionError` with the column of the first fault.
     """
     return _Parser(expression).expression()
 
 
+def terms(expression: str) -> tuple[Term, ...]:
+    """Return the words of an expression with what each selects by itself, in order. Raises `ExpressionError`."""
+    parser = _Parser(expression)
+    parser.expression()
+    return tuple(parser.terms)
+
+
 def _fail(expression: str, column: int, message: str) -> NoReturn:
-    msg = f"-m {expression!r}: column {column}: {message}"
-    raise RetargetError(msg)
+    raise ExpressionError(expression, column, message)
 
 
 def _tokens(expression: str) -> Iterator[_Token]:
@@ -97,6 +120,7 @@ class _Parser:
         self._text = text
         self._tokens = _tokens(text)
         self._token = next(self._tokens)
+        self.terms: list[Term] = []
 
     def expression(self) -> Selector:
         if self._token.sort == "end":
@@ -122,15 +146,18 @@ class _Parser:
             inner = self._negation()
             return lambda target: not inner(target)
         if self._accept("("):
-            selector = self._disjunction()
+            inner = self._disjunction()
             self._take(")", expected="')'")
-            return selector
-        word = self._take("word", expected="a word, 'not' or '('").text
+            return inner
+        first = self._take("word", expected="a word, 'not' or '('")
+        word, end = first.text, first.column + len(first.text)
+        selector: Selector = _WordSelector(word)
         if self._accept("("):
             arguments = self._arguments()
-            self._take(")", expected="',' or ')'")
-            return _MarkSelector(word, arguments)
-        return _WordSelector(word)
+            end = self._take(")", expected="',' or ')'").column + 1
+            selector = _MarkSelector(word, arguments)
+        self.terms.append(Term(self._text[first.column - 1 : end - 1], first.column, selector))
+        return selector
 
     def _arguments(self) -> tuple[tuple[str, Value], ...]:
         arguments = [self._argument()]

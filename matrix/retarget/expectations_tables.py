@@ -1,0 +1,88 @@
+"""Expectation tables → rules: words and expressions that are known, keys that go together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from .availability import word_fault
+from .files import Declared, FileTables
+from .keypaths import KeyPath, Problem, format_key_path
+from .model import Expectation, Origin
+from .schema import OUTCOMES, STAGES, ExpectationTable
+from .selection import ExpressionError, terms
+
+__all__ = ["build_expectations", "foreign_problems"]
+
+
+def build_expectations(tables: FileTables) -> tuple[tuple[Expectation, ...], tuple[Problem, ...]]:
+    """Return the rules of one file in order, and what is wrong with the others."""
+    rules: list[Expectation] = []
+    problems: list[Problem] = []
+    shared: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for entry in tables.expectations:
+        faults = tuple(_problems(entry.table, entry.path))
+        problems += faults
+        if not faults:
+            rule = _rule(entry, tables)
+            rules.append(replace(rule, stages=shared.setdefault(rule.stages, rule.stages)))
+    return tuple(rules), tuple(problems)
+
+
+def foreign_problems(tables: FileTables, file_name: str) -> Iterable[Problem]:
+    """Yield what a file that holds expectations alone must not hold."""
+    found: list[KeyPath] = [("root",)] if tables.root else []
+    for declared in (tables.compilers, tables.runtimes, tables.targets, tables.suites):
+        found += [declared[0].path] if declared else []
+    for path in found:
+        yield Problem(path, f"found {path[0]}, expected it in another file: {file_name} holds [[expectation]] only")
+
+
+def _rule(entry: Declared[ExpectationTable], tables: FileTables) -> Expectation:
+    table = entry.table
+    return Expectation(
+        match=tuple(table.match),
+        when=table.when.strip(),
+        stages=tuple(table.stage),
+        signature=table.signature.strip(),
+        outcome=table.outcome,
+        retries=table.retries or 0,
+        reason=table.reason.strip(),
+        issue=table.issue.strip(),
+        until=table.until,
+        origin=Origin(file=tables.file, key_path=format_key_path(entry.path)),
+    )
+
+
+def _problems(table: ExpectationTable, path: KeyPath) -> Iterable[Problem]:
+    yield from _repeated(table.match, (*path, "match"))
+    yield from _repeated(table.stage, (*path, "stage"))
+    for index, stage in enumerate(table.stage):
+        if fault := word_fault(stage, STAGES):
+            yield Problem((*path, "stage", index), fault)
+    if fault := word_fault(table.outcome, OUTCOMES):
+        yield Problem((*path, "outcome"), fault)
+    if not table.stage and table.outcome != "skip":
+        expected = f"expected where the targets fail: one or some of {', '.join(STAGES)}"
+        yield Problem((*path, "stage"), f"found no stage, {expected}")
+    if table.outcome == "flaky" and table.retries is None:
+        yield Problem((*path, "retries"), "found no retries, expected how often a flaky target is tried again")
+    if table.outcome != "flaky" and table.retries is not None:
+        message = f'found retries with outcome "{table.outcome}", expected it with outcome = "flaky" only'
+        yield Problem((*path, "retries"), message)
+    if not table.reason.strip():
+        yield Problem((*path, "reason"), "found no reason, expected why the targets fail")
+    if "\n" in table.signature.strip():
+        yield Problem((*path, "signature"), "found several lines, expected the first diagnostic, which is one line")
+    try:
+        terms(table.when)
+    except ExpressionError as error:
+        yield Problem((*path, "when"), f"found {table.when!r}: {error.fault}")
+
+
+def _repeated(words: Sequence[str], path: KeyPath) -> Iterable[Problem]:
+    seen: set[str] = set()
+    for index, word in enumerate(words):
+        if word in seen:
+            yield Problem((*path, index), f"found {word!r} a second time, expected it once")
+        seen.add(word)

@@ -1,0 +1,135 @@
+"""What a rule makes of what was observed, and how a person is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+
+from .model import Expectation
+from .outcomes import Observation
+from .signatures import CRASH, TIMEOUT, contains_signature
+
+__all__ = ["Ruling", "Verdict", "excuse", "expected_text", "is_expired", "judge", "observed_text", "today"]
+
+
+class Ruling(StrEnum):
+    """What follows from a rule and an observation."""
+
+    PLAIN = "plain"
+    """The target's own outcome stands."""
+
+    EXCUSED = "excused"
+    """It failed as expected."""
+
+    AGAIN = "again"
+    """It failed as flaky targets do: to be tried again."""
+
+    PASSED = "passed"
+    """It was expected to fail and passed: a failure."""
+
+    OTHERWISE = "otherwise"
+    """It was expected to fail and failed otherwise: a failure."""
+
+    EXPIRED = "expired"
+    """It failed, and the rule that would have excused it has expired: a failure."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """A ruling on one target, with the rule in force and what was observed (None: it passed)."""
+
+    ruling: Ruling
+    rule: Expectation | None = None
+    observation: Observation | None = None
+
+    @property
+    def headline(self) -> str:
+        """One line on a broken or expired rule; empty where the target's own outcome says all."""
+        if self.rule is None or self.ruling not in {Ruling.PASSED, Ruling.OTHERWISE, Ruling.EXPIRED}:
+            return ""
+        if self.ruling is Ruling.EXPIRED:
+            return f"its expectation expired on {self.rule.until}"
+        expected = f"expected to {expected_text(self.rule)}"
+        if self.observation is None:
+            return f"{expected}, but passed"
+        if self.observation.stage not in self.rule.stages:
+            return f"{expected}, but {_happened(self.observation)}"
+        return f"{expected} in another way"
+
+    def lines(self, place: str) -> tuple[tuple[str, str], ...]:
+        """What a person needs to settle it, as (word, text) pairs. `place` is where the rule stands."""
+        if self.rule is None:
+            return ()
+        lines = [("expectation", place), ("reason", self.rule.reason), ("issue", self.rule.issue)]
+        if self.ruling is Ruling.EXPIRED:
+            lines.append(("until", str(self.rule.until)))
+        else:
+            lines.append(("expected", _told(" or ".join(self.rule.stages), self.rule.signature)))
+            lines.append(("found", observed_text(self.observation)))
+        return tuple((word, text) for word, text in lines if text)
+
+    @property
+    def next_step(self) -> str:
+        """What to do about a broken or expired rule."""
+        if self.ruling is Ruling.EXPIRED:
+            return "next: mend it, or decide anew how long it is excused and change `until`"
+        first = "take the target out of the rule" if self.observation is None else "if it is so now, change the rule"
+        return f"next: {first}, or let `pytest --retarget-update-expectations` do it"
+
+
+def today() -> date:
+    """Return the current day where this process runs."""
+    return date.today()
+
+
+def is_expired(rule: Expectation, day: date) -> bool:
+    """Tell whether a rule excuses nothing any more on `day`. On its `until` it still does."""
+    return rule.until is not None and day > rule.until
+
+
+def judge(rule: Expectation | None, observation: Observation | None, *, day: date) -> Verdict:
+    """Return what a rule makes of an observation; None means that the target passed. Without a rule: nothing."""
+
+    def verdict(ruling: Ruling) -> Verdict:
+        return Verdict(ruling=ruling, rule=rule, observation=observation)
+
+    if rule is None:
+        return verdict(Ruling.PLAIN)
+    if is_expired(rule, day):
+        return verdict(Ruling.PLAIN if observation is None else Ruling.EXPIRED)
+    is_flaky = rule.outcome == "flaky"
+    if observation is None:
+        return verdict(Ruling.PLAIN if is_flaky else Ruling.PASSED)
+    if observation.stage not in rule.stages or not contains_signature(observation.signature, rule.signature):
+        return verdict(Ruling.OTHERWISE)
+    return verdict(Ruling.AGAIN if is_flaky else Ruling.EXCUSED)
+
+
+def excuse(rule: Expectation) -> str:
+    """Return why a rule excuses what it excuses: the reason, and where the fault is reported."""
+    return f"{rule.reason} ({rule.issue})" if rule.issue else rule.reason
+
+
+def expected_text(rule: Expectation) -> str:
+    """Return what a rule expects, after "expected to": `fail at compile`, `crash`, `fail at run or time out`."""
+    places = [stage for stage in rule.stages if stage not in {CRASH, TIMEOUT}]
+    words = [f"fail at {' or '.join(places)}"] if places else []
+    words += ["crash"] if CRASH in rule.stages else []
+    words += ["time out"] if TIMEOUT in rule.stages else []
+    return " or ".join(words)
+
+
+def observed_text(observation: Observation | None) -> str:
+    """Return an observation as a person reads it: `compile: failed to legalize …`, `crash: SIGFPE`, `passed`."""
+    return _told(observation.stage, observation.signature) if observation is not None else "passed"
+
+
+def _told(stage: str, signature: str) -> str:
+    return f"{stage}: {signature}" if signature else stage
+
+
+def _happened(observation: Observation) -> str:
+    if observation.stage == CRASH:
+        return f"crashed: {observation.signature}"
+    return "timed out" if observation.stage == TIMEOUT else f"failed at {observation.stage}"
