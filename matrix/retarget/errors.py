@@ -22,16 +22,19 @@ class Fault:
     """One fault in one declaration file.
 
     `line` is 1-based; 0 means that the fault concerns the file as a whole. `key_path` is written as
-    in `target_config[2].runtimes[0]` and is empty where no key is to blame.
+    in `target_config[2].runtimes[0]` and is empty where no key is to blame. `column` is 1-based, in characters; 0
+    means that the line as a whole is meant.
     """
 
     file: Path
     line: int
     key_path: str
     message: str
+    column: int = 0
 
     def __str__(self) -> str:
         where = f"{display_path(self.file)}:{self.line}" if self.line else display_path(self.file)
+        where = f"{where}:{self.column}" if self.line and self.column else where
         return f"{where}: {self.key_path}: {self.message}" if self.key_path else f"{where}: {self.message}"
 
 
@@ -39,7 +42,9 @@ class FaultsError(RetargetError):
     """All faults found, in file and line order."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
-        self.faults = tuple(sorted(faults, key=lambda fault: (str(fault.file), fault.line, fault.key_path)))
+        self.faults = tuple(
+            sorted(faults, key=lambda fault: (str(fault.file), fault.line, fault.column, fault.key_path))
+        )
         super().__init__("\n".join(str(fault) for fault in self.faults))
 
 
