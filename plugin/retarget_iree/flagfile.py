@@ -1,0 +1,265 @@
+"""Reads flagfiles of `iree-run-module`: which function is called, on what, and what it should return.
+
+    file      = line { newline line }
+    line      = "" | ("#" | "//") text | "--" name [ "=" value ]
+    argument  = "(ignored)" | "(null)" | array | [ "&" ] tensor | number      value of --input and --expected_output
+    array     = ("@" | "+" | "*") path                  a .npy file: its first array, the next one, all that are left
+    tensor    = type [ "=" [ contents ] ]               no contents: zeros
+    type      = [ { size "x" } ] element                "2x3xf32"; "f32" and "xf32" have rank 0
+    contents  = ("@" | "+") path                        raw bytes, from the start or from where the last reading ended
+              | item { item }                           one number fills the tensor
+    item      = number | " " | "," | "[" | "]"
+
+Blanks around lines, names and values do not count; later flags override earlier ones. Numbers are as in C: `0x10` is
+16, `010` is 8, `nan`, `inf` and `0x1p-3` are floats. What the tool has no other form for is written as bytes in
+hexadecimal: complex numbers and, as the tool takes them, the Booleans `00` and `01` (here `0`, `1`, `false` and `true`
+too). The tool takes what follows a number for nothing and lets numbers wrap; both are faults here.
+
+Nothing here imports NumPy: flagfiles are read in pytest's process too.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from retarget.errors import Fault, FaultsError, did_you_mean
+
+from .flagvalues import FaultyError, Place, Value, Written, parse_number, parse_value
+
+__all__ = ["Flag", "FlagFile", "Parameters", "parse_flagfile", "read_text", "split_flags"]
+
+_THRESHOLDS = {
+    "expected_f16_threshold": "float16",
+    "expected_f32_threshold": "float32",
+    "expected_f64_threshold": "float64",
+    "expected_bf16_threshold": "bfloat16",
+}
+_DEFAULT_THRESHOLDS = {"float16": 1e-3, "float32": 1e-4, "float64": 1e-4, "bfloat16": 1e-2}
+_DEFAULT_RTOL = 1e-5
+# The tool's own, from `iree-run-module --help` of IREE 3.13.
+
+_JUDGING = (
+    *_THRESHOLDS,
+    "expected_rtol",
+    "equality_mode",
+    "function",
+    "input",
+    "expected_output",
+    "module",
+    "parameters",
+)
+_PRINTING = (
+    "output",
+    "output_max_element_count",
+    "print_statistics",
+    "trace_execution",
+    "module_mode",
+    "parameter_mode",
+)
+"""Flags of the tool that bear on what it prints or how it reads, and not on the verdict."""
+_RUNTIME = re.compile(
+    r"device(?:_.*)?|(?:task|local|vulkan|cuda|cuda2|hip|amdgpu|hsa|metal|webgpu|null|executable)_.*|dump_.*|list_.*"
+)
+"""Flags of the runtime as a whole, which belong to runtime configs."""
+
+_MAX_TEXT = 64 << 20
+"""Bytes of a flagfile. Larger values belong into data files."""
+
+
+# ---------------------------------------------------------------- what a flagfile says
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flag:
+    """One flag. `value` is None where there is no `=`."""
+
+    name: str
+    place: Place
+    value: Written | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameters:
+    """A parameter file for one scope; the empty one is that of parameters without a scope."""
+
+    scope: str
+    path: Written
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlagFile:
+    """All that a flagfile says. `expected` is None where it says nothing of results.
+
+    `thresholds` are absolute tolerances by NumPy name, `rtol` is the relative one of all floating types; `exact` asks
+    for equal bytes instead.
+    """
+
+    path: Path
+    function: Written | None = None
+    inputs: tuple[Value, ...] = ()
+    expected: tuple[Value, ...] | None = None
+    module: Written | None = None
+    parameters: tuple[Parameters, ...] = ()
+    thresholds: Mapping[str, float] = field(default_factory=lambda: dict(_DEFAULT_THRESHOLDS))
+    rtol: float = _DEFAULT_RTOL
+    exact: bool = False
+
+
+# ---------------------------------------------------------------- lines and flags
+
+
+def read_text(path: Path) -> str:
+    """Return a flagfile's text. Raises `FaultsError` for one that cannot be read or is not text."""
+    whole = Place(file=path, line=0, column=0)
+    try:
+        size = path.stat().st_size
+        if size > _MAX_TEXT:
+            msg = f"found a flagfile of {size} bytes, expected at most {_MAX_TEXT}; keep values in .npy or .bin files"
+            raise FaultsError([whole.fault(msg)])
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        msg = f"cannot be read: {error.strerror or error}; expected a flagfile of iree-run-module"
+        raise FaultsError([whole.fault(msg)]) from error
+    except UnicodeDecodeError as error:
+        msg = f"found bytes that are no UTF-8 text at offset {error.start}, expected a flagfile of iree-run-module"
+        raise FaultsError([whole.fault(msg)]) from error
+
+
+def split_flags(path: Path, text: str) -> tuple[tuple[Flag, ...], tuple[Fault, ...]]:
+    """Return the flags of a flagfile's text, and the lines that are none as faults."""
+    flags: list[Flag] = []
+    faults: list[Fault] = []
+    for number, raw in enumerate(text.split("\n"), 1):
+        line = raw.strip()
+        if not line or line.startswith(("#", "//")):
+            continue
+        place = Place(file=path, line=number, column=raw.index(line) + 1)
+        if not line.startswith("--"):
+            faults.append(place.fault(_no_flag(line)))
+            continue
+        name, equals, rest = line[2:].partition("=")
+        value = None
+        if equals:
+            start = len(line) - len(rest.lstrip())
+            value = _unquoted(Written(text=rest.strip(), place=place.after(start)))
+        flags.append(Flag(name=name.strip(), place=place, value=value))
+    return tuple(flags), tuple(faults)
+
+
+def _no_flag(line: str) -> str:
+    if line.startswith("\ufeff"):
+        return "found a byte order mark, expected '--name=value'; save the file as UTF-8 without one"
+    shown = line if len(line) <= 40 else f"{line[:40]}…"
+    return f"found {shown!r}, expected a flag ('--name=value'), a comment ('#' or '//') or an empty line"
+
+
+def _unquoted(written: Written) -> Written:
+    """Drop quotes around a whole value, which a shell would have eaten."""
+    text = written.text
+    if len(text) >= 2 and text[0] == text[-1] == '"':
+        return Written(text=text[1:-1], place=written.place.after(1))
+    return written
+
+
+def parse_flagfile(path: Path, text: str) -> FlagFile:
+    """Return what a flagfile's text says. Raises `FaultsError` with all of its faults, each with line and column."""
+    flags, found = split_flags(path, text)
+    faults = list(found)
+    file = FlagFile(path=path)
+    for flag in flags:
+        try:
+            file = _with_flag(file, flag)
+        except FaultyError as error:
+            faults.append(error.fault)
+    if faults:
+        raise FaultsError(faults)
+    return file
+
+
+def _with_flag(file: FlagFile, flag: Flag) -> FlagFile:
+    if flag.name in _PRINTING:
+        return file
+    if flag.name not in _JUDGING:
+        raise FaultyError(flag.place.fault(_unknown(flag.name)))
+    written = flag.value
+    if written is None or not written.text:
+        msg = f"found --{flag.name} without a value, expected --{flag.name}={_example(flag.name)}"
+        raise FaultyError(flag.place.fault(msg))
+    if flag.name in _THRESHOLDS:
+        return replace(file, thresholds={**file.thresholds, _THRESHOLDS[flag.name]: _parse_tolerance(written)})
+    return _with_value(file, flag, written)
+
+
+def _with_value(file: FlagFile, flag: Flag, written: Written) -> FlagFile:
+    match flag.name:
+        case "input":
+            file = replace(file, inputs=(*file.inputs, parse_value(written)))
+        case "expected_output":
+            file = replace(file, expected=(*(file.expected or ()), parse_value(written)))
+        case "function":
+            file = replace(file, function=written)
+        case "module":
+            if file.module is not None:
+                msg = f"found --module a second time, expected one: the first is {file.module.text}"
+                raise FaultyError(flag.place.fault(msg))
+            file = replace(file, module=written)
+        case "parameters":
+            file = replace(file, parameters=(*file.parameters, _parse_parameters(written)))
+        case "equality_mode":
+            if written.text not in {"approximate", "exact"}:
+                guess = did_you_mean(written.text, ["approximate", "exact"])
+                msg = f"found {written.text!r}, expected approximate or exact{guess}"
+                raise FaultyError(written.place.fault(msg))
+            file = replace(file, exact=written.text == "exact")
+        case "expected_rtol":
+            file = replace(file, rtol=_parse_tolerance(written))
+    return file
+
+
+def _unknown(name: str) -> str:
+    if name == "flagfile":
+        return "found --flagfile, expected the flags themselves: a flagfile of a case includes no other"
+    if _RUNTIME.fullmatch(name):
+        return (
+            f"found --{name}, expected no flag of the runtime: where a case runs is said by the runtime config "
+            "(driver, devices, flags) in matrix.toml"
+        )
+    guess = did_you_mean(name.replace("-", "_"), (*_JUDGING, *_PRINTING))
+    return (
+        f"found --{name}, expected a flag of iree-run-module that bears on a case: {', '.join(sorted(_JUDGING))}{guess}"
+    )
+
+
+def _example(name: str) -> str:
+    examples = {
+        "function": "main",
+        "module": "model.mlir",
+        "parameters": "scope=weights.irpa",
+        "equality_mode": "exact",
+        "input": "2x3xf32=@input_0.bin",
+        "expected_output": "2x3xf32=@output_0.bin",
+    }
+    return examples.get(name, "0.0001")
+
+
+def _parse_tolerance(written: Written) -> float:
+    number = parse_number(written.text)
+    if number is None or not 0 <= number < math.inf:
+        msg = f"found {written.text!r}, expected a number of 0 or more, such as 0.001"
+        raise FaultyError(written.place.fault(msg))
+    return number
+
+
+def _parse_parameters(written: Written) -> Parameters:
+    scope, equals, path = written.text.partition("=")
+    if not equals:
+        return Parameters(scope="", path=written)
+    start = len(scope) + 1
+    if not path:
+        msg = "found no file, expected scope=file.irpa"
+        raise FaultyError(written.place.after(start).fault(msg))
+    return Parameters(scope=scope, path=Written(text=path, place=written.place.after(start)))

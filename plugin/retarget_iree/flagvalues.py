@@ -1,0 +1,295 @@
+"""The values of `--input` and `--expected_output` as text; the grammar stands in `retarget_iree.flagfile`."""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+from retarget.errors import Fault, did_you_mean
+
+__all__ = ["ELEMENTS", "FaultyError", "Form", "Place", "Value", "Written", "parse_number", "parse_value"]
+
+ELEMENTS: Mapping[str, str] = {
+    "i1": "bool",
+    **{f"{sign}{bits}": f"int{bits}" for sign in ("i", "si") for bits in (8, 16, 32, 64)},
+    **{f"ui{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
+    "f8E4M3FN": "float8_e4m3fn",
+    "f8E4M3FNUZ": "float8_e4m3fnuz",
+    "f8E5M2": "float8_e5m2",
+    "f8E5M2FNUZ": "float8_e5m2fnuz",
+    "f8E8M0FNU": "float8_e8m0fnu",
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "f32": "float32",
+    "f64": "float64",
+    "cf64": "complex64",
+    "cf128": "complex128",
+}
+"""Element types as flags name them, to NumPy's names (those of ml_dtypes among them)."""
+
+_MAX_RANK = 64
+"""As many dimensions as NumPy knows."""
+_MAX_DIGITS = 18
+
+_TYPE = re.compile(r"(?P<sizes>(?:\d*x)*)(?P<element>.*)", re.DOTALL | re.ASCII)
+_ITEM = re.compile(r"[^\s,\[\]]+")
+_INTEGER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
+_FLOAT = re.compile(
+    r"[+-]?(?:nan|inf(?:inity)?|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
+    r"|0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?\d+)?)",
+    re.IGNORECASE | re.ASCII,
+)
+_UNHELD = re.compile(r"(?:i|si|ui|f|bf|cf|x|\*)\d+|index|complex<.*>|c64|c128|pred")
+_BOOLEANS = {"00": 0, "0": 0, "false": 0, "01": 1, "1": 1, "true": 1}
+_FORMS = "2x3xf32=1 2 3 4 5 6, 4xf32=0, 2x3xf32=@file.bin, @file.npy or a number"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A place in a flagfile; line and column count from 1, columns in characters."""
+
+    file: Path
+    line: int
+    column: int
+
+    def fault(self, message: str) -> Fault:
+        """Return a fault at this place."""
+        return Fault(file=self.file, line=self.line, column=self.column, key_path="", message=message)
+
+    def after(self, characters: int) -> Place:
+        """Return the place so many characters to the right."""
+        return replace(self, column=self.column + characters)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A flag's value as it stands in the file."""
+
+    text: str
+    place: Place
+
+
+class Form(StrEnum):
+    """What an argument is: a tensor with its type, arrays of a `.npy` file, a bare number, or none."""
+
+    TENSOR = "tensor"
+    ARRAYS = "arrays"
+    NUMBER = "number"
+    IGNORED = "(ignored)"
+    NULL = "(null)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Value:
+    """One `--input` or `--expected_output`.
+
+    `shape` and `element` are a tensor's. `numbers` are its elements, one of them standing for all, or a bare number;
+    none: zeros. `path` names the file of `numbers`, and `source` how it is read: `@`, `+` or `*`.
+    """
+
+    form: Form
+    written: Written
+    shape: tuple[int, ...] = ()
+    element: str = ""
+    numbers: tuple[int | float | complex, ...] = ()
+    source: str = ""
+    path: str = ""
+
+
+class FaultyError(Exception):
+    """A fault on its way to where all of a file's are gathered."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(str(fault))
+        self.fault = fault
+
+
+# ---------------------------------------------------------------- arguments
+
+
+def parse_value(written: Written) -> Value:
+    """Return what a value says. Raises `FaultyError`."""
+    text = written.text
+    if text in {Form.IGNORED, Form.NULL}:
+        return Value(form=Form(text), written=written)
+    if text[0] in "@+*":
+        return _parse_arrays(written)
+    if text[0] == "&":
+        return _parse_tensor(written, Written(text=text[1:], place=written.place.after(1)))
+    if "=" not in text and (number := _bare_number(text)) is not None:
+        return Value(form=Form.NUMBER, written=written, numbers=(number,))
+    return _parse_tensor(written, written)
+
+
+def _parse_arrays(written: Written) -> Value:
+    source, path = written.text[0], written.text[1:].strip()
+    if not path.endswith(".npy"):
+        msg = f"found {path!r}, expected a .npy file; raw bytes need their type before them: 2x3xf32=@file.bin"
+        raise FaultyError(written.place.after(1).fault(msg))
+    return Value(form=Form.ARRAYS, written=written, source=source, path=path)
+
+
+def _bare_number(text: str) -> int | float | None:
+    if _INTEGER.fullmatch(text):
+        return _to_int(text)
+    if _FLOAT.fullmatch(text):
+        return _to_float(text)
+    return None
+
+
+def _parse_tensor(whole: Written, written: Written) -> Value:
+    kind, equals, rest = written.text.partition("=")
+    shape, element = _parse_type(Written(text=kind, place=written.place), bare=not equals)
+    start = len(kind) + 1 + len(rest) - len(rest.lstrip())
+    contents = Written(text=rest.strip(), place=written.place.after(start))
+    tensor = Value(form=Form.TENSOR, written=whole, shape=shape, element=element)
+    if contents.text[:1] in {"@", "+"}:
+        path = contents.text[1:].strip()
+        if not path:
+            msg = f"found no file after {contents.text[0]!r}, expected {kind}=@file.bin"
+            raise FaultyError(contents.place.fault(msg))
+        return replace(tensor, source=contents.text[0], path=path)
+    if contents.text[:1] == "*":
+        msg = f"found '*', expected '@' or '+': {contents.text[1:].strip() or 'a file'} holds one tensor of this type"
+        raise FaultyError(contents.place.fault(msg))
+    return replace(tensor, numbers=_parse_contents(contents, shape, element))
+
+
+def _parse_type(written: Written, *, bare: bool) -> tuple[tuple[int, ...], str]:
+    text = written.text.strip()
+    found = _TYPE.fullmatch(text)
+    sizes, element = (found["sizes"], found["element"].strip()) if found else ("", text)
+    place = written.place.after(len(sizes))
+    if bare and not sizes:
+        msg = f"found {text!r}, expected a value with its type: {_FORMS}{did_you_mean(text, ['(ignored)', '(null)'])}"
+        raise FaultyError(written.place.fault(msg))
+    if element[:1] in {"?", "-"} or re.match(r"\d.*x", element):
+        size = element.partition("x")[0]
+        msg = f"found {size!r}, expected a size of 0 or more: data has a shape without unknown sizes"
+        raise FaultyError(place.fault(msg))
+    if element not in ELEMENTS:
+        raise FaultyError(place.fault(_unknown_element(element)))
+    parts = sizes.split("x")[:-1]
+    if parts == [""]:
+        parts = []
+    if "" in parts:
+        msg = f"found {sizes!r}, expected sizes with an x after each: 2x3x{element}"
+        raise FaultyError(written.place.fault(msg))
+    if len(parts) > _MAX_RANK or any(len(part) > _MAX_DIGITS for part in parts):
+        msg = f"found {sizes!r}, expected at most {_MAX_RANK} sizes of at most {_MAX_DIGITS} digits"
+        raise FaultyError(written.place.fault(msg))
+    return tuple(map(int, parts)), element
+
+
+def _unknown_element(element: str) -> str:
+    if element in {"complex<f32>", "c64"}:
+        return f"found element type {element!r}, expected cf64, which is how iree-run-module names it"
+    if element in {"complex<f64>", "c128"}:
+        return f"found element type {element!r}, expected cf128, which is how iree-run-module names it"
+    if element == "index":
+        return "found element type 'index', expected i64, as which it is passed"
+    if _UNHELD.fullmatch(element):
+        known = ", ".join(ELEMENTS)
+        return f"found element type {element!r}, which no NumPy type holds; expected one of: {known}"
+    return f"found element type {element!r}, expected one of: {', '.join(ELEMENTS)}{_near_element(element)}"
+
+
+def _near_element(element: str) -> str:
+    """Guess what was meant: NumPy's name, another case, or a slip."""
+    for known, numpy_name in ELEMENTS.items():
+        if element.lower() in {known.lower(), numpy_name}:
+            return f"; did you mean {known!r}?"
+    return did_you_mean(element, ELEMENTS)
+
+
+def _parse_contents(written: Written, shape: tuple[int, ...], element: str) -> tuple[int | float | complex, ...]:
+    if not written.text:
+        return ()
+    items = _ITEM.findall(written.text)
+    count = math.prod(shape)
+    if len(items) != count and (len(items) != 1 or count == 0):
+        name = "x".join([*map(str, shape), element])
+        one = " (or 1 for all)" if count > 1 else ""
+        msg = f"found {len(items)} number{'s' if len(items) != 1 else ''}, expected {count} for {name}{one}"
+        raise FaultyError(written.place.fault(msg))
+    parse, expected = _reader(element)
+    try:
+        return tuple(map(parse, items))
+    except ValueError:
+        for item in _ITEM.finditer(written.text):
+            try:
+                parse(item[0])
+            except ValueError:
+                msg = f"found {item[0]!r}, expected {expected}"
+                raise FaultyError(written.place.after(item.start()).fault(msg)) from None
+        raise
+
+
+# ---------------------------------------------------------------- numbers
+
+
+@functools.cache
+def _reader(element: str) -> tuple[Callable[[str], int | float | complex], str]:
+    """Return what reads one item of an element type, raising `ValueError`, and what is expected of it in words."""
+    if element == "i1":
+        return _to_boolean, "00, 01, 0, 1, false or true, for i1"
+    if element.startswith("cf"):
+        half = "f" if element == "cf64" else "d"
+        digits = 2 * struct.calcsize(f"<2{half}")
+        return functools.partial(_to_complex, half), f"{digits} hexadecimal digits, the bytes of a number of {element}"
+    signed = re.fullmatch(r"(?P<sign>i|si|ui)(?P<bits>\d+)", element)
+    if signed is None:
+        return _to_float, f"a number, for {element}"
+    bits = int(signed["bits"])
+    low = 0 if signed["sign"] == "ui" else -(1 << (bits - 1))
+    high = (1 << (bits - 1)) - 1 if signed["sign"] == "si" else (1 << bits) - 1
+    expected = f"an integer from {low} to {high}, for {element} (0x10 is hexadecimal, 010 octal)"
+    return functools.partial(_to_int, low=low, high=high), expected
+
+
+def parse_number(text: str) -> float | None:
+    """Return a number as C reads it; None for what is none."""
+    return _to_float(text) if _FLOAT.fullmatch(text) else None
+
+
+def _to_int(text: str, *, low: int | None = None, high: int | None = None) -> int:
+    if not _INTEGER.fullmatch(text):
+        raise ValueError
+    digits = text.lstrip("+-")
+    base = 16 if digits[:2] in {"0x", "0X"} else 8 if digits[0] == "0" else 10
+    number = int(digits, base) * (-1 if text[0] == "-" else 1)
+    if (low is not None and number < low) or (high is not None and number > high):
+        raise ValueError
+    return number
+
+
+def _to_float(text: str) -> float:
+    if not _FLOAT.fullmatch(text):
+        raise ValueError
+    if text.lstrip("+-")[:2] in {"0x", "0X"}:
+        try:
+            return float.fromhex(text)
+        except OverflowError:
+            return -math.inf if text[0] == "-" else math.inf
+    return float(text)
+
+
+def _to_boolean(text: str) -> int:
+    if text not in _BOOLEANS:
+        raise ValueError
+    return _BOOLEANS[text]
+
+
+def _to_complex(half: str, text: str) -> complex:
+    """Read the bytes of a complex number, in the order of a little-endian machine's memory."""
+    size = struct.calcsize(f"<2{half}")
+    if len(text) != 2 * size:
+        raise ValueError
+    real, imaginary = struct.unpack(f"<2{half}", bytes.fromhex(text))
+    return complex(real, imaginary)

@@ -1,0 +1,252 @@
+"""Flagfiles: what is read from each form, and every fault with its line and column."""
+
+# One row a line reads better in a table of messages.
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+from retarget.errors import FaultsError
+from retarget_iree.flagfile import FlagFile, parse_flagfile, read_text, split_flags
+from retarget_iree.flagvalues import Form
+
+FILE = Path("flags.txt")
+
+
+def parse(*lines: str) -> FlagFile:
+    return parse_flagfile(FILE, "\n".join(lines))
+
+
+def faults(*lines: str) -> list[tuple[int, int, str]]:
+    with pytest.raises(FaultsError) as caught:
+        parse(*lines)
+    return [(fault.line, fault.column, fault.message) for fault in caught.value.faults]
+
+
+# ---------------------------------------------------------------- what is read
+
+
+def test_a_file_as_published_is_read() -> None:
+    file = parse(
+        "--input=2x3xf32=@input_0.bin",
+        '--input="1xi64=@input_1.bin"',
+        "--expected_output=2x3xf32=@output_0.bin",
+        "",
+    )
+    first, second = file.inputs
+    assert (first.form, first.shape, first.element, first.source, first.path) == (
+        Form.TENSOR, (2, 3), "f32", "@", "input_0.bin",
+    )  # fmt: skip
+    assert (second.shape, second.element, second.path) == ((1,), "i64", "input_1.bin")
+    assert file.expected is not None
+    assert file.expected[0].path == "output_0.bin"
+    assert file.function is None
+    assert file.thresholds == {"float16": 1e-3, "bfloat16": 1e-2, "float32": 1e-4, "float64": 1e-4}
+    assert (file.rtol, file.exact) == (1e-5, False)
+
+
+def test_comments_blanks_and_carriage_returns_do_not_count() -> None:
+    file = parse("# one", "// two", "", "  --function = main \r", "\t--expected_f32_threshold= 0.5")
+    assert file.function is not None
+    assert file.function.text == "main"
+    assert (file.function.place.line, file.function.place.column) == (4, 16)
+    assert file.thresholds["float32"] == 0.5
+    assert file.expected is None
+
+
+def test_what_only_shapes_the_output_of_the_tool_is_passed_over() -> None:
+    assert parse("--print_statistics", "--output=@x.npy", "--output_max_element_count=8") == FlagFile(path=FILE)
+
+
+def test_later_flags_override_earlier_ones_and_values_add_up() -> None:
+    file = parse("--function=f", "--function=g", "--expected_rtol=1", "--expected_rtol=0", "--equality_mode=exact")
+    assert file.function is not None
+    assert (file.function.text, file.rtol, file.exact) == ("g", 0.0, True)
+
+
+@pytest.mark.parametrize(
+    ("value", "shape", "element", "numbers"),
+    [
+        ("4xi32=1 2 3 4", (4,), "i32", (1, 2, 3, 4)),
+        ("2x2xi32=[[1 2][3 4]]", (2, 2), "i32", (1, 2, 3, 4)),
+        ("2x2xf32=[1, 2], [3, 4]", (2, 2), "f32", (1, 2, 3, 4)),
+        ("4xf32=[1 2[3,,4", (4,), "f32", (1, 2, 3, 4)),
+        ("4xf32=1", (4,), "f32", (1,)),
+        ("4xf32", (4,), "f32", ()),
+        ("4xf32=", (4,), "f32", ()),
+        ("4xf32 = 1", (4,), "f32", (1,)),
+        ("f32=5", (), "f32", (5,)),
+        ("xf32=5", (), "f32", (5,)),
+        ("xf32", (), "f32", ()),
+        ("i32=-5", (), "i32", (-5,)),
+        ("0x4xf32", (0, 4), "f32", ()),
+        ("0x4xf32=[]", (0, 4), "f32", ()),
+        ("4xf16=0x10 -inf 1e-3 .5", (4,), "f16", (16, -math.inf, 1e-3, 0.5)),
+        ("2xf64=0x1p-3 1e999", (2,), "f64", (0.125, math.inf)),
+        ("3xi16=0x7f 010 -0", (3,), "i16", (127, 8, 0)),
+        ("2xi8=255 -128", (2,), "i8", (255, -128)),
+        ("4xi1=01 00 true 0", (4,), "i1", (1, 0, 1, 0)),
+        ("2xcf64=0000803f00000040 0000000000000000", (2,), "cf64", (1 + 2j, 0)),
+        ("f8E4M3FN=1.5", (), "f8E4M3FN", (1.5,)),
+        ("2xbf16=1 2", (2,), "bf16", (1, 2)),
+        ("&2x2xi32", (2, 2), "i32", ()),
+    ],
+)  # fmt: skip
+def test_tensors(value: str, shape: tuple[int, ...], element: str, numbers: tuple[float, ...]) -> None:
+    (read,) = parse(f"--input={value}").inputs
+    assert (read.form, read.shape, read.element, read.numbers) == (Form.TENSOR, shape, element, numbers)
+
+
+@pytest.mark.parametrize(
+    ("value", "number"), [("5", 5), ("-3", -3), ("0x10", 16), ("2.5", 2.5), ("1e3", 1000.0), ("inf", math.inf)]
+)
+def test_bare_numbers(value: str, number: float) -> None:
+    (read,) = parse(f"--input={value}").inputs
+    assert (read.form, read.numbers) == (Form.NUMBER, (number,))
+    assert type(read.numbers[0]) is type(number)
+
+
+def test_not_a_number_is_read() -> None:
+    assert math.isnan(abs(parse("--input=2xf32=nan -nan").inputs[0].numbers[1]))
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "source", "path"),
+    [
+        ("@x.npy", Form.ARRAYS, "@", "x.npy"),
+        ("+x.npy", Form.ARRAYS, "+", "x.npy"),
+        ("*sub/x.npy", Form.ARRAYS, "*", "sub/x.npy"),
+        ("2xf32=@x.bin", Form.TENSOR, "@", "x.bin"),
+        ("2xf32=+a b=c.bin", Form.TENSOR, "+", "a b=c.bin"),
+        ("(ignored)", Form.IGNORED, "", ""),
+        ("(null)", Form.NULL, "", ""),
+    ],
+)
+def test_files_and_what_is_no_value(value: str, form: Form, source: str, path: str) -> None:
+    (read,) = parse(f"--expected_output={value}").expected or ()
+    assert (read.form, read.source, read.path) == (form, source, path)
+
+
+def test_parameters_have_a_scope_or_none() -> None:
+    first, second = parse("--parameters=model=w.irpa", "--parameters=b.irpa").parameters
+    assert (first.scope, first.path.text, first.path.place.column) == ("model", "w.irpa", 20)
+    assert (second.scope, second.path.text) == ("", "b.irpa")
+
+
+def test_flags_are_split_without_looking_at_values() -> None:
+    flags, wrong = split_flags(FILE, "--input=nonsense\n--module=a.mlir\nfoo")
+    assert [(flag.name, flag.value and flag.value.text) for flag in flags] == [
+        ("input", "nonsense"),
+        ("module", "a.mlir"),
+    ]
+    assert [fault.line for fault in wrong] == [3]
+
+
+# ---------------------------------------------------------------- faults
+
+ELEMENTS = (
+    "i1, i8, i16, i32, i64, si8, si16, si32, si64, ui8, ui16, ui32, ui64, f8E4M3FN, f8E4M3FNUZ, f8E5M2, f8E5M2FNUZ, "
+    "f8E8M0FNU, f16, bf16, f32, f64, cf64, cf128"
+)
+FLAGS = (
+    "equality_mode, expected_bf16_threshold, expected_f16_threshold, expected_f32_threshold, expected_f64_threshold, "
+    "expected_output, expected_rtol, function, input, module, parameters"
+)
+RUNTIME = (
+    "expected no flag of the runtime: where a case runs is said by the runtime config (driver, devices, flags) in "
+    "matrix.toml"
+)
+FORMS = "2x3xf32=1 2 3 4 5 6, 4xf32=0, 2x3xf32=@file.bin, @file.npy or a number"
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "message"),
+    [
+        ("foo", 1, "found 'foo', expected a flag ('--name=value'), a comment ('#' or '//') or an empty line"),
+        ("  -input=1", 3, "found '-input=1', expected a flag ('--name=value'), a comment ('#' or '//') or an empty line"),
+        ("\ufeff--function=f", 1, "found a byte order mark, expected '--name=value'; save the file as UTF-8 without one"),
+        ("--inptu=1", 1, f"found --inptu, expected a flag of iree-run-module that bears on a case: {FLAGS}; did you mean 'input'?"),
+        ("--expected-output=1", 1, f"found --expected-output, expected a flag of iree-run-module that bears on a case: {FLAGS}; did you mean 'expected_output'?"),
+        ("--device=local-task", 1, f"found --device, {RUNTIME}"),
+        ("--task_topology_group_count=2", 1, f"found --task_topology_group_count, {RUNTIME}"),
+        ("--flagfile=x.txt", 1, "found --flagfile, expected the flags themselves: a flagfile of a case includes no other"),
+        ("--input", 1, "found --input without a value, expected --input=2x3xf32=@input_0.bin"),
+        ("--function=", 1, "found --function without a value, expected --function=main"),
+        ("--expected_f32_threshold=abc", 26, "found 'abc', expected a number of 0 or more, such as 0.001"),
+        ("--expected_rtol=-1", 17, "found '-1', expected a number of 0 or more, such as 0.001"),
+        ("--expected_f64_threshold=nan", 26, "found 'nan', expected a number of 0 or more, such as 0.001"),
+        ("--equality_mode=exat", 17, "found 'exat', expected approximate or exact; did you mean 'exact'?"),
+        ("--parameters=scope=", 20, "found no file, expected scope=file.irpa"),
+        ("--input=@x.bin", 10, "found 'x.bin', expected a .npy file; raw bytes need their type before them: 2x3xf32=@file.bin"),
+        ("--input=@x.npz", 10, "found 'x.npz', expected a .npy file; raw bytes need their type before them: 2x3xf32=@file.bin"),
+        ("--input=4xf32=@", 15, "found no file after '@', expected 4xf32=@file.bin"),
+        ("--input=4xf32=*a.bin", 15, "found '*', expected '@' or '+': a.bin holds one tensor of this type"),
+        ("--input=f32", 9, f"found 'f32', expected a value with its type: {FORMS}"),
+        ("--expected_output=(ignore)", 19, f"found '(ignore)', expected a value with its type: {FORMS}; did you mean '(ignored)'?"),
+        ("--input=4xf33=1", 11, f"found element type 'f33', which no NumPy type holds; expected one of: {ELEMENTS}"),
+        ("--input=4xi4=1", 11, f"found element type 'i4', which no NumPy type holds; expected one of: {ELEMENTS}"),
+        ("--input=4xfloat32=1", 11, f"found element type 'float32', expected one of: {ELEMENTS}; did you mean 'f32'?"),
+        ("--input=4xF32=1", 11, f"found element type 'F32', expected one of: {ELEMENTS}; did you mean 'f32'?"),
+        ("--input=4xcomplex<f32>=1", 11, "found element type 'complex<f32>', expected cf64, which is how iree-run-module names it"),
+        ("--input=index=1", 9, "found element type 'index', expected i64, as which it is passed"),
+        ("--input=2x?xf32=1", 11, "found '?', expected a size of 0 or more: data has a shape without unknown sizes"),
+        ("--input=2x-1xf32=1", 11, "found '-1', expected a size of 0 or more: data has a shape without unknown sizes"),
+        ("--input=2xxf32=1", 9, "found '2xx', expected sizes with an x after each: 2x3xf32"),
+        ("--input=4xf32=1 2", 15, "found 2 numbers, expected 4 for 4xf32 (or 1 for all)"),
+        ("--input=4xf32=1 2 3 4 5", 15, "found 5 numbers, expected 4 for 4xf32 (or 1 for all)"),
+        ("--input=4xf32=[]", 15, "found 0 numbers, expected 4 for 4xf32 (or 1 for all)"),
+        ("--input=0x4xf32=1", 17, "found 1 number, expected 0 for 0x4xf32"),
+        ("--input=f32=1 2", 13, "found 2 numbers, expected 1 for f32"),
+        ("--input=4xf32=1 2 3 4# four", 15, "found 5 numbers, expected 4 for 4xf32 (or 1 for all)"),
+        ("--input=3xf32=1, 2, 3;", 21, "found '3;', expected a number, for f32"),
+        ("--input=1xf32=1_000", 15, "found '1_000', expected a number, for f32"),
+        ("--input=2xi32=1 2.5", 17, "found '2.5', expected an integer from -2147483648 to 4294967295, for i32 (0x10 is hexadecimal, 010 octal)"),
+        ("--input=2xsi8=1 128", 17, "found '128', expected an integer from -128 to 127, for si8 (0x10 is hexadecimal, 010 octal)"),
+        ("--input=2xui8=-1 1", 15, "found '-1', expected an integer from 0 to 255, for ui8 (0x10 is hexadecimal, 010 octal)"),
+        ("--input=1xi8=08", 14, "found '08', expected an integer from -128 to 255, for i8 (0x10 is hexadecimal, 010 octal)"),
+        ("--input=2xi1=1 2", 16, "found '2', expected 00, 01, 0, 1, false or true, for i1"),
+        ("--input=1xcf64=1", 16, "found '1', expected 16 hexadecimal digits, the bytes of a number of cf64"),
+        ("--input=1xcf128=zz", 17, "found 'zz', expected 32 hexadecimal digits, the bytes of a number of cf128"),
+        (f"--input={'1x' * 65}f32=1", 9, f"found {'1x' * 65!r}, expected at most 64 sizes of at most 18 digits"),
+        (f"--input={'9' * 5000}xf32=1", 9, f"found {'9' * 5000 + 'x'!r}, expected at most 64 sizes of at most 18 digits"),
+    ],
+)  # fmt: skip
+def test_each_fault_has_its_column(line: str, column: int, message: str) -> None:
+    assert faults(line) == [(1, column, message)]
+
+
+def test_all_faults_of_a_file_are_told_at_once_with_file_line_and_column() -> None:
+    with pytest.raises(FaultsError) as caught:
+        parse("--function=f", "--inptu=1", "# fine", "  --input=2xi32=1 x", "bar", "--module=a.mlir", "--module=b.mlir")
+    assert str(caught.value).splitlines() == [
+        f"flags.txt:2:1: found --inptu, expected a flag of iree-run-module that bears on a case: {FLAGS}; "
+        "did you mean 'input'?",
+        "flags.txt:4:19: found 'x', expected an integer from -2147483648 to 4294967295, for i32 "
+        "(0x10 is hexadecimal, 010 octal)",
+        "flags.txt:5:1: found 'bar', expected a flag ('--name=value'), a comment ('#' or '//') or an empty line",
+        "flags.txt:7:1: found --module a second time, expected one: the first is a.mlir",
+    ]
+
+
+def test_a_file_that_is_no_text_or_too_long_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for content, message in (
+        (b"--input=\xff", "found bytes that are no UTF-8 text at offset 8, expected a flagfile of iree-run-module"),
+        (None, "cannot be read: No such file or directory; expected a flagfile of iree-run-module"),
+    ):
+        path = tmp_path / ("flags.txt" if content else "none.txt")
+        if content:
+            path.write_bytes(content)
+        with pytest.raises(FaultsError) as caught:
+            read_text(path)
+        assert str(caught.value) == f"{path.name}: {message}"
+    with (tmp_path / "long.txt").open("wb") as stream:
+        stream.truncate(1 << 32)
+    with pytest.raises(FaultsError) as caught:
+        read_text(tmp_path / "long.txt")
+    assert str(caught.value) == (
+        "long.txt: found a flagfile of 4294967296 bytes, expected at most 67108864; keep values in .npy or .bin files"
+    )
