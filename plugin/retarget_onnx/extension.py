@@ -1,4 +1,4 @@
-"""The hooks of the extension `onnx`."""
+"""The hooks of the extension `onnx`: the case loader `onnx-backend`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Iterable
 
 from retarget.extension import CaseLoader, hookimpl
 
+from .loader import OnnxBackendLoader
+
 __all__ = ["retarget_case_loaders"]
 
 
 @hookimpl
 def retarget_case_loaders() -> Iterable[CaseLoader]:
-    """The case loaders of this extension."""
-    return ()
+    """The case loader `onnx-backend`."""
+    return (OnnxBackendLoader(),)

@@ -1,0 +1,106 @@
+"""The node tests of the installed package onnx: models, data and what the manifest says of them.
+
+Only this module imports onnx. It takes some seconds to have the package make its tests, so pytest's process never
+imports it.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from retarget.errors import RetargetError
+
+from .manifest import Entry, Manifest
+
+__all__ = ["installed_manifest", "installed_tests", "installed_version"]
+
+_WORDS: Mapping[str, str] = {
+    "FLOAT": "f32",
+    "DOUBLE": "f64",
+    "FLOAT16": "f16",
+    "BFLOAT16": "bf16",
+    "FLOAT8E4M3FN": "f8E4M3FN",
+    "FLOAT8E4M3FNUZ": "f8E4M3FNUZ",
+    "FLOAT8E5M2": "f8E5M2",
+    "FLOAT8E5M2FNUZ": "f8E5M2FNUZ",
+    "FLOAT8E8M0": "f8E8M0FNU",
+    "FLOAT4E2M1": "f4E2M1FN",
+    "BOOL": "bool",
+    "STRING": "string",
+    "COMPLEX64": "complex64",
+    "COMPLEX128": "complex128",
+    **{f"INT{bits}": f"i{bits}" for bits in (2, 4, 8, 16, 32, 64)},
+    **{f"UINT{bits}": f"u{bits}" for bits in (2, 4, 8, 16, 32, 64)},
+}
+"""ONNX's names of element types (`TensorProto.DataType`) as tags: MLIR's, but for the sign of integers."""
+_DEFAULT_DOMAINS = ("", "ai.onnx")
+_EXPANDED = "_expanded"
+"""What ONNX puts after a test's name for the test of the operator's function body."""
+
+
+def installed_version() -> str:
+    """Return `onnx VERSION`. Imports nothing of it. Raises `RetargetError` where it is not installed."""
+    try:
+        return f"onnx {importlib.metadata.version('onnx')}"
+    except importlib.metadata.PackageNotFoundError as error:
+        msg = "the package onnx is not installed; install it with `pip install onnx`"
+        raise RetargetError(msg) from error
+
+
+def installed_tests() -> Sequence[Any]:
+    """Have onnx make its node tests and return them (`onnx.backend.test.case.test_case.TestCase`), in its order.
+
+    Some seconds. Their random data come from seeds, the same each time. Raises `RetargetError` where onnx is not
+    installed or keeps its tests in another form.
+    """
+    version = installed_version()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NumPy's, about the infinities that some tests make on purpose
+        try:
+            from onnx.backend.test.loader import load_model_tests
+
+            tests: Sequence[Any] = load_model_tests(kind="node")
+        except (ImportError, OSError, ValueError) as error:
+            msg = f"{version} does not make its node tests: {error}"
+            raise RetargetError(msg) from error
+    if not tests or any(test.model is None or test.data_sets is None for test in tests):
+        msg = f"{version} keeps its node tests in another form; expected a version that makes them, such as onnx 1.23"
+        raise RetargetError(msg)
+    return tests
+
+
+def installed_manifest() -> Manifest:
+    """Return the manifest of the installed package. Raises `RetargetError` as `installed_tests` does."""
+    tests = installed_tests()
+    operators = {test.name: test.model.graph.node[0].op_type for test in tests}
+    entries = tuple(Entry(name=test.name, tags=tuple(_tags(test, operators))) for test in tests)
+    return Manifest(package=installed_version(), entries=entries)
+
+
+def _tags(test: Any, operators: Mapping[str, str]) -> Iterator[str]:
+    tested, expanded, _ = test.name.rpartition(_EXPANDED)
+    yield f"op-{operators.get(tested, operators[test.name])}"
+    for opset in test.model.opset_import:
+        yield f"opset-{opset.version}" if opset.domain in _DEFAULT_DOMAINS else f"{opset.domain}-{opset.version}"
+    graph = test.model.graph
+    yield from dict.fromkeys(word for value in (*graph.input, *graph.output) for word in _type_words(value.type))
+    if expanded and tested in operators:
+        yield "expanded"
+
+
+def _type_words(declared: Any) -> Iterator[str]:
+    """Yield the words of a declared type: element types, and `sequence`, `optional`, `map` around them."""
+    sort = declared.WhichOneof("value")
+    inner = getattr(declared, sort)
+    if sort in {"tensor_type", "sparse_tensor_type"}:
+        from onnx import TensorProto
+
+        name = TensorProto.DataType.Name(inner.elem_type)
+        yield _WORDS.get(name, name.lower())
+        return
+    yield sort.removesuffix("_type")
+    if sort != "map_type":
+        yield from _type_words(inner.elem_type)

@@ -1,0 +1,103 @@
+"""The kind `onnx-backend`: modules from a manifest, programs and data from the installed package onnx."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from retarget.errors import RetargetError, display_path
+from retarget.extension import Case, CaseRequest, UnavailableError
+from retarget.model import Module
+
+from .layout import CASES_FILE, MODEL_FILE
+from .manifest import read_manifest
+
+__all__ = ["OnnxBackendLoader"]
+
+_MADE_FILE = "made.json"
+"""Stands beside the tests' folders: who made them, and which of the manifest it does not have."""
+_LAYOUT = "1"
+"""Changes whenever `make` writes other files for the same tests."""
+
+
+class OnnxBackendLoader:
+    """Implements `CaseLoader`, `FindsModules` and `MakesModules` of `retarget.extension`.
+
+    A suite's `srcs` name manifests. Each entry is a module with the tags of its line; `only` and `without` of the suite
+    choose among them.
+    """
+
+    kind = "onnx-backend"
+
+    def find_modules(self, folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
+        """Return a module for each entry. Raises `RetargetError` for a file that is no manifest."""
+        del folder
+        return [
+            Module(name=entry.name, path=path, entry=entry.name, tags=entry.tags)
+            for path in srcs
+            for entry in read_manifest(path).entries
+        ]
+
+    def version(self) -> str:
+        """Name the packages that models and data come from."""
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            packages = [f"{name} {version(name)}" for name in ("onnx", "numpy", "ml_dtypes")]
+        except PackageNotFoundError as error:
+            reason = f"the package {error.name} is not installed"
+            hint = "install it with `pip install retarget[onnx]`"
+            raise UnavailableError(reason, hint=hint) from error
+        return ", ".join([*packages, f"layout {_LAYOUT}"])
+
+    def make(self, description: Path, folder: Path) -> None:
+        """Write the model and the data of every entry that the installed package has. Some seconds."""
+        from .installed import installed_tests, installed_version
+        from .stored import write_test
+
+        manifest = read_manifest(description)
+        tests = {test.name: test for test in installed_tests()}
+        for entry in manifest.entries:
+            if entry.name in tests:
+                write_test(tests[entry.name], folder / entry.name)
+        missing = [entry.name for entry in manifest.entries if entry.name not in tests]
+        made = {"package": installed_version(), "manifest": manifest.package, "missing": missing}
+        (folder / _MADE_FILE).write_text(json.dumps(made) + "\n", encoding="utf-8")
+
+    def made(self, module: Module, folder: Path) -> Module:
+        """Return the module with its model and cases. Raises `RetargetError` if the installed onnx has no such test."""
+        here = folder / module.entry
+        model = here / MODEL_FILE
+        if model.is_file():
+            return replace(module, path=model, data=(here / CASES_FILE,))
+        made = _read_made(folder)
+        msg = (
+            f"{made['package']} has no test {module.entry}; the manifest {display_path(module.path)} was written by "
+            f"{made['manifest']}: install that, or write the manifest again with "
+            f"`python -m retarget_onnx.manifest -o {display_path(module.path)}`"
+        )
+        raise RetargetError(msg)
+
+    def load(self, request: CaseRequest) -> Sequence[Case]:
+        """Return a case for each data set of the test. Raises `RetargetError` where it is not clear what to call."""
+        from .stored import read_cases
+
+        names = [function.name for function in request.functions]
+        if len(names) != 1:
+            msg = f"the artifact exports {', '.join(names) or 'no function'}; expected one function, the model's graph"
+            raise RetargetError(msg)
+        if not request.data:
+            msg = f"module {request.module} has no cases: its programs were not made; report this with the log"
+            raise RetargetError(msg)
+        return [case for path in request.data for case in read_cases(path, names[0])]
+
+
+def _read_made(folder: Path) -> dict[str, str]:
+    try:
+        document = json.loads((folder / _MADE_FILE).read_bytes())
+        return {"package": str(document["package"]), "manifest": str(document["manifest"])}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        msg = f"{folder}: the folder of made ONNX tests is damaged; clear the cache with `retarget cache clear`"
+        raise RetargetError(msg) from error

@@ -1,0 +1,128 @@
+"""The files of one made test, written by `make` and read when its cases run.
+
+A folder per test, laid out so that a person can use the tools on it:
+
+    model.onnx       the program
+    input_0.bin …    raw little-endian elements, row-major, 4-bit ones a byte each; `iree-run-module` takes them as
+    output_0.bin …   `--input=2x3xf32=@input_0.bin`; data sets after the first have `set_1_` and so on in front
+    cases.json       names, element types, shapes, tolerances
+
+A value that is no tensor of numbers (a sequence, an optional, a tensor of strings) has no file; `cases.json` says what
+it is, and a case with one fails when it is read: no HAL buffer view holds it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+from retarget.datafiles import read_bin
+from retarget.errors import RetargetError
+from retarget.extension import Case, CaseData, Tolerance
+
+from .layout import CASES_FILE, MODEL_FILE
+
+if TYPE_CHECKING:
+    from retarget.extension import Array
+
+__all__ = ["read_cases", "write_test"]
+
+_BFLOAT16_RTOL = 2.0**-6
+"""Two units in the last place of bfloat16: the least relative tolerance that onnx's own runner gives its results
+(`assert_similar_outputs` in `onnx/backend/test/runner`)."""
+
+
+# ---------------------------------------------------------------- writing, with onnx
+
+
+def write_test(test: Any, folder: Path) -> None:
+    """Write one of onnx's test cases into the new folder `folder`."""
+    folder.mkdir()
+    (folder / MODEL_FILE).write_bytes(test.model.SerializeToString(deterministic=True))
+    cases = []
+    for number, (inputs, outputs) in enumerate(test.data_sets):
+        before = f"set_{number}_" if number else ""
+        graph = test.model.graph
+        cases.append(
+            {
+                "name": f"test_data_set_{number}",
+                "inputs": _write_values(folder, f"{before}input", graph.input, inputs),
+                "expected": _write_values(folder, f"{before}output", graph.output, outputs),
+            }
+        )
+    document = {"rtol": test.rtol, "atol": test.atol, "cases": cases}
+    (folder / CASES_FILE).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+
+def _write_values(folder: Path, stem: str, declared: Sequence[Any], values: Sequence[Any]) -> list[dict[str, object]]:
+    written: list[dict[str, object]] = []
+    for number, (value_info, value) in enumerate(zip(declared, values, strict=True)):
+        sort = value_info.type.WhichOneof("value")
+        if sort != "tensor_type":
+            written.append({"name": value_info.name, "is": f"of type {sort.removesuffix('_type')}"})
+            continue
+        array = _array(value)
+        if array.dtype.kind in "OSU":
+            written.append({"name": value_info.name, "is": "a tensor of strings"})
+            continue
+        file = f"{stem}_{number}.bin"
+        (folder / file).write_bytes(np.ascontiguousarray(array).tobytes())
+        written.append(
+            {"name": value_info.name, "dtype": array.dtype.name, "shape": list(array.shape), "file": file},
+        )
+    return written
+
+
+def _array(value: Any) -> Array:
+    if hasattr(value, "SerializeToString"):
+        from onnx import numpy_helper
+
+        return np.asarray(numpy_helper.to_array(value))
+    return np.asarray(value)
+
+
+# ---------------------------------------------------------------- reading, without onnx
+
+
+def read_cases(path: Path, function: str) -> tuple[Case, ...]:
+    """Return the cases of a `cases.json`, each a call of `function`; their values are read when they run.
+
+    Raises `RetargetError` for a damaged file.
+    """
+    try:
+        document = json.loads(path.read_bytes())
+        rtol, atol = float(document["rtol"]), float(document["atol"])
+        tolerances = {
+            "": Tolerance(atol=atol, rtol=rtol),
+            "bfloat16": Tolerance(atol=atol, rtol=max(rtol, _BFLOAT16_RTOL)),
+        }
+        return tuple(_case(path.parent, one, function, tolerances) for one in document["cases"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        msg = f"{path}: a damaged file of cases ({type(error).__name__}: {error}); run `retarget cache clear`"
+        raise RetargetError(msg) from error
+
+
+def _case(folder: Path, written: Any, function: str, tolerances: Mapping[str, Tolerance]) -> Case:
+    inputs = [(f"input {value['name']!r}", value) for value in written["inputs"]]
+    expected = [(f"output {value['name']!r}", value) for value in written["expected"]]
+
+    def read() -> CaseData:
+        return CaseData(
+            inputs=tuple(_read_value(folder, what, value) for what, value in inputs),
+            expected=tuple(_read_value(folder, what, value) for what, value in expected),
+        )
+
+    return Case(name=str(written["name"]), function=function, read=read, tolerances=tolerances)
+
+
+def _read_value(folder: Path, what: str, value: Mapping[str, Any]) -> Array:
+    if "is" in value:
+        msg = f"{what} is {value['is']}, which no buffer view holds; expected a tensor of numbers"
+        raise RetargetError(msg)
+    name = value["dtype"]
+    dtype = np.dtype(getattr(ml_dtypes, name, name))
+    return read_bin(folder / value["file"], dtype=dtype, shape=value["shape"])
