@@ -64,8 +64,19 @@ def data_limit() -> int:
 
 
 def type_text(shape: Sequence[int], dtype: npt.DTypeLike) -> str:
-    """Return shape and element type as messages name them: `2x3xfloat32`, `float32` for rank 0."""
-    return "x".join([*map(str, shape), np.dtype(dtype).name])
+    """Return shape and element type as compilers name them: `2x3xf32`, `f32` for rank 0, `4xi1` of Booleans."""
+    return "x".join([*map(str, shape), _element_text(np.dtype(dtype))])
+
+
+def _element_text(dtype: np.dtype[Any]) -> str:
+    if dtype.name.startswith("float8_"):
+        return f"f8{dtype.name.removeprefix('float8_').upper()}"
+    if dtype.kind == "b":
+        return "i1"
+    if dtype.kind == "c":
+        return f"complex<f{4 * dtype.itemsize}>"
+    letter = {"i": "i", "u": "ui", "f": "f"}.get(dtype.kind)
+    return dtype.name.replace("bfloat", "bf") if letter is None else f"{letter}{8 * dtype.itemsize}"
 
 
 # ---------------------------------------------------------------- paths

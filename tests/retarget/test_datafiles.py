@@ -18,6 +18,7 @@ from retarget.datafiles import (
     read_bin,
     read_npy,
     read_npz,
+    type_text,
 )
 from retarget.errors import RetargetError
 
@@ -133,7 +134,7 @@ def test_any_byte_but_zero_is_true(tmp_path: Path) -> None:
 def test_a_file_of_another_size_is_refused(tmp_path: Path, size: int, word: str) -> None:
     (tmp_path / "a.bin").write_bytes(bytes(size))
     assert fault(read_bin, tmp_path / "a.bin", dtype="float32", shape=(2, 3)) == (
-        f"data file a.bin is {word}: expected 24 bytes for 2x3xfloat32, found {size}"
+        f"data file a.bin is {word}: expected 24 bytes for 2x3xf32, found {size}"
     )
 
 
@@ -141,7 +142,7 @@ def test_a_shape_that_no_machine_holds_is_a_short_file_and_takes_no_memory(tmp_p
     (tmp_path / "a.bin").write_bytes(bytes(4))
     assert fault(read_bin, tmp_path / "a.bin", dtype="float32", shape=(1 << 40, 1 << 40)) == (
         "data file a.bin is short: expected 4835703278458516698824704 bytes for "
-        "1099511627776x1099511627776xfloat32, found 4"
+        "1099511627776x1099511627776xf32, found 4"
     )
 
 
@@ -154,7 +155,7 @@ def test_arrays_follow_each_other_in_a_raw_file(tmp_path: Path) -> None:
         "data file a.bin is oversized: expected 16 bytes for all that is read from it, found 24"
     )
     assert fault(raw.next, dtype="float32", shape=(3,)) == (
-        "data file a.bin is short: expected 12 bytes for 3xfloat32 at byte 16, found 8"
+        "data file a.bin is short: expected 12 bytes for 3xf32 at byte 16, found 8"
     )
 
 
@@ -230,7 +231,7 @@ def test_a_file_cut_short_is_told(tmp_path: Path) -> None:
     content = (tmp_path / "a.npy").read_bytes()
     (tmp_path / "a.npy").write_bytes(content[:-4])
     assert fault(read_npy, tmp_path / "a.npy") == (
-        "data file a.npy is short: expected 24 bytes for 2x3xfloat32 after its header, found 20"
+        "data file a.npy is short: expected 24 bytes for 2x3xf32 after its header, found 20"
     )
     for size in (0, 5, 9, 40):
         (tmp_path / "a.npy").write_bytes(content[:size])
@@ -281,3 +282,18 @@ def test_what_is_no_archive_of_arrays_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "c.npz", "w") as archive:
         archive.writestr("x.npy", b"text")
     assert fault(read_npz, tmp_path / "c.npz", "x").startswith("data file c.npz is no .npz archive of arrays: ")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shape", "text"),
+    [
+        ("float32", (2, 3), "2x3xf32"),
+        ("bool", (4,), "4xi1"),
+        ("uint8", (), "ui8"),
+        ("complex64", (2,), "2xcomplex<f32>"),
+        (ml_dtypes.bfloat16, (2,), "2xbf16"),
+        (ml_dtypes.float8_e4m3fn, (2,), "2xf8E4M3FN"),
+    ],
+)
+def test_types_are_named_as_compilers_do(dtype: str, shape: tuple[int, ...], text: str) -> None:
+    assert type_text(shape, dtype) == text
