@@ -64,7 +64,8 @@ def match_text(
     )
     said = io.StringIO()
     try:
-        with contextlib.redirect_stderr(said):
+        # On one path the package tells standard output where it goes (1.0.6).
+        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
             parser = Parser(options, io.StringIO(source), *pattern_for_opts(options))
             status = _Matcher(options, _Input(text_name, text.replace("\r\n", "\n")), parser).run()
     except Exception as error:  # directives that the package knows of and cannot do raise whatever they like

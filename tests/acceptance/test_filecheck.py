@@ -1,0 +1,105 @@
+"""Suites of kind `filecheck`, with the real compiler."""
+
+from __future__ import annotations
+
+from acceptance_support import CPU, GOOD, Project, block, commands, shell, suite
+
+FLOW = 'compiler_flags = ["--compile-to=flow"]\n'
+
+HOLDS = """\
+// CHECK-LABEL: flow.executable private @add_dispatch_0
+// CHECK: arith.addf
+// VMVX: hal.executable.target<"vmvx"
+// VULKAN: never looked for
+func.func @add(%a: tensor<3xf32>, %b: tensor<3xf32>) -> tensor<3xf32> {
+  %c = arith.addf %a, %b : tensor<3xf32>
+  return %c : tensor<3xf32>
+}
+"""
+
+DIFFERS = HOLDS.replace("CHECK: arith.addf", "CHECK: arith.mulf %in, %in_0")
+
+
+def texts(project: Project, flags: str = FLOW, **modules: str) -> None:
+    project.write({"matrix.toml": CPU, "suites/suite.toml": suite("text", kind="filecheck") + flags})
+    project.write({f"suites/{name}.mlir": text for name, text in modules.items()})
+
+
+def test_a_text_that_holds_passes_and_there_is_nothing_to_run(project: Project) -> None:
+    texts(project, holds=HOLDS)
+    result = project.run()
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*1 suite, 1 compile target, 0 run targets*"])
+
+
+def test_a_text_that_differs_fails_in_filechecks_words_and_the_command_gives_the_text(project: Project) -> None:
+    texts(project, differs=DIFFERS)
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    lines = block(result, "text: differs_vmvx")
+    assert lines[0] == 'compare: differs.mlir:2: Couldn\'t match "arith.mulf %in, %in_0".'
+    assert lines[2:4] == [
+        'suites/differs.mlir:2: error: Couldn\'t match "arith.mulf %in, %in_0".',
+        "// CHECK: arith.mulf %in, %in_0",
+    ]
+    assert lines[4].startswith("Current position at differs_vmvx.mlir:")
+    near = lines.index("Possible intended match at:")
+    assert lines[near + 2].strip().startswith("%")
+    assert "arith.addf %in, %in_0" in lines[near + 2]
+    by_hand = commands(lines)
+    assert any("iree-compile" in line and "--compile-to=flow" in line for line in by_hand)
+    path = by_hand[-1].split()[-1]
+    assert path.endswith("differs_vmvx.mlir")
+    assert shell([*by_hand, f"cat {path}"]).stdout.startswith("module")
+
+
+def test_a_modules_own_phase_replaces_the_suites(project: Project) -> None:
+    override = '[[module_test_suite.module]]\nmatch = "*"\nflags = ["--compile-to=stream"]\n'
+    texts(project, FLOW + override, holds="// CHECK: stream.cmd.dispatch\n" + HOLDS.replace("// CHECK", "// COM"))
+    project.run().assert_outcomes(passed=1)
+
+
+def test_a_suite_that_names_no_phase_is_told_so(project: Project) -> None:
+    texts(project, "", holds=HOLDS)
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    lines = block(result, "text: holds_vmvx")
+    assert lines[0].startswith("compare: the artifact is no text (")
+    assert lines[0].endswith('compiler_flags = ["--compile-to=flow"]')
+
+
+def test_an_unknown_phase_fails_with_those_there_are(project: Project) -> None:
+    texts(project, 'compiler_flags = ["--compile-to=flwo"]\n', holds=HOLDS)
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    head = block(result, "text: holds_vmvx")[0]
+    assert head.startswith("compile: --compile-to=flwo: there is no phase 'flwo'; did you mean 'flow'?")
+    assert "global-optimization" in head
+
+
+def test_a_source_without_directives_and_a_misspelled_one_fail(project: Project) -> None:
+    texts(
+        project, none=HOLDS.replace("CHECK", "COM").replace("VMVX", "CUDA"), typo=HOLDS.replace("CHECK:", "CHECK-NXT:")
+    )
+    result = project.run()
+    result.assert_outcomes(failed=2)
+    assert block(result, "text: none_vmvx")[0] == (
+        "compare: nothing to check: suites/none.mlir has no directive CHECK:, VMVX: or CHECK-VMVX:; it has CUDA, VULKAN"
+    )
+    assert block(result, "text: typo_vmvx")[0].endswith(
+        "typo.mlir:2: CHECK-NXT: is no directive; did you mean CHECK-NEXT:?"
+    )
+
+
+def test_text_in_a_suite_that_runs_is_refused_at_load(project: Project) -> None:
+    project.write({"matrix.toml": CPU, "suites/suite.toml": suite() + FLOW, "suites/good.mlir": GOOD})
+    result = project.run()
+    result.assert_outcomes(passed=1, failed=2)
+    lines = block(result, "linalg: good_vmvx_sync")
+    assert lines[0] == "load: this is text and no module that the IREE runtime can load"
+    assert any(line.startswith("hint: --compile-to=PHASE among the compiler's flags gives text") for line in lines)
+
+
+def test_directives_hold_under_xdist_too(project: Project) -> None:
+    texts(project, holds=HOLDS, differs=DIFFERS)
+    project.run("-n", "2").assert_outcomes(passed=1, failed=1)

@@ -1,0 +1,43 @@
+"""The shipped modules whose compiled text is checked: each says what it tests, and could fail for every config."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from retarget.declarations import load_all
+from retarget.expansion import expand
+from retarget.extension import ArtifactRequest
+from retarget.extensions import load_extensions
+from retarget.model import CompileTarget
+from retarget_filecheck.cases import FileCheckLoader
+
+FOLDER = Path(__file__).resolve().parents[2] / "suites" / "filecheck"
+
+
+def shipped() -> list[CompileTarget]:
+    registry = load_extensions()
+    targets = [target for suite in load_all([FOLDER]) for target in expand(suite, registry)]
+    return [target for target in targets if isinstance(target, CompileTarget)]
+
+
+TARGETS = shipped()
+
+
+def test_every_module_is_checked_and_none_is_run() -> None:
+    assert {target.module.path for target in TARGETS} == set(FOLDER.glob("*.mlir"))
+    registry = load_extensions()
+    assert all(isinstance(target, CompileTarget) for suite in load_all([FOLDER]) for target in expand(suite, registry))
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+def test_a_module_says_what_it_tests_and_fails_for_a_text_that_is_not_so(target: CompileTarget) -> None:
+    assert target.module.path.read_text(encoding="utf-8").startswith("// ")
+    request = ArtifactRequest(
+        module=target.module.name,
+        source=target.module.path,
+        artifact=b"module {\n}\n",
+        compiler=target.compiler.name,
+    )
+    (case,) = FileCheckLoader().check(request)
+    assert "match" in case.summary or "find label" in case.summary
