@@ -1,0 +1,215 @@
+"""The rules of several suites while they are being edited: what is in force where, and what was changed."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from .expectations import Effect, RuleBook, is_judged_at
+from .expectations_text import NewRule, RuleChange
+from .keypaths import parse_key_path
+from .model import Expectation, Origin, RunTarget, Suite, Target
+from .references import is_glob
+from .selection import compile_selector, terms
+
+__all__ = ["Key", "RuleSet", "SuiteTargets", "key_of", "module_of", "names_module"]
+
+Key = tuple[str, str]
+"""Names of a suite and of one of its targets."""
+
+Edits = tuple[tuple[RuleChange, ...], tuple[tuple[int | None, NewRule], ...]]
+"""What changes in one file: its rules by index, and new ones with the index of the rule that they follow."""
+
+_selector = lru_cache(maxsize=4096)(compile_selector)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteTargets:
+    """A suite and what it expands to."""
+
+    suite: Suite
+    targets: tuple[Target, ...]
+
+
+def key_of(target: Target) -> Key:
+    """Return the names of a target and of its suite."""
+    return (target.compile if isinstance(target, RunTarget) else target).suite, target.name
+
+
+def module_of(target: Target) -> str:
+    """Return the name of the module that a target is about."""
+    return (target.compile if isinstance(target, RunTarget) else target).module.name
+
+
+def names_module(entry: str, module: str) -> bool:
+    """Tell whether an entry of a `match` is a module's name, or a glob that it fits."""
+    return fnmatch.fnmatchcase(module, entry) if is_glob(entry) else entry == module
+
+
+class RuleSet:
+    """Rules by origin. What is in force is worked out by `settle`, after changes."""
+
+    def __init__(self, suites: Sequence[SuiteTargets]) -> None:
+        self._suites = {one.suite.name: one for one in suites}
+        self.targets: dict[Key, Target] = {key_of(target): target for one in suites for target in one.targets}
+        self._modules: dict[str, dict[str, list[Target]]] = {name: {} for name in self._suites}
+        for (suite, _), target in self.targets.items():
+            self._modules[suite].setdefault(module_of(target), []).append(target)
+        self._original: dict[Origin, Expectation] = {}
+        self._serving: dict[Origin, list[str]] = {}
+        for one in suites:
+            for rule in one.suite.expectations:
+                self._original.setdefault(rule.origin, rule)
+                self._serving.setdefault(rule.origin, []).append(one.suite.name)
+        self._rules = dict(self._original)
+        self._after: dict[Origin, Origin] = {}
+        self._made = 0
+        self.settle()
+
+    def __getitem__(self, origin: Origin) -> Expectation:
+        return self._rules[origin]
+
+    def all(self) -> list[Expectation]:
+        """Return the rules as they are now, new ones last."""
+        return list(self._rules.values())
+
+    def folder(self, key: Key) -> Path:
+        """Return the folder of a target's suite."""
+        return self._suites[key[0]].suite.folder
+
+    # ------------------------------------------------------------ what the rules say, as of `settle`
+
+    def in_force(self, key: Key) -> Expectation | None:
+        """Return the rule in force for a target."""
+        return self._in_force.get(key)
+
+    def is_deferred(self, key: Key) -> bool:
+        """Tell whether a compile target that passes leaves its rule to its run targets."""
+        return key in self._deferred
+
+    def effect(self, rule: Expectation) -> Effect:
+        """Return what a rule was seen to do in all suites that it serves."""
+        return self._effects.get(rule.origin, Effect())
+
+    def has_idle_words(self, rule: Expectation) -> bool:
+        """Tell whether a word of a rule's expression is true of no target."""
+        return len(self.effect(rule).words) < len(terms(rule.when))
+
+    def rivals(self, key: Key) -> Sequence[Expectation]:
+        """Return rules that say something else of a target than an equally specific one."""
+        return self._rivals.get(key, ())
+
+    def settle(self) -> None:
+        """Work out what is in force, after changes."""
+        self._in_force: dict[Key, Expectation] = {}
+        self._deferred: set[Key] = set()
+        self._effects: dict[Origin, Effect] = {}
+        pairs: dict[tuple[Origin, Origin], str] = {}
+        for name, one in self._suites.items():
+            rules = [rule for origin, rule in self._rules.items() if name in self._served_by(rule, origin)]
+            assignment = RuleBook(rules).assign(one.targets)
+            self._in_force |= {(name, target): rule for target, rule in assignment.rules.items()}
+            self._deferred |= {(name, target) for target in assignment.deferred}
+            for origin, effect in assignment.effects.items():
+                self._effects[origin] = self._effects.get(origin, Effect()) | effect
+            for found in assignment.contradictions:
+                pairs[found.rules[0].origin, found.rules[1].origin] = name
+        self._rivals: dict[Key, list[Expectation]] = {}
+        for first, second in pairs:
+            self._add_rivals(self._rules[first], self._rules[second])
+
+    def _add_rivals(self, first: Expectation, second: Expectation) -> None:
+        """Note, for each target that two rules quarrel about, which is to give way: the one that was changed."""
+        reach = self.reach(second)
+        for name, targets in self.reach(first).items():
+            reached = {key_of(target) for target in reach.get(name, ())}
+            for target in targets:
+                key = key_of(target)
+                if key in reached and self.selects(first, target) and self.selects(second, target):
+                    loser = first if self._is_changed(first) and not self._is_changed(second) else second
+                    self._rivals.setdefault(key, []).append(loser)
+
+    def _is_changed(self, rule: Expectation) -> bool:
+        return self._original.get(rule.origin) != rule
+
+    # ------------------------------------------------------------ what rules reach
+
+    def reach(self, rule: Expectation) -> dict[str, list[Target]]:
+        """Return all targets of the modules that a rule names, where it is judged, by module; whatever its `when`."""
+        found: dict[str, list[Target]] = {}
+        for suite in self._served_by(rule, rule.origin):
+            modules = self._modules[suite]
+            for entry in rule.match:
+                names = fnmatch.filter(modules, entry) if is_glob(entry) else [entry] if entry in modules else []
+                for name in names:
+                    judged = [target for target in modules[name] if is_judged_at(rule, target)]
+                    if judged and suite not in {key_of(target)[0] for target in found.get(name, ())}:
+                        found.setdefault(name, []).extend(judged)
+        return found
+
+    def selects(self, rule: Expectation, target: Target) -> bool:
+        """Tell whether a rule's expression selects a target that it reaches."""
+        return not rule.when or _selector(rule.when)(target)
+
+    def _served_by(self, rule: Expectation, origin: Origin) -> Sequence[str]:
+        serving = self._serving.get(origin)
+        if serving is None:  # a rule to be made: it will serve its folder and everything below
+            folder = rule.origin.file.parent
+            serving = [name for name, one in self._suites.items() if one.suite.folder.is_relative_to(folder)]
+            self._serving[origin] = serving
+        return serving
+
+    # ------------------------------------------------------------ changes
+
+    def replace(self, rule: Expectation) -> None:
+        """Put a rule in the place of the one with its origin."""
+        self._rules[rule.origin] = rule
+
+    def remove(self, rule: Expectation) -> None:
+        """Take a rule out."""
+        del self._rules[rule.origin]
+
+    def add(self, rule: Expectation, *, after: Origin | None = None) -> None:
+        """Add a rule to its file: at the end, or after the one that it was a part of."""
+        self._made += 1
+        origin = Origin(file=rule.origin.file, key_path=f"new[{self._made}]")
+        if after is not None:
+            self._after[origin] = self._after.get(after, after)
+            self._serving[origin] = self._serving[after]
+        self._rules[origin] = replace(rule, origin=origin)
+
+    def edits(self) -> dict[Path, Edits]:
+        """Return what changed, by file."""
+        changes: dict[Path, list[RuleChange]] = {}
+        new: dict[Path, list[tuple[int | None, NewRule]]] = {}
+        for origin, rule in self._original.items():
+            now = self._rules.get(origin)
+            if now != rule:
+                change = RuleChange(index=_index(origin), match=now.match if now else (), when=now.when if now else "")
+                changes.setdefault(origin.file, []).append(change)
+        for origin, rule in self._rules.items():
+            if origin not in self._original:
+                after = self._after.get(origin)
+                new.setdefault(origin.file, []).append((_index(after) if after else None, _new(rule)))
+        files = dict.fromkeys([*changes, *new])
+        return {file: (tuple(changes.get(file, ())), tuple(new.get(file, ()))) for file in files}
+
+
+def _index(origin: Origin) -> int:
+    _, index = parse_key_path(origin.key_path)
+    return int(index)
+
+
+def _new(rule: Expectation) -> NewRule:
+    return NewRule(
+        match=rule.match,
+        when=rule.when,
+        stages=rule.stages,
+        signature=rule.signature,
+        reason=rule.reason,
+        issue=rule.issue,
+        until=rule.until,
+    )
