@@ -150,7 +150,7 @@ def read_bin(path: Path, *, dtype: npt.DTypeLike, shape: Sequence[int]) -> Array
     Raises `RetargetError` for a file that is shorter or longer.
     """
     raw = RawFile(path=path)
-    array = raw.next(dtype=dtype, shape=shape, whole=True)
+    array = raw.next(dtype=dtype, shape=shape)
     raw.close()
     return array
 
@@ -162,6 +162,7 @@ class RawFile:
     path: Path
     position: int = 0
     _size: int = field(default=-1, repr=False)
+    _types: list[str] = field(default_factory=list, repr=False)
 
     @property
     def size(self) -> int:
@@ -170,33 +171,29 @@ class RawFile:
             self._size = _size_of(self.path)
         return self._size
 
-    def next(self, *, dtype: npt.DTypeLike, shape: Sequence[int], whole: bool = False) -> Array:
-        """Return the next array; `whole` asks that the file holds nothing besides.
-
-        Raises `RetargetError` for a file that is too short, or too long for `whole`.
-        """
+    def next(self, *, dtype: npt.DTypeLike, shape: Sequence[int]) -> Array:
+        """Return the next array. Raises `RetargetError` for a file that is too short."""
         element = np.dtype(dtype)
         length = _count(shape) * element.itemsize
         left = self.size - self.position
-        if length > left or (whole and length < left):
-            word = "short" if length > left else "oversized"
+        if length > left:
             place = f" at byte {self.position}" if self.position else ""
             msg = (
-                f"data file {display_path(self.path)} is {word}: "
+                f"data file {display_path(self.path)} is short: "
                 f"expected {length} bytes for {type_text(shape, element)}{place}, found {left}"
             )
             raise RetargetError(msg)
+        self._types.append(type_text(shape, element))
         array = _raw_array(self.path, element, shape, self.position)
         self.position += length
         return array
 
     def close(self) -> None:
         """Raise `RetargetError` if bytes are left that no array was read from."""
-        left = self.size - self.position
-        if left:
+        if self.size != self.position:
             msg = (
                 f"data file {display_path(self.path)} is oversized: "
-                f"expected {self.position} bytes for all that is read from it, found {self.size}"
+                f"expected {self.position} bytes for {' and '.join(self._types) or 'nothing'}, found {self.size}"
             )
             raise RetargetError(msg)
 

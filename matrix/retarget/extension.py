@@ -285,21 +285,25 @@ class Tolerance:
 
     An element holds when `|actual - expected| <= atol + rtol * |expected|`, or when it is at most `ulp` representable
     values away. `atol` is in the units of the values, `rtol` a ratio. All 0 asks for equal values. `equal_nan` tells
-    whether a NaN holds for a NaN.
+    whether a NaN holds for a NaN. `same_bits` asks for equal bits instead of all that: -0.0 is not 0.0 then.
     """
 
     atol: float = 0.0
     rtol: float = 0.0
     ulp: int | None = None
     equal_nan: bool = True
+    same_bits: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseData:
-    """The values of a case: what a function is called with, and what it should return (None: nothing is known)."""
+    """The values of a case: what a function is called with, and what it should return.
+
+    `expected` is None where nothing is known of it; a None in it stands for one result of any kind.
+    """
 
     inputs: tuple[Array, ...] = ()
-    expected: tuple[Array, ...] | None = None
+    expected: tuple[Array | None, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -151,9 +151,7 @@ def test_arrays_follow_each_other_in_a_raw_file(tmp_path: Path) -> None:
     raw = RawFile(path=tmp_path / "a.bin")
     assert raw.next(dtype="float32", shape=(2,)).tolist() == [0, 1]
     assert raw.next(dtype="float32", shape=(2,)).tolist() == [2, 3]
-    assert fault(raw.close) == (
-        "data file a.bin is oversized: expected 16 bytes for all that is read from it, found 24"
-    )
+    assert fault(raw.close) == ("data file a.bin is oversized: expected 16 bytes for 2xf32 and 2xf32, found 24")
     assert fault(raw.next, dtype="float32", shape=(3,)) == (
         "data file a.bin is short: expected 12 bytes for 3xf32 at byte 16, found 8"
     )

@@ -181,7 +181,7 @@ class _Run:
             mismatches=tuple(mismatches),
         )
 
-    def _expected(self, case: Case, data: CaseData) -> Sequence[Array] | None:
+    def _expected(self, case: Case, data: CaseData) -> Sequence[Array | None] | None:
         """Return what is expected: the case's own values, or what the config that it is to agree with gave."""
         if not case.agree_with or case.agree_with == self.compiler:
             return data.expected
@@ -207,7 +207,9 @@ def _failing_checks(checks: Sequence[Check]) -> list[Mismatch]:
     return found
 
 
-def _failing_results(results: Sequence[Array], expected: Sequence[Array], case: Case, reference: str) -> list[Mismatch]:
+def _failing_results(
+    results: Sequence[Array], expected: Sequence[Array | None], case: Case, reference: str
+) -> list[Mismatch]:
     """Compare all results. `reference` is the compiler config that gave what is expected, empty for the case's own."""
     against = f" against what {reference} gave" if reference else ""
     if len(results) != len(expected):
@@ -215,18 +217,25 @@ def _failing_results(results: Sequence[Array], expected: Sequence[Array], case: 
         return [Mismatch(summary=summary, report=summary)]
     found = []
     for number, (actual, wanted) in enumerate(zip(results, expected, strict=True)):
-        tolerance = _tolerance(case, wanted)
-        mismatch = compare_arrays(
-            _signed_alike(np.asarray(actual), np.asarray(wanted)),
-            wanted,
-            atol=tolerance.atol,
-            rtol=tolerance.rtol,
-            ulp=tolerance.ulp,
-            equal_nan=tolerance.equal_nan,
-        )
+        if wanted is None:
+            continue
+        mismatch = _compared(_signed_alike(np.asarray(actual), np.asarray(wanted)), wanted, _tolerance(case, wanted))
         if mismatch is not None:
             found.append(_placed(mismatch, f"result {number}{against}: "))
     return found
+
+
+def _compared(actual: Array, expected: Array, tolerance: Tolerance) -> Mismatch | None:
+    if tolerance.same_bits:
+        return compare_check(Check(kind="eq", actual=actual, expected=expected))
+    return compare_arrays(
+        actual,
+        expected,
+        atol=tolerance.atol,
+        rtol=tolerance.rtol,
+        ulp=tolerance.ulp,
+        equal_nan=tolerance.equal_nan,
+    )
 
 
 def _tolerance(case: Case, expected: Array) -> Tolerance:

@@ -1,0 +1,287 @@
+"""The arrays that a flagfile's values stand for, held against the signature of the function that takes them.
+
+Runs in runners only. Files are read as `iree-run-module` reads them, but none may be longer than what is read from it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+from retarget.datafiles import LIMIT_VARIABLE, DataFiles, RawFile, StoredArrays, data_limit, type_text
+from retarget.errors import Fault, FaultsError, RetargetError
+from retarget.extension import CaseData, FunctionInfo
+
+from .elements import declared_dtype
+from .flagfile import FlagFile
+from .flagvalues import ELEMENTS, FaultyError, Form, Place, Value
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+__all__ = ["read_case"]
+
+_TENSOR = re.compile(r"tensor<(?P<sizes>(?:(?:\d+|\?)x)*)[^x,][^,]*(?:,.*)?>", re.DOTALL)
+_DEMOTED = {("float64", "float32"): "f64-to-f32", ("int64", "int32"): "i64-to-i32"}
+
+
+def read_case(file: FlagFile, function: FunctionInfo, folder: Path) -> CaseData:
+    """Return what `function` is called with and what it should return; None stands for a result that is ignored.
+
+    Paths start at the flagfile's folder and stay inside `folder`. Raises `FaultsError` with all faults: of data files,
+    of numbers that do not fit, and of values that are not what the function takes or returns.
+    """
+    faults: list[Fault] = []
+    inputs = _read(file, file.inputs, _Signature.arguments(function), folder, faults)
+    expected = None
+    if file.expected is not None:
+        expected = _read(file, file.expected, _Signature.results(function), folder, faults)
+    if faults:
+        raise FaultsError(faults)
+    return CaseData(
+        inputs=tuple(array for array in inputs if array is not None),
+        expected=None if expected is None else tuple(expected),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Signature:
+    """One side of a function: how many values of which types, None and empty where the artifact does not say."""
+
+    function: str
+    noun: str
+    written: str
+    count: int | None
+    types: tuple[str, ...]
+
+    @classmethod
+    def arguments(cls, function: FunctionInfo) -> _Signature:
+        return cls(
+            function=function.name,
+            noun="argument",
+            written="--input",
+            count=function.arguments,
+            types=function.argument_types,
+        )
+
+    @classmethod
+    def results(cls, function: FunctionInfo) -> _Signature:
+        types = function.result_types
+        count = len(types) if types else None
+        return cls(function=function.name, noun="result", written="--expected_output", count=count, types=types)
+
+    def type(self, index: int) -> str:
+        return self.types[index] if index < len(self.types) else ""
+
+    def place(self, index: int) -> str:
+        return f"{self.noun} {index} of {self.function}"
+
+
+def _read(
+    file: FlagFile, values: Sequence[Value], signature: _Signature, folder: Path, faults: list[Fault]
+) -> list[Array | None]:
+    """Return the arrays of all values, and add what is wrong to `faults`."""
+    files = _Files(data=DataFiles(folder=folder, base=file.path.parent))
+    arrays: list[Array | None] = []
+    before = len(faults)
+    for value in values:
+        try:
+            if value.form is Form.ARRAYS:
+                for array in files.stored(value):
+                    arrays.append(_fitting(array, signature, len(arrays), value.written.place))
+            else:
+                arrays.append(_one(files, value, signature, len(arrays)))
+        except FaultyError as error:
+            faults.append(error.fault)
+            arrays.append(None)
+        except RetargetError as error:
+            faults.append(value.written.place.fault(str(error)))
+            arrays.append(None)
+    if len(faults) == before:
+        faults += files.leftovers()
+    if signature.count is not None and len(arrays) != signature.count:
+        place = values[-1].written.place if values else Place(file=file.path, line=0, column=0)
+        plural = "" if len(arrays) == 1 else "s"
+        types = f" ({', '.join(signature.types)})" if signature.types else ""
+        verb = "takes" if signature.noun == "argument" else "returns"
+        msg = (
+            f"found {len(arrays)} value{plural} by {signature.written}, "
+            f"expected {signature.count}: so many {signature.function} {verb}{types}"
+        )
+        faults.append(place.fault(msg))
+    return arrays
+
+
+def _one(files: _Files, value: Value, signature: _Signature, index: int) -> Array | None:
+    place, declared = value.written.place, signature.type(index)
+    if value.form in {Form.IGNORED, Form.NULL}:
+        if signature.noun == "result":
+            return None
+        msg = f"found {value.form.value}, expected a value for {signature.place(index)}{_of(declared)}"
+        raise FaultyError(place.fault(msg))
+    if value.form is Form.NUMBER:
+        return _number(value, signature, index)
+    dtype = _dtype(value.element)
+    array = files.raw(value, dtype) if value.path else _written_out(value, dtype)
+    return _fitting(array, signature, index, place)
+
+
+# ---------------------------------------------------------------- files
+
+
+@dataclass(slots=True, kw_only=True)
+class _Files:
+    """The files of one list of values; `+` and `*` go on in a file where its last reading ended."""
+
+    data: DataFiles
+    _raw: dict[Path, tuple[RawFile, Place]] = field(default_factory=dict)
+    _stored: dict[Path, StoredArrays] = field(default_factory=dict)
+
+    def raw(self, value: Value, dtype: np.dtype[Any]) -> Array:
+        """Return the elements of a file of raw bytes."""
+        path = self.data.path(value.path)
+        file = self._raw[path][0] if value.source == "+" and path in self._raw else RawFile(path=path)
+        self._raw[path] = (file, value.written.place)
+        return file.next(dtype=dtype, shape=value.shape)
+
+    def stored(self, value: Value) -> list[Array]:
+        """Return one or all arrays of a `.npy` file."""
+        path = self.data.path(value.path)
+        file = self._stored.get(path)
+        if file is None or value.source == "@":
+            file = self._stored[path] = StoredArrays(path=path)
+        if value.source != "*":
+            return [file.next()]
+        arrays = []
+        while not file.at_end:
+            arrays.append(file.next())
+        return arrays
+
+    def leftovers(self) -> list[Fault]:
+        """Return a fault for each file of raw bytes that is longer than what was read from it."""
+        faults = []
+        for file, place in self._raw.values():
+            try:
+                file.close()
+            except RetargetError as error:
+                faults.append(place.fault(str(error)))
+        return faults
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def _dtype(element: str) -> np.dtype[Any]:
+    name = ELEMENTS[element]
+    return np.dtype(getattr(ml_dtypes, name, name))
+
+
+def _written_out(value: Value, dtype: np.dtype[Any]) -> Array:
+    """Return a tensor of the numbers that are written out, of one that fills it, or of zeros."""
+    count = 1
+    for size in value.shape:
+        count *= size
+    if len(value.numbers) == count:
+        return _array(value.numbers, dtype).reshape(value.shape)
+    limit = data_limit()
+    if count * dtype.itemsize > limit:
+        msg = (
+            f"found {type_text(value.shape, dtype)} of {count * dtype.itemsize} bytes, expected at most {limit}; "
+            f"the environment variable {LIMIT_VARIABLE} raises the limit"
+        )
+        raise FaultyError(value.written.place.fault(msg))
+    array = np.zeros(value.shape, dtype)
+    if value.numbers:
+        array[...] = _array(value.numbers, dtype)[0]
+    return array
+
+
+def _array(numbers: Sequence[complex], dtype: np.dtype[Any]) -> Array:
+    """Return numbers in an element type; signless integers are given signed or unsigned, floats are rounded."""
+    if dtype.kind in "iu":
+        mask = (1 << 8 * dtype.itemsize) - 1
+        unsigned = np.array([number & mask for number in numbers], np.dtype(f"u{dtype.itemsize}"))  # type: ignore[operator]
+        return unsigned.view(dtype)
+    with np.errstate(all="ignore"):
+        if dtype.kind in "bc" or dtype == np.float64:
+            return np.array(numbers, dtype)
+        # By way of binary32, as the tool goes for what is smaller.
+        return np.array(numbers, np.float64).astype(np.float32).astype(dtype, copy=False)
+
+
+def _number(value: Value, signature: _Signature, index: int) -> Array:
+    """Return a bare number in the type that the function declares for it."""
+    declared = signature.type(index)
+    number, text = value.numbers[0], value.written.text
+    dtype = declared_dtype(declared)
+    if dtype is None and not declared:
+        return np.asarray(number)
+    if dtype is None or declared.startswith("tensor<"):
+        hint = "" if dtype is None else f": write its type before it, {type_text((), dtype)}={text}"
+        msg = f"found the number {text}, expected {declared} for {signature.place(index)}{hint}"
+        raise FaultyError(value.written.place.fault(msg))
+    if dtype.kind in "biu":
+        bits = 1 if dtype.kind == "b" else 8 * dtype.itemsize
+        if not isinstance(number, int) or not -(1 << (bits - 1)) <= number < 1 << bits:
+            msg = f"found {text}, expected an integer of {bits} bits for {signature.place(index)} ({declared})"
+            raise FaultyError(value.written.place.fault(msg))
+        if dtype.kind == "b":
+            return np.asarray(number != 0)
+    return _array([number], dtype).reshape(())
+
+
+# ---------------------------------------------------------------- signatures
+
+
+def _fitting(array: Array, signature: _Signature, index: int, place: Place) -> Array:
+    """Return `array` as the declared type sees it. Raises `FaultyError` where shape or element type differ.
+
+    Integers of the same width fit whatever their sign is, and elements without a type (`V2`, as NumPy stores bf16) what
+    has their size. Bytes stand for Booleans.
+    """
+    declared = signature.type(index)
+    dtype = declared_dtype(declared)
+    if declared and dtype is not None:
+        same_size = dtype.itemsize == array.dtype.itemsize
+        if dtype.kind == "b" and array.dtype.kind in "iu" and same_size:
+            array = array != 0
+        elif same_size and (array.dtype.type is np.void or {array.dtype.kind, dtype.kind} == {"i", "u"}):
+            array = array.view(dtype)
+        if array.dtype != dtype or not _has_shape(array.shape, declared):
+            msg = (
+                f"found {type_text(array.shape, array.dtype)}, expected {declared} for {signature.place(index)}"
+                f"{_demoted(array.dtype, dtype)}"
+            )
+            raise FaultyError(place.fault(msg))
+    elif array.dtype.type is np.void:
+        msg = (
+            f"found elements of {array.dtype.itemsize} bytes without a type, and the module does not say which it takes"
+        )
+        raise FaultyError(place.fault(msg))
+    return array
+
+
+def _has_shape(shape: Sequence[int], declared: str) -> bool:
+    found = _TENSOR.fullmatch(declared)
+    if found is None:
+        return not declared.startswith("tensor<") and not shape
+    sizes = found["sizes"].split("x")[:-1]
+    return len(sizes) == len(shape) and all(
+        size in {"?", str(actual)} for size, actual in zip(sizes, shape, strict=True)
+    )
+
+
+def _demoted(found: np.dtype[Any], expected: np.dtype[Any]) -> str:
+    pair = _DEMOTED.get((found.name, expected.name))
+    return f"; if the compiler made it so, its flag --iree-input-demote-{pair}=false keeps the type" if pair else ""
+
+
+def _of(declared: str) -> str:
+    return f" ({declared})" if declared else ""
