@@ -82,11 +82,16 @@ class Assignment:
     effects: Mapping[Origin, Effect] = field(default_factory=dict)
 
 
-def is_judged_at(rule: Expectation, target: Target) -> bool:
-    """Tell whether a target can fail at one of the rule's stages. What is skipped is skipped whatever it is."""
+def is_judged_at(rule: Expectation, target: Target, *, checks_artifacts: bool = False) -> bool:
+    """Tell whether a target can fail at one of the rule's stages. What is skipped is skipped whatever it is.
+
+    `checks_artifacts` tells that the suite's kind runs nothing: its compile targets can fail at all stages.
+    """
     if rule.outcome == "skip":
         return True
     stages = COMPILE_STAGES if isinstance(target, CompileTarget) else RUN_STAGES
+    if checks_artifacts:
+        stages = COMPILE_STAGES | RUN_STAGES
     return not stages.isdisjoint(rule.stages)
 
 
@@ -122,8 +127,9 @@ class _Candidate:
 class RuleBook:
     """The rules that serve one suite."""
 
-    def __init__(self, rules: Sequence[Expectation]) -> None:
-        """`rules` in order, those of the outermost folder first."""
+    def __init__(self, rules: Sequence[Expectation], *, checks_artifacts: bool = False) -> None:
+        """`rules` in order, those of the outermost folder first; `checks_artifacts` as for `is_judged_at`."""
+        self._checks_artifacts = checks_artifacts
         self._used = [_Used(rule, _compiled(rule.when) if rule.when else None) for rule in rules]
         self._by_name: dict[str, dict[int, list[int]]] = {}
         self._globs: list[tuple[re.Pattern[str], int, int]] = []
@@ -149,7 +155,9 @@ class RuleBook:
         best: _Candidate | None = None
         for candidate in candidates:
             used = candidate.used
-            if not is_judged_at(used.rule, target) or not self._matches(used, target):
+            if not is_judged_at(used.rule, target, checks_artifacts=self._checks_artifacts):
+                continue
+            if not self._matches(used, target):
                 continue
             used.matched.update(candidate.entries)
             if best is None:

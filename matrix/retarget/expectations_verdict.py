@@ -94,7 +94,7 @@ def judge(rule: Expectation | None, observation: Observation | None, *, day: dat
     def verdict(ruling: Ruling) -> Verdict:
         return Verdict(ruling=ruling, rule=rule, observation=observation)
 
-    if rule is None:
+    if rule is None or (rule.outcome == "skip" and not is_expired(rule, day)):
         return verdict(Ruling.PLAIN)
     if is_expired(rule, day):
         return verdict(Ruling.PLAIN if observation is None else Ruling.EXPIRED)

@@ -16,11 +16,15 @@ from _pytest._code.code import ExceptionInfo, TerminalRepr
 from retarget.declarations import DeclarationLoader
 from retarget.errors import Fault, FaultsError, RetargetError, display_path
 from retarget.expansion import expand
+from retarget.expectations import Assignment, RuleBook
+from retarget.expectations_faults import contradiction_faults
+from retarget.extension import ChecksArtifacts
 from retarget.extensions import Registry, load_extensions
 from retarget.model import CompileTarget, Module, RunTarget, Suite, Target
 
 from .failures import text_repr
 from .items import CompileItem, MatrixItem, RunItem
+from .ledger import Ledger
 from .marks import Marks
 from .options import SETTINGS
 from .plugin import SUITE_FILE
@@ -35,12 +39,13 @@ class Declared:
     """What was read so far in this session: declarations, extensions, marks. Every fault is told once."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self._extensions = config.stash[SETTINGS].extensions
+        self._settings = config.stash[SETTINGS]
         self._loader: DeclarationLoader | None = None
         self._registry: Registry | None = None
         self._suites: dict[Path, tuple[Suite, ...]] = {}
         self._told: dict[str, Path] = {}
         self.marks = Marks(config)
+        self.ledger = Ledger()
         self.suite_files: list[Path] = []
         self.by_module = False
 
@@ -48,7 +53,7 @@ class Declared:
     def registry(self) -> Registry:
         """Compilers, drivers and case loaders. Raises `RetargetError` for an extension that does not load."""
         if self._registry is None:
-            self._registry = load_extensions(self._extensions)
+            self._registry = load_extensions(self._settings.extensions)
         return self._registry
 
     @property
@@ -74,6 +79,24 @@ class Declared:
             return expand(suite, self.registry)
         except RetargetError as error:
             raise self.collect_error(error, path) from error
+
+    def assignment(self, suite: Suite, targets: Sequence[Target], path: Path) -> Assignment:
+        """Find the rules in force for a suite's targets. Raises `pytest.Collector.CollectError` for contradictions."""
+        if not suite.expectations or self._settings.ignore_expectations:
+            return Assignment()
+        checks = isinstance(self.registry.case_loaders.get(suite.kind), ChecksArtifacts)
+        assignment = RuleBook(suite.expectations, checks_artifacts=checks).assign(targets)
+        if assignment.contradictions:
+            error = FaultsError(contradiction_faults(assignment.contradictions))
+            raise self.collect_error(error, path)
+        self.ledger.add(suite, assignment, targets)
+        return assignment
+
+    def expectation_faults(self, config: pytest.Config) -> tuple[Fault, ...]:
+        """Return the faults of expectations that only a session can tell: those that expired or have no effect."""
+        named = [config.invocation_params.dir / str(argument).partition("::")[0] for argument in config.args]
+        whole = all(path.is_dir() for path in named) and not any("::" in str(argument) for argument in config.args)
+        return self.ledger.faults(self._suites, whole=whole)
 
     def collect_error(self, error: RetargetError, path: Path) -> pytest.Collector.CollectError:
         """Word an error for pytest, leaving out what an earlier one has said."""
@@ -197,23 +220,27 @@ class SuiteCollector(pytest.Collector):
     def collect(self) -> list[MatrixItem]:
         found = declared(self.config)
         targets = found.targets(self.suite, self.path)
+        assigned = found.assignment(self.suite, targets, self.path)
+        if self._only is None:
+            found.ledger.collected(self.path, self.suite)
         found.marks.register(targets)
         prefix = self.nodeid + "::"
         items: list[MatrixItem] = []
         for position, target in enumerate(targets):
             if self._only is None or _is_of(_module(target), self._only):
                 kind = CompileItem if isinstance(target, CompileTarget) else RunItem
-                items.append(
-                    kind.from_parent(
-                        self,
-                        name=target.name,
-                        nodeid=prefix + target.name,
-                        target=target,
-                        home=self,
-                        position=position,
-                        marks=found.marks.of(target),
-                    )
+                item = kind.from_parent(
+                    self,
+                    name=target.name,
+                    nodeid=prefix + target.name,
+                    target=target,
+                    home=self,
+                    position=position,
+                    marks=found.marks.of(target),
                 )
+                if assigned.rules:
+                    item.serve(assigned)
+                items.append(item)
         return items
 
 

@@ -1,7 +1,8 @@
 """Compile targets and run targets as pytest items.
 
 A compile target fails alone: run targets that need its artifact are *blocked*, which is a skip that names it. Where the
-compile target was deselected, the run target reports the compile failure itself.
+compile target was deselected, the run target reports the compile failure itself. Where an expectation is in force for
+a target, `expected` says what becomes of its outcome.
 """
 
 from __future__ import annotations
@@ -16,13 +17,17 @@ from _pytest._code.code import ExceptionInfo, TerminalRepr, TracebackStyle
 from _pytest.outcomes import Skipped
 from retarget.availability import host_mismatch
 from retarget.errors import RetargetError
+from retarget.expectations import Assignment
+from retarget.expectations_verdict import Ruling, excuse, is_expired, judge, today
 from retarget.extension import ChecksArtifacts, UnavailableError
-from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
-from retarget.outcomes import CompileOutcome, DeviceInfo, RunOutcome, Stage
+from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
+from retarget.outcomes import Artifact, CompileOutcome, DeviceInfo, Observation, RunOutcome, Stage
+from retarget.signatures import CRASH, TIMEOUT
 
-from .failures import check_failed, compile_failed, error_repr, first_line, run_failed
+from .expected import AsExpected, Attempts, attempts, settle
+from .failures import StageFailedError, check_failed, compile_failed, error_repr, first_line, run_failed
 from .session import SERVICES, Services
-from .summary import Record
+from .summary import PASSED, Record
 
 __all__ = ["Blocked", "CompileItem", "MatrixItem", "RunItem"]
 
@@ -57,6 +62,15 @@ class MatrixItem(pytest.Item):
     home: Home
     devices: tuple[DeviceInfo, ...] = ()
     compile_key = ""
+    rule: Expectation | None = None
+    """The expectation in force for the target."""
+    compile_rule: Expectation | None = None
+    """The one in force for the compile target; of a compile target itself, the same."""
+    is_deferred = False
+    """Whether the compile target's rule is judged at run targets, if the compile passes."""
+    observed: tuple[str, str] | None = None
+    flaky = ""
+    """How a flaky target passed in the end; empty for any other."""
     _has_keywords = False
 
     def __init__(
@@ -123,7 +137,44 @@ class MatrixItem(pytest.Item):
             key=self.compile_key,
             line=self.home.line or 0,
             position=self.position,
+            target=self.target.name,
+            module=self.compile_target.module.name,
+            tags=self.target.tags,
+            observed=self.observed,
         )
+
+    def serve(self, assignment: Assignment) -> None:
+        """Take the rules in force for the target and its compile target from those of its suite."""
+        compiled = self.compile_target.name
+        rule, compile_rule = assignment.rules.get(self.target.name), assignment.rules.get(compiled)
+        if rule is not None:
+            self.rule = rule
+        if compile_rule is not None:
+            self.compile_rule = compile_rule
+            self.is_deferred = compiled in assignment.deferred
+
+    @property
+    def skipping(self) -> Expectation | None:
+        """The expectation that has the target skipped, None if there is none."""
+        rules = [rule for rule in (self.rule, self.compile_rule) if rule is not None and rule.outcome == "skip"]
+        return next((rule for rule in rules if not is_expired(rule, today())), None)
+
+    def skip_as_expected(self) -> None:
+        """Skip if an expectation says so."""
+        if (rule := self.skipping) is not None:
+            pytest.skip(excuse(rule))
+
+    def observe(self, tried: Attempts) -> None:
+        """Keep how the target came out, before anything is made of it; and that a flaky one passed in the end."""
+        if tried.error is not None and tried.error.failure.no_verdict:
+            self.observed = None
+        else:
+            seen = tried.observation
+            self.observed = (seen.stage, seen.signature) if seen is not None else PASSED
+        if tried.before:
+            self.note("attempts", len(tried.before) + 1)
+        if tried.before and tried.error is None:
+            self.flaky = f"{self.nodeid} passed at attempt {len(tried.before) + 1}"
 
     def unavailable(self, reason: str, hint: str = "") -> NoReturn:
         """Skip, or fail where `--retarget-require` says that this target must run here."""
@@ -163,22 +214,41 @@ class MatrixItem(pytest.Item):
         except UnavailableError as error:
             self.unavailable(str(error), error.hint)
 
-    def compiled(self) -> CompileOutcome:
-        """Wait for the compile and note what is known of it."""
+    def note_names(self) -> None:
+        """Say in the report what the target is."""
         self.note("suite", self.compile_target.suite)
         self.note("module", self.compile_target.module.name)
         self.note("compiler", self.compile_target.compiler.name)
         self.note("runtime", self.runtime.name if self.runtime else "")
         self.note("stage", Stage.COMPILE)
-        try:
-            outcome = self.services.compiled(self.compile_target)
-        except UnavailableError as error:
-            self.unavailable(str(error), error.hint)
+
+    def try_compile(self) -> tuple[CompileOutcome, Attempts]:
+        """Wait for the compile, with its retries if it is flaky, and note what is known of it."""
+        self.note_names()
+        outcome = self._compiled()
+
+        def once() -> StageFailedError | None:
+            if outcome.artifact is not None:
+                return None
+            return compile_failed(self.services.commands, self.concrete, outcome)
+
+        def again() -> None:
+            nonlocal outcome
+            self.services.compile_again(self.compile_target)
+            outcome = self._compiled()
+
+        tried = attempts(self.compile_rule, once, again)
         self.compile_key = outcome.key
         self.note("compile_key", outcome.key)
         self.note("reused", str(outcome.reused).lower())
         self.note("compile_seconds", outcome.seconds)
-        return outcome
+        return outcome, tried
+
+    def _compiled(self) -> CompileOutcome:
+        try:
+            return self.services.compiled(self.compile_target)
+        except UnavailableError as error:
+            self.unavailable(str(error), error.hint)
 
 
 class CompileItem(MatrixItem):
@@ -191,6 +261,7 @@ class CompileItem(MatrixItem):
         return self.target
 
     def setup(self) -> None:
+        self.skip_as_expected()
         if self.services.settings.artifacts is not None:
             pytest.skip(f"not compiled: --retarget-artifacts takes artifacts from {self.services.settings.artifacts}")
         self.services.registry.case_loader(self.target.kind)
@@ -198,17 +269,26 @@ class CompileItem(MatrixItem):
         self.check_files()
 
     def runtest(self) -> None:
-        outcome = self.compiled()
-        if outcome.artifact is None:
-            raise compile_failed(self.services.commands, self.concrete, outcome)
-        if isinstance(self.services.registry.case_loaders.get(self.target.kind), ChecksArtifacts):
-            try:
-                checked = self.services.check(self.target, outcome.artifact)
-            except UnavailableError as error:
-                self.unavailable(str(error), error.hint)
-            if checked.failure is not None:
-                self._note_stage(checked.failure.stage)
-                raise check_failed(self.services.commands, self.concrete, checked, checked.failure)
+        outcome, tried = self.try_compile()
+        if outcome.artifact is not None:
+            if isinstance(self.services.registry.case_loaders.get(self.target.kind), ChecksArtifacts):
+                tried = Attempts(error=self._checked(outcome.artifact), before=tried.before)
+            elif self.is_deferred:
+                self.observe(tried)
+                return
+        self.observe(tried)
+        settle(self.rule, tried)
+
+    def _checked(self, artifact: Artifact) -> StageFailedError | None:
+        """Hold the artifact against what its module's checks ask for."""
+        try:
+            checked = self.services.check(self.target, artifact)
+        except UnavailableError as error:
+            self.unavailable(str(error), error.hint)
+        if checked.failure is None:
+            return None
+        self._note_stage(checked.failure.stage)
+        return check_failed(self.services.commands, self.concrete, checked, checked.failure)
 
 
 class RunItem(MatrixItem):
@@ -225,6 +305,7 @@ class RunItem(MatrixItem):
         return self.target.runtime
 
     def setup(self) -> None:
+        self.skip_as_expected()
         runtime = self.target.runtime
         if reason := host_mismatch(runtime):
             self.unavailable(reason)
@@ -240,27 +321,68 @@ class RunItem(MatrixItem):
             self._unavailable_device(error)
 
     def runtest(self) -> None:
-        outcome = self._compiled_or_blocked()
+        outcome, compiled = self._compiled_or_blocked()
         if outcome.artifact is None:
-            self._block_or_raise(compile_failed(self.services.commands, self.concrete, outcome))
+            self._not_compiled(compiled)
+        tried = self._tried(outcome.artifact)
+        self.observe(Attempts(error=tried.error, before=(*compiled.before, *tried.before)))
+        compiles_against_rule = not self.is_deferred and self.compile_id not in self.services.selected_compiles
         try:
-            others = self.home.run_targets(self.target.compile.module.name)
-            run = self.services.run(self.target, outcome.artifact, others)
-        except UnavailableError as error:
-            self._unavailable_device(error)
-        self._note_run(run)
-        if run.failure is not None:
-            target = replace(self.target, compile=self.concrete)
-            raise run_failed(self.services.commands, target, outcome.artifact, run, run.failure)
+            settle(self.rule, tried)
+        except AsExpected:
+            if compiles_against_rule:
+                settle(self.compile_rule, compiled)
+            raise
+        if compiles_against_rule:  # there is no compile target here to say so
+            settle(self.compile_rule, compiled)
 
-    def _compiled_or_blocked(self) -> CompileOutcome:
-        """What `compiled` gives. What keeps a compile from being stored at all is its compile target's to report."""
+    def _tried(self, artifact: Artifact) -> Attempts:
+        """Run, with retries if the target is flaky."""
+
+        def once() -> StageFailedError | None:
+            try:
+                others = self.home.run_targets(self.target.compile.module.name)
+                run = self.services.run(self.target, artifact, others)
+            except UnavailableError as error:
+                self._unavailable_device(error)
+            self._note_run(run)
+            if run.failure is None:
+                return None
+            target = replace(self.target, compile=self.concrete)
+            return run_failed(self.services.commands, target, artifact, run, run.failure)
+
+        return attempts(self.rule, once, lambda: None)
+
+    def _not_compiled(self, compiled: Attempts) -> NoReturn:
+        """Fail as expected, block, or report the failed compile that no other target reports."""
+        reports = self.services.settings.artifacts is None and self.compile_id not in self.services.selected_compiles
+        if reports:
+            self.observe(compiled)
+            settle(self.compile_rule, compiled)
+        self._excuse_by_compile(compiled.observation)
+        self._block_or_raise(compiled.error or RetargetError(f"{self.target.compile.name} was not compiled"))
+
+    def _excuse_by_compile(self, observation: Observation | None) -> None:
+        """Be an expected failure if the failed compile is one."""
+        rule = self.compile_rule
+        if rule is not None and judge(rule, observation, day=today()).ruling is Ruling.EXCUSED:
+            msg = f"{self.target.compile.name} is expected to fail: {excuse(rule)}"
+            raise AsExpected(msg)
+
+    def _compiled_or_blocked(self) -> tuple[CompileOutcome, Attempts]:
+        """What `try_compile` gives. What keeps a compile from being stored at all is its compile target's to report."""
         try:
-            return self.compiled()
+            return self.try_compile()
         except RetargetError as error:
             if self.services.settings.artifacts is not None:
+                self._excuse_by_crash()  # an outcome that is never exported
                 raise
             self._block_or_raise(error)
+
+    def _excuse_by_crash(self) -> None:
+        rule = self.compile_rule
+        if rule is not None and rule.outcome == "xfail" and not {CRASH, TIMEOUT}.isdisjoint(rule.stages):
+            self._excuse_by_compile(Observation(stage=rule.stages[0], signature=rule.signature))
 
     def _unavailable_device(self, error: UnavailableError) -> NoReturn:
         self.unavailable(f"{self.target.runtime.name}: {error}", error.hint)
@@ -288,6 +410,8 @@ class RunItem(MatrixItem):
         self.devices = run.devices or self.devices
         stage = run.failure.stage if run.failure is not None else Stage.COMPARE
         self._note_stage(stage)
+        names = {"load_seconds", "run_seconds", "compare_seconds", "device", "device_id", "driver_version"}
+        self.user_properties[:] = [pair for pair in self.user_properties if pair[0].partition(".")[2] not in names]
         self.note("load_seconds", run.load_seconds)
         self.note("run_seconds", run.run_seconds)
         self.note("compare_seconds", run.compare_seconds)

@@ -54,6 +54,11 @@ def add_options(parser: pytest.Parser) -> None:
         help="make it an error, not a skip, if a target matching this mark expression cannot run here (repeatable)",
     )
     group.addoption(
+        "--retarget-ignore-expectations",
+        action="store_true",
+        help="show every target's own outcome, as if no [[expectation]] were declared",
+    )
+    group.addoption(
         "--retarget-export",
         metavar="DIR",
         help="write the artifacts of the selected targets to this folder, for --retarget-artifacts on another host",
@@ -141,6 +146,7 @@ class Settings:
     compile_timeout: float = COMPILE_TIMEOUT
     run_timeout: float = RUN_TIMEOUT
     extensions: tuple[str, ...] = ()
+    ignore_expectations: bool = False
 
     @classmethod
     def of(cls, config: pytest.Config) -> Settings:
@@ -174,6 +180,8 @@ class Settings:
             compile_timeout=_value(config, "compile_timeout", _seconds, _SECONDS, COMPILE_TIMEOUT),
             run_timeout=_value(config, "run_timeout", _seconds, _SECONDS, RUN_TIMEOUT),
             extensions=tuple(dict.fromkeys(_extensions(config))),
+            ignore_expectations=bool(config.getoption("retarget_ignore_expectations"))
+            or bool(config.getoption("runxfail", False)),
         )
 
 

@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 from _pytest._code.code import ReprExceptionInfo
 from retarget.errors import display_path
+from retarget.expectations_verdict import excuse
 
 from .cachedir import cache_dir
+from .expected import AsExpected
 from .failures import PlainWhereItMust, error_repr
 from .hints import idle_requirements, unknown_words
 from .items import Blocked, CompileItem, MatrixItem
@@ -32,7 +34,10 @@ FILES_NAMED = 4
 """How many declaration files the header names; more are counted, unless -v asks for all."""
 
 OUTPUT = "retarget"
-"""Where an xdist worker's output has its compile statistics and notes."""
+"""Where an xdist worker's output has its compile statistics, notes and faults of expectations."""
+
+FLAKY = "retarget_flaky"
+"""The attribute that the report of a flaky target has, which failed and then passed."""
 
 RECORD = "retarget_record"
 """The attribute that a matrix item's report has, made of builtin types so that it crosses xdist's channel."""
@@ -69,6 +74,7 @@ class Face:
         self._tally = Tally()
         self._collected = 0
         self._hints: list[str] = []
+        self._faults: dict[str, None] = {}
 
     # ------------------------------------------------------------ before anything runs
 
@@ -137,24 +143,47 @@ class Face:
             blocked = isinstance(error, Blocked)
             setattr(report, BLOCKED, blocked)
             report.longrepr = (str(path), (line or 0) + 1, reason if blocked else f"Skipped: {reason}")
+        elif isinstance(error, AsExpected):
+            report.outcome = "skipped"
+            report.wasxfail = reason = error.reason
+            report.longrepr = error_repr(error.error, path, line) if error.error is not None else None
+        elif report.passed and item.flaky and report.when == "call":
+            setattr(report, FLAKY, True)
+            reason = f"{item.flaky} ({excuse(rule)})" if (rule := item.rule or item.compile_rule) else item.flaky
         elif report.failed and error is not None and (words := error_repr(error, path, line)) is not None:
             report.longrepr = words
         if report.when == "call" or not report.passed:
             setattr(report, RECORD, item.record(reason).to_plain())
         return report
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """End the workers and hand in their statistics."""
+        """End the workers and hand in their statistics. Faults of expectations are no success."""
         services = session.config.stash.get(SERVICES, None)
         statistics = services.statistics() if services is not None else {}
         notes = (*self._hints, *(services.notes() if services is not None else ()))
+        faults = self._expectation_faults(session)
         if self._is_worker:
             output: dict[str, Any] = session.config.workeroutput  # type: ignore[attr-defined]  # set by xdist
-            output[OUTPUT] = (statistics, notes)
+            output[OUTPUT] = (statistics, notes, faults)
         else:
             self._tally.add_compiles(statistics, notes)
+            self._faults.update(dict.fromkeys(faults))
+            if self._faults and session.exitstatus == pytest.ExitCode.OK:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
         if services is not None:
             services.close()
+
+    def _expectation_faults(self, session: pytest.Session) -> list[str]:
+        """The faults of expectations, where targets were run."""
+        from .collection import declared
+
+        if session.config.getoption("collectonly") or session.config.stash[SETTINGS].ignore_expectations:
+            return []
+        items = [item for item in getattr(session, "items", ()) if isinstance(item, MatrixItem)]
+        found = declared(session.config)
+        found.ledger.use(rule for item in items for rule in (item.rule, item.compile_rule) if rule is not None)
+        return [str(fault) for fault in found.expectation_faults(session.config)]
 
     def pytest_unconfigure(self, config: pytest.Config) -> None:
         """End the workers where the session did not come to its end."""
@@ -180,21 +209,28 @@ class Face:
     def pytest_report_teststatus(
         self, report: pytest.TestReport
     ) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
-        """Blocked is a category of its own."""
+        """Blocked and flaky are categories of their own."""
         if getattr(report, BLOCKED, False):
             return "blocked", "b", ("BLOCKED", {"yellow": True})
+        if getattr(report, FLAKY, False):
+            return "flaky", "f", ("FLAKY", {"yellow": True})
         return None
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Take an xdist worker's statistics."""
-        statistics, notes = getattr(node, "workeroutput", {}).get(OUTPUT, ({}, ()))
+        statistics, notes, faults = getattr(node, "workeroutput", {}).get(OUTPUT, ({}, (), ()))
         self._tally.add_compiles(statistics, notes)
+        self._faults.update(dict.fromkeys(faults))
 
     def pytest_terminal_summary(self, terminalreporter: Any, config: pytest.Config) -> None:
         """The table, the reasons, the figures; what was ill said even where nothing ran."""
         if config.option.no_summary:
             return
+        if self._faults:
+            terminalreporter.write_sep("=", "expectations", red=True)
+            for fault in self._faults:
+                terminalreporter.write_line(fault, red=True)
         if config.getoption("collectonly") or not self._tally.cells:
             for note in self._tally.notes:
                 terminalreporter.write_line(f"note: {note}", yellow=True)

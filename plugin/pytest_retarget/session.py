@@ -139,6 +139,11 @@ class Services:
             self._exported.add((target.suite, target.name))
         return outcome
 
+    def compile_again(self, target: CompileTarget) -> None:
+        """Have `compiled` try a compile that failed once more."""
+        if self.settings.artifacts is None:
+            self._builds().retry(self.concrete(target))
+
     def devices(self, runtime: RuntimeConfig) -> tuple[DeviceInfo, ...]:
         """The devices of a runtime config. Raises `UnavailableError` where they are not here."""
         return self._runs().devices(runtime)
@@ -250,6 +255,8 @@ class Services:
                 run.close()
 
     def _is_needed(self, item: MatrixItem) -> bool:
+        if item.skipping is not None:
+            return False
         try:
             self.check_compiler(item.compile_target.compiler)
             if item.runtime is None:

@@ -10,10 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Line", "Record", "Tally"]
+__all__ = ["PASSED", "Line", "Record", "Tally"]
+
+PASSED = ("passed", "")
+"""What a record has observed of a target that passed."""
 
 WORDS = {
     "passed": "ok",
+    "flaky": "flaky",
     "failed": "FAIL",
     "error": "ERROR",
     "blocked": "block",
@@ -45,7 +49,10 @@ class Line:
 class Record:
     """What the report of one target tells the summary. `runtime` is empty for a compile target.
 
-    `line` is the suite's in its file and `position` the target's in its suite: reports may come in any order.
+    `line` is the suite's in its file and `position` the target's in its suite: reports may come in any order. `target`
+    and `module` are names, `tags` the target's words. `observed` is (stage, signature) of how it failed, whatever an
+    expectation made of it, or `PASSED`; None where nothing can be said: it was skipped or blocked, its compile failed
+    as expected, or the failure says nothing of the target.
     """
 
     file: str
@@ -57,6 +64,10 @@ class Record:
     key: str = ""
     line: int = 0
     position: int = 0
+    target: str = ""
+    module: str = ""
+    tags: tuple[str, ...] = ()
+    observed: tuple[str, str] | None = None
 
     def to_plain(self) -> dict[str, object]:
         """As builtin types, which cross xdist's channel."""
@@ -70,13 +81,18 @@ class Record:
             "key": self.key,
             "line": self.line,
             "position": self.position,
+            "target": self.target,
+            "module": self.module,
+            "tags": list(self.tags),
+            "observed": None if self.observed is None else list(self.observed),
         }
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Record:
         """The inverse of `to_plain`."""
-        fields: dict[str, Any] = {**plain, "devices": tuple(plain["devices"])}
-        return cls(**fields)
+        observed = plain["observed"]
+        fields: dict[str, Any] = {**plain, "devices": tuple(plain["devices"]), "tags": tuple(plain["tags"])}
+        return cls(**{**fields, "observed": None if observed is None else tuple(observed)})
 
 
 Suite = tuple[str, str]
@@ -129,7 +145,8 @@ class Tally:
             if suite not in short:
                 yield from table(suite[1], counts, width)
             elif verbosity >= 0:
-                yield Line(text=f"{suite[1].ljust(label)}{GAP}{count_text(_total(counts))}", fine=True)
+                total = _total(counts)
+                yield Line(text=f"{suite[1].ljust(label)}{GAP}{count_text(total)}", fine=not total["flaky"])
         yield from (Line(text=f"note: {note}") for note in self.notes)
         if verbosity >= 0:
             yield from self._reasons()
@@ -161,6 +178,7 @@ class Tally:
             for reason, count in sorted(self.reasons.get(category, Counter()).items(), key=lambda pair: -pair[1]):
                 text = reason if category == "blocked" else f"skipped: {reason}"
                 yield Line(text=f"{text} ({_targets(count)})")
+        yield from (Line(text=f"flaky: {reason}") for reason in sorted(self.reasons.get("flaky", Counter())))
 
 
 def table(name: str, cells: Mapping[Cell, Counter[str]], width: int) -> Iterator[Line]:

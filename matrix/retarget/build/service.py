@@ -172,6 +172,16 @@ class BuildService:
             raise RetargetError(msg)
         return job.outcome
 
+    def retry(self, target: CompileTarget) -> None:
+        """Forget how `target` failed, here and in the store: `result` then compiles it again. An artifact stays."""
+        with self._changed:
+            job = self._jobs.get(target)
+            if job is None or job.outcome is None or job.outcome.failure is None:
+                return
+            del self._jobs[target]
+        if job.outcome.key:
+            self._store.forget_failure(job.outcome.key)
+
     def close(self) -> None:
         """Stop: kill the compiles that run, forget what is queued, and end the workers."""
         with self._changed:

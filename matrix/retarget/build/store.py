@@ -192,6 +192,12 @@ class Store:
             raise self._unusable(error) from error
         return CompileOutcome(key=key, seconds=seconds, reused=False, failure=failure, diagnostics=diagnostics)
 
+    def forget_failure(self, key: str) -> None:
+        """Drop a stored compile failure, so that the next compile is tried. An artifact stays."""
+        outcome = self.lookup(key)
+        if outcome is not None and outcome.failure is not None:
+            self._remove(self._entry_path(key))
+
     def try_lock(self, key: str) -> FileLock | None:
         """Return the held lock of `key`, to be released by the caller; None if another process or thread holds it.
 

@@ -1,0 +1,86 @@
+"""The rules that served this session, what they were seen to do, and which of them are faults.
+
+A rule without effect can only be told where everything that it serves was collected. Collected is what counts, not what
+`-m` or `-k` left of it; and where the user named less than folders, nothing is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+
+from retarget.declarations import SUITE_FILE, discover
+from retarget.errors import Fault
+from retarget.expectations import Assignment, Effect
+from retarget.expectations_faults import expired_faults, stale_faults
+from retarget.expectations_verdict import is_expired, today
+from retarget.model import Expectation, Origin, Suite, Target
+
+__all__ = ["Ledger"]
+
+
+class Ledger:
+    """One session's rules. Under xdist each worker process has one, and all of them the same."""
+
+    def __init__(self) -> None:
+        self._rules: dict[Origin, Expectation] = {}
+        self._effects: dict[Origin, Effect] = {}
+        self._in_force: set[Origin] = set()
+        self._collected: dict[Path, set[str]] = {}
+        self._modules: dict[str, None] = {}
+        self._tags: dict[str, None] = {}
+
+    def add(self, suite: Suite, assignment: Assignment, targets: Sequence[Target]) -> None:
+        """Enter what the rules were seen to do in a suite, all of whose targets are `targets`."""
+        for rule in suite.expectations:
+            self._rules[rule.origin] = rule
+        for origin, effect in assignment.effects.items():
+            self._effects[origin] = self._effects.get(origin, Effect()) | effect
+        self._modules.update(dict.fromkeys(module.name for module in suite.modules))
+        for tags in {target.tags for target in targets}:
+            self._tags.update(dict.fromkeys(tags))
+
+    def collected(self, path: Path, suite: Suite) -> None:
+        """Enter that a suite of the file `path` was collected as a whole."""
+        self._collected.setdefault(path, set()).add(suite.name)
+
+    def use(self, rules: Iterable[Expectation]) -> None:
+        """Enter rules that are in force for targets of the selection."""
+        self._in_force.update(rule.origin for rule in rules)
+
+    def faults(self, suites: dict[Path, tuple[Suite, ...]], *, whole: bool) -> tuple[Fault, ...]:
+        """Return the faults of the rules, in the order of files and lines.
+
+        `suites` are those of each file read. `whole` tells that the user named folders only, so that rules that no
+        selected target has are judged too.
+        """
+        rules = self._rules.values()
+        expired = expired_faults((rule for rule in rules if whole or rule.origin in self._in_force), today())
+        if not whole:
+            return _sorted(expired)
+
+        @cache
+        def is_complete(folder: Path) -> bool:
+            return all(is_collected(file) for file in discover([folder]))
+
+        def is_collected(file: Path) -> bool:
+            return file in suites and {suite.name for suite in suites[file]} <= self._collected.get(file, set())
+
+        def is_judged(rule: Expectation) -> bool:
+            file = rule.origin.file
+            return is_collected(file) if file.name == SUITE_FILE else is_complete(file.parent)
+
+        doubtful = (rule for rule in rules if not _is_whole(rule, self._effects[rule.origin]))
+        stale = [rule for rule in doubtful if not is_expired(rule, today()) and is_judged(rule)]
+        told = stale_faults(stale, self._effects, modules=list(self._modules), tags=list(self._tags)) if stale else ()
+        return _sorted((*expired, *told))
+
+
+def _is_whole(rule: Expectation, effect: Effect) -> bool:
+    """Tell whether every entry of `match` had an effect, which is what nearly all rules are like."""
+    return not rule.when and len(effect.matched) == len(rule.match)
+
+
+def _sorted(faults: Iterable[Fault]) -> tuple[Fault, ...]:
+    return tuple(sorted(faults, key=lambda fault: (str(fault.file), fault.line, fault.key_path)))
