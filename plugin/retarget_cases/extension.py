@@ -1,4 +1,4 @@
-"""The hooks of the extension `cases`."""
+"""The hooks of the extension `cases`. Nothing here imports NumPy; what does is imported in runners."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Iterable
 
 from retarget.extension import CaseLoader, hookimpl
 
+from .loader import CasesLoader
+
 __all__ = ["retarget_case_loaders"]
 
 
 @hookimpl
 def retarget_case_loaders() -> Iterable[CaseLoader]:
-    """The case loaders of this extension."""
-    return ()
+    """The case loader `cases`."""
+    return (CasesLoader(),)

@@ -1,0 +1,84 @@
+"""Which compiler config a case agrees with, and whether configs wait for each other in a circle."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from retarget.keypaths import KeyPath, Problem
+from retarget.references import is_glob
+
+__all__ = ["Agreement", "circle_problems"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """Which config's results are expected, by the config that compiled: `rules` are (name or glob, config) pairs."""
+
+    rules: tuple[tuple[str, str], ...]
+    place: KeyPath
+
+    @classmethod
+    def read(cls, written: str | Mapping[str, str], place: KeyPath, problems: list[Problem]) -> Agreement:
+        """Return what `agree_with` says; what is wrong with it goes to `problems`."""
+        rules = (("*", written),) if isinstance(written, str) else tuple(written.items())
+        if not rules:
+            problems.append(Problem(place, "found an empty table, expected the name of a compiler config"))
+        for pattern, config in rules:
+            if not config or is_glob(config):
+                where = place if isinstance(written, str) else (*place, pattern)
+                problems.append(Problem(where, f"found {config!r}, expected the name of a compiler config"))
+        return cls(rules=rules, place=place)
+
+    def config(self, compiler: str) -> str | None:
+        """Return the config to agree with: by name, else by the first glob that matches; None where none does."""
+        for pattern, config in self.rules:
+            if pattern == compiler:
+                return config
+        return next((config for pattern, config in self.rules if fnmatch.fnmatchcase(compiler, pattern)), None)
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """All configs that it names."""
+        return tuple(dict.fromkeys(word for rule in self.rules for word in rule if not is_glob(word)))
+
+
+def circle_problems(agreements: Sequence[Agreement]) -> Iterable[Problem]:
+    """Yield a problem for a circle of configs of one module each of which needs results of the next.
+
+    All cases of a config run together, so one case may close a circle that another opened.
+    """
+    configs = list(dict.fromkeys(config for agreement in agreements for config in agreement.named))
+    waits: dict[str, dict[str, Agreement]] = {config: {} for config in configs}
+    for config in configs:
+        for agreement in agreements:
+            other = agreement.config(config)
+            if other is not None and other != config and other in waits:
+                waits[config].setdefault(other, agreement)
+    circle = _circle(waits)
+    if circle:
+        last = max((waits[one][other].place for one, other in pairwise(circle)), key=str)
+        shown = " → ".join(circle)
+        expected = "expected the last config of a chain to agree with none but itself"
+        yield Problem(last, f"found configs that wait for each other's results, {shown}; {expected}")
+
+
+def _circle(waits: Mapping[str, Iterable[str]]) -> list[str]:
+    """Return the first circle, its first config again at the end; empty where there is none."""
+    done: set[str] = set()
+
+    def walk(config: str, trail: list[str]) -> list[str]:
+        if config in trail:
+            return [*trail[trail.index(config) :], config]
+        if config in done:
+            return []
+        for other in waits[config]:
+            found = walk(other, [*trail, config])
+            if found:
+                return found
+        done.add(config)
+        return []
+
+    return next((circle for config in waits if (circle := walk(config, []))), [])

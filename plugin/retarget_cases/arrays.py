@@ -1,0 +1,144 @@
+"""Values → arrays, by the types that a function was declared with. Runs in runners."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+from retarget.datafiles import LIMIT_VARIABLE, DataFiles, data_limit, read_bin, read_npy, read_npz, type_text
+from retarget.errors import RetargetError
+
+from .faults import ValueFaultError
+from .generators import count_up, default_seed, draw
+from .literals import literal
+from .tables import BinTable, FillTable, IotaTable, NpyTable, NpzTable, ValuesTable
+from .types import Declared
+from .values import Value
+
+if TYPE_CHECKING:
+    from retarget.extension import Array
+
+__all__ = ["Maker", "dtype_named", "fitted"]
+
+
+def dtype_named(name: str) -> np.dtype[Any]:
+    """Return the type of that name, those of ml_dtypes among them."""
+    return np.dtype(getattr(ml_dtypes, name, name))
+
+
+def fitted(array: Array, declared: Declared) -> Array:
+    """Return `array` as the declared type wants it: integers of the other signedness viewed, where it is signless.
+
+    Raises `ValueFaultError` for any other element type or shape.
+    """
+    wanted = None if declared.dtype is None else dtype_named(declared.dtype)
+    fits = wanted is None or array.dtype == wanted
+    if wanted is not None and not fits and array.dtype.itemsize == wanted.itemsize:
+        is_other_sign = declared.is_signless and array.dtype.kind in "iu"
+        if is_other_sign or array.dtype.kind == "V":  # void is what numpy.save makes of the types of ml_dtypes
+            array, fits = array.view(wanted), True
+    shape = declared.shape
+    if shape is not None:
+        fits &= len(shape) == array.ndim
+        fits &= all(size in {None, found} for size, found in zip(shape, array.shape, strict=False))
+    if not fits:
+        msg = f"found {type_text(array.shape, array.dtype)}, expected {declared.text}"
+        raise ValueFaultError(msg)
+    return array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Maker:
+    """Makes the arrays of one case. `files` finds what values name."""
+
+    files: DataFiles
+    module: str
+    case: str
+
+    def array(self, value: Value, declared: Declared | None, position: int) -> Array:
+        """Return the array of a value for an argument or result of the declared type, None where it is not known.
+
+        `position` is the number of the argument. Raises `ValueFaultError`.
+        """
+        try:
+            made = self._made(value, declared, position)
+        except RetargetError as error:  # of a data file
+            raise ValueFaultError(str(error)) from error
+        return made if declared is None else fitted(made, declared)
+
+    def _made(self, value: Value, declared: Declared | None, position: int) -> Array:
+        table = value.table
+        if isinstance(table, NpyTable | NpzTable):
+            path = self.files.path(table.npy if isinstance(table, NpyTable) else table.npz)
+            array = read_npy(path) if isinstance(table, NpyTable) else read_npz(path, table.array)
+            return _as_written(array, value)
+        name = value.dtype or (declared.dtype if declared is not None else None)
+        if name is None:
+            msg = f"found no element type, expected dtype = …: {_unsaid(declared)}"
+            raise ValueFaultError(msg)
+        dtype = dtype_named(name)
+        if isinstance(table, ValuesTable):
+            return literal(table.values, dtype, declared, value.shape)
+        shape = _shape(value, declared)
+        _expect_room(shape, dtype)
+        if isinstance(table, BinTable):
+            return read_bin(self.files.path(table.bin), dtype=dtype, shape=shape)
+        if isinstance(table, FillTable):
+            element = literal(table.fill, dtype, _scalar(name, declared), ())
+            return np.full(shape, element, dtype)
+        if isinstance(table, IotaTable):
+            return count_up(table, dtype, shape)
+        seed = getattr(table, "seed", None)
+        random = np.random.Generator(
+            np.random.PCG64(default_seed(self.module, self.case, position) if seed is None else seed)
+        )
+        return draw(table, dtype, shape, random)
+
+
+# ---------------------------------------------------------------- types and shapes
+
+
+def _unsaid(declared: Declared | None) -> str:
+    if declared is None:
+        return "the artifact does not say which types its functions take"
+    return f"the function declares {declared.text}"
+
+
+def _scalar(name: str, declared: Declared | None) -> Declared:
+    return Declared(text=name, dtype=name, shape=(), is_signless=declared is not None and declared.is_signless)
+
+
+def _shape(value: Value, declared: Declared | None) -> tuple[int, ...]:
+    if value.shape is not None:
+        return value.shape
+    shape = None if declared is None else declared.shape
+    if shape is None:
+        msg = f"found no shape, expected shape = […]: {_unsaid(declared)}"
+        raise ValueFaultError(msg)
+    known = tuple(size for size in shape if size is not None)
+    if len(known) < len(shape):
+        msg = f"found no shape, expected shape = […]: {_unsaid(declared)}, which leaves a size open"
+        raise ValueFaultError(msg)
+    return known
+
+
+def _expect_room(shape: Sequence[int], dtype: np.dtype[Any]) -> None:
+    size, limit = math.prod(shape) * dtype.itemsize, data_limit()
+    if size > limit:
+        hint = f"to make it, set the environment variable {LIMIT_VARIABLE} to {size} or more"
+        msg = f"found {type_text(shape, dtype)}, which takes {size} bytes, over the limit of {limit}; {hint}"
+        raise ValueFaultError(msg)
+
+
+def _as_written(array: Array, value: Value) -> Array:
+    """Hold an array against the shape and element type that the table gives besides, and return it so typed."""
+    if value.dtype is None and value.shape is None:
+        return array
+    shape = array.shape if value.shape is None else value.shape
+    name = array.dtype.name if value.dtype is None else value.dtype
+    text = type_text(shape, dtype_named(name)) if value.dtype is not None else "x".join([*map(str, shape), "…"])
+    return fitted(array, Declared(text=text, dtype=value.dtype, shape=value.shape))

@@ -1,0 +1,207 @@
+"""A written case and a module's functions → the case that runs. Runs in runners.
+
+What is wrong with one case is found when it is about to run, and is that case's failure alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from retarget.datafiles import DataFiles
+from retarget.errors import FaultsError, RetargetError, did_you_mean
+from retarget.extension import Case, CaseData, CaseRequest, FunctionInfo
+from retarget.keypaths import KeyPath, Problem
+from retarget.toml_text import faults_of
+
+from .arrays import Maker, dtype_named, fitted
+from .faults import ValueFaultError
+from .files import CasesFile, Reference, WrittenCase
+from .literals import literal
+from .reference import References
+from .tables import FillTable, ValuesTable
+from .tolerances import tolerances
+from .types import Declared, parse_type
+from .values import Value
+
+if TYPE_CHECKING:
+    from retarget.extension import Array
+
+__all__ = ["make_case", "parameter_files"]
+
+
+def parameter_files(file: CasesFile, request: CaseRequest) -> Sequence[tuple[str, Path]]:
+    """Return (scope, archive) pairs. Raises `FaultsError`."""
+    files = DataFiles(folder=request.folder, base=file.path.parent)
+    found: list[tuple[str, Path]] = []
+    for scope, written, place in file.parameters:
+        try:
+            found.append((scope, files.large_path(written)))
+        except RetargetError as error:
+            raise file.fault(place, str(error)) from error
+    return found
+
+
+def make_case(
+    *,
+    file: CasesFile,
+    written: WrittenCase,
+    name: str,
+    request: CaseRequest,
+    references: References,
+    agree_with: str,
+) -> Case:
+    """Return the case. Its values are made by `read`, which raises `FaultsError` for what does not fit the function."""
+    function = written.function or (request.functions[0].name if len(request.functions) == 1 else "")
+    reading = _Reading(file=file, written=written, name=name, request=request, references=references)
+    return Case(
+        name=name,
+        function=function,
+        read=reading.read,
+        tolerances=tolerances(file.tolerance, written.tolerance),
+        agree_with=agree_with,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reading:
+    """One case about to run."""
+
+    file: CasesFile
+    written: WrittenCase
+    name: str
+    request: CaseRequest
+    references: References
+
+    def read(self) -> CaseData:
+        """Return the case's values. Raises `FaultsError` with all that is wrong with its inputs or results."""
+        function = self._function()
+        arguments = _parsed(function.argument_types)
+        results = _parsed(function.result_types)
+        written = self.written
+        inputs = self._arrays("inputs", written.inputs, arguments, function, function.arguments)
+        if written.reference is not None:
+            return CaseData(inputs=inputs, expected=self._computed(written.reference, inputs, results, function))
+        if written.expected is None:
+            return CaseData(inputs=inputs)
+        count = len(results) if results is not None else None
+        return CaseData(inputs=inputs, expected=self._arrays("expected", written.expected, results, function, count))
+
+    def _function(self) -> FunctionInfo:
+        functions = {function.name: function for function in self.request.functions}
+        name, exported = self.written.function, ", ".join(functions) or "none"
+        if name is None:
+            if len(functions) == 1:
+                return next(iter(functions.values()))
+            raise self.file.fault(
+                self.written.place, f"found no function, expected one of those that the module exports: {exported}"
+            )
+        if name not in functions:
+            expected = f"expected one that the module exports: {exported}{did_you_mean(name, functions)}"
+            raise self.file.fault((*self.written.place, "function"), f"found the function {name!r}, {expected}")
+        return functions[name]
+
+    def _arrays(
+        self,
+        key: str,
+        values: Sequence[Value],
+        declared: Sequence[Declared] | None,
+        function: FunctionInfo,
+        count: int | None,
+    ) -> tuple[Array, ...]:
+        word = "argument" if key == "inputs" else "result"
+        place = (*self.written.place, key)
+        if count is not None and len(values) != count:
+            raise self.file.fault(place, _miscounted(values, declared, function.name, count, key))
+        files = DataFiles(folder=self.request.folder, base=self.file.path.parent)
+        maker = Maker(files=files, module=self.request.module, case=self.name)
+        arrays: list[Array] = []
+        problems: list[Problem] = []
+        for position, value in enumerate(values):
+            # Results draw other numbers than arguments do: their positions go on after them.
+            drawn = position + (len(self.written.inputs) if key == "expected" else 0)
+            try:
+                arrays.append(maker.array(value, None if declared is None else declared[position], drawn))
+            except ValueFaultError as error:
+                message = f"{word} {position} of {function.name}: {error}"
+                problems.append(Problem(_place(value, error.index), message))
+        if problems:
+            raise FaultsError(faults_of(self.file.path, self.file.text, problems))
+        return tuple(arrays)
+
+    def _computed(
+        self,
+        reference: Reference,
+        inputs: Sequence[Array],
+        declared: Sequence[Declared] | None,
+        function: FunctionInfo,
+    ) -> tuple[Array, ...]:
+        try:
+            path = DataFiles(folder=self.request.folder, base=self.file.path.parent).path(reference.file)
+            returned = self.references.call(path, reference.function, inputs)
+        except RetargetError as error:
+            raise self.file.fault(reference.place, str(error)) from error
+        if declared is not None and len(returned) != len(declared):
+            types = ", ".join(result.text for result in declared)
+            ours = f"{reference.written} returned {len(returned)} results"
+            message = f"{ours}, {function.name} returns {len(declared)} ({types})"
+            raise self.file.fault(reference.place, message)
+        problems: list[Problem] = []
+        arrays: list[Array] = []
+        for position, result in enumerate(returned):
+            try:
+                arrays.append(_result(result, None if declared is None else declared[position]))
+            except ValueFaultError as error:
+                problems.append(Problem(reference.place, f"result {position} of {reference.written}: {error}"))
+        if problems:
+            raise FaultsError(faults_of(self.file.path, self.file.text, problems))
+        return tuple(arrays)
+
+
+def _parsed(types: Sequence[str]) -> tuple[Declared, ...] | None:
+    """Return the declared types; None where the artifact says nothing of them."""
+    return tuple(map(parse_type, types)) if types else None
+
+
+def _place(value: Value, index: tuple[str | int, ...]) -> KeyPath:
+    if not index:
+        return value.place
+    table = value.table
+    key = "fill" if isinstance(table, FillTable) else "values"
+    return (*value.place, key, *index) if value.is_table else (*value.place, *index)
+
+
+def _miscounted(
+    values: Sequence[Value],
+    declared: Sequence[Declared] | None,
+    function: str,
+    count: int,
+    key: str,
+) -> str:
+    word = "argument" if key == "inputs" else "result"
+    types = ", ".join(one.text for one in declared or ())
+    verb = "takes" if word == "argument" else "returns"
+    plural = word if count == 1 else f"{word}s"
+    message = f"found {len(values)}, expected one for each of the {plural} of {function}, which {verb} {count}"
+    message += f" ({types})" if types else ""
+    plain = all(isinstance(value.table, ValuesTable) and not value.is_table for value in values)
+    if count == 1 and len(values) > 1 and plain and declared and declared[0].shape:
+        message += f"; did you mean {key} = [[…]]?"
+    return message
+
+
+def _result(result: object, declared: Declared | None) -> Array:
+    """Return a result of a reference as an array. Python's own numbers take the declared type, arrays must have it."""
+    if isinstance(result, bool | int | float | complex) and not isinstance(result, np.generic):
+        if declared is not None and declared.dtype is not None:
+            written = [result.real, result.imag] if isinstance(result, complex) else result
+            return fitted(literal(written, dtype_named(declared.dtype), declared, ()), declared)
+        return np.asarray(result)
+    if not isinstance(result, np.ndarray | np.generic):
+        msg = f"found {type(result).__name__}, expected a NumPy array"
+        raise ValueFaultError(msg if declared is None else f"{msg} ({declared.text})")
+    array = np.asarray(result)
+    return array if declared is None else fitted(array, declared)

@@ -1,0 +1,13 @@
+"""What is wrong with one value."""
+
+from __future__ import annotations
+
+__all__ = ["ValueFaultError"]
+
+
+class ValueFaultError(Exception):
+    """What is wrong with a value. `str()` is the message; `index` leads to the entry of a literal that is to blame."""
+
+    def __init__(self, message: str, index: tuple[str | int, ...] = ()) -> None:
+        super().__init__(message)
+        self.index = index

@@ -1,0 +1,228 @@
+"""A cases file as frozen data, read with every fault that shows without the module, each with file, line and key path.
+
+What is written is kept as it is: what values become depends on the types that the function was declared with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import ValidationError
+from retarget.errors import Fault, FaultsError
+from retarget.keypaths import KeyPath, Problem
+from retarget.schema_faults import schema_problems
+from retarget.toml_text import faults_of, read_toml
+
+from .agreement import Agreement, circle_problems
+from .paths import path_problem
+from .tables import CasesFileTable, CaseTable
+from .tolerance_tables import read_overrides
+from .tolerances import Overrides
+from .values import Value, read_value
+
+__all__ = ["SUFFIX", "CasesFile", "Reference", "WrittenCase", "cases_file_of", "module_stem", "read_cases_file"]
+
+SUFFIX = ".cases.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """A function of a Python file, `written` as `file.py:function`, that computes what is expected."""
+
+    written: str
+    file: str
+    function: str
+    place: KeyPath
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenCase:
+    """One `[[case]]`. Exactly one of `expected`, `reference` and `agreement` is set. `place` is its key path."""
+
+    place: KeyPath
+    name: str | None
+    function: str | None
+    inputs: tuple[Value, ...]
+    expected: tuple[Value, ...] | None
+    reference: Reference | None
+    agreement: Agreement | None
+    tolerance: Overrides
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CasesFile:
+    """What a cases file says. `parameters` are (scope, path as written, place)."""
+
+    path: Path
+    text: str
+    parameters: tuple[tuple[str, str, KeyPath], ...]
+    tolerance: Overrides
+    cases: tuple[WrittenCase, ...]
+
+    def fault(self, place: KeyPath, message: str) -> FaultsError:
+        """Return the error for what turned out to be wrong at a place of the file."""
+        return FaultsError(faults_of(self.path, self.text, [Problem(place, message)]))
+
+
+def cases_file_of(source: Path) -> Path:
+    """Return the cases file of a module: `foo.cases.toml` for `foo.mlir`."""
+    return source.with_name(module_stem(source) + SUFFIX)
+
+
+def module_stem(source: Path) -> str:
+    """Return a module's file name without its suffix."""
+    return source.name.removesuffix(source.suffix)
+
+
+def read_cases_file(path: Path, folder: Path) -> CasesFile:
+    """Return what a cases file says. Data must lie in `folder`, the suite's. Raises `FaultsError` with all faults."""
+    try:
+        status = path.stat()
+    except OSError:
+        return _read(path, folder)
+    return _read_version(path, folder, (status.st_mtime_ns, status.st_size, status.st_ino))
+
+
+@lru_cache(maxsize=64)
+def _read_version(path: Path, folder: Path, version: tuple[int, int, int]) -> CasesFile:  # noqa: ARG001 - it is the key
+    return _read(path, folder)
+
+
+def _read(path: Path, folder: Path) -> CasesFile:
+    text, data, faults = read_toml(path)
+    if faults:
+        raise FaultsError(faults)
+    problems: list[Problem] = []
+    table: CasesFileTable | None = None
+    try:
+        table = CasesFileTable.model_validate(data)
+    except ValidationError as error:
+        problems += schema_problems(error, data, model=CasesFileTable)
+    reader = _Reader(base=path.parent, folder=folder, problems=problems)
+    found = reader.file(path, text, data, table)
+    if problems:
+        raise FaultsError(_in_order(faults_of(path, text, problems)))
+    return found
+
+
+def _in_order(faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
+    return tuple(sorted(faults, key=lambda fault: fault.line))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reader:
+    """Reads one file and collects what is wrong with it. Paths start at `base`."""
+
+    base: Path
+    folder: Path
+    problems: list[Problem]
+
+    def file(self, path: Path, text: str, data: Mapping[str, object], table: CasesFileTable | None) -> CasesFile:
+        """Return what the file says, as far as it is well-formed."""
+        if table is None:  # its tables for themselves, so that one fault does not hide those of the others
+            table = CasesFileTable.model_construct(parameters={}, tolerance=_mapping(data.get("tolerance")), case=[])
+            cases = [(index, _case_table(entry)) for index, entry in enumerate(_entries(data.get("case")))]
+        else:
+            cases = list(enumerate(table.case))
+        parameters = [(scope, written, ("parameters", scope)) for scope, written in table.parameters.items()]
+        for _, written, place in parameters:
+            self._path(written, place, suffixes=(".irpa",))
+        written_cases = [self._case(entry, ("case", index)) for index, entry in cases if entry is not None]
+        self._names(written_cases)
+        agreements = [case.agreement for case in written_cases if case.agreement is not None]
+        self.problems.extend(circle_problems(agreements))
+        return CasesFile(
+            path=path,
+            text=text,
+            parameters=tuple(parameters),
+            tolerance=read_overrides(table.tolerance, ("tolerance",), self.problems),
+            cases=tuple(written_cases),
+        )
+
+    def _case(self, table: CaseTable, place: KeyPath) -> WrittenCase:
+        inputs = self._values(table.inputs, (*place, "inputs"))
+        expected = None if table.expected is None else self._values(table.expected, (*place, "expected"))
+        reference = None if table.reference is None else self._reference(table.reference, (*place, "reference"))
+        agreement = None
+        if table.agree_with is not None:
+            agreement = Agreement.read(table.agree_with, (*place, "agree_with"), self.problems)
+        self._one_way_to_judge(table, place)
+        return WrittenCase(
+            place=place,
+            name=table.name,
+            function=table.function,
+            inputs=inputs,
+            expected=expected,
+            reference=reference,
+            agreement=agreement,
+            tolerance=read_overrides(table.tolerance, (*place, "tolerance"), self.problems),
+        )
+
+    def _one_way_to_judge(self, table: CaseTable, place: KeyPath) -> None:
+        ways = [key for key in ("expected", "reference", "agree_with") if getattr(table, key) is not None]
+        if not ways:
+            expected = "expected one of expected, reference, agree_with: a case that cannot fail tests nothing"
+            self.problems.append(Problem(place, f"found nothing to compare the results with, {expected}"))
+        elif len(ways) > 1:
+            self.problems.append(Problem((*place, ways[1]), f"found it beside {ways[0]}, expected one of them"))
+        if table.expected is not None and not table.expected:
+            expected = "expected one value per result: a case that cannot fail tests nothing"
+            self.problems.append(Problem((*place, "expected"), f"found an empty array, {expected}"))
+
+    def _names(self, cases: list[WrittenCase]) -> None:
+        first: dict[str, WrittenCase] = {}
+        for case in cases:
+            if case.name is None:
+                continue
+            place = (*case.place, "name")
+            if not case.name.strip() or not case.name.isprintable():
+                self.problems.append(Problem(place, f"found {case.name!r}, expected printable text"))
+            other = first.setdefault(case.name, case)
+            if other is not case:
+                where = f"case[{other.place[1]}]"
+                self.problems.append(
+                    Problem(place, f"found {case.name!r}, which {where} is named already; expected another name")
+                )
+
+    def _values(self, written: list[object], place: KeyPath) -> tuple[Value, ...]:
+        values = []
+        for index, entry in enumerate(written):
+            value = read_value(entry, (*place, index), self.problems)
+            if value is not None:
+                values.append(value)
+                for file, suffixes in value.files():
+                    self._path(file, value.place, suffixes=suffixes)
+        return tuple(values)
+
+    def _reference(self, written: str, place: KeyPath) -> Reference | None:
+        file, colon, function = written.rpartition(":")
+        if not colon or not file.endswith(".py") or not function.isidentifier():
+            self.problems.append(
+                Problem(place, f"found {written!r}, expected a Python file and a function of it, as in 'ref.py:matmul'")
+            )
+            return None
+        self._path(file, place, suffixes=(".py",))
+        return Reference(written=written, file=file, function=function, place=place)
+
+    def _path(self, written: str, place: KeyPath, *, suffixes: tuple[str, ...]) -> None:
+        message = path_problem(written, self.base, self.folder, suffixes)
+        if message:
+            self.problems.append(Problem(place, message))
+
+
+def _mapping(value: object) -> dict[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+def _entries(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _case_table(entry: object) -> CaseTable | None:
+    try:
+        return CaseTable.model_validate(entry)
+    except ValidationError:
+        return None  # said of the whole file already

@@ -1,0 +1,105 @@
+"""Generated values: numbers that count up, and random ones.
+
+Random numbers are those of NumPy's `Generator(PCG64(seed))`: `standard_normal` (times `std`, plus `mean`), `uniform`
+and `integers`, drawn in binary64 or 64-bit integers, row-major, the real part of a complex number before the imaginary
+part, and then rounded to the element type. Without a `seed` it is the first eight bytes, little-endian, of the SHA-256
+of `module NUL case NUL position`, so that each argument of each case has numbers of its own, the same every time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from retarget.datafiles import type_text
+
+from .faults import ValueFaultError
+from .literals import first_lost, integer_of
+from .tables import IntegersTable, IotaTable, NormalTable, UniformTable
+
+if TYPE_CHECKING:
+    from retarget.extension import Array
+
+__all__ = ["count_up", "default_seed", "draw"]
+
+
+def default_seed(module: str, case: str, position: int) -> int:
+    """Return the seed of an argument that names none."""
+    return int.from_bytes(hashlib.sha256(f"{module}\0{case}\0{position}".encode()).digest()[:8], "little")
+
+
+def count_up(table: IotaTable, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
+    """Return numbers from `iota` in steps. Raises `ValueFaultError` for those that the type cannot hold."""
+    count = math.prod(shape)
+    start, step = table.iota, table.step
+    if dtype.kind in "iu":
+        if not isinstance(start, int) or not isinstance(step, int):
+            msg = f"found {start!r} and step {step!r}, expected integers ({type_text((), dtype)})"
+            raise ValueFaultError(msg)
+        for number in (start, start + step * max(count - 1, 0)):
+            _expect_integer(number, dtype)
+        counted = np.arange(count, dtype=np.uint64) * np.uint64(step % (1 << 64)) + np.uint64(start % (1 << 64))
+        return counted.astype(dtype).reshape(shape)  # modulo 2^64, so that nothing of 64 bits is lost
+    if dtype.kind == "b":
+        msg = "found numbers that count up, expected Booleans: values, fill or random = 'integers'"
+        raise ValueFaultError(msg)
+    return _rounded(np.arange(count, dtype=np.float64) * step + start, dtype, shape)
+
+
+def draw(table: object, dtype: np.dtype[Any], shape: tuple[int, ...], random: np.random.Generator) -> Array:
+    """Return random numbers of a distribution. Raises `ValueFaultError` for those that the type cannot hold."""
+    if isinstance(table, IntegersTable):
+        return _drawn_integers(table, dtype, shape, random)
+    if dtype.kind in "biu":
+        msg = f"found numbers with a fraction, expected random = 'integers' for {type_text((), dtype)}"
+        raise ValueFaultError(msg)
+    drawn = (*shape, 2) if dtype.kind == "c" else shape
+    if isinstance(table, NormalTable):
+        numbers = random.standard_normal(drawn) * table.std + table.mean
+    elif isinstance(table, UniformTable):
+        numbers = random.uniform(table.low, table.high, drawn)
+    else:
+        msg = f"a generator {type(table).__name__} that nothing draws from"
+        raise TypeError(msg)
+    numbers = np.asarray(numbers, np.float64)
+    if dtype.kind == "c":
+        return numbers.view(np.complex128).reshape(shape).astype(dtype)
+    return _rounded(numbers, dtype, shape)
+
+
+def _drawn_integers(
+    table: IntegersTable, dtype: np.dtype[Any], shape: tuple[int, ...], random: np.random.Generator
+) -> Array:
+    if dtype.kind == "b":
+        if table.low < 0 or table.high > 2:
+            msg = f"found {table.low} to {table.high - 1}, expected low = 0 and high = 2 for Booleans"
+            raise ValueFaultError(msg)
+    elif dtype.kind in "iu":
+        _expect_integer(table.low, dtype)
+        _expect_integer(table.high - 1, dtype)
+    elif max(abs(table.low), abs(table.high)) > 1 << 53:
+        msg = f"found {table.low} to {table.high - 1}, expected integers of at most 2^53 for {type_text((), dtype)}"
+        raise ValueFaultError(msg)
+    wide = np.uint64 if table.high > 1 << 63 else np.int64
+    numbers = random.integers(table.low, table.high, shape, dtype=wide)
+    return numbers.astype(dtype) if dtype.kind in "biu" else _rounded(numbers.astype(np.float64), dtype, shape)
+
+
+def _expect_integer(number: int, dtype: np.dtype[Any]) -> None:
+    try:
+        integer_of(number, dtype, is_signless=False)
+    except ValueError as error:
+        raise ValueFaultError(str(error)) from error
+
+
+def _rounded(numbers: Array, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
+    with np.errstate(all="ignore"):
+        made = numbers.astype(dtype)
+    if dtype.kind != "c":
+        lost = first_lost(np.asarray(numbers).reshape(-1), made.reshape(-1))
+        if lost is not None:
+            msg = f"found {numbers.reshape(-1)[lost]:g} among the numbers, which {type_text((), dtype)} cannot hold"
+            raise ValueFaultError(msg)
+    return made.reshape(shape)

@@ -1,0 +1,170 @@
+"""Literals → arrays: TOML's numbers, text and arrays as elements of a type that they must fit."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from retarget.datafiles import type_text
+
+from .faults import ValueFaultError
+from .types import Declared
+
+if TYPE_CHECKING:
+    from retarget.extension import Array
+
+__all__ = ["first_lost", "integer_of", "literal"]
+
+
+def literal(written: object, dtype: np.dtype[Any], declared: Declared | None, shape: tuple[int, ...] | None) -> Array:
+    """Return a literal as an array of `dtype`. With a `shape` its elements may also stand in one flat array.
+
+    Raises `ValueFaultError` for a number that the type cannot hold, and for as many elements as fit no shape.
+    """
+    sizes: tuple[int | None, ...] | None = shape if shape is not None else declared.shape if declared else None
+    pairs = dtype.kind == "c"
+    found = _nested_shape(written)
+    is_flat = sizes is not None and shape is not None and len(shape) != 1 and _is_flat(written, math.prod(shape))
+    rank = len(found) if sizes is None else 1 if is_flat else len(sizes)
+    elements: list[tuple[tuple[int, ...], object]] = list(_elements(written, rank, ()))
+    if any(isinstance(element, list) for _, element in elements) and not pairs:
+        raise ValueFaultError(_misfit(found, dtype, sizes, declared))
+    if is_flat and shape is not None:
+        outer: tuple[int, ...] = shape
+    else:
+        outer = found[:rank]
+        if len(outer) < rank and 0 in outer and sizes is not None:  # nothing is left that could show the other sizes
+            outer = (*outer, *(size or 0 for size in sizes[len(outer) :]))
+        if sizes is not None and not _fits(outer, sizes):
+            raise ValueFaultError(_misfit(found, dtype, sizes, declared))
+    is_signless = declared is not None and declared.is_signless
+    return _converted(elements, dtype, is_signless=is_signless).reshape(outer)
+
+
+def _fits(shape: Sequence[int], sizes: Sequence[int | None]) -> bool:
+    return len(shape) == len(sizes) and all(size in {None, found} for size, found in zip(sizes, shape, strict=True))
+
+
+def _misfit(
+    found: Sequence[int], dtype: np.dtype[Any], sizes: Sequence[int | None] | None, declared: Declared | None
+) -> str:
+    ours = type_text(found, dtype)
+    if declared is not None and declared.shape == sizes:
+        return f"found {ours}, expected {declared.text}"
+    shape = "".join("?x" if size is None else f"{size}x" for size in sizes or ())
+    return f"found {ours}, expected {shape}{type_text((), dtype)}"
+
+
+def _nested_shape(written: object) -> tuple[int, ...]:
+    shape: tuple[int, ...] = ()
+    while isinstance(written, list):
+        shape = (*shape, len(written))
+        written = written[0] if written else None
+    return shape
+
+
+def _is_flat(written: object, count: int) -> bool:
+    return isinstance(written, list) and len(written) == count and not any(isinstance(entry, list) for entry in written)
+
+
+def _elements(written: object, rank: int, index: tuple[int, ...]) -> Iterable[tuple[tuple[int, ...], object]]:
+    if rank and isinstance(written, list):
+        for position, entry in enumerate(written):
+            yield from _elements(entry, rank - 1, (*index, position))
+    else:
+        yield index, written
+
+
+def _converted(elements: Sequence[tuple[tuple[int, ...], object]], dtype: np.dtype[Any], *, is_signless: bool) -> Array:
+    numbers: list[Any] = []
+    for index, element in elements:
+        try:
+            numbers.append(_number(element, dtype, is_signless=is_signless))
+        except ValueError as error:
+            raise ValueFaultError(str(error), index) from error
+    if dtype.kind in "biuc":
+        return np.array(numbers, dtype)
+    wide = np.array(numbers, np.float64)
+    with np.errstate(all="ignore"):
+        made = wide.astype(dtype)
+    lost = first_lost(wide, made)
+    if lost is not None:
+        msg = f"found {numbers[lost]!r}, which {type_text((), dtype)} cannot hold"
+        raise ValueFaultError(msg, elements[lost][0])
+    return made
+
+
+def first_lost(wide: Array, made: Array) -> int | None:
+    """Return the position of the first number that overflowed, or of an infinity that the type does not have."""
+    back = made.astype(np.float64)
+    bad = np.flatnonzero((np.isfinite(wide) & ~np.isfinite(back)) | (np.isinf(wide) & ~np.isinf(back)))
+    return int(bad[0]) if bad.size else None
+
+
+def _number(element: object, dtype: np.dtype[Any], *, is_signless: bool) -> bool | int | float | complex:
+    """Return an element as Python's nearest type. Raises `ValueError` with the message for one that does not fit."""
+    if dtype.kind == "b":
+        if isinstance(element, bool | int) and element in {0, 1}:
+            return bool(element)
+        msg = f"found {_shown(element)}, expected true or false"
+        raise ValueError(msg)
+    if dtype.kind in "iu":
+        return integer_of(element, dtype, is_signless=is_signless)
+    if dtype.kind == "c":
+        return _complex(element, dtype)
+    return _real(element, dtype)
+
+
+def integer_of(element: object, dtype: np.dtype[Any], *, is_signless: bool) -> int:
+    if isinstance(element, str):
+        with contextlib.suppress(ValueError):
+            element = int(element, 0)
+    if isinstance(element, bool) or not isinstance(element, int):
+        msg = f"found {_shown(element)}, expected an integer ({type_text((), dtype)})"
+        raise ValueError(msg)  # noqa: TRY004 - a value of the file, not a type of the program
+    bits = dtype.itemsize * 8
+    lowest = 0 if dtype.kind == "u" else -(1 << (bits - 1))
+    highest = (1 << bits) - 1 if dtype.kind == "u" or is_signless else (1 << (bits - 1)) - 1
+    if not lowest <= element <= highest:
+        msg = f"found {element}, expected {lowest} to {highest} ({type_text((), dtype)})"
+        raise ValueError(msg)
+    return element - (1 << bits) if dtype.kind == "i" and element >= 1 << (bits - 1) else element
+
+
+def _real(element: object, dtype: np.dtype[Any]) -> float:
+    if isinstance(element, str):
+        with contextlib.suppress(ValueError, OverflowError):
+            return float.fromhex(element) if "0x" in element.lower() else float(element)
+    if isinstance(element, bool) or not isinstance(element, int | float):
+        msg = f"found {_shown(element)}, expected a number ({type_text((), dtype)})"
+        raise ValueError(msg)  # noqa: TRY004 - as above
+    try:
+        return float(element)
+    except OverflowError:
+        msg = f"found {element}, which {type_text((), dtype)} cannot hold"
+        raise ValueError(msg) from None
+
+
+def _complex(element: object, dtype: np.dtype[Any]) -> complex:
+    part = np.dtype(f"f{dtype.itemsize // 2}")
+    if isinstance(element, str):
+        try:
+            return complex(element.replace(" ", ""))
+        except ValueError:
+            msg = f"found {_shown(element)}, expected a complex number, as in [1.0, -2.0] or '1-2j'"
+            raise ValueError(msg) from None
+    if isinstance(element, list):
+        if len(element) != 2:
+            msg = f"found an array of {len(element)}, expected a complex number, as in [1.0, -2.0] or '1-2j'"
+            raise ValueError(msg)
+        return complex(_real(element[0], part), _real(element[1], part))
+    return complex(_real(element, part), 0.0)
+
+
+def _shown(element: object) -> str:
+    if isinstance(element, bool):
+        return str(element).lower()
+    return "an array" if isinstance(element, list) else repr(element)

@@ -1,0 +1,142 @@
+"""The case loader `cases`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from retarget.errors import Fault, FaultsError, did_you_mean
+from retarget.extension import Case, CaseRequest
+from retarget.model import Module
+
+from .files import SUFFIX, CasesFile, WrittenCase, cases_file_of, module_stem, read_cases_file
+
+if TYPE_CHECKING:
+    from retarget.extension import FunctionInfo
+
+__all__ = ["CasesLoader"]
+
+_PROGRAMS = (".mlir", ".mlirbc", ".onnx")
+"""Suffixes of modules besides those of the srcs: a cases file beside one of them has a module."""
+
+
+class CasesLoader:
+    """Cases in TOML: those of `foo.mlir` stand in `foo.cases.toml` beside it."""
+
+    kind = "cases"
+
+    def find_modules(self, folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
+        """Return one module per source, with its cases file as data.
+
+        Raises `FaultsError` with all faults of all cases files, for modules without one and for those without a module.
+        """
+        faults: list[Fault] = []
+        modules: list[Module] = []
+        sources = [source for source in srcs if not source.name.endswith(SUFFIX)]
+        for source in sources:
+            cases = cases_file_of(source)
+            if not cases.is_file():
+                near = did_you_mean(cases.name, (path.name for path in source.parent.glob(f"*{SUFFIX}")))
+                message = f"found no cases file {cases.name!r} beside the module, expected one{near}"
+                faults.append(Fault(file=source, line=0, key_path="", message=message))
+                continue
+            try:
+                read_cases_file(cases, folder)
+            except FaultsError as error:
+                faults += error.faults
+            name = source.relative_to(folder).with_name(module_stem(source)).as_posix()
+            modules.append(Module(name=name, path=source, data=(cases,)))
+        faults += _without_module(sources)
+        if faults:
+            raise FaultsError(list(dict.fromkeys(faults)))
+        return modules
+
+    def references(self, module: Module, folder: Path, compiler: str) -> Sequence[str]:
+        """Return the configs that cases are to agree with, in order. Raises `FaultsError`."""
+        configs: dict[str, None] = {}
+        for file in (read_cases_file(path, folder) for path in module.data):
+            for case in file.cases:
+                config = _agrees_with(file, case, compiler)
+                if config and config != compiler:
+                    configs[config] = None
+        return tuple(configs)
+
+    def parameters(self, request: CaseRequest) -> Sequence[tuple[str, Path]]:
+        """Return the parameter archives that the cases file names, by scope. Raises `FaultsError`."""
+        from .cases import parameter_files  # it imports NumPy
+
+        return [
+            pair for path in request.data for pair in parameter_files(read_cases_file(path, request.folder), request)
+        ]
+
+    def load(self, request: CaseRequest) -> Sequence[Case]:
+        """Return the cases in the order of the file; values are read and computed when each is about to run."""
+        from .cases import make_case  # it imports NumPy
+        from .reference import References
+
+        references = References()
+        cases: list[Case] = []
+        for file in (read_cases_file(path, request.folder) for path in request.data):
+            names = _names(file.cases, request.functions)
+            for written, name in zip(file.cases, names, strict=True):
+                agree_with = _agrees_with(file, written, request.compiler)
+                case = make_case(
+                    file=file,
+                    written=written,
+                    name=name,
+                    request=request,
+                    references=references,
+                    agree_with=agree_with or "",
+                )
+                cases.append(case)
+        return cases
+
+
+def _agrees_with(file: CasesFile, case: WrittenCase, compiler: str) -> str | None:
+    """Return the config that a case is to agree with; None where it is compared with something else."""
+    if case.agreement is None:
+        return None
+    config = case.agreement.config(compiler)
+    if config is None:
+        known = ", ".join(pattern for pattern, _ in case.agreement.rules)
+        expected = f"expected one of {known} to match it; '*' matches every config"
+        raise file.fault(
+            case.agreement.place, f"found nothing to agree with for compiler config {compiler!r}, {expected}"
+        )
+    return config
+
+
+def _names(cases: Sequence[WrittenCase], functions: Sequence[FunctionInfo]) -> Sequence[str]:
+    """Return the names: the written ones, else that of the function; numbered from 2 where it is taken."""
+    taken = {case.name for case in cases if case.name is not None}
+    names: list[str] = []
+    for case in cases:
+        name = case.name
+        if name is None:
+            base = case.function or (functions[0].name if len(functions) == 1 else "case")
+            name, number = base, 1
+            while name in taken:
+                number += 1
+                name = f"{base}-{number}"
+            taken.add(name)
+        names.append(name)
+    return names
+
+
+def _without_module(sources: Iterable[Path]) -> Iterable[Fault]:
+    """Yield a fault for each cases file in the sources' folders that has no module beside it."""
+    suffixes = dict.fromkeys(_PROGRAMS)
+    folders: dict[Path, None] = {}
+    for source in sources:
+        folders[source.parent] = None
+        suffixes[source.suffix] = None
+    for folder in folders:
+        for cases in sorted(folder.glob(f"*{SUFFIX}")):
+            stem = cases.name.removesuffix(SUFFIX)
+            if not any(cases.with_name(stem + suffix).exists() for suffix in suffixes):
+                names = (path.name for path in folder.iterdir() if path.suffix in suffixes)
+                hint = did_you_mean(stem, (module_stem(Path(name)) for name in names))
+                expected = f"expected {' or '.join(stem + suffix for suffix in suffixes)} beside it{hint}"
+                message = f"found cases without a module, {expected}"
+                yield Fault(file=cases, line=0, key_path="", message=message)

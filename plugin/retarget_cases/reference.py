@@ -1,0 +1,104 @@
+"""Calls the Python functions that compute what is expected. Runs in runners.
+
+A file is executed under a name of its own, afresh for each module whose cases name it; nothing of it is written back,
+and its folder is not put on the path of imports.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import linecache
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from retarget.errors import RetargetError, did_you_mean, display_path
+
+if TYPE_CHECKING:
+    from retarget.extension import Array
+
+__all__ = ["References"]
+
+
+class _Loader(SourceFileLoader):
+    """Loads the text of a file as it is now, and leaves no bytecode beside it."""
+
+    def get_code(self, fullname: str) -> Any:
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """The reference files of one module's cases, each executed once."""
+
+    _modules: dict[Path, ModuleType] = field(default_factory=dict)
+
+    def call(self, path: Path, function: str, inputs: Sequence[Array]) -> tuple[object, ...]:
+        """Return what `function` of the file makes of `inputs`, which it cannot change: one value per result.
+
+        Raises `RetargetError` for a file that cannot be executed, a missing function, and what it raises, with the
+        place in the file.
+        """
+        module = self._module(path)
+        called = getattr(module, function, None)
+        if not callable(called):
+            known = sorted(name for name, value in vars(module).items() if callable(value) and not name.startswith("_"))
+            listed = ", ".join(known) or "none"
+            msg = f"{display_path(path)} has no function {function!r}; it has: {listed}{did_you_mean(function, known)}"
+            raise RetargetError(msg)
+        try:
+            returned = called(*(_read_only(array) for array in inputs))
+        except (Exception, SystemExit) as error:
+            raise _failed(error, path, f"{function} raised") from error
+        if returned is None:
+            msg = f"{function} of {display_path(path)} returned None, expected an array, or a tuple of one per result"
+            raise RetargetError(msg)
+        return tuple(returned) if isinstance(returned, tuple | list) else (returned,)
+
+    def _module(self, path: Path) -> ModuleType:
+        if path in self._modules:
+            return self._modules[path]
+        name = f"_retarget_reference_{hashlib.sha256(bytes(path)).hexdigest()[:16]}"
+        spec = importlib.util.spec_from_file_location(name, path, loader=_Loader(name, str(path)))
+        if spec is None or spec.loader is None:
+            msg = f"{display_path(path)} is no Python file that can be imported"
+            raise RetargetError(msg)
+        module = importlib.util.module_from_spec(spec)
+        linecache.checkcache(str(path))
+        sys.modules[name] = module  # dataclasses look their module up
+        try:
+            spec.loader.exec_module(module)
+        except (Exception, SystemExit) as error:
+            del sys.modules[name]
+            raise _failed(error, path, "importing it raised") from error
+        self._modules[path] = module
+        return module
+
+
+def _read_only(array: Array) -> Array:
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+def _failed(error: BaseException, path: Path, what: str) -> RetargetError:
+    """Return the error that names the last place in `path` on the way to what raised, and shows the line."""
+    shown = display_path(path)
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        place, line = f"{shown}:{error.lineno}", (error.text or "").strip()
+        message = error.msg
+    else:
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+        place = f"{shown}:{frames[-1].lineno}" if frames else shown
+        line = (frames[-1].line or "").strip() if frames else ""
+        message = str(error).strip()
+    summary = f"{place}: {what} {type(error).__name__}" + (f": {message}" if message else "")
+    return RetargetError(f"{summary}\n    {line}" if line else summary)

@@ -1,0 +1,136 @@
+"""What may be written in a cases file, as pydantic models. The reference in docs/cases.md follows them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = [
+    "BinTable",
+    "CaseTable",
+    "CasesFileTable",
+    "FillTable",
+    "IntegersTable",
+    "IotaTable",
+    "NormalTable",
+    "NpyTable",
+    "NpzTable",
+    "ToleranceTable",
+    "UniformTable",
+    "ValueTable",
+    "ValuesTable",
+]
+
+
+_Number = Annotated[float, Field(allow_inf_nan=False)]
+_NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+_Size = Annotated[int, Field(ge=0)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class ToleranceTable(_Table):
+    """How near results must be. An element holds if |actual - expected| <= atol + rtol * |expected|, or by `ulp`."""
+
+    atol: _NotNegative | None = Field(default=None, description="Absolute error, in the units of the values.")
+    rtol: _NotNegative | None = Field(default=None, description="Relative error, as a ratio to the expected value.")
+    ulp: _Size | None = Field(default=None, description="Representable values of the element type in between.")
+    nan: Literal["equal", "never"] | None = Field(default=None, description="Whether a NaN holds for a NaN.")
+
+
+class CaseTable(_Table):
+    """One call of a function and what it must return."""
+
+    name: str | None = Field(default=None, description="Default: the function's name, made unique.")
+    function: str | None = Field(default=None, description="Default: the module's only function.")
+    inputs: list[Any] = Field(default=[], description="One value per argument.")
+    expected: list[Any] | None = Field(default=None, description="One value per result.")
+    reference: str | None = Field(default=None, description="A function that computes what is expected with NumPy.")
+    agree_with: str | dict[str, str] | None = Field(default=None, description="The compiler config to agree with.")
+    tolerance: dict[str, Any] = Field(default={}, description="As at the top of the file, for this case.")
+
+
+class CasesFileTable(_Table):
+    """The cases of one module."""
+
+    parameters: dict[str, str] = Field(default={}, description="Parameter archives (`.irpa`) by scope.")
+    tolerance: dict[str, Any] = Field(default={}, description="Tolerances, of all floating types or by element type.")
+    case: list[CaseTable] = Field(min_length=1, description="What to call.")
+
+
+# ---------------------------------------------------------------- values
+
+
+class ValueTable(_Table):
+    """What all values that are written as a table have in common."""
+
+    shape: list[_Size] | None = Field(default=None, description="Where the function's type does not say it.")
+    dtype: str | None = Field(default=None, description="Where the function's type does not say it.")
+
+
+class ValuesTable(ValueTable):
+    """A literal, nested or in row-major order."""
+
+    values: Any
+
+
+class NpyTable(ValueTable):
+    """A file that `numpy.save` wrote."""
+
+    npy: str
+
+
+class NpzTable(ValueTable):
+    """One array of a file that `numpy.savez` wrote."""
+
+    npz: str
+    array: str = ""
+
+
+class BinTable(ValueTable):
+    """Raw little-endian elements in row-major order."""
+
+    bin: str
+
+
+class FillTable(ValueTable):
+    """One value everywhere."""
+
+    fill: Any
+
+
+class IotaTable(ValueTable):
+    """Numbers that count up in row-major order."""
+
+    iota: int | _Number
+    step: int | _Number = 1
+
+
+class NormalTable(ValueTable):
+    """Normally distributed numbers."""
+
+    random: Literal["normal"]
+    mean: _Number = 0.0
+    std: _NotNegative = 1.0
+    seed: _Size | None = None
+
+
+class UniformTable(ValueTable):
+    """Numbers from `low` up to, not including, `high`."""
+
+    random: Literal["uniform"]
+    low: _Number = 0.0
+    high: _Number = 1.0
+    seed: _Size | None = None
+
+
+class IntegersTable(ValueTable):
+    """Whole numbers from `low` up to, not including, `high`."""
+
+    random: Literal["integers"]
+    low: int
+    high: int
+    seed: _Size | None = None

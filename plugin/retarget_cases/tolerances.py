@@ -1,0 +1,77 @@
+"""How near results must be: the defaults of each element type, and what a cases file says besides.
+
+A default is wide enough for what compilers may do (other orders of summation, fused multiply-adds, approximated
+functions of a few ulp) and narrow enough to show a result that went through the next smaller type. `eps` is the
+distance from 1 to the next number of the type.
+
+    float64     1e-12         4500 eps: long sums fit; binary32 on the way (6e-8) does not
+    float32     1e-5          84 eps: sums of some thousand terms fit; binary16 on the way (5e-4) does not
+    float16     1e-3, 2e-3    2 eps, relative: rounded once on the way and once at the end
+    bfloat16    1e-2, 1.6e-2  2 eps, relative, likewise
+    float8_*    1 ulp         with two or three bits of fraction there is nothing between right and the neighbour
+    complex*                  as their parts
+    all others  0             integers and Booleans are exact, and so are powers of two (float8_e8m0fnu)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from retarget.extension import Tolerance
+
+from .types import DTYPES
+
+__all__ = ["DEFAULT_TOLERANCES", "EXACT", "Override", "Overrides", "tolerances"]
+
+EXACT = Tolerance()
+
+DEFAULT_TOLERANCES: Mapping[str, Tolerance] = {
+    "float64": Tolerance(atol=1e-12, rtol=1e-12),
+    "complex128": Tolerance(atol=1e-12, rtol=1e-12),
+    "float32": Tolerance(atol=1e-5, rtol=1e-5),
+    "complex64": Tolerance(atol=1e-5, rtol=1e-5),
+    "float16": Tolerance(atol=1e-3, rtol=2e-3),
+    "bfloat16": Tolerance(atol=1e-2, rtol=1.6e-2),
+    **{f"float8_{kind}": Tolerance(ulp=1) for kind in ("e5m2", "e4m3fn", "e5m2fnuz", "e4m3fnuz")},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Override:
+    """What one table says. Where it gives any of `atol`, `rtol` and `ulp`, those that it leaves out are none."""
+
+    atol: float | None = None
+    rtol: float | None = None
+    ulp: int | None = None
+    equal_nan: bool | None = None
+
+    def over(self, tolerance: Tolerance) -> Tolerance:
+        """Return the tolerance that results where `tolerance` was valid before."""
+        equal_nan = tolerance.equal_nan if self.equal_nan is None else self.equal_nan
+        if self.atol is None and self.rtol is None and self.ulp is None:
+            return Tolerance(atol=tolerance.atol, rtol=tolerance.rtol, ulp=tolerance.ulp, equal_nan=equal_nan)
+        return Tolerance(atol=self.atol or 0.0, rtol=self.rtol or 0.0, ulp=self.ulp, equal_nan=equal_nan)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overrides:
+    """What a file or a case says: of all floating and complex types, and of single types by their NumPy name."""
+
+    floating: Override = field(default_factory=Override)
+    by_type: Mapping[str, Override] = field(default_factory=dict)
+
+
+def tolerances(*levels: Overrides) -> Mapping[str, Tolerance]:
+    """Return the tolerance of every element type; `""` is for those that have no name here.
+
+    Later levels win over earlier ones. Within a level, what is said of one type wins over what is said of all.
+    """
+    found = {"": EXACT, **{dtype: DEFAULT_TOLERANCES.get(dtype, EXACT) for dtype in DTYPES}}
+    for level in levels:
+        for dtype in DTYPES:
+            if dtype.startswith(("float", "bfloat", "complex")):
+                found[dtype] = level.floating.over(found[dtype])
+        for dtype, override in level.by_type.items():
+            found[dtype] = override.over(found[dtype])
+    return found

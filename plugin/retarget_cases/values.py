@@ -1,0 +1,180 @@
+"""Values as a cases file writes them: literals, files, generators. Needs no NumPy; `arrays` makes arrays of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+from retarget.errors import did_you_mean
+from retarget.keypaths import KeyPath, Problem
+from retarget.schema_faults import describe_value, schema_problems
+
+from .tables import (
+    BinTable,
+    FillTable,
+    IntegersTable,
+    IotaTable,
+    NormalTable,
+    NpyTable,
+    NpzTable,
+    UniformTable,
+    ValuesTable,
+    ValueTable,
+)
+from .types import DTYPES, ELEMENT_TYPES, element_dtype
+
+__all__ = ["Value", "read_value"]
+
+_FORMS: Mapping[str, type[ValueTable]] = {
+    "values": ValuesTable,
+    "npy": NpyTable,
+    "npz": NpzTable,
+    "bin": BinTable,
+    "fill": FillTable,
+    "iota": IotaTable,
+}
+_DISTRIBUTIONS: Mapping[str, type[ValueTable]] = {
+    "normal": NormalTable,
+    "uniform": UniformTable,
+    "integers": IntegersTable,
+}
+_KEYS = (*_FORMS, "random")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Value:
+    """One argument or result as written. `place` is its key path; `is_table` tells that it stands there as a table."""
+
+    place: KeyPath
+    table: ValueTable
+    is_table: bool = False
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """The shape, where it is written."""
+        return None if self.table.shape is None else tuple(self.table.shape)
+
+    @property
+    def dtype(self) -> str | None:
+        """The NumPy name of the element type, where it is written."""
+        return None if self.table.dtype is None else element_dtype(self.table.dtype)
+
+    def files(self) -> Iterable[tuple[str, tuple[str, ...]]]:
+        """Return the paths that it names, each with the suffixes that fit."""
+        if isinstance(self.table, NpyTable):
+            yield self.table.npy, (".npy",)
+        elif isinstance(self.table, NpzTable):
+            yield self.table.npz, (".npz",)
+        elif isinstance(self.table, BinTable):
+            yield self.table.bin, (".bin", ".raw")
+
+
+def read_value(written: object, place: KeyPath, problems: list[Problem]) -> Value | None:
+    """Return a value; what is wrong with it without knowing its type goes to `problems`, and then None may return."""
+    if isinstance(written, str):
+        return _file(written, place, problems)
+    if isinstance(written, dict):
+        return _table(written, place, problems)
+    count = len(problems)
+    problems.extend(literal_problems(written, place))
+    return Value(place=place, table=ValuesTable(values=written)) if len(problems) == count else None
+
+
+def literal_problems(written: object, place: KeyPath) -> Iterable[Problem]:
+    """Yield what is wrong with a literal: entries that are neither numbers nor arrays, arrays of unequal lengths."""
+    if isinstance(written, list):
+        kinds = {isinstance(entry, list) for entry in written}
+        if len(kinds) > 1:
+            index = next(
+                at for at, entry in enumerate(written) if isinstance(entry, list) != isinstance(written[0], list)
+            )
+            yield Problem(
+                (*place, index), f"found {describe_value(written[index])} beside {describe_value(written[0])}"
+            )
+            return
+        if kinds == {True}:
+            length = len(written[0])
+            for index, entry in enumerate(written):
+                if len(entry) != length:
+                    message = f"found {_entries(len(entry))}, expected {length} as in the first of its row"
+                    yield Problem((*place, index), message)
+                    return
+        for index, entry in enumerate(written):
+            yield from literal_problems(entry, (*place, index))
+    elif not isinstance(written, bool | int | float | str):
+        yield Problem(place, f"found {describe_value(written)}, expected a number, true, false or an array of them")
+
+
+def _entries(count: int) -> str:
+    return f"{count} {'entry' if count == 1 else 'entries'}"
+
+
+def _file(written: str, place: KeyPath, problems: list[Problem]) -> Value | None:
+    table: ValueTable
+    if written.endswith(".npy"):
+        table = NpyTable(npy=written)
+    elif written.endswith(".npz"):
+        table = NpzTable(npz=written)
+    elif written.endswith(".bin"):
+        table = BinTable(bin=written)
+    else:
+        expected = "expected a path that ends with .npy, .npz or .bin; a number as text is { values = '…' }"
+        problems.append(Problem(place, f"found the string {written!r}, {expected}"))
+        return None
+    return Value(place=place, table=table)
+
+
+def _table(written: Mapping[str, object], place: KeyPath, problems: list[Problem]) -> Value | None:
+    forms = [key for key in _KEYS if key in written]
+    if len(forms) != 1:
+        found = "both " + " and ".join(forms) if forms else f"a table of {_listed(list(written)) or 'nothing'}"
+        problems.append(Problem(place, f"found {found}, expected one of {_listed(_KEYS)}{_near(written, forms)}"))
+        return None
+    form = forms[0]
+    if form != "random":
+        return _validated(_FORMS[form], written, place, problems)
+    distribution = written["random"]
+    model = _DISTRIBUTIONS.get(distribution) if isinstance(distribution, str) else None
+    if model is None:
+        hint = did_you_mean(distribution, _DISTRIBUTIONS) if isinstance(distribution, str) else ""
+        message = f"found {describe_value(distribution)}, expected one of {_listed(tuple(_DISTRIBUTIONS))}{hint}"
+        problems.append(Problem((*place, "random"), message))
+        return None
+    return _validated(model, written, place, problems)
+
+
+def _validated(
+    model: type[ValueTable], written: Mapping[str, object], place: KeyPath, problems: list[Problem]
+) -> Value | None:
+    count = len(problems)
+    try:
+        table = model.model_validate(written)
+    except ValidationError as error:
+        found = schema_problems(error, written, model=model)
+        problems.extend(Problem((*place, *problem.path), problem.message) for problem in found)
+        return None
+    if table.dtype is not None and element_dtype(table.dtype) is None:
+        hint = did_you_mean(table.dtype, [*DTYPES, *ELEMENT_TYPES])
+        message = f"found {table.dtype!r}, expected an element type, such as float32 or f32{hint}"
+        problems.append(Problem((*place, "dtype"), message))
+    if isinstance(table, ValuesTable):
+        problems.extend(literal_problems(table.values, (*place, "values")))
+    elif isinstance(table, FillTable):
+        problems.extend(literal_problems(table.fill, (*place, "fill")))
+    elif isinstance(table, UniformTable) and table.low > table.high:
+        problems.append(Problem((*place, "low"), f"found {table.low:g}, expected at most high, {table.high:g}"))
+    elif isinstance(table, IntegersTable) and table.low >= table.high:
+        message = f"found {table.low}, expected less than high, {table.high}, which is not included"
+        problems.append(Problem((*place, "low"), message))
+    return Value(place=place, table=table, is_table=True) if len(problems) == count else None
+
+
+def _near(written: Mapping[str, object], forms: Sequence[str]) -> str:
+    if forms:
+        return ""
+    return next((hint for key in written if (hint := did_you_mean(key, _KEYS))), "")
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(words)
