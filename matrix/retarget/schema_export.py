@@ -152,7 +152,8 @@ def _keys(properties: Mapping[str, Mapping[str, object]], required: Sequence[str
         examples = schema.get("examples")
         if isinstance(examples, list):
             for example in examples:
-                yield from ("", "```toml", f"{key} = {_toml(example)}", "```")
+                written = str(example) if schema.get("format") == "date" else _toml(example)
+                yield from ("", "```toml", f"{key} = {written}", "```")
         yield ""
 
 
@@ -164,6 +165,8 @@ def _type(schema: Mapping[str, object]) -> str:
     if isinstance(options, list):
         return " or ".join(dict.fromkeys(_type(option) for option in options))
     kind = schema.get("type")
+    if schema.get("format") == "date":
+        return "date"
     if isinstance(kind, list):
         return " or ".join(kind)
     inner = schema.get("items" if kind == "array" else "additionalProperties")

@@ -12,6 +12,7 @@ from retarget.cli import main
 from retarget.schema import (
     CompilerConfigTable,
     DeclarationFile,
+    ExpectationTable,
     ModuleTable,
     ModuleTestSuiteTable,
     RuntimeConfigTable,
@@ -19,7 +20,14 @@ from retarget.schema import (
 )
 from retarget.schema_export import json_schema, reference
 
-TABLES = [CompilerConfigTable, RuntimeConfigTable, TargetConfigTable, ModuleTestSuiteTable, ModuleTable]
+TABLES = [
+    CompilerConfigTable,
+    RuntimeConfigTable,
+    TargetConfigTable,
+    ModuleTestSuiteTable,
+    ModuleTable,
+    ExpectationTable,
+]
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -43,6 +51,7 @@ def test_the_examples_of_the_schema_are_right(model: type[BaseModel]) -> None:
 
 def _least(model: type[BaseModel]) -> dict[str, object]:
     values = {"name": "x", "compiler": "x", "runtimes": [], "srcs": ["x"], "kind": "x", "targets": ["x"], "match": "x"}
+    values["reason"] = "x"
     return {name: values[name] for name, field in model.model_fields.items() if field.is_required()}
 
 
