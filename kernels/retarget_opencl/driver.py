@@ -49,7 +49,9 @@ class OpenClDriver:
             exports = read_artifact(artifact).program.exports
         except ArtifactError as error:
             raise DriverError(str(error)) from error
-        return tuple(FunctionInfo(name=export.name, arguments=len(export.arguments)) for export in exports)
+        from .functions import function_info  # brings in NumPy too
+
+        return tuple(map(function_info, exports))
 
     def tags(self, config: RuntimeConfig) -> Sequence[str]:
         """`opencl`, and the platform's name if the device's URI tells it."""

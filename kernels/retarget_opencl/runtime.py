@@ -18,6 +18,7 @@ from retarget.outcomes import DeviceInfo
 from .artifact import ArtifactError, OpenClArtifact, read_artifact
 from .commands import Commands
 from .devices import FoundDevice, info_of, profile_of
+from .functions import function_info
 from .interpreter import Machine, ProgramError
 from .memory import Pool, View
 from .program.constants import element_dtype
@@ -83,7 +84,7 @@ class OpenClProgram:
     @property
     def functions(self) -> Sequence[FunctionInfo]:
         """The exported functions in the artifact's order."""
-        return tuple(FunctionInfo(name=name, arguments=len(export.arguments)) for name, export in self._exports.items())
+        return tuple(map(function_info, self._exports.values()))
 
     @property
     def dispatches(self) -> int:

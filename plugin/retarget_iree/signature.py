@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .elements import types_of
 
-__all__ = ["Signature", "parse_signature"]
+__all__ = ["Signature", "declared_types", "parse_signature"]
 
 _CONVENTION = re.compile(
     r"^<VmFunction (?P<name>.*?)\((?P<version>\d)(?P<arguments>[a-zA-Z]*)_(?P<results>[a-zA-Z]*)\)"
@@ -40,15 +40,17 @@ def parse_signature(shown: str, reflection: Mapping[str, str]) -> Signature:
         return Signature(arguments=None, results=None)
     arguments = convention["arguments"].replace("v", "")
     results = convention["results"].replace("v", "")
-    argument_types: tuple[str, ...] = ()
-    result_types: tuple[str, ...] = ()
-    declaration = _DECLARATION.match(reflection.get("iree.abi.declaration", ""))
-    if declaration is not None:
-        argument_types = tuple(types_of(declaration["arguments"]))
-        result_types = tuple(types_of(declaration["results"]))
+    argument_types, result_types = declared_types(reflection.get("iree.abi.declaration", ""))
     return Signature(
         arguments=arguments,
         results=results,
         argument_types=argument_types if len(argument_types) == len(arguments) else (),
         result_types=result_types if len(result_types) == len(results) else (),
     )
+
+
+def declared_types(declaration: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the types of arguments and results of a declaration (`sync func @f(%input0: i32) -> (…)`), both empty for
+    what is none."""
+    match = _DECLARATION.match(declaration)
+    return ((), ()) if match is None else (tuple(types_of(match["arguments"])), tuple(types_of(match["results"])))

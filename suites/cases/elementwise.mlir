@@ -18,8 +18,3 @@ func.func @double(%x: tensor<4xi32>) -> tensor<4xi32> {
   %twice = arith.addi %x, %x : tensor<4xi32>
   return %twice : tensor<4xi32>
 }
-
-func.func @negate(%x: tensor<?xf32>) -> tensor<?xf32> {
-  %negated = arith.negf %x : tensor<?xf32>
-  return %negated : tensor<?xf32>
-}

@@ -71,6 +71,21 @@ def test_a_runtime_config_that_cannot_be_is_refused(config: RuntimeConfig, messa
     assert str(caught.value) == message
 
 
+def test_functions_have_the_types_they_were_declared_with(found: FoundDevice) -> None:
+    from retarget_opencl.devices import profile_of
+
+    source = (
+        b"func.func @scale(%x: tensor<4xf32>, %by: f32) -> (tensor<4xf32>, f32) {\n"
+        b"  %factors = tensor.splat %by : tensor<4xf32>\n"
+        b"  %scaled = arith.mulf %x, %factors : tensor<4xf32>\n"
+        b"  return %scaled, %by : tensor<4xf32>, f32\n"
+        b"}\n"
+    )
+    artifact = OpenClCompiler().compile_bytes(source, "m.mlir", (), profile_of(found)).artifact
+    (info,) = OpenClDriver().functions(artifact)
+    assert (info.argument_types, info.result_types) == (("tensor<4xf32>", "f32"), ("tensor<4xf32>", "f32"))
+
+
 def test_functions_are_listed_without_a_device(found: FoundDevice) -> None:
     from retarget_opencl.devices import profile_of
 

@@ -1,0 +1,4 @@
+func.func @negate(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %negated = arith.negf %x : tensor<?xf32>
+  return %negated : tensor<?xf32>
+}
