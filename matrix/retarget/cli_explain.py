@@ -15,6 +15,7 @@ from .availability import host_mismatch
 from .cli_support import Places, add_path_argument, read_declared
 from .errors import RetargetError, did_you_mean, display_path
 from .expansion import active_overrides, compile_target_name, excluding_override, run_target_name
+from .extension import RunsCasesOutside
 from .extensions import Registry
 from .model import CompileTarget, Origin, RunTarget, RuntimeConfig, Suite, Target, TargetConfig
 from .tags import tag_sources
@@ -197,9 +198,14 @@ class _Explainer:
         driver = self.registry.drivers.get(runtime.driver) if runtime is not None else None
         if runtime is None or driver is None:
             return
-        plan = driver.run_outside(runtime, output, "FUNCTION", compiled.kind)  # the artifact knows its functions
+        loader = self.registry.case_loaders.get(compiled.kind)
+        if isinstance(loader, RunsCasesOutside):
+            plan = loader.run_case_outside(runtime, output, compiled.module, compiled.folder, "")
+        else:
+            plan = driver.run_outside(runtime, output, "FUNCTION", compiled.kind)  # the artifact knows its functions
         if plan is not None:
-            yield _line((*runtime.env, *plan.env), (*runtime.run_under, *plan.argv)), ""
+            line = _line((*runtime.env, *plan.env), (*runtime.run_under, *plan.argv))
+            yield line if plan.cwd is None else f"(cd {shlex.quote(str(plan.cwd))} && {line})", ""
 
 
 def _through(suite: Suite, compiled: CompileTarget, runtime: RuntimeConfig | None) -> tuple[TargetConfig, ...]:

@@ -54,6 +54,7 @@ __all__ = [
     "Program",
     "Resolved",
     "RunPlan",
+    "RunsCasesOutside",
     "ShowsArtifacts",
     "Tolerance",
     "UnavailableError",
@@ -244,10 +245,14 @@ class LoadsParameters(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPlan:
-    """How a run target is reproduced or run out of process: argument list, and what must be in its environment."""
+    """How a run target is reproduced or run out of process: argument list, and what must be in its environment.
+
+    `cwd` is the folder to run it in, None for any: paths in `argv` that are relative start there.
+    """
 
     argv: tuple[str, ...]
     env: tuple[tuple[str, str], ...] = ()
+    cwd: Path | None = None
 
 
 @runtime_checkable
@@ -353,7 +358,8 @@ class CaseRequest:
 class CaseLoader(Protocol):
     """Turns a module and the functions of its artifact into cases. `kind` is what `module_test_suite.kind` says.
 
-    It may offer more: see `FindsModules`, `MakesModules`, `HasParameters`, `ComparesConfigs`, `ChecksArtifacts`.
+    It may offer more: see `FindsModules`, `MakesModules`, `HasParameters`, `RunsCasesOutside`, `ComparesConfigs`,
+    `ChecksArtifacts`.
     """
 
     kind: str
@@ -403,6 +409,20 @@ class HasParameters(Protocol):
     def parameters(self, request: CaseRequest) -> Sequence[tuple[str, Path]]:
         """Return (scope, parameter archive) pairs, asked before the artifact is loaded: `request.functions` is empty.
         Runs in a runner process. Raises `RetargetError`."""
+
+
+@runtime_checkable
+class RunsCasesOutside(Protocol):
+    """A case loader whose cases a tool can run out of process, with their inputs, and judge."""
+
+    def run_case_outside(
+        self, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
+    ) -> RunPlan | None:
+        """Do what `Driver.run_outside` does for the case of that name, instead of it; None if there is no tool.
+
+        `case` is empty where no name is known yet: any case of `module` does. `folder` is the suite's. Pure; runs in
+        pytest's process as well as in the runner.
+        """
 
 
 @runtime_checkable

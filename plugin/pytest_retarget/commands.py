@@ -9,14 +9,15 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from retarget.extension import RunPlan, RunsCasesOutside
 from retarget.extensions import Registry
 from retarget.model import CompileTarget, RunTarget
-from retarget.outcomes import Artifact
+from retarget.outcomes import Artifact, CaseOutcome
 
 __all__ = ["Commands"]
 
 SHOWN_RUNS = 3
-"""How many failed functions get a command of their own."""
+"""How many failed cases get a command of their own."""
 
 
 class Commands:
@@ -34,17 +35,25 @@ class Commands:
         argv = compiler.reproduce(target, target.flags, self._output(target))
         return [self._line(target.compiler.env, argv)]
 
-    def run(self, target: RunTarget, artifact: Artifact, functions: Sequence[str]) -> list[str]:
-        """The lines that compile a target and run these functions of it; none where there is no tool for it."""
+    def run(self, target: RunTarget, artifact: Artifact, cases: Sequence[CaseOutcome]) -> list[str]:
+        """The lines that compile a target and run these cases of it; none where there is no tool for it."""
         lines = self.compile(target.compile) if self._compiles else []
         path = self._output(target.compile) if self._compiles else Path(artifact.path)
-        driver = self._registry.driver(target.runtime.driver)
-        for function in (functions or [""])[:SHOWN_RUNS]:
-            plan = driver.run_outside(target.runtime, path, function, target.compile.kind)
+        for case in (*cases[:SHOWN_RUNS],) or (None,):
+            plan = self._plan(target, path, case)
             if plan is not None:
                 env = {**dict(target.runtime.env), **dict(plan.env)}
-                lines.append(self._line(tuple(env.items()), (*target.runtime.run_under, *plan.argv)))
+                lines.append(self._line(tuple(env.items()), (*target.runtime.run_under, *plan.argv), plan.cwd))
         return list(dict.fromkeys(lines))
+
+    def _plan(self, target: RunTarget, artifact: Path, case: CaseOutcome | None) -> RunPlan | None:
+        kind = target.compile.kind
+        loader = self._registry.case_loader(kind)
+        if isinstance(loader, RunsCasesOutside):
+            name = "" if case is None else case.name
+            return loader.run_case_outside(target.runtime, artifact, target.compile.module, target.compile.folder, name)
+        function = "" if case is None else case.function or case.name
+        return self._registry.driver(target.runtime.driver).run_outside(target.runtime, artifact, function, kind)
 
     def text(self, lines: Sequence[str]) -> str:
         """The block that a failure ends with."""
@@ -57,9 +66,11 @@ class Commands:
         suffix = self._registry.compiler(target.compiler.compiler).artifact_suffix
         return self._temporary / (target.name.replace("/", "-") + suffix)
 
-    def _line(self, env: Sequence[tuple[str, str]], argv: Sequence[str]) -> str:
-        words = [self._program(argv[0]), *(self._relative(word) for word in argv[1:])]
-        return " ".join([*(f"{name}={shlex.quote(value)}" for name, value in env), shlex.join(words)])
+    def _line(self, env: Sequence[tuple[str, str]], argv: Sequence[str], cwd: Path | None = None) -> str:
+        rest = argv[1:] if cwd is not None else [self._relative(word) for word in argv[1:]]
+        words = [self._program(argv[0]), *rest]
+        line = " ".join([*(f"{name}={shlex.quote(value)}" for name, value in env), shlex.join(words)])
+        return line if cwd is None else f"(cd {shlex.quote(self._relative(str(cwd)))} && {line})"
 
     def _program(self, name: str) -> str:
         """A tool of an environment that is not activated is named in full."""

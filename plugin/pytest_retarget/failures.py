@@ -96,7 +96,7 @@ def run_failed(
     if passed:
         blocks.append(f"passed: {_names(passed)}")
     blocks += [_output(run, failure), _hint(failure)]
-    blocks += [commands.text(commands.run(target, artifact, [case.function or case.name for case, _ in failed]))]
+    blocks += [commands.text(commands.run(target, artifact, [case for case, _ in failed]))]
     return StageFailedError(failure, _join(blocks))
 
 

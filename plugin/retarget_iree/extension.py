@@ -1,4 +1,4 @@
-"""The hooks of the extension `iree`: its compiler, the drivers of its runtime, the case loader `check`.
+"""The hooks of the extension `iree`: its compiler, the drivers of its runtime, its case loaders.
 
 Nothing here imports IREE; what does is imported when a worker asks for it.
 """
@@ -12,6 +12,7 @@ from retarget.extension import CaseLoader, Compiler, Driver, hookimpl
 from .checks import CheckCaseLoader
 from .compiler import IreeCompiler
 from .drivers import DRIVERS
+from .run_module import RunModuleCaseLoader
 
 __all__ = ["retarget_case_loaders", "retarget_compilers", "retarget_drivers"]
 
@@ -30,5 +31,5 @@ def retarget_drivers() -> Iterable[Driver]:
 
 @hookimpl
 def retarget_case_loaders() -> Iterable[CaseLoader]:
-    """The case loader `check`."""
-    return (CheckCaseLoader(),)
+    """The case loaders `check` and `run-module`."""
+    return (CheckCaseLoader(), RunModuleCaseLoader())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import iree.runtime as rt
@@ -164,12 +165,21 @@ class IreeDevice:
 
     def load(self, artifact: bytes) -> IreeProgram:
         """Load a `.vmfb` and run its initialisers. Raises `DriverError` for one that this device cannot take."""
+        return self.load_with_parameters(artifact, ())
+
+    def load_with_parameters(self, artifact: bytes, parameters: Sequence[tuple[str, Path]]) -> IreeProgram:
+        """Load a `.vmfb` whose parameters lie in (scope, file) pairs: `.irpa`, `.gguf` or `.safetensors`.
+
+        The files are mapped. Raises `DriverError` as `load` does, and for files that hold no parameters.
+        """
         if self._instance is None:
             msg = "the device is closed"
             raise DriverError(msg)
         module = _load_module(self._instance, artifact)
+        providers = _parameter_providers(parameters)
         try:
-            context = rt.VmContext(self._instance, [self._hal, self._check, module])
+            served = [rt.create_io_parameters_module(self._instance, *providers)] if providers else []
+            context = rt.VmContext(self._instance, [self._hal, *served, self._check, module])
         except _RUNTIME_FAULTS as error:
             raise DriverError(clean_status(str(error)), hint=_load_hint(str(error))) from error
         program = IreeProgram(self, context, module)
@@ -254,7 +264,25 @@ def _staged(device: Any, buffer: Any) -> bytes:
     return np.asarray(staging.map()).tobytes()
 
 
+def _parameter_providers(parameters: Sequence[tuple[str, Path]]) -> list[Any]:
+    """Return one provider per scope, in the order of first mention; a scope may have several files."""
+    indices: dict[str, Any] = {}
+    for scope, path in parameters:
+        index = indices.setdefault(scope, rt.ParameterIndex())
+        try:
+            index.load(str(path))
+        except _RUNTIME_FAULTS as error:
+            msg = f"the parameter file {path} cannot be loaded: {clean_status(str(error))}"
+            hint = "expected an .irpa, .gguf or .safetensors archive; `iree-dump-parameters` shows what one holds"
+            raise DriverError(msg, hint=hint) from error
+    return [index.create_provider(scope) for scope, index in indices.items()]
+
+
 def _load_hint(message: str) -> str:
+    if "io_parameters" in message or "parameters/" in message:
+        return (
+            "the module takes parameters from files: --parameters=SCOPE=FILE in a flagfile (kind run-module) names one"
+        )
     if "required module" in message:
         return "the module imports a module that this runtime does not bring; only `hal` and `check` are there"
     if "executable" in message or "NOT_FOUND" in message or "UNAVAILABLE" in message or "INCOMPATIBLE" in message:
@@ -320,7 +348,8 @@ class IreeProgram:
 
     def _push(self, packed: Any, letter: str, declared: str, array: Array) -> None:
         if letter == "r":
-            packed.push_ref(self._device.place(array))
+            view = self._device.place(array)
+            packed.push_ref(view.get_buffer() if declared == "!hal.buffer" else view)
             return
         if array.size != 1:
             msg = f"expected one number{f' ({declared})' if declared else ''}, found an array of shape {array.shape}"

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from retarget.model import CompileTarget, RuntimeConfig
 
+from .flagfile import read_text, split_flags
 from .flags import phase_of, with_devices, with_one_phase
 from .toolchain import command
 
-__all__ = ["compile_command", "run_command"]
+__all__ = ["compile_command", "flagfile_command", "run_command"]
 
 
 def compile_command(target: CompileTarget, flags: Sequence[str], output: Path) -> tuple[str, ...]:
@@ -42,10 +43,29 @@ def run_command(config: RuntimeConfig, artifact: Path, function: str, kind: str)
         devices = [f"--device={uri}" for uri in _check_uris(config)]
         tool = (command("python"), "-m", "retarget_iree.run_check")
         return (*tool, *devices, *what)
-    uris = [_tool_uri(config.driver, device) for device in config.devices] or [config.driver]
-    if None in uris:
+    devices_of_tool = _device_flags(config)
+    return None if devices_of_tool is None else (command("iree-run-module"), *devices_of_tool, *what)
+
+
+def flagfile_command(config: RuntimeConfig, artifact: Path, flagfile: Path) -> tuple[str, ...] | None:
+    """Return the command that runs and judges what a flagfile says, in the flagfile's folder; None if no tool can.
+
+    A flagfile that names its module does so by its source, which the tool cannot load: its other flags are written out.
+    """
+    devices = _device_flags(config)
+    if devices is None:
         return None
-    return (command("iree-run-module"), *(f"--device={uri}" for uri in uris), *what)
+    flags, _ = split_flags(flagfile, read_text(flagfile))
+    said: tuple[str, ...] = (f"--flagfile={flagfile.name}",)
+    if any(flag.name == "module" for flag in flags):
+        others = (flag for flag in flags if flag.name != "module")
+        said = tuple(f"--{flag.name}={flag.value.text}" if flag.value else f"--{flag.name}" for flag in others)
+    return (command("iree-run-module"), *devices, f"--module={artifact}", *said, *config.flags)
+
+
+def _device_flags(config: RuntimeConfig) -> tuple[str, ...] | None:
+    uris = [_tool_uri(config.driver, device) for device in config.devices] or [config.driver]
+    return None if None in uris else tuple(f"--device={uri}" for uri in uris)
 
 
 def _check_uris(config: RuntimeConfig) -> list[str]:

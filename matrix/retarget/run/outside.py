@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from ..errors import RetargetError
-from ..extension import Case, CaseLoader, Driver, DriverError
+from ..extension import Case, CaseLoader, Driver, DriverError, RunsCasesOutside
 from ..messages import Progress, RunModule
+from ..model import Module
 from ..outcomes import CaseOutcome, Failure, RunOutcome, Stage
 from ..process import OUTPUT_LIMIT, signal_name
 from ..text import clip, cut_stacks, first_line
@@ -23,7 +26,8 @@ __all__ = ["run_outside"]
 def run_outside(driver: Driver, loader: CaseLoader, message: RunModule, send: Callable[[Progress], None]) -> RunOutcome:
     """List the artifact's functions without a device and run each case in a process of its own.
 
-    Such a process gets no inputs and returns no results: cases that have them fail.
+    Such a process gets no inputs and returns no results: cases that have them fail, unless their loader knows a tool
+    that reads and judges them itself.
     """
     send(Progress(stage=Stage.LOAD))
     start = time.perf_counter()
@@ -45,7 +49,7 @@ def run_outside(driver: Driver, loader: CaseLoader, message: RunModule, send: Ca
     outputs = []
     for case in cases:
         send(Progress(stage=Stage.RUN, case=case.name, done=outcomes[-1] if outcomes else None))
-        outcome, output = _run_case(driver, case, message)
+        outcome, output = _run_case(driver, loader, case, message)
         outcomes.append(outcome)
         outputs.append(output)
     return RunOutcome(
@@ -58,11 +62,17 @@ def run_outside(driver: Driver, loader: CaseLoader, message: RunModule, send: Ca
     )
 
 
-def _run_case(driver: Driver, case: Case, message: RunModule) -> tuple[CaseOutcome, str]:
+def _run_case(driver: Driver, loader: CaseLoader, case: Case, message: RunModule) -> tuple[CaseOutcome, str]:
     start = time.perf_counter()
     output = ""
-    plan = driver.run_outside(message.config, message.artifact, case.function, message.kind)
-    if case.inputs or case.expected is not None or case.read is not None or case.agree_with:
+    judged_there = isinstance(loader, RunsCasesOutside)
+    if isinstance(loader, RunsCasesOutside):
+        module = Module(name=message.module, path=message.source, data=message.data, entry=message.entry)
+        plan = loader.run_case_outside(message.config, message.artifact, module, message.folder, case.name)
+    else:
+        plan = driver.run_outside(message.config, message.artifact, case.function, message.kind)
+    has_data = bool(case.inputs) or case.expected is not None or case.read is not None or bool(case.agree_with)
+    if has_data and not judged_there:
         failure: Failure | None = Failure(
             stage=Stage.RUN,
             summary="a case with inputs or expected results cannot be run behind run_under",
@@ -75,16 +85,37 @@ def _run_case(driver: Driver, case: Case, message: RunModule) -> tuple[CaseOutco
             hint="remove run_under from the runtime config",
         )
     else:
-        argv = [*message.config.run_under, *plan.argv]
-        failure, output = _judge(argv, {**os.environ, **dict(plan.env)})
+        failure = _readable(case) if judged_there else None
+        if failure is None:
+            argv = [*message.config.run_under, *plan.argv]
+            failure, output = _judge(argv, {**os.environ, **dict(plan.env)}, plan.cwd)
     seconds = time.perf_counter() - start
     return CaseOutcome(name=case.name, function=case.function, seconds=seconds, failure=failure), output
 
 
-def _judge(argv: list[str], env: dict[str, str]) -> tuple[Failure | None, str]:
+def _readable(case: Case) -> Failure | None:
+    """Return what is wrong with a case's data: told here as it is told where a case runs in the runner."""
+    try:
+        if case.read is not None:
+            case.read()
+    except RetargetError as error:
+        return Failure(stage=Stage.LOAD, summary=first_line(str(error)), text=str(error))
+    return None
+
+
+def _judge(argv: list[str], env: dict[str, str], cwd: Path | None) -> tuple[Failure | None, str]:
+    program = shutil.which(argv[0], path=env.get("PATH")) or argv[0]
+    if cwd is not None and os.sep in program:
+        program = str(Path(program).absolute())  # relative to this folder, not to that one
     try:
         done = subprocess.run(
-            argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+            [program, *argv[1:]],
+            env=env,
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
         )
     except OSError as error:
         return Failure(stage=Stage.RUN, summary=f"cannot start {argv[0]!r}: {error.strerror or error}"), ""
