@@ -75,10 +75,9 @@ def test_functions_have_the_types_they_were_declared_with(found: FoundDevice) ->
     from retarget_opencl.devices import profile_of
 
     source = (
-        b"func.func @scale(%x: tensor<4xf32>, %by: f32) -> (tensor<4xf32>, f32) {\n"
-        b"  %factors = tensor.splat %by : tensor<4xf32>\n"
-        b"  %scaled = arith.mulf %x, %factors : tensor<4xf32>\n"
-        b"  return %scaled, %by : tensor<4xf32>, f32\n"
+        b"func.func @twice(%x: tensor<4xf32>, %by: f32) -> (tensor<4xf32>, f32) {\n"
+        b"  %twice = arith.addf %x, %x : tensor<4xf32>\n"
+        b"  return %twice, %by : tensor<4xf32>, f32\n"
         b"}\n"
     )
     artifact = OpenClCompiler().compile_bytes(source, "m.mlir", (), profile_of(found)).artifact
