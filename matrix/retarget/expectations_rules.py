@@ -28,10 +28,11 @@ _selector = lru_cache(maxsize=4096)(compile_selector)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteTargets:
-    """A suite and what it expands to."""
+    """A suite and what it expands to. `checks_artifacts` is as for `retarget.expectations.is_judged_at`."""
 
     suite: Suite
     targets: tuple[Target, ...]
+    checks_artifacts: bool = False
 
 
 def key_of(target: Target) -> Key:
@@ -110,7 +111,7 @@ class RuleSet:
         pairs: dict[tuple[Origin, Origin], str] = {}
         for name, one in self._suites.items():
             rules = [rule for origin, rule in self._rules.items() if name in self._served_by(rule, origin)]
-            assignment = RuleBook(rules).assign(one.targets)
+            assignment = RuleBook(rules, checks_artifacts=one.checks_artifacts).assign(one.targets)
             self._in_force |= {(name, target): rule for target, rule in assignment.rules.items()}
             self._deferred |= {(name, target) for target in assignment.deferred}
             for origin, effect in assignment.effects.items():
@@ -122,18 +123,19 @@ class RuleSet:
             self._add_rivals(self._rules[first], self._rules[second])
 
     def _add_rivals(self, first: Expectation, second: Expectation) -> None:
-        """Note, for each target that two rules quarrel about, which is to give way: the one that was changed."""
+        """Note, for each target that two rules quarrel about, which is to give way."""
         reach = self.reach(second)
         for name, targets in self.reach(first).items():
             reached = {key_of(target) for target in reach.get(name, ())}
             for target in targets:
                 key = key_of(target)
                 if key in reached and self.selects(first, target) and self.selects(second, target):
-                    loser = first if self._is_changed(first) and not self._is_changed(second) else second
+                    loser = first if self._yields(first) > self._yields(second) else second
                     self._rivals.setdefault(key, []).append(loser)
 
-    def _is_changed(self, rule: Expectation) -> bool:
-        return self._original.get(rule.origin) != rule
+    def _yields(self, rule: Expectation) -> tuple[bool, bool]:
+        """How readily a rule gives way: what a run can tell sooner than what it cannot, and what was changed sooner."""
+        return rule.outcome == "xfail", self._original.get(rule.origin) != rule
 
     # ------------------------------------------------------------ what rules reach
 
@@ -141,11 +143,11 @@ class RuleSet:
         """Return all targets of the modules that a rule names, where it is judged, by module; whatever its `when`."""
         found: dict[str, list[Target]] = {}
         for suite in self._served_by(rule, rule.origin):
-            modules = self._modules[suite]
+            modules, checks = self._modules[suite], self._suites[suite].checks_artifacts
             for entry in rule.match:
                 names = fnmatch.filter(modules, entry) if is_glob(entry) else [entry] if entry in modules else []
                 for name in names:
-                    judged = [target for target in modules[name] if is_judged_at(rule, target)]
+                    judged = [target for target in modules[name] if is_judged_at(rule, target, checks_artifacts=checks)]
                     if judged and suite not in {key_of(target)[0] for target in found.get(name, ())}:
                         found.setdefault(name, []).extend(judged)
         return found
@@ -209,6 +211,8 @@ def _new(rule: Expectation) -> NewRule:
         when=rule.when,
         stages=rule.stages,
         signature=rule.signature,
+        outcome=rule.outcome,
+        retries=rule.retries,
         reason=rule.reason,
         issue=rule.issue,
         until=rule.until,

@@ -38,6 +38,7 @@ class NewRule:
     stages: tuple[str, ...]
     signature: str = ""
     outcome: str = "xfail"
+    retries: int = 0
     reason: str = ""
     issue: str = ""
     until: date | None = None
@@ -97,6 +98,8 @@ def rule_text(rule: NewRule) -> str:
         lines.append(f"signature = {_quoted(rule.signature)}")
     if rule.outcome != "xfail":
         lines.append(f"outcome = {_quoted(rule.outcome)}")
+    if rule.retries:
+        lines.append(f"retries = {rule.retries}")
     lines.append(f"reason = {_quoted(rule.reason)}")
     if rule.issue:
         lines.append(f"issue = {_quoted(rule.issue)}")

@@ -346,7 +346,7 @@ class _Planner:
             if rule is None or (ruling is Ruling.OTHERWISE and rule.outcome == "xfail"):
                 msg = f"no expectation could be made to fit {key[1]} of suite {key[0]}; nothing was written"
                 raise RetargetError(msg)
-            if ruling is Ruling.EXCUSED:
+            if ruling in {Ruling.EXCUSED, Ruling.PLAIN}:  # plain: it is skipped from now on
                 excused.add(key)
                 targets[rule.origin.file] = targets.get(rule.origin.file, 0) + 1
             else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -11,9 +12,9 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from retarget.expansion import expand
-from retarget.expectations import RuleBook
+from retarget.expectations import Assignment, Effect, RuleBook
 from retarget.expectations_rules import Key, key_of
-from retarget.expectations_text import rewrite, rule_text
+from retarget.expectations_text import NewRule, rewrite, rule_text
 from retarget.expectations_update import SuiteTargets, Update, plan_update
 from retarget.expectations_verdict import Ruling, judge
 from retarget.extensions import Registry
@@ -30,6 +31,7 @@ from retarget.model import (
     TargetConfig,
 )
 from retarget.outcomes import Observation
+from retarget.selection import terms
 
 TODAY = date(2026, 5, 1)
 FOLDER = Path("/project/suites")
@@ -68,15 +70,16 @@ def suite(
         name=name,
         folder=folder,
         modules=tuple(
-            Module(name=module, path=folder / f"{module}.mlir", tags=(tags or {}).get(module, ()))
-            for module in modules
+            Module(name=module, path=folder / f"{module}.mlir", tags=(tags or {}).get(module, ())) for module in modules
         ),
         kind="check",
         targets=tuple(targets),
         expectations=tuple(rules),
         origin=ORIGIN,
     )
-    return SuiteTargets(suite=made, targets=expand(made, Registry(compilers={}, drivers={}, case_loaders={}, origins={})))
+    return SuiteTargets(
+        suite=made, targets=expand(made, Registry(compilers={}, drivers={}, case_loaders={}, origins={}))
+    )
 
 
 def rule(index: int, match: str | Sequence[str], when: str = "", **fields: object) -> Expectation:
@@ -107,9 +110,7 @@ def update(*suites: SuiteTargets, seen: Mapping[Key, Observation | None]) -> Upd
 
 
 def written(found: Update) -> list[tuple[tuple[str, ...], str, tuple[str, ...], str]]:
-    return [
-        (new.match, new.when, new.stages, new.signature) for edit in found.edits for _, new in edit.new
-    ]
+    return [(new.match, new.when, new.stages, new.signature) for edit in found.edits for _, new in edit.new]
 
 
 def changed(found: Update) -> list[tuple[int, tuple[str, ...], str]]:
@@ -178,3 +179,212 @@ def test_what_was_not_observed_is_not_covered() -> None:
     one = suite()
     seen = {key: value for key, value in observe(one, everywhere("a", REFUSED)).items() if "opencl" not in key[1]}
     assert written(update(one, seen=seen)) == [(("a",), "not opencl", ("compile",), REFUSED.signature)]
+
+
+# ------------------------------------------------------------ whatever there is: true afterwards, and the same again
+
+SEEN = (REFUSED, OTHER, CRASHED, Observation(stage="timeout", signature=""))
+SEEN_AT_RUN = (WRONG, CRASHED, Observation(stage="run", signature="out of bounds"), SEEN[3])
+MATCHES = ("a", "b", "ab", "c", "*", "a*", "?", "[ab]*", "gone")
+WHENS = ("", "cpu", "vulkan", "not vmvx", "llvm-cpu or opencl", "run and cpu", "sync", "gone or gpu", "compile")
+SIGNATURES = ("", "failed to legalize", REFUSED.signature, OTHER.signature, "values differ", "SIGSEGV")
+
+
+@st.composite
+def rules_of(draw: st.DrawFn, folder: Path) -> list[Expectation]:
+    made = []
+    for index in range(draw(st.integers(0, 4))):
+        outcome = draw(st.sampled_from(["xfail", "xfail", "xfail", "xfail", "skip", "flaky"]))
+        stages = draw(
+            st.lists(
+                st.sampled_from(["compile", "compare", "crash", "run", "timeout"]), min_size=1, max_size=2, unique=True
+            )
+        )
+        made.append(
+            Expectation(
+                match=tuple(draw(st.lists(st.sampled_from(MATCHES), min_size=1, max_size=3, unique=True))),
+                when=draw(st.sampled_from(WHENS)),
+                stages=tuple(stages) if outcome != "skip" else (),
+                signature=draw(st.sampled_from(SIGNATURES)) if outcome != "skip" else "",
+                outcome=outcome,
+                retries=1 if outcome == "flaky" else 0,
+                reason=f"reason {index}",
+                until=draw(st.sampled_from([None, None, None, date(2026, 4, 1), date(2026, 6, 1)])),
+                origin=Origin(file=folder / "expectations.toml", key_path=f"expectation[{index}]"),
+            )
+        )
+    return made
+
+
+class World:
+    """Suites with their rules, and what a run showed of their targets."""
+
+    def __init__(self, suites: list[SuiteTargets], seen: dict[Key, Observation | None]) -> None:
+        self.suites, self.seen = suites, seen
+
+    @property
+    def has_idle_words(self) -> bool:
+        """Without its idle words a rule is less specific; another one may then be in force in its place."""
+        words: dict[Origin, Effect] = {}
+        for one in self.suites:
+            for origin, effect in book(one).effects.items():
+                words[origin] = words.get(origin, Effect()) | effect
+        rules = {made.origin: made for one in self.suites for made in one.suite.expectations}
+        return any(len(words[origin].words) < len(terms(made.when)) for origin, made in rules.items())
+
+    def __repr__(self) -> str:
+        rules = {made.origin: made for one in self.suites for made in one.suite.expectations}
+        seen = [f"{key}: {value}" for key, value in self.seen.items()]
+        told = [f"{made.origin.file}: {rule_text(as_new(made))}" for made in rules.values()]
+        return "\n".join(
+            [
+                f"compilers: {sorted({c for c in COMPILERS for o in self.suites for t in o.targets if t.name.endswith(c)})}",
+                *told,
+                *seen,
+            ]
+        )
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    """One suite or two, the second in a folder below; rules that do not contradict each other; and a run."""
+    compilers = tuple(name for name in COMPILERS if name == "llvm-cpu" or draw(st.booleans()))
+    outer = draw(rules_of(FOLDER))
+    tags = {"ab": ("op-Conv",)} if draw(st.booleans()) else {}
+    suites = [suite(("a", "b", "ab", "c"), compilers=compilers, rules=outer, tags=tags)]
+    if draw(st.booleans()):
+        below = FOLDER / "below"
+        inner = [*outer, *draw(rules_of(below))]
+        suites.append(suite(("a", "z"), name="below", folder=below, compilers=compilers[:2], rules=inner))
+    assume(not any(book(one).contradictions for one in suites))
+    seen: dict[Key, Observation | None] = {}
+    for one in suites:
+        in_force = book(one).rules
+        for target in one.targets:
+            is_compile = isinstance(target, CompileTarget)
+            needed = target.name if is_compile else target.compile.name
+            failed = isinstance(seen.get((one.suite.name, needed)), Observation)
+            is_skipped = any(name in in_force and in_force[name].outcome == "skip" for name in (target.name, needed))
+            if is_skipped or failed or draw(st.integers(0, 5)) == 0:
+                continue
+            outcomes = SEEN if is_compile else SEEN_AT_RUN
+            seen[one.suite.name, target.name] = draw(st.sampled_from([None, None, None, *outcomes]))
+    return World(suites, seen)
+
+
+def book(one: SuiteTargets) -> Assignment:
+    return RuleBook(one.suite.expectations).assign(one.targets)
+
+
+def texts(suites: Sequence[SuiteTargets]) -> dict[Path, str]:
+    """The files that hold the rules."""
+    rules = {made.origin: made for one in suites for made in one.suite.expectations}
+    files: dict[Path, list[str]] = {}
+    for made in rules.values():
+        files.setdefault(made.origin.file, []).append(f"# about {made.reason}\n{rule_text(as_new(made))}")
+    return {file: "\n".join(["# Known failures.\n", *parts]) for file, parts in files.items()}
+
+
+def as_new(made: Expectation) -> NewRule:
+    return NewRule(
+        match=made.match,
+        when=made.when,
+        stages=made.stages,
+        signature=made.signature,
+        outcome=made.outcome,
+        reason=made.reason,
+        until=made.until,
+    )
+
+
+def read(file: Path, text: str) -> list[Expectation]:
+    def listed(value: object) -> tuple[str, ...]:
+        return (value,) if isinstance(value, str) else tuple(value or ())  # type: ignore[arg-type]
+
+    return [
+        Expectation(
+            match=listed(table["match"]),
+            when=table.get("when", ""),
+            stages=listed(table.get("stage")),
+            signature=table.get("signature", ""),
+            outcome=table.get("outcome", "xfail"),
+            retries=1 if table.get("outcome") == "flaky" else 0,
+            reason=table["reason"],
+            until=table.get("until"),
+            origin=Origin(file=file, key_path=f"expectation[{index}]"),
+        )
+        for index, table in enumerate(tomllib.loads(text).get("expectation", []))
+    ]
+
+
+def applied(suites: Sequence[SuiteTargets], files: Mapping[Path, str], found: Update) -> list[SuiteTargets]:
+    """The suites with the rules of the rewritten files."""
+    after = dict(files)
+    for edit in found.edits:
+        after[edit.file] = rewrite(after.get(edit.file, ""), edit.changes, edit.new)
+    rules = {file: read(file, text) for file, text in after.items()}
+    return [
+        SuiteTargets(
+            suite=replace(
+                one.suite,
+                expectations=tuple(
+                    made
+                    for file in sorted(rules, key=lambda path: len(path.parts))
+                    if one.suite.folder.is_relative_to(file.parent)
+                    for made in rules[file]
+                ),
+            ),
+            targets=one.targets,
+        )
+        for one in suites
+    ]
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@given(worlds())
+def test_after_an_update_all_is_as_expected_nothing_is_lost_and_a_second_one_changes_nothing(
+    world: World,
+) -> None:
+    suites, seen = world.suites, world.seen
+    files = texts(suites)
+    found = update(*suites, seen=seen)
+    after = applied(suites, files, found)
+    effects: dict[Origin, Effect] = {}
+    for before, one in zip(suites, after, strict=True):
+        had, has = book(before), book(one)
+        assert not has.contradictions
+        for origin, effect in has.effects.items():
+            effects[origin] = effects.get(origin, Effect()) | effect
+        for target in one.targets:
+            key = key_of(target)
+            now, then = has.rules.get(target.name), had.rules.get(target.name)
+            if key not in seen:
+                assert world.has_idle_words or lost(then, now) is None
+                continue
+            ruling = judge(now, seen[key], day=TODAY).ruling
+            if seen[key] is None and target.name in has.deferred:
+                continue
+            if key in found.left:
+                assert now is not None
+                assert now.outcome == "flaky" or now.until == date(2026, 4, 1)
+                assert ruling in {Ruling.OTHERWISE, Ruling.EXPIRED, Ruling.AGAIN}
+            elif seen[key] is None:
+                assert ruling is Ruling.PLAIN
+            else:
+                assert ruling is Ruling.EXCUSED or (now is not None and now.outcome == "skip")
+                assert key in found.excused
+    for made in {made.origin: made for one in after for made in one.suite.expectations}.values():
+        assert effects[made.origin].matched == frozenset(range(len(made.match)))
+        assert len(effects[made.origin].words) == len(terms(made.when))
+    again = update(*after, seen=seen)
+    assert again.edits == ()
+    assert (again.excused, again.left) == (found.excused, found.left)
+
+
+def lost(then: Expectation | None, now: Expectation | None) -> str | None:
+    """What is no longer said of a target that was not observed."""
+    if then is None or then.outcome == "skip":
+        return None
+    if now is None or (set(now.stages), now.signature) != (set(then.stages), then.signature):
+        return f"{then} became {now}"
+    return None
