@@ -25,7 +25,7 @@ from .outcomes import Mismatch
 if TYPE_CHECKING:
     from .extension import Array
 
-__all__ = ["compare_arrays", "compare_check"]
+__all__ = ["compare_arrays", "compare_check", "largest_ulp", "signed_alike"]
 
 _BLOCK = 1 << 16
 """Bytes of each array that are compared at a time. The intermediate arrays of a block then stay in the cache and below
@@ -61,11 +61,13 @@ def compare_arrays(
     rtol: float,
     ulp: int | None = None,
     equal_nan: bool = True,
+    sides: tuple[str, str] = ("actual", "expected"),
 ) -> Mismatch | None:
     """Return how `actual` differs from `expected`; None if it holds. Both have the same shape and element type.
 
     An element also holds if it is at most `ulp` representable values of its own floating type away; a complex one if
     both its parts are. Errors are in the units of the values; `atol` too, `rtol` is a ratio to the expected value.
+    `sides` are what the report calls the two.
     """
     actual, expected = np.asarray(actual), np.asarray(expected)
     kind = _kind(actual.dtype)
@@ -79,14 +81,47 @@ def compare_arrays(
         return held
 
     rule = f"atol {atol:g}, rtol {rtol:g}" + ("" if ulp is None else f", {ulp} ulp")
-    return _compare(actual, expected, holds, rule)
+    return _compare(actual, expected, holds, rule, sides)
+
+
+def largest_ulp(actual: Array, expected: Array) -> int | None:
+    """Return how many representable values the farthest two elements are apart.
+
+    None for what has no such distance: integers, complex numbers, other shapes or types, and elements that are not
+    finite, which count as the farthest.
+    """
+    if actual.dtype != expected.dtype or actual.shape != expected.shape or _kind(actual.dtype) != "float":
+        return None
+    most = 0
+    for (_, ours), (_, theirs) in zip(_blocks(actual), _blocks(expected), strict=True):
+        left, right = _widened(ours), _widened(theirs)
+        differ = ~((left == right) | (np.isnan(left) & np.isnan(right)))
+        if not (np.isfinite(left[differ]) & np.isfinite(right[differ])).all():
+            return None
+        if differ.any():
+            most = max(most, int(_integer_distance(_ordered(ours[differ]), _ordered(theirs[differ])).max()))
+    return most
+
+
+def signed_alike(actual: Array, expected: Array) -> Array:
+    """View an integer result in the expected signedness: buffers of a runtime may be signless."""
+    ours, theirs = actual.dtype, expected.dtype
+    if {ours.kind, theirs.kind} == {"i", "u"} and ours.itemsize == theirs.itemsize:
+        return actual.view(theirs)
+    return actual
 
 
 # ---------------------------------------------------------------- block by block
 
 
-def _compare(actual: Array, expected: Array, holds: Callable[[Array, Array], _Mask], rule: str) -> Mismatch | None:
-    other = shape_or_type(actual, expected)
+def _compare(
+    actual: Array,
+    expected: Array,
+    holds: Callable[[Array, Array], _Mask],
+    rule: str,
+    sides: tuple[str, str] = ("actual", "expected"),
+) -> Mismatch | None:
+    other = shape_or_type(actual, expected, sides)
     if other is not None:
         return other
     tally = Tally()
@@ -98,7 +133,7 @@ def _compare(actual: Array, expected: Array, holds: Callable[[Array, Array], _Ma
             positions = np.flatnonzero(~held)
             wrong, right = ours[positions], theirs[positions]
             tally.add(start, positions, wrong, right, _distances(wrong, right))
-    return tally.mismatch(actual, rule) if tally.count else None
+    return tally.mismatch(actual, rule, sides) if tally.count else None
 
 
 def _blocks(values: Array) -> Iterator[tuple[int, Array]]:

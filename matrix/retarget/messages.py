@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from .extension import ArtifactRequest, CheckedCase, CompileRequest
+from .extension import ArtifactRequest, CheckedCase, CompileRequest, Tolerance
 from .model import CompilerConfig, RuntimeConfig
 from .outcomes import CaseOutcome, DeviceInfo, Stage
 
 __all__ = [
     "CheckArtifact",
     "CheckedArtifact",
+    "CompareOutputs",
     "CompileModule",
     "CompiledModule",
     "Devices",
@@ -90,6 +91,7 @@ class RunModule:
 
     `module` to `compiler` are as in `retarget.extension.CaseRequest`. What every case gave is written to the folder
     `record`, if there is one; `references` are (compiler config, folder with what a run of its artifact gave) pairs.
+    With a `seed`, functions that the kind has no case for are called with inputs made from their types.
     """
 
     config: RuntimeConfig
@@ -104,6 +106,7 @@ class RunModule:
     compiler: str
     record: Path | None = None
     references: tuple[tuple[str, Path], ...] = ()
+    seed: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +131,21 @@ class CheckArtifact:
     request: ArtifactRequest
 
 
-Request = ResolveFlags | CompileModule | ProbeDriver | OpenDevices | RunModule | MakeModules | CheckArtifact
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareOutputs:
+    """Compare what two runs were recorded to give. Answered by `retarget.outcomes.OutputComparison` or `Refused`.
+
+    `sides` are what the two are called.
+    """
+
+    folders: tuple[Path, Path]
+    sides: tuple[str, str]
+    tolerance: Tolerance
+
+
+Request = (
+    ResolveFlags | CompileModule | ProbeDriver | OpenDevices | RunModule | MakeModules | CheckArtifact | CompareOutputs
+)
 
 
 # ---------------------------------------------------------------- answers

@@ -69,10 +69,11 @@ class Tally:
         self._absolute.see(distances.absolute, positions, start)
         self._relative.see(distances.relative, positions, start)
 
-    def mismatch(self, values: Array, rule: str) -> Mismatch:
-        """Return the report on `values`, of which at least one element differs by `rule`."""
+    def mismatch(self, values: Array, rule: str, sides: tuple[str, str] = ("actual", "expected")) -> Mismatch:
+        """Return the report on `values`, of which at least one element differs by `rule`. `sides` are what the compared
+        values are called."""
         shape, total = values.shape, int(values.size)
-        table = [("index", "actual", "expected", "abs error", "rel error"), *(_cells(row, shape) for row in self._rows)]
+        table = [("index", *sides, "abs error", "rel error"), *(_cells(row, shape) for row in self._rows)]
         first = f"first at {table[1][0]}: " if shape else ""
         plural = "elements differ" if total != 1 else "element differs"
         widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
@@ -88,7 +89,7 @@ class Tally:
                 told += f", max rel error {_number(max_rel)} at {place_of(self._relative.position, shape)}"
             lines.append(told)
         return Mismatch(
-            summary=f"{self.count} of {total} {plural}, {first}actual {table[1][1]}, expected {table[1][2]}",
+            summary=f"{self.count} of {total} {plural}, {first}{sides[0]} {table[1][1]}, {sides[1]} {table[1][2]}",
             report="\n".join(lines),
             mismatched=self.count,
             total=total,
@@ -97,7 +98,7 @@ class Tally:
         )
 
 
-def shape_or_type(actual: Array, expected: Array) -> Mismatch | None:
+def shape_or_type(actual: Array, expected: Array, sides: tuple[str, str] = ("actual", "expected")) -> Mismatch | None:
     """Return the mismatch of two arrays that cannot be compared element by element; None if they can."""
     if actual.shape == expected.shape and actual.dtype == expected.dtype:
         return None
@@ -109,7 +110,7 @@ def shape_or_type(actual: Array, expected: Array) -> Mismatch | None:
         )
         if differs
     )
-    summary = f"{what} differs: actual {type_text(actual)}, expected {type_text(expected)}"
+    summary = f"{what} differs: {sides[0]} {type_text(actual)}, {sides[1]} {type_text(expected)}"
     return Mismatch(summary=summary, report=summary)
 
 

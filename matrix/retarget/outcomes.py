@@ -13,6 +13,8 @@ __all__ = [
     "Failure",
     "Mismatch",
     "Observation",
+    "OutputComparison",
+    "OutputDifference",
     "RunOutcome",
     "Stage",
 ]
@@ -92,6 +94,36 @@ class Mismatch:
     total: int = 0
     max_abs_error: float | None = None
     max_rel_error: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputDifference:
+    """An array in which two runs of a module differ. `place` is like `result 0` or `check 2`.
+
+    `mismatch` calls the two by their names. `max_ulp` counts representable values; None where it makes no sense.
+    """
+
+    case: str
+    place: str
+    mismatch: Mismatch
+    max_ulp: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputComparison:
+    """What two runs of a module gave, compared: `values` elements of `arrays` arrays of `cases` cases that both have.
+
+    `differing` arrays differ; `first` comes first in the order run, `worst` has the largest error. `unmatched` are the
+    cases that one of the two did not finish, and whose name that is.
+    """
+
+    cases: int
+    arrays: int
+    values: int
+    differing: int = 0
+    first: OutputDifference | None = None
+    worst: OutputDifference | None = None
+    unmatched: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,6 +35,7 @@ from .extension import (
 from .messages import (
     CheckArtifact,
     CheckedArtifact,
+    CompareOutputs,
     CompiledModule,
     CompileModule,
     Devices,
@@ -150,6 +151,10 @@ class _Server:
                 return self._make(message)
             case CheckArtifact():
                 return self._check(message)
+            case CompareOutputs(folders=folders, sides=sides, tolerance=tolerance):
+                from .run.differences import compare_outputs  # imports NumPy, which a compile worker does not need
+
+                return compare_outputs(folders, sides, tolerance)
         msg = f"a worker does not know the request {type(message).__name__}"
         raise TypeError(msg)
 

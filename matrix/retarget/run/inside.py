@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..compare import compare_arrays, compare_check
+from ..compare import compare_arrays, compare_check, signed_alike
 from ..errors import RetargetError
 from ..extension import (
     Case,
@@ -61,7 +61,12 @@ def run_inside(
     try:
         request = case_request(message)
         program = _load(device, loader, request, read_artifact(message.artifact, message.digest))
-        cases = tuple(loader.load(replace(request, functions=tuple(program.functions))))
+        functions = tuple(program.functions)
+        cases = tuple(loader.load(replace(request, functions=functions)))
+        if message.seed is not None:
+            from .seeded import seeded_cases  # only `retarget compare` asks for them
+
+            cases += tuple(seeded_cases(functions, cases, message.seed))
         references = {config: _by_name(read_outputs(folder)) for config, folder in message.references}
         failure = None if cases else NOTHING_TO_RUN
     except DriverError as error:
@@ -165,7 +170,8 @@ class _Run:
                 results, expected, case, "" if expected is data.expected else case.agree_with
             )
         if self.writer is not None and failure is None:
-            self.writer.add(case.name, results, [check.actual for check in checks])
+            checked = [check.actual for check in checks]
+            self.writer.add(case.name, results, checked, judged=bool(checks) or expected is not None)
         compared = time.perf_counter()
         self.run_seconds += called - called_at
         self.compare_seconds += compared - called
@@ -219,7 +225,7 @@ def _failing_results(
     for number, (actual, wanted) in enumerate(zip(results, expected, strict=True)):
         if wanted is None:
             continue
-        mismatch = _compared(_signed_alike(np.asarray(actual), np.asarray(wanted)), wanted, _tolerance(case, wanted))
+        mismatch = _compared(signed_alike(np.asarray(actual), np.asarray(wanted)), wanted, _tolerance(case, wanted))
         if mismatch is not None:
             found.append(_placed(mismatch, f"result {number}{against}: "))
     return found
@@ -243,14 +249,6 @@ def _tolerance(case: Case, expected: Array) -> Tolerance:
         return Tolerance(atol=case.atol, rtol=case.rtol)
     named = case.tolerances.get(np.asarray(expected).dtype.name)
     return named if named is not None else case.tolerances.get("", Tolerance())
-
-
-def _signed_alike(actual: Array, expected: Array) -> Array:
-    """View an integer result in the expected signedness: buffers of a runtime may be signless."""
-    ours, theirs = actual.dtype, expected.dtype
-    if {ours.kind, theirs.kind} == {"i", "u"} and ours.itemsize == theirs.itemsize:
-        return actual.view(theirs)
-    return actual
 
 
 def _placed(mismatch: Mismatch, place: str) -> Mismatch:

@@ -26,11 +26,15 @@ __all__ = ["CaseOutputs", "OutputsWriter", "dtype_named", "read_outputs"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseOutputs:
-    """What one case gave: its results, and what its checks looked at, in the order made. `name` is the case's."""
+    """What one case gave: its results, and what its checks looked at, in the order made. `name` is the case's.
+
+    `judged` tells that there was something to hold them against.
+    """
 
     name: str
     results: tuple[Array, ...] = ()
     checked: tuple[Array, ...] = ()
+    judged: bool = False
 
 
 @dataclass(slots=True)
@@ -41,7 +45,7 @@ class OutputsWriter:
     _cases: list[dict[str, Any]] = field(default_factory=list)
     _files: int = 0
 
-    def add(self, name: str, results: Sequence[Array], checked: Sequence[Array]) -> None:
+    def add(self, name: str, results: Sequence[Array], checked: Sequence[Array], *, judged: bool = False) -> None:
         """Write the arrays of one case that came to its end."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self._cases.append(
@@ -49,6 +53,7 @@ class OutputsWriter:
                 "name": name,
                 "results": [self._write(array) for array in results],
                 "checked": [self._write(array) for array in checked],
+                "judged": judged,
             }
         )
 
@@ -73,6 +78,7 @@ def read_outputs(folder: Path) -> tuple[CaseOutputs, ...]:
                 name=case["name"],
                 results=tuple(_read(folder, entry) for entry in case["results"]),
                 checked=tuple(_read(folder, entry) for entry in case["checked"]),
+                judged=case["judged"],
             )
             for case in cases
         )

@@ -9,10 +9,11 @@ from types import TracebackType
 from typing import Self
 
 from ..errors import RetargetError
-from ..extension import ArtifactRequest, UnavailableError
+from ..extension import ArtifactRequest, Tolerance, UnavailableError
 from ..messages import (
     CheckArtifact,
     CheckedArtifact,
+    CompareOutputs,
     Devices,
     MakeModules,
     ModulesMade,
@@ -23,7 +24,7 @@ from ..messages import (
     RunModule,
 )
 from ..model import CompileTarget, RunTarget, RuntimeConfig
-from ..outcomes import Artifact, CaseOutcome, DeviceInfo, Failure, RunOutcome, Stage
+from ..outcomes import Artifact, CaseOutcome, DeviceInfo, Failure, OutputComparison, RunOutcome, Stage
 from ..process import Spawner, Worker, WorkerDiedError, WorkerTimeoutError
 from ..text import cut_stacks, first_line
 from .lease import DeviceLeases
@@ -86,11 +87,13 @@ class RunService:
         *,
         record: Path | None = None,
         references: Sequence[tuple[str, Path]] = (),
+        seed: int | None = None,
     ) -> RunOutcome:
         """Run all cases of `target` from `artifact` and compare. The content is verified where `artifact` has a digest.
 
         What the cases gave is written to the folder `record`, for `retarget.run.outputs`; `references` are pairs of a
-        compiler config and the folder that a run of its artifact was recorded in.
+        compiler config and the folder that a run of its artifact was recorded in. With a `seed`, functions that the
+        module's kind has no case for are called too, with inputs made from their types; nothing is expected of them.
 
         The outcome's failure is the first failing case's; what differed is in that case's `mismatches`. A crash or a
         timeout is the failure of the stage and the case it came in; the runner is replaced for the next target. So it
@@ -120,6 +123,7 @@ class RunService:
             compiler=target.compile.compiler.name,
             record=record,
             references=tuple(references),
+            seed=seed,
         )
         timeout = self._default_timeout if target.timeout is None else target.timeout
         with self._leases.hold(physical, target.runtime.concurrency):
@@ -162,6 +166,23 @@ class RunService:
         if isinstance(answer, Refused) and answer.refusal is Refusal.INPUT:
             return RunOutcome(devices=(), failure=Failure(stage=Stage.COMPARE, summary=answer.summary))
         raise refused_error(answer, f"{target.name} cannot be checked")
+
+    def compare(
+        self, folders: tuple[Path, Path], sides: tuple[str, str], tolerance: Tolerance | None = None
+    ) -> OutputComparison:
+        """Compare what two runs were recorded to give, in a process without a device. `sides` are what they are called.
+
+        Exactly, unless a tolerance is given. Raises `RetargetError` for a folder without outputs.
+        """
+        message = CompareOutputs(folders=folders, sides=sides, tolerance=tolerance or Tolerance())
+        try:
+            answer = self._plain().request(message, timeout=self._default_timeout)
+        except (WorkerDiedError, WorkerTimeoutError) as error:
+            msg = f"the outputs of {sides[0]} and {sides[1]} cannot be compared: {error}"
+            raise RetargetError(msg) from None
+        if not isinstance(answer, OutputComparison):
+            raise refused_error(answer, f"the outputs of {sides[0]} and {sides[1]} cannot be compared")
+        return answer
 
     def make(self, kind: str, description: Path, folder: Path) -> None:
         """Write the modules that a file of a kind lists below the empty `folder`, in a worker process.
