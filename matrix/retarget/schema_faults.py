@@ -174,17 +174,19 @@ def _words(schema: _Schema, *, plural: bool) -> str:
     schema = _resolve(schema)
     options = schema.get("anyOf")
     if isinstance(options, Sequence):
-        return " or ".join(_words(_mapping(option), plural=plural) for option in options)
+        present = [_mapping(option) for option in options if _mapping(option).get("type") != "null"]
+        return " or ".join(_words(option, plural=plural) for option in present)
+    choices = schema.get("enum")
+    if isinstance(choices, Sequence):
+        return " or ".join(map(repr, choices))
     kind = schema.get("type")
     if schema.get("format") == "date":
         return "a date without quotes, such as 2031-01-31"
     if isinstance(kind, Sequence) and not isinstance(kind, str):
         return " or ".join(_words({"type": option}, plural=plural) for option in kind)
-    if kind == "integer" and not plural:
-        return f"an integer of at least {schema['minimum']}" if "minimum" in schema else "an integer"
-    if kind == "number" and not plural:
+    if kind in {"integer", "number"} and not plural:
         return _number_words(schema)
-    words = (_PLURAL if plural else _SINGULAR).get(str(kind), "a value")
+    words = (_PLURAL if plural else _SINGULAR).get(str(kind), "values" if plural else "a value")
     if kind == "array":
         words += f" of {_words(_mapping(schema.get('items')), plural=True)}"
         if schema.get("minItems"):
@@ -195,6 +197,8 @@ def _words(schema: _Schema, *, plural: bool) -> str:
 
 
 def _number_words(schema: _Schema) -> str:
+    if schema.get("type") == "integer":
+        return f"an integer of at least {schema['minimum']}" if "minimum" in schema else "an integer"
     if "exclusiveMinimum" in schema:
         return f"a number above {schema['exclusiveMinimum']:g}"
     return f"a number of at least {schema['minimum']:g}" if "minimum" in schema else "a number"

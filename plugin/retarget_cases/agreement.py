@@ -30,7 +30,7 @@ class Agreement:
             if not config or is_glob(config):
                 where = place if isinstance(written, str) else (*place, pattern)
                 problems.append(Problem(where, f"found {config!r}, expected the name of a compiler config"))
-        return cls(rules=rules, place=place)
+        return cls(rules=tuple(rule for rule in rules if rule[1] and not is_glob(rule[1])), place=place)
 
     def config(self, compiler: str) -> str | None:
         """Return the config to agree with: by name, else by the first glob that matches; None where none does."""

@@ -109,7 +109,12 @@ def _unsaid(declared: Declared | None) -> str:
 
 
 def _scalar(name: str, declared: Declared | None) -> Declared:
-    return Declared(text=name, dtype=name, shape=(), is_signless=declared is not None and declared.is_signless)
+    return Declared(
+        text=type_text((), dtype_named(name)),
+        dtype=name,
+        shape=(),
+        is_signless=declared is not None and declared.is_signless,
+    )
 
 
 def _shape(value: Value, declared: Declared | None) -> tuple[int, ...]:

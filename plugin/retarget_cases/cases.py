@@ -184,8 +184,8 @@ def _miscounted(
     word = "argument" if key == "inputs" else "result"
     types = ", ".join(one.text for one in declared or ())
     verb = "takes" if word == "argument" else "returns"
-    plural = word if count == 1 else f"{word}s"
-    message = f"found {len(values)}, expected one for each of the {plural} of {function}, which {verb} {count}"
+    plural = "" if count == 1 else "s"
+    message = f"found {len(values)} value{'' if len(values) == 1 else 's'}, {function} {verb} {count} {word}{plural}"
     message += f" ({types})" if types else ""
     plain = all(isinstance(value.table, ValuesTable) and not value.is_table for value in values)
     if count == 1 and len(values) > 1 and plain and declared and declared[0].shape:

@@ -123,7 +123,12 @@ class _Reader:
     def file(self, path: Path, text: str, data: Mapping[str, object], table: CasesFileTable | None) -> CasesFile:
         """Return what the file says, as far as it is well-formed."""
         if table is None:  # its tables for themselves, so that one fault does not hide those of the others
-            table = CasesFileTable.model_construct(parameters={}, tolerance=_mapping(data.get("tolerance")), case=[])
+            archives = {
+                scope: path for scope, path in _mapping(data.get("parameters")).items() if isinstance(path, str)
+            }
+            table = CasesFileTable.model_construct(
+                parameters=archives, tolerance=_mapping(data.get("tolerance")), case=[]
+            )
             cases = [(index, _case_table(entry)) for index, entry in enumerate(_entries(data.get("case")))]
         else:
             cases = list(enumerate(table.case))

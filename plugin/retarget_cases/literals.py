@@ -92,7 +92,7 @@ def _converted(elements: Sequence[tuple[tuple[int, ...], object]], dtype: np.dty
         made = wide.astype(dtype)
     lost = first_lost(wide, made)
     if lost is not None:
-        msg = f"found {numbers[lost]!r}, which {type_text((), dtype)} cannot hold"
+        msg = f"found {elements[lost][1]}, which {type_text((), dtype)} cannot hold"
         raise ValueFaultError(msg, elements[lost][0])
     return made
 

@@ -89,15 +89,14 @@ def literal_problems(written: object, place: KeyPath) -> Iterable[Problem]:
             index = next(
                 at for at, entry in enumerate(written) if isinstance(entry, list) != isinstance(written[0], list)
             )
-            yield Problem(
-                (*place, index), f"found {describe_value(written[index])} beside {describe_value(written[0])}"
-            )
+            found = f"{describe_value(written[index])} beside {describe_value(written[0])}"
+            yield Problem((*place, index), f"found {found}, expected only arrays or none")
             return
         if kinds == {True}:
             length = len(written[0])
             for index, entry in enumerate(written):
                 if len(entry) != length:
-                    message = f"found {_entries(len(entry))}, expected {length} as in the first of its row"
+                    message = f"found {_entries(len(entry))}, expected {length}, like the first"
                     yield Problem((*place, index), message)
                     return
         for index, entry in enumerate(written):
