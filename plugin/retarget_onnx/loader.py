@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from retarget.errors import RetargetError, display_path
-from retarget.extension import Case, CaseRequest, UnavailableError
-from retarget.model import Module
+from retarget.extension import Case, CaseRequest, RunPlan, UnavailableError
+from retarget.model import Module, RuntimeConfig
 
 from .layout import CASES_FILE, MODEL_FILE
 from .manifest import read_manifest
@@ -23,7 +23,7 @@ _LAYOUT = "1"
 
 
 class OnnxBackendLoader:
-    """Implements `CaseLoader`, `FindsModules` and `MakesModules` of `retarget.extension`.
+    """Implements `CaseLoader`, `FindsModules`, `MakesModules` and `RunsCasesOutside` of `retarget.extension`.
 
     A suite's `srcs` name manifests. Each entry is a module with the tags of its line; `only` and `without` of the suite
     choose among them.
@@ -79,6 +79,17 @@ class OnnxBackendLoader:
             f"`python -m retarget_onnx.manifest -o {display_path(module.path)}`"
         )
         raise RetargetError(msg)
+
+    def run_case_outside(
+        self, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
+    ) -> RunPlan | None:
+        """Return the `python -m retarget_onnx.run_case` command of a case; None for a module that was not made."""
+        del folder
+        if not module.data:
+            return None
+        from .command import run_case_command
+
+        return RunPlan(argv=run_case_command(config, artifact, module.data[0], case), env=config.env)
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
         """Return a case for each data set of the test. Raises `RetargetError` where it is not clear what to call."""

@@ -1,0 +1,198 @@
+"""The kind `onnx-backend`: what is made of a manifest, and the cases that a runner reads of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ml_dtypes import bfloat16, float8_e4m3fn
+from retarget.errors import RetargetError
+from retarget.extension import Case, CaseLoader, CaseRequest, FindsModules, FunctionInfo, MakesModules, Tolerance
+from retarget.model import Module
+from retarget_onnx.installed import installed_version
+from retarget_onnx.loader import OnnxBackendLoader
+from retarget_onnx.manifest import Entry, Manifest, manifest_text
+
+TESTS = {
+    "test_abs": "op-Abs opset-13 f32",
+    "test_add_uint8": "op-Add opset-14 u8",
+    "test_and2d": "op-And opset-7 bool",
+    "test_cast_FLOAT_to_BFLOAT16": "op-Cast opset-25 f32 bf16",
+    "test_cast_FLOAT_to_FLOAT8E4M3FN": "op-Cast opset-25 f32 f8E4M3FN",
+    "test_cast_FLOAT_to_INT4": "op-Cast opset-25 f32 i4",
+    "test_sequence_insert_at_back": "op-SequenceInsert opset-11 sequence f32 i64",
+    "test_optional_has_element_empty_optional_input": "op-OptionalHasElement opset-18 optional i32 bool",
+    "test_string_split_basic": "op-StringSplit opset-20 string i64",
+    "test_size_example": "op-Size opset-25 f32 i64",
+    "test_reduce_sum_empty_set": "op-ReduceSum opset-13 f32 i64",
+    "test_constant": "op-Constant opset-25 f32",
+    "test_of_a_later_onnx": "op-Later opset-99 f32",
+}
+
+
+@pytest.fixture(scope="module")
+def description(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("suite") / "nodes.toml"
+    entries = tuple(Entry(name=name, tags=tuple(tags.split())) for name, tags in TESTS.items())
+    path.write_text(manifest_text(Manifest(package="onnx 99.0.0", entries=entries), path.name))
+    return path
+
+
+@pytest.fixture(scope="module")
+def made(description: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made")
+    OnnxBackendLoader().make(description, folder)
+    return folder
+
+
+def cases(made: Path, name: str, functions: Sequence[str] = ("main",)) -> Sequence[Case]:
+    module = OnnxBackendLoader().made(Module(name=name, path=made / "nodes.toml", entry=name), made)
+    request = CaseRequest(
+        module=name,
+        source=module.path,
+        data=module.data,
+        entry=name,
+        folder=made,
+        compiler="cpu",
+        functions=tuple(FunctionInfo(name=function, arguments=None) for function in functions),
+    )
+    return OnnxBackendLoader().load(request)
+
+
+def only_case(made: Path, name: str) -> Case:
+    (case,) = cases(made, name)
+    return case
+
+
+def test_the_loader_is_what_the_core_asks_for() -> None:
+    loader = OnnxBackendLoader()
+    assert isinstance(loader, CaseLoader)
+    assert isinstance(loader, FindsModules)
+    assert isinstance(loader, MakesModules)
+
+
+def test_each_entry_is_a_module_with_the_tags_of_its_line(description: Path) -> None:
+    modules = OnnxBackendLoader().find_modules(description.parent, [description])
+    assert [module.name for module in modules] == list(TESTS)
+    assert modules[1] == Module(
+        name="test_add_uint8", path=description, entry="test_add_uint8", tags=("op-Add", "opset-14", "u8")
+    )
+
+
+def test_the_version_names_all_that_the_data_come_from() -> None:
+    version = OnnxBackendLoader().version()
+    assert version.startswith(installed_version())
+    assert f"numpy {np.__version__}" in version
+
+
+def test_a_case_holds_onnxs_inputs_results_and_tolerances(made: Path) -> None:
+    case = only_case(made, "test_abs")
+    assert (case.name, case.function) == ("test_data_set_0", "main")
+    assert case.tolerances[""] == Tolerance(atol=1e-7, rtol=1e-3)
+    assert case.read is not None
+    data = case.read()
+    assert data.expected is not None
+    assert data.inputs[0].dtype == np.float32
+    assert data.inputs[0].shape == (3, 4, 5)
+    np.testing.assert_array_equal(data.expected[0], np.abs(data.inputs[0]))
+
+
+def test_bfloat16_results_get_the_tolerance_that_onnxs_runner_gives_them(made: Path) -> None:
+    assert only_case(made, "test_cast_FLOAT_to_BFLOAT16").tolerances["bfloat16"] == Tolerance(atol=1e-7, rtol=2.0**-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "expected"),
+    [
+        ("test_add_uint8", [np.uint8, np.uint8], [np.uint8]),
+        ("test_and2d", [np.bool_, np.bool_], [np.bool_]),
+        ("test_cast_FLOAT_to_BFLOAT16", [np.float32], [bfloat16]),
+        ("test_cast_FLOAT_to_FLOAT8E4M3FN", [np.float32], [float8_e4m3fn]),
+        ("test_constant", [], [np.float32]),
+    ],
+)
+def test_element_types_survive(made: Path, name: str, inputs: list[type], expected: list[type]) -> None:
+    case = only_case(made, name)
+    assert case.read is not None
+    data = case.read()
+    assert [array.dtype for array in data.inputs] == [np.dtype(one) for one in inputs]
+    assert [array.dtype for array in data.expected or ()] == [np.dtype(one) for one in expected]
+
+
+def test_four_bit_elements_are_read_one_by_one(made: Path) -> None:
+    case = only_case(made, "test_cast_FLOAT_to_INT4")
+    assert case.read is not None
+    data = case.read()
+    assert data.expected is not None
+    assert data.expected[0].dtype.name == "int4"
+    assert data.expected[0].shape == data.inputs[0].shape
+
+
+def test_rank_0_and_empty_tensors_keep_their_shape(made: Path) -> None:
+    scalar, empty = only_case(made, "test_size_example"), only_case(made, "test_reduce_sum_empty_set")
+    assert scalar.read is not None
+    assert empty.read is not None
+    assert [array.shape for array in scalar.read().expected or ()] == [()]
+    assert [array.shape for array in empty.read().inputs] == [(2, 0, 4), (1,)]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("test_sequence_insert_at_back", "input 'sequence' is of type sequence"),
+        ("test_optional_has_element_empty_optional_input", "input 'optional_input' is of type optional"),
+        ("test_string_split_basic", "input 'x' is a tensor of strings"),
+    ],
+)
+def test_what_no_buffer_view_holds_fails_when_it_is_read(made: Path, name: str, message: str) -> None:
+    case = only_case(made, name)
+    assert case.read is not None
+    with pytest.raises(RetargetError) as caught:
+        case.read()
+    assert str(caught.value) == f"{message}, which no buffer view holds; expected a tensor of numbers"
+
+
+def test_an_entry_that_the_installed_onnx_lacks_fails_by_itself(made: Path, description: Path) -> None:
+    module = Module(name="test_of_a_later_onnx", path=description, entry="test_of_a_later_onnx")
+    with pytest.raises(RetargetError) as caught:
+        OnnxBackendLoader().made(module, made)
+    assert str(caught.value) == (
+        f"{installed_version()} has no test test_of_a_later_onnx; the manifest {description} was written by "
+        "onnx 99.0.0: install that, or write the manifest again with "
+        f"`python -m retarget_onnx.manifest -o {description}`"
+    )
+
+
+@pytest.mark.parametrize(
+    ("functions", "found"), [((), "no function"), (("first", "second"), "first, second")], ids=["none", "two"]
+)
+def test_an_artifact_must_export_one_function(made: Path, functions: tuple[str, ...], found: str) -> None:
+    with pytest.raises(RetargetError) as caught:
+        cases(made, "test_abs", functions)
+    assert str(caught.value) == f"the artifact exports {found}; expected one function, the model's graph"
+
+
+def test_what_is_made_is_the_same_each_time(made: Path, description: Path, tmp_path: Path) -> None:
+    OnnxBackendLoader().make(description, tmp_path)
+    files = sorted(path.relative_to(made) for path in made.rglob("*") if path.is_file())
+    assert files == sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file())
+    assert all((made / file).read_bytes() == (tmp_path / file).read_bytes() for file in files)
+
+
+def test_a_damaged_file_of_cases_is_named(made: Path, tmp_path: Path) -> None:
+    damaged = tmp_path / "cases.json"
+    damaged.write_text(json.dumps({"rtol": 0.001}))
+    request = CaseRequest(
+        module="test_abs",
+        source=made,
+        data=(damaged,),
+        folder=made,
+        compiler="cpu",
+        functions=(FunctionInfo(name="main", arguments=1),),
+    )
+    with pytest.raises(RetargetError) as caught:
+        OnnxBackendLoader().load(request)
+    assert str(caught.value) == (f"{damaged}: a damaged file of cases (KeyError: 'atol'); run `retarget cache clear`")

@@ -1,0 +1,129 @@
+"""The manifest of node tests: what is read, what is refused, and that the committed one is the installed package's."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from retarget.errors import RetargetError
+from retarget_onnx.installed import installed_version
+from retarget_onnx.manifest import Entry, Manifest, differences, main, manifest_text, read_manifest
+
+COMMITTED = Path(__file__).parents[2] / "suites" / "onnx" / "nodes.toml"
+
+HEAD = 'format = 1\npackage = "onnx 1.23.2"\n\n[tests]\n'
+
+
+def manifest(*entries: tuple[str, str], package: str = "onnx 1.23.2") -> Manifest:
+    return Manifest(
+        package=package, entries=tuple(Entry(name=name, tags=tuple(tags.split())) for name, tags in entries)
+    )
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    written = manifest(("test_abs", "op-Abs opset-13 f32"), ("test_and2d", "op-And opset-7 bool"))
+    path = tmp_path / "nodes.toml"
+    path.write_text(manifest_text(written, path.name))
+    assert read_manifest(path) == written
+
+
+def test_each_entry_is_a_line_of_its_own() -> None:
+    text = manifest_text(manifest(("test_abs", "op-Abs opset-13 f32")), "nodes.toml")
+    assert 'test_abs = "op-Abs opset-13 f32"' in text.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('srcs = ["a"]\n', "not a manifest of ONNX node tests: expected format = 1, package = "),
+        (HEAD.replace("1\n", "2\n", 1) + 'test_abs = "op-Abs"\n', "not a manifest of ONNX node tests: "),
+        (HEAD, "not a manifest of ONNX node tests: "),
+        (HEAD + "test_abs = 3\n", 'tests.test_abs: found 3, expected tags like "op-Abs opset-13 f32"'),
+        (HEAD + 'test_abs = ""\n', "tests.test_abs: found '', expected tags like"),
+        (HEAD + 'test_abs = "f32 op-Abs"\n', "tests.test_abs: found 'f32 op-Abs', expected tags like"),
+        (HEAD + 'test_abs = "op-Abs run"\n', "tests.test_abs: found 'run', which tells compile targets from run"),
+        (HEAD + 'test_abs = "op-Abs f,32"\n', "tests.test_abs: found 'f,32', expected a word for -m"),
+        (HEAD + '"../up" = "op-Abs"\n', "tests.../up: expected the name of a test: letters, digits and _"),
+        ("[tests\n", "not TOML: Expected ']' at the end of a table declaration (at line 1, column 7)"),
+    ],
+)
+def test_a_faulty_manifest_is_refused_with_file_and_entry(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "nodes.toml"
+    path.write_text(text)
+    with pytest.raises(RetargetError) as caught:
+        read_manifest(path)
+    assert str(caught.value).startswith(f"{path}: {message}")
+
+
+def test_a_missing_manifest_is_named(tmp_path: Path) -> None:
+    with pytest.raises(RetargetError, match=r"none\.toml: cannot be read: No such file or directory"):
+        read_manifest(tmp_path / "none.toml")
+
+
+def test_differences_name_what_went_what_came_and_what_changed() -> None:
+    old = manifest(("test_a", "op-A f32"), ("test_b", "op-B f32"), package="onnx 1.22.0")
+    new = manifest(("test_b", "op-B f16"), ("test_c", "op-C f32"))
+    assert differences(old, new) == (
+        "1 of onnx 1.22.0 that onnx 1.23.2 does not have: test_a",
+        "1 of onnx 1.23.2 that the manifest does not have: test_c",
+        "1 with other tags: test_b",
+        "the manifest was written by onnx 1.22.0, installed is onnx 1.23.2",
+    )
+    assert differences(new, new) == ()
+
+
+def test_the_committed_manifest_is_read_in_less_than_a_tenth_of_a_second() -> None:
+    start = time.process_time()
+    found = read_manifest(COMMITTED)
+    assert time.process_time() - start < 0.1
+    assert len(found.entries) > 1800
+
+
+def test_reading_a_manifest_imports_neither_onnx_nor_numpy() -> None:
+    program = (
+        "import sys; from pathlib import Path; from retarget_onnx.extension import retarget_case_loaders as loaders; "
+        f"print(len(loaders()[0].find_modules(Path('.'), [Path({str(COMMITTED)!r})]))); "
+        "print(sorted({'onnx', 'numpy', 'ml_dtypes', 'iree'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[1] == "[]"
+
+
+def test_the_committed_manifest_is_the_installed_packages(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is skipped is another version; one of the same number must give the same."""
+    if read_manifest(COMMITTED).package != installed_version():
+        pytest.skip(
+            f"the manifest was written by {read_manifest(COMMITTED).package}, installed is {installed_version()}"
+        )
+    status = main(["--check", str(COMMITTED)])
+    assert (status, capsys.readouterr().out) == (0, "")
+
+
+def test_check_tells_the_differences_and_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "nodes.toml"
+    committed = read_manifest(COMMITTED)
+    entries = (*committed.entries[1:], Entry(name="test_future", tags=("op-Future",)))
+    path.write_text(manifest_text(Manifest(package=installed_version(), entries=entries), path.name))
+    assert main(["--check", str(path)]) == 1
+    assert "does not have: test_future" in capsys.readouterr().out
+    assert main(["-o", str(path)]) == 0
+    assert main(["--check", str(path)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "tags"),
+    [
+        ("test_abs", "op-Abs opset-13 f32"),
+        ("test_cast_INT4_to_FLOAT16", "op-Cast opset-28 i4 f16"),
+        ("test_gelu_default_1_expanded", "op-Gelu opset-20 f32 expanded"),
+        ("test_adagrad", "op-Adagrad ai.onnx.preview.training-1 f32 i64"),
+        ("test_sequence_insert_at_back", "op-SequenceInsert opset-11 sequence i64"),
+        ("test_optional_has_element_tensor_input", "op-OptionalHasElement opset-28 optional f32 bool"),
+    ],
+)
+def test_tags_of_the_committed_manifest(name: str, tags: str) -> None:
+    found = {entry.name: " ".join(entry.tags) for entry in read_manifest(COMMITTED).entries}
+    assert found[name] == tags

@@ -1,0 +1,97 @@
+"""`python -m retarget_onnx.run_case`: one node test by hand, judged as in a run of the suite."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from retarget.model import Module, Origin, RuntimeConfig
+from retarget_iree.compile_onnx import main as compile_onnx
+from retarget_onnx.loader import OnnxBackendLoader
+from retarget_onnx.manifest import Entry, Manifest, manifest_text
+from retarget_onnx.run_case import main
+
+VMVX = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx")
+CONFIG = RuntimeConfig(
+    name="sync", driver="local-sync", devices=("0",), flags=("--f=1",), origin=Origin(file=Path("m"), key_path="")
+)
+
+
+@pytest.fixture(scope="module")
+def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The compiled `test_abs`, with `cases.json` and all beside it."""
+    folder = tmp_path_factory.mktemp("made")
+    description = folder / "nodes.toml"
+    entry = Entry(name="test_abs", tags=("op-Abs",))
+    description.write_text(manifest_text(Manifest(package="onnx", entries=(entry,)), "nodes.toml"))
+    OnnxBackendLoader().make(description, folder)
+    output = folder / "test_abs" / "test_abs.vmfb"
+    assert compile_onnx([str(folder / "test_abs" / "model.onnx"), *VMVX, "-o", str(output)]) == 0
+    return output
+
+
+def run(artifact: Path, *arguments: str, cases: str = "cases.json") -> int:
+    return main(["--driver=local-sync", f"--module={artifact}", *arguments, str(artifact.parent / cases)])
+
+
+def test_a_case_that_holds_passes(artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(artifact) == 0
+    assert capsys.readouterr().out == "test_data_set_0: passed\n"
+
+
+def test_a_wrong_result_fails_and_shows_what_differs(artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    expected = artifact.parent / "output_0.bin"
+    right = expected.read_bytes()
+    expected.write_bytes(bytes(4) + right[4:])
+    try:
+        assert run(artifact, "--case=test_data_set_0") == 1
+    finally:
+        expected.write_bytes(right)
+    told = capsys.readouterr().out.splitlines()
+    assert told[0].startswith(
+        "test_data_set_0: failed at compare: result 0: 1 of 60 elements differ, first at [0, 0, 0]"
+    )
+    assert told[1].startswith("result 0: 1 of 60 elements differ (")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--case=none"], "error: failed at load: there is no case 'none'; there are: test_data_set_0"),
+        (["--driver=none"], "error: found the driver 'none', expected a registered one: "),
+        (["--module=none.vmfb"], "error: failed at load: artifact none.vmfb cannot be read: No such file or directory"),
+    ],
+)
+def test_faults_are_told(
+    artifact: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(artifact, *arguments) == 1
+    assert capsys.readouterr().err.startswith(message)
+
+
+def test_a_stray_argument_is_a_wrong_command_line(artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        run(artifact, "x", "y")
+    assert caught.value.code == 2
+    assert "unexpected argument" in capsys.readouterr().err
+
+
+def test_the_command_names_driver_devices_flags_and_case() -> None:
+    module = Module(name="test_abs", path=Path("model.onnx"), data=(Path("made/test_abs/cases.json"),))
+    plan = OnnxBackendLoader().run_case_outside(CONFIG, Path("a.vmfb"), module, Path("made"), "test_data_set_0")
+    assert plan is not None
+    assert plan.argv[1:] == (
+        "-m",
+        "retarget_onnx.run_case",
+        "--driver=local-sync",
+        "--device=0",
+        "--module=a.vmfb",
+        "--case=test_data_set_0",
+        "--f=1",
+        "made/test_abs/cases.json",
+    )
+
+
+def test_there_is_no_command_for_a_test_that_was_not_made() -> None:
+    module = Module(name="test_abs", path=Path("nodes.toml"), entry="test_abs")
+    assert OnnxBackendLoader().run_case_outside(CONFIG, Path("a.vmfb"), module, Path("made"), "") is None
