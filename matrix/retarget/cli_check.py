@@ -5,11 +5,16 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 from .cli_support import Places, add_path_argument, check_paths
-from .declarations import MATRIX_FILE, SUITE_FILE, DeclarationLoader, discover
+from .declarations import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE, DeclarationLoader, discover
 from .errors import Fault, FaultsError, RetargetError, display_path
 from .expansion import expand
+from .expectations import RuleBook
+from .expectations_faults import contradiction_faults
+from .expectations_ledger import Ledger
+from .extension import ChecksArtifacts
 from .extensions import Registry, load_extensions
 from .model import Origin, RunTarget, Suite, Target
 
@@ -32,19 +37,28 @@ def run(arguments: argparse.Namespace) -> int:
         message = str(error)
     loader = DeclarationLoader(registry)
     faults: dict[Fault, None] = {}
-    for file in discover(arguments.path, name=MATRIX_FILE):
-        faults.update(dict.fromkeys(loader.read_matrix_file(file)))
+    for name in (MATRIX_FILE, EXPECTATIONS_FILE):
+        for file in discover(arguments.path, name=name):
+            faults.update(dict.fromkeys(loader.read_matrix_file(file)))
     suites: list[Suite] = []
+    ledger = Ledger()
+    sound: dict[Path, tuple[Suite, ...]] = {}
     files = discover(arguments.path)
     for file in files:
         found, file_faults = loader.read_suite_file(file)
         suites += found
         faults.update(dict.fromkeys(file_faults))
+        if not file_faults:
+            sound[file] = found
     targets: list[Target] = []
     if registry is not None:
         faults.update(dict.fromkeys(_unknown(loader, suites, registry)))
         for suite in suites:
-            targets += _expanded(suite, registry, faults)
+            expanded = _expanded(suite, registry, faults)
+            targets += expanded
+            faults.update(dict.fromkeys(_judged(suite, expanded, registry, ledger)))
+        ledger.read(loader.expectations)
+        faults.update(dict.fromkeys(ledger.faults(sound, whole=True)))
     if not files and not loader.matrix_files:
         where = ", ".join(display_path(path) for path in arguments.path)
         msg = f"found no {SUITE_FILE} and no {MATRIX_FILE} at or below {where}"
@@ -65,6 +79,16 @@ def _expanded(suite: Suite, registry: Registry, faults: dict[Fault, None]) -> Se
     except FaultsError as error:
         faults.update(dict.fromkeys(error.faults))
         return ()
+
+
+def _judged(suite: Suite, targets: Sequence[Target], registry: Registry, ledger: Ledger) -> Iterable[Fault]:
+    """Enter what the rules of a suite do, and yield where two of them contradict each other."""
+    if suite.expectations and targets:
+        checks = isinstance(registry.case_loaders.get(suite.kind), ChecksArtifacts)
+        assignment = RuleBook(suite.expectations, checks_artifacts=checks).assign(targets)
+        ledger.add(suite, assignment, targets)
+        yield from contradiction_faults(assignment.contradictions)
+    ledger.collected(suite.origin.file, suite)
 
 
 def _unknown(loader: DeclarationLoader, suites: Iterable[Suite], registry: Registry) -> Iterable[Fault]:

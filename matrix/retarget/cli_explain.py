@@ -15,7 +15,9 @@ from .availability import host_mismatch
 from .cli_support import Places, add_path_argument, read_declared
 from .errors import RetargetError, did_you_mean, display_path
 from .expansion import active_overrides, compile_target_name, excluding_override, run_target_name
-from .extension import RunsCasesOutside
+from .expectations import RuleBook
+from .expectations_verdict import excuse, expected_text, is_expired, today
+from .extension import ChecksArtifacts, RunsCasesOutside
 from .extensions import Registry
 from .model import CompileTarget, Origin, RunTarget, RuntimeConfig, Suite, Target, TargetConfig
 from .tags import tag_sources
@@ -111,6 +113,7 @@ class _Explainer:
                 "a build of the runtime needs", [*((dep, "") for dep in runtime.deps), *runtime.defines]
             )
         yield from _section("tags", self._tags(suite, compiled, runtime, through))
+        yield from _section("expectation", self._expectation(suite, target))
         yield from _section("on this host", self._availability(compiled, runtime))
         yield from _section("by hand", self._by_hand(compiled, runtime))
 
@@ -170,6 +173,24 @@ class _Explainer:
             ],
             own=compiled.module.tags,
         )
+
+    def _expectation(self, suite: Suite, target: Target) -> Iterator[tuple[str, str]]:
+        """The rule in force; for a run target, that of its compile target too, which excuses both."""
+        checks = isinstance(self.registry.case_loaders.get(suite.kind), ChecksArtifacts)
+        book = RuleBook(suite.expectations, checks_artifacts=checks)
+        through = [("its compile target: ", target.compile)] if isinstance(target, RunTarget) else []
+        for whose, judged in (*through, ("", target)):
+            rule = book.rule_for(judged)
+            if rule is None:
+                continue
+            outcome = f"flaky, up to {rule.retries} retries" if rule.outcome == "flaky" else rule.outcome
+            where = f", expected to {expected_text(rule)}" if rule.stages else ""
+            yield f"{whose}{outcome}{where}", self.places.place(rule.origin)
+            expired = " (expired: it excuses nothing any more)" if is_expired(rule, today()) else ""
+            until = f"{rule.until}{expired}" if rule.until is not None else ""
+            for word, text in (("signature", rule.signature), ("reason", excuse(rule)), ("until", until)):
+                if text:
+                    yield f"  {word.ljust(9)} {text}", ""
 
     def _availability(self, compiled: CompileTarget, runtime: RuntimeConfig | None) -> Iterator[tuple[str, str]]:
         reasons = [self._missing(self.registry.compiler, compiled.compiler.compiler)]

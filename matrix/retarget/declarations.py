@@ -51,6 +51,7 @@ class DeclarationLoader:
         self._matrix_files: list[Path] = []
         self._suites: dict[str, Path] = {}
         self._scopes: list[Scope] = []
+        self._expectations: list[Expectation] = []
 
     @property
     def matrix_files(self) -> tuple[Path, ...]:
@@ -70,6 +71,11 @@ class DeclarationLoader:
         return tuple(
             {id(config): config for scope in self._scopes for config in scope.runtimes.configs.values()}.values()
         )
+
+    @property
+    def expectations(self) -> tuple[Expectation, ...]:
+        """All rules of the files read so far."""
+        return tuple(self._expectations)
 
     def read_matrix_file(self, path: Path) -> tuple[Fault, ...]:
         """Return all faults of a `matrix.toml` or `expectations.toml`, of the one beside it and of those above."""
@@ -102,6 +108,7 @@ class DeclarationLoader:
         suites, suite_problems, elsewhere = build_suites(tables, scope, self._suites, self._registry)
         self._suites.update((suite.name, path) for suite in suites)
         rules, rule_problems = build_expectations(tables)
+        self._expectations += rules
         if rules := (*above.expectations, *rules):
             suites = tuple(replace(suite, expectations=rules) for suite in suites)
         problems = (*problems, *suite_problems, *rule_problems)
@@ -142,6 +149,7 @@ class DeclarationLoader:
         scope, problems = extend_scope(above.scope, tables)
         self._scopes.append(scope)
         rules, rule_problems = build_expectations(tables)
+        self._expectations += rules
         problems = (*problems, *rule_problems)
         if tables.suites:
             message = f"found a suite, expected it in a {SUITE_FILE}"
@@ -160,6 +168,7 @@ class DeclarationLoader:
         self._matrix_files.append(file)
         tables, faults = read_tables(file)
         rules, problems = build_expectations(tables)
+        self._expectations += rules
         problems = (*problems, *foreign_problems(tables, EXPECTATIONS_FILE))
         return _Seen(
             scope=seen.scope,

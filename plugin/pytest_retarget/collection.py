@@ -18,13 +18,13 @@ from retarget.errors import Fault, FaultsError, RetargetError, display_path
 from retarget.expansion import expand
 from retarget.expectations import Assignment, RuleBook
 from retarget.expectations_faults import contradiction_faults
+from retarget.expectations_ledger import Ledger
 from retarget.extension import ChecksArtifacts
 from retarget.extensions import Registry, load_extensions
 from retarget.model import CompileTarget, Module, RunTarget, Suite, Target
 
 from .failures import text_repr
 from .items import CompileItem, MatrixItem, RunItem
-from .ledger import Ledger
 from .marks import Marks
 from .options import SETTINGS
 from .plugin import SUITE_FILE

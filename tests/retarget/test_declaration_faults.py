@@ -55,8 +55,8 @@ NO_NAME = (
 BAD_CONFIGS = {
     "unknown key": (
         "root_ = true\n" + CONFIGS,
-        "suite.toml:1: root_: found the unknown key 'root_', expected one of compiler_config, module_test_suite, root, "
-        "runtime_config, target_config; did you mean 'root'?",
+        "suite.toml:1: root_: found the unknown key 'root_', expected one of compiler_config, expectation, "
+        "module_test_suite, root, runtime_config, target_config; did you mean 'root'?",
     ),
     "unknown key of a table": (
         COMPILER + 'flgs = ["-a"]\n' + RUNTIME + TARGET,
@@ -651,5 +651,5 @@ def test_unknown_key_does_not_hide_the_other_faults_of_its_table(folder: Path) -
         "suite.toml:15: module_test_suite[0].targets[0]: found 'al', expected the name of a target_config declared in "
         "this file or above; did you mean 'all'?",
         "suite.toml:16: module_test_suite[0].tag: found the unknown key 'tag', expected one of allow_empty, "
-        "compiler_flags, exclude, kind, module, name, srcs, tags, targets, timeout; did you mean 'tags'?",
+        "compiler_flags, exclude, kind, module, name, only, srcs, tags, targets, timeout, without; did you mean 'tags'?",
     ]

@@ -1,27 +1,27 @@
-"""The rules that served this session, what they were seen to do, and which of them are faults.
+"""The rules that were read, what they were seen to do, and which of them are faults: contradictions are told before.
 
-A rule without effect can only be told where everything that it serves was collected. Collected is what counts, not what
-`-m` or `-k` left of it; and where the user named less than folders, nothing is told.
+A rule without effect can only be told where all suites that it serves were seen. What was declared counts, not what a
+selection leaves of it; and where less than folders were asked for, nothing is told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from retarget.declarations import SUITE_FILE, discover
-from retarget.errors import Fault
-from retarget.expectations import Assignment, Effect
-from retarget.expectations_faults import expired_faults, stale_faults
-from retarget.expectations_verdict import is_expired, today
-from retarget.model import Expectation, Origin, Suite, Target
+from .declarations import SUITE_FILE, discover
+from .errors import Fault
+from .expectations import Assignment, Effect
+from .expectations_faults import expired_faults, stale_faults
+from .expectations_verdict import is_expired, today
+from .model import Expectation, Origin, Suite, Target
 
 __all__ = ["Ledger"]
 
 
 class Ledger:
-    """One session's rules. Under xdist each worker process has one, and all of them the same."""
+    """The rules of one session, or of one `retarget check`."""
 
     def __init__(self) -> None:
         self._rules: dict[Origin, Expectation] = {}
@@ -31,10 +31,14 @@ class Ledger:
         self._modules: dict[str, None] = {}
         self._tags: dict[str, None] = {}
 
+    def read(self, rules: Iterable[Expectation]) -> None:
+        """Enter rules, whether or not they serve a suite."""
+        for rule in rules:
+            self._rules[rule.origin] = rule
+
     def add(self, suite: Suite, assignment: Assignment, targets: Sequence[Target]) -> None:
         """Enter what the rules were seen to do in a suite, all of whose targets are `targets`."""
-        for rule in suite.expectations:
-            self._rules[rule.origin] = rule
+        self.read(suite.expectations)
         for origin, effect in assignment.effects.items():
             self._effects[origin] = self._effects.get(origin, Effect()) | effect
         self._modules.update(dict.fromkeys(module.name for module in suite.modules))
@@ -42,14 +46,14 @@ class Ledger:
             self._tags.update(dict.fromkeys(tags))
 
     def collected(self, path: Path, suite: Suite) -> None:
-        """Enter that a suite of the file `path` was collected as a whole."""
+        """Enter that a suite of the file `path` was seen as a whole."""
         self._collected.setdefault(path, set()).add(suite.name)
 
     def use(self, rules: Iterable[Expectation]) -> None:
         """Enter rules that are in force for targets of the selection."""
         self._in_force.update(rule.origin for rule in rules)
 
-    def faults(self, suites: dict[Path, tuple[Suite, ...]], *, whole: bool) -> tuple[Fault, ...]:
+    def faults(self, suites: Mapping[Path, Sequence[Suite]], *, whole: bool) -> tuple[Fault, ...]:
         """Return the faults of the rules, in the order of files and lines.
 
         `suites` are those of each file read. `whole` tells that the user named folders only, so that rules that no
@@ -71,7 +75,7 @@ class Ledger:
             file = rule.origin.file
             return is_collected(file) if file.name == SUITE_FILE else is_complete(file.parent)
 
-        doubtful = (rule for rule in rules if not _is_whole(rule, self._effects[rule.origin]))
+        doubtful = (rule for rule in rules if not _is_whole(rule, self._effects.get(rule.origin, Effect())))
         stale = [rule for rule in doubtful if not is_expired(rule, today()) and is_judged(rule)]
         told = stale_faults(stale, self._effects, modules=list(self._modules), tags=list(self._tags)) if stale else ()
         return _sorted((*expired, *told))
