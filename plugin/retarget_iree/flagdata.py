@@ -109,12 +109,9 @@ def _read(
     if signature.count is not None and len(arrays) != signature.count:
         place = values[-1].written.place if values else Place(file=file.path, line=0, column=0)
         plural = "" if len(arrays) == 1 else "s"
-        types = f" ({', '.join(signature.types)})" if signature.types else ""
-        verb = "takes" if signature.noun == "argument" else "returns"
-        msg = (
-            f"found {len(arrays)} value{plural} by {signature.written}, "
-            f"expected {signature.count}: so many {signature.function} {verb}{types}"
-        )
+        of = signature.function if signature.noun == "argument" else f"the results of {signature.function} "
+        types = f"({', '.join(signature.types)})" if signature.types else ""
+        msg = f"found {len(arrays)} value{plural} by {signature.written}, expected {signature.count} for {of}{types}"
         faults.append(place.fault(msg))
     return arrays
 
