@@ -59,6 +59,11 @@ def add_options(parser: pytest.Parser) -> None:
         help="show every target's own outcome, as if no [[expectation]] were declared",
     )
     group.addoption(
+        "--retarget-update-expectations",
+        action="store_true",
+        help="make the expectations say what this run shows, in their files; the difference is printed",
+    )
+    group.addoption(
         "--retarget-export",
         metavar="DIR",
         help="write the artifacts of the selected targets to this folder, for --retarget-artifacts on another host",
@@ -147,6 +152,7 @@ class Settings:
     run_timeout: float = RUN_TIMEOUT
     extensions: tuple[str, ...] = ()
     ignore_expectations: bool = False
+    update_expectations: bool = False
 
     @classmethod
     def of(cls, config: pytest.Config) -> Settings:
@@ -182,6 +188,7 @@ class Settings:
             extensions=tuple(dict.fromkeys(_extensions(config))),
             ignore_expectations=bool(config.getoption("retarget_ignore_expectations"))
             or bool(config.getoption("runxfail", False)),
+            update_expectations=_update_expectations(config),
         )
 
 
@@ -201,6 +208,19 @@ def _value(config: pytest.Config, name: str, parse: Callable[[str], T], form: st
                 msg = f"{where}: found {text!r}, expected {form}"
                 raise pytest.UsageError(msg) from None
     return default
+
+
+def _update_expectations(config: pytest.Config) -> bool:
+    if not config.getoption("retarget_update_expectations"):
+        return False
+    for option in ("--retarget-ignore-expectations", "--runxfail"):
+        if config.getoption(option.removeprefix("--").replace("-", "_"), False):
+            msg = (
+                f"--retarget-update-expectations and {option} were both given; expected one of them: "
+                "what is ignored cannot be brought up to date"
+            )
+            raise pytest.UsageError(msg)
+    return True
 
 
 def _from_ini(config: pytest.Config, name: str) -> Iterable[tuple[str, str]]:

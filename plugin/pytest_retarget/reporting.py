@@ -48,6 +48,10 @@ def activate(config: pytest.Config) -> None:
     if not config.pluginmanager.has_plugin(NAME):
         config.pluginmanager.register(Face(config), NAME)
         config.pluginmanager.register(RememberBlocked(config), f"{NAME}-lastfailed")
+        if config.stash[SETTINGS].update_expectations:
+            from .update import UpdateExpectations
+
+            config.pluginmanager.register(UpdateExpectations(config), f"{NAME}-update")
 
 
 def make_services(config: pytest.Config) -> Services:
@@ -178,7 +182,8 @@ class Face:
         """The faults of expectations, where targets were run."""
         from .collection import declared
 
-        if session.config.getoption("collectonly") or session.config.stash[SETTINGS].ignore_expectations:
+        settings = session.config.stash[SETTINGS]
+        if session.config.getoption("collectonly") or settings.ignore_expectations or settings.update_expectations:
             return []
         items = [item for item in getattr(session, "items", ()) if isinstance(item, MatrixItem)]
         found = declared(session.config)

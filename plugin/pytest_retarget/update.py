@@ -1,0 +1,198 @@
+"""`--retarget-update-expectations`: what a run showed becomes the rules.
+
+Where targets run, what was observed is reported as it will be judged once the rules are written: a failure as an
+expected one, a pass as a pass. What says nothing of a target stays a failure and is never written; so does the failure
+of a flaky target, and one whose rule has expired. At the end the process that shows the reports writes the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from retarget.declarations import DeclarationLoader, discover
+from retarget.errors import RetargetError, display_path
+from retarget.expansion import compile_target_name, expand
+from retarget.expectations_faults import expired_faults
+from retarget.expectations_files import Rewritten, diff, put_in_place, rewritten
+from retarget.expectations_update import SuiteTargets, plan_update
+from retarget.expectations_verdict import is_expired, observed_text, today
+from retarget.extension import ChecksArtifacts
+from retarget.extensions import Registry
+from retarget.model import Suite
+from retarget.outcomes import Observation, Stage
+
+from .items import MatrixItem
+from .summary import PASSED, Record
+
+__all__ = ["UpdateExpectations"]
+
+RECORD = "retarget_record"
+COMPILED = "retarget_compiled"
+"""The attribute of a run target's report: whether its module compiled; None where that is not known."""
+
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+class UpdateExpectations:
+    """The hooks of one session that updates its expectations."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._is_worker = hasattr(config, "workerinput")
+        self._seen: dict[tuple[str, str], Observation | None] = {}
+        self._compiled: dict[tuple[str, str], Observation | None] = {}
+        self._files: set[Path] = set()
+        self._crashed = ""
+        self._lines: list[tuple[str, dict[str, bool]]] = []
+
+    # ------------------------------------------------------------ where targets run
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Report what was observed as the rules to be written will judge it."""
+        report = yield
+        if not isinstance(item, MatrixItem) or report.when != "call":
+            return report
+        is_of_compile = item.runtime is not None and ("retarget.stage", str(Stage.COMPILE)) in item.user_properties
+        setattr(report, COMPILED, None if item.runtime is None or item.observed is None else not is_of_compile)
+        if item.observed is None:
+            return report
+        if item.observed == PASSED:
+            if report.failed:
+                report.outcome, report.longrepr = "passed", None
+            return report
+        rule = item.compile_rule if is_of_compile else item.rule
+        if rule is None or not (rule.outcome == "flaky" or is_expired(rule, today())):
+            stage, signature = item.observed
+            report.outcome = "skipped"
+            report.wasxfail = observed_text(Observation(stage=stage, signature=signature))
+        return report
+
+    # ------------------------------------------------------------ where reports are shown
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep what was observed."""
+        if self._is_worker or not hasattr(report, RECORD):
+            return
+        record = Record.from_plain(getattr(report, RECORD))
+        self._files.add(self._config.rootpath / record.file)
+        if record.observed is None:
+            return
+        stage, signature = record.observed
+        seen = None if record.observed == PASSED else Observation(stage=stage, signature=signature)
+        compiled = getattr(report, COMPILED, None)
+        compile_key = (record.suite, compile_target_name(record.module, record.compiler))
+        if compiled is None:
+            self._seen[record.suite, record.target] = seen
+        elif compiled:
+            self._seen[record.suite, record.target] = seen
+            self._compiled.setdefault(compile_key, None)
+        else:
+            self._compiled[compile_key] = seen
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        """A pytest worker that died leaves the run incomplete."""
+        if error:
+            self._crashed = f"the pytest worker {node.gateway.id} died"
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Write the rules, if the run came to its end."""
+        if self._is_worker or self._config.getoption("collectonly") or not self._files:
+            return
+        if why := self._unfinished(session):
+            self._say(f"expectations: nothing was written, because {why}", yellow=True)
+            return
+        try:
+            self._update(session)
+        except RetargetError as error:
+            for line in str(error).splitlines():
+                self._say(line, red=True)
+            self._fail(session)
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Show what was written."""
+        if self._lines:
+            terminalreporter.write_sep("=", "expectations")
+        for line, markup in self._lines:
+            terminalreporter.write_line(line, **markup)
+
+    # ------------------------------------------------------------ the update
+
+    def _unfinished(self, session: pytest.Session) -> str:
+        """Why the run says nothing on the whole; empty if it came to its end."""
+        stopped = session.shouldfail or session.shouldstop
+        if stopped:
+            return f"the run ended early: {stopped}" if isinstance(stopped, str) else "the run ended early"
+        if session.exitstatus in {pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR}:
+            return "the run was interrupted"
+        return self._crashed
+
+    def _update(self, session: pytest.Session) -> None:
+        from .collection import declared
+
+        registry = declared(self._config).registry
+        suites = _suites(self._files, registry)
+        update = plan_update(suites, {**self._compiled, **self._seen}, day=today())
+        files = rewritten(update.edits)
+        for file in files:
+            for line in diff(file):
+                self._say(line, **({_COLOURS[line[0]]: True} if line[:1] in _COLOURS else {}))
+        put_in_place(files)
+        for file in files:
+            self._say(_told(file))
+        if not files:
+            failures = len(update.excused)
+            self._say(f"expectations: nothing to change, {failures} failure{'' if failures == 1 else 's'} as expected")
+        if update.left:
+            which = ", ".join(name for _, name in update.left[:8]) + (", …" if len(update.left) > 8 else "")
+            self._say(f"expectations: left to you, as flaky or past their date: {which}", yellow=True)
+        expired = expired_faults(
+            {rule.origin: rule for one in suites for rule in one.suite.expectations}.values(), today()
+        )
+        for fault in expired:
+            self._say(str(fault), red=True)
+        if expired:
+            self._fail(session)
+
+    def _fail(self, session: pytest.Session) -> None:
+        if session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _say(self, line: str, **markup: bool) -> None:
+        self._lines.append((line, markup))
+
+
+def _suites(files: Iterable[Path], registry: Registry) -> list[SuiteTargets]:
+    """Read the suites that ran as they are declared now, and all others that the rules of theirs serve.
+
+    Raises `FaultsError` for a file that has faults: what its suites expect cannot be told from it.
+    """
+    loader = DeclarationLoader(registry)
+    suites: dict[Path, tuple[Suite, ...]] = {file: loader.load_suite_file(file) for file in sorted(files)}
+    folders = {file.parent for file in suites}
+    folders |= {rule.origin.file.parent for some in suites.values() for one in some for rule in one.expectations}
+    for file in discover(sorted(folders)):
+        if file not in suites:
+            suites[file] = loader.load_suite_file(file)
+    return [
+        SuiteTargets(
+            suite=one,
+            targets=expand(one, registry),
+            checks_artifacts=isinstance(registry.case_loaders.get(one.kind), ChecksArtifacts),
+        )
+        for some in suites.values()
+        for one in some
+    ]
+
+
+def _told(file: Rewritten) -> str:
+    edit = file.edit
+    rules = f"{edit.rules} rule{'' if edit.rules == 1 else 's'}"
+    targets = f"{edit.targets} target{'' if edit.targets == 1 else 's'}"
+    changed = len(edit.changes) - edit.removed
+    counts = f"+{len(edit.new)}, -{edit.removed}, ~{changed}"
+    return f"expectations: {rules} for {targets} in {display_path(edit.file)} ({counts})"

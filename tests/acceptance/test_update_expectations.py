@@ -1,0 +1,177 @@
+"""One run with `--retarget-update-expectations` settles what is known to fail; the next changes nothing."""
+
+from __future__ import annotations
+
+import signal
+import stat
+
+import pytest
+from acceptance_support import Project, section
+
+DOUBLES = ("--retarget-extension", "doubles")
+UPDATE = (*DOUBLES, "--retarget-update-expectations")
+FILE = "suites/expectations.toml"
+
+HEADER = """\
+# What is known to fail here, and why. `pytest --retarget-update-expectations` keeps this file true to what a run shows;
+# reasons, comments and the order of the rules are yours to change.
+
+"""
+WRITTEN = f"""{HEADER}\
+[[expectation]]
+match = ["b", "c"]
+stage = "compile"
+signature = "cannot fold the widget"
+reason = "double does not compile it: cannot fold the widget"
+
+[[expectation]]
+match = "d"
+stage = "compare"
+signature = "values differ"
+reason = "the results are not those expected: values differ"
+"""
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["alone", "xdist"])
+def test_one_run_writes_the_rules_and_the_next_is_green_and_changes_nothing(
+    project: Project, arguments: tuple[str, ...]
+) -> None:
+    project.doubles(a="f: pass", b="compile: fail\nf: pass", c="compile: fail\nf: pass", d="f: differ")
+    first = project.run(*UPDATE, *arguments)
+    assert first.ret == 0
+    assert (project.path / FILE).read_text() == WRITTEN
+    lines = section(first, "expectations")
+    assert lines[:3] == ["--- /dev/null", f"+++ {FILE}", "@@ -0,0 +1,14 @@"]
+    assert f"expectations: 2 rules for 3 targets in {FILE} (+2, -0, ~0)" in lines
+    first.stdout.fnmatch_lines(["*3 passed, 3 xfailed, 2 blocked in*"])
+    second = project.run(*DOUBLES, *arguments)
+    assert second.ret == 0
+    second.stdout.fnmatch_lines(["*3 passed, 5 xfailed in*"])
+    again = project.run(*UPDATE, *arguments)
+    assert section(again, "expectations")[0] == "expectations: nothing to change, 3 failures as expected"
+    assert (project.path / FILE).read_text() == WRITTEN
+
+
+KEPT = """\
+# Known failures of the doubles.
+
+# Ann looks after these two.
+[[expectation]]  # since spring
+match = [
+    "a",  # the oldest
+    # b is waiting for a review
+    "b",
+]
+stage = "compile"
+signature = "cannot fold"   # any of them
+reason = "folding is not there yet"
+issue = "https://example.org/7"
+
+# Nobody knows.
+[[expectation]]
+match = "d"
+stage = "run"
+reason = "lost its way"
+"""
+MENDED = KEPT.replace('    # b is waiting for a review\n    "b",\n', "").partition("\n# Nobody")[0]
+
+
+def test_what_compiles_now_goes_on_to_run_in_the_same_run_and_the_rest_of_the_file_stays(project: Project) -> None:
+    project.doubles(a="compile: fail\nf: pass", b="f: differ", d="f: pass")
+    project.write({FILE: KEPT})
+    first = project.run(*UPDATE)
+    assert first.ret == 0
+    text = (project.path / FILE).read_text()
+    assert text.startswith(MENDED)
+    assert text.removeprefix(MENDED) == (
+        '\n[[expectation]]\nmatch = "b"\nstage = "compare"\nsignature = "values differ"\n'
+        'reason = "the results are not those expected: values differ"\n'
+    )
+    assert f"expectations: 2 rules for 2 targets in {FILE} (+1, -1, ~1)" in section(first, "expectations")
+    second = project.run(*DOUBLES)
+    assert second.ret == 0
+    second.stdout.fnmatch_lines(["*3 passed, 3 xfailed in*"])
+
+
+def test_a_compile_that_only_a_run_target_reports_gets_the_rule_too(project: Project) -> None:
+    project.doubles(a="f: pass", b="compile: crash\nf: pass")
+    assert project.run(*UPDATE, "-m", "run").ret == 0
+    assert (
+        'stage = "crash"\nsignature = "SIGFPE"\nreason = "double crashes on it: SIGFPE"'
+        in (project.path / FILE).read_text()
+    )
+    assert project.run(*DOUBLES).ret == 0
+
+
+LEFT = """\
+[[expectation]]
+match = "a"
+stage = "compare"
+outcome = "flaky"
+retries = 1
+reason = "sometimes"
+
+[[expectation]]
+match = "b"
+stage = "compile"
+reason = "for a while"
+until = 2024-01-01
+"""
+
+
+def test_what_only_a_person_can_settle_stays_a_failure(project: Project) -> None:
+    project.doubles(a="f: differ", b="compile: fail\nf: pass")
+    project.write({FILE: LEFT})
+    result = project.run(*UPDATE)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    lines = section(result, "expectations")
+    assert lines[0] == "expectations: nothing to change, 0 failures as expected"
+    assert lines[1] == "expectations: left to you, as flaky or past their date: a_dc_dr, b_dc"
+    assert lines[2].startswith(f"{FILE}:12: expectation[1].until: found 2024-01-01, which is past")
+    assert (project.path / FILE).read_text() == LEFT
+
+
+def test_a_run_that_ends_early_writes_nothing(project: Project) -> None:
+    project.doubles(a="f: differ", b="f: differ")
+    project.write({FILE: LEFT})
+    result = project.run(*UPDATE, "-x")
+    assert section(result, "expectations") == [
+        "expectations: nothing was written, because the run ended early: stopping after 1 failures"
+    ]
+    assert (project.path / FILE).read_text() == LEFT
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["alone", "xdist"])
+def test_an_interrupted_run_writes_nothing(project: Project, arguments: tuple[str, ...]) -> None:
+    project.doubles(a="f: differ", b="f: hang")
+    process = project.start(*UPDATE, *arguments)
+    project.wait_for("suites/b.mlir.pid")
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert "expectations: nothing was written, because the run was interrupted" in output.splitlines()
+    assert not (project.path / FILE).exists()
+
+
+def test_a_read_only_file_is_an_error_and_stays(project: Project) -> None:
+    project.doubles(a="f: differ")
+    project.write({FILE: "# mine\n"})
+    (project.path / FILE).chmod(stat.S_IRUSR)
+    result = project.run(*UPDATE)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert section(result, "expectations")[-1] == (
+        f"{FILE}: cannot be written: it is read-only; no expectations were written"
+    )
+    assert (project.path / FILE).read_text() == "# mine\n"
+
+
+@pytest.mark.parametrize("option", ["--retarget-ignore-expectations", "--runxfail"])
+def test_what_is_ignored_cannot_be_updated(project: Project, option: str) -> None:
+    project.doubles(a="f: pass")
+    result = project.run(*UPDATE, option)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        [
+            f"ERROR: --retarget-update-expectations and {option} were both given; expected one of them: "
+            "what is ignored cannot be brought up to date"
+        ]
+    )
