@@ -4,10 +4,11 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check bench docs clean help
+.PHONY: demo test conformance check bench docs clean help
 
 help:
 	@echo "make demo    compile and run the shipped suites on every device found here"
+	@echo "make conformance    run all of ONNX's node tests and write docs/conformance.md (half an hour when nothing is cached)"
 	@echo "make test    run the project's own tests"
 	@echo "make check   ruff, mypy, docs examples, generated files up to date"
 	@echo "make bench   the benchmarks (minutes)"
@@ -20,10 +21,16 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 demo: $(STAMP)
-	$(BIN)/pytest suites $(PYTEST_ARGS)
+	$(BIN)/pytest suites -m "not conformance" $(PYTEST_ARGS)
 
 test: $(STAMP)
 	$(BIN)/pytest tests -n auto $(PYTEST_ARGS)
+
+# The page is written from what was found, also where that is not what was expected.
+conformance: $(STAMP)
+	@mkdir -p build
+	$(BIN)/pytest suites/onnx -m conformance --junitxml=build/conformance.xml $(PYTEST_ARGS); status=$$?; \
+	$(BIN)/python -m retarget_onnx.table build/conformance.xml -o docs/conformance.md && exit $$status
 
 check: $(STAMP)
 	$(BIN)/ruff check .

@@ -1,0 +1,207 @@
+"""The table of what passes, operators by targets, from junit files of runs of the suite `onnx`.
+
+`python -m retarget_onnx.table junit.xml… --manifest suites/onnx/nodes.toml -o docs/conformance.md`
+
+A test counts as passed on a target if its run target passed: compiled, ran, and gave what ONNX expects. Expected
+failures are failures here. What was skipped, for want of a device, counts on neither side.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from xml.etree import ElementTree
+
+from retarget.errors import RetargetError, display_path
+
+from .manifest import Manifest, read_manifest
+
+__all__ = ["Result", "conformance_page", "main", "read_results"]
+
+_STAGES = ("compile", "load", "run", "compare")
+_PACKAGES = ("iree-base-compiler", "iree-base-runtime")
+
+_PAGE = """\
+# Conformance: ONNX's node tests
+
+Written by `make conformance`; do not edit. The ONNX project's own tests of single operators, {package}: {tests} tests of
+{operators} operators. They are imported by IREE's importer, compiled, run, and compared with ONNX's results at ONNX's
+tolerances. The tests of functions that define an operator by others (`…_expanded`) count for that operator.
+
+{versions}. Run on {date}.
+
+{devices}
+
+A test passes on a target if it compiles, runs and gives what is expected. What fails is written down, with the reason,
+in `suites/onnx/expectations.toml`: a run in which another test fails, or one of these passes, is red.
+
+## In total
+
+{totals}
+
+Of those that fail, where they do:
+
+{stages}
+
+## By operator
+
+Passed of all. A dash: not run.
+
+{rows}
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """How one node test ended on one target. `passed` is None where it was skipped; `stage` tells where it failed."""
+
+    test: str
+    target: str
+    device: str
+    passed: bool | None
+    stage: str = ""
+
+
+def read_results(path: Path) -> tuple[tuple[Result, ...], str]:
+    """Return the results of a junit file's run targets and the day of the run (`2026-01-31`).
+
+    Raises `RetargetError` for what is no junit file, and for one without run targets.
+    """
+    try:
+        root = ElementTree.parse(path).getroot()  # noqa: S314  pytest wrote it
+    except OSError as error:
+        msg = f"{display_path(path)}: cannot be read: {error.strerror}"
+        raise RetargetError(msg) from error
+    except ElementTree.ParseError as error:
+        msg = f"{display_path(path)}: not a junit file: {error}"
+        raise RetargetError(msg) from error
+    results = [result for case in root.iter("testcase") if (result := _result(case)) is not None]
+    if not results:
+        msg = (
+            f"{display_path(path)}: holds no run targets; expected the junit file of "
+            "`pytest suites/onnx -m conformance --junitxml=FILE`"
+        )
+        raise RetargetError(msg)
+    suite = next(root.iter("testsuite"), None)
+    return tuple(results), (suite.get("timestamp", "") if suite is not None else "").partition("T")[0]
+
+
+def _result(case: ElementTree.Element) -> Result | None:
+    said = {one.get("name", ""): one.get("value", "") for one in case.iter("property")}
+    if "retarget.runtime" not in said:
+        return None
+    compiler, runtime = said["retarget.compiler"], said["retarget.runtime"]
+    skipped = case.find("skipped")
+    passed: bool | None = case.find("failure") is None and case.find("error") is None and skipped is None
+    if skipped is not None and skipped.get("type") == "pytest.skip":
+        passed = False if skipped.get("message", "").startswith("blocked by") else None
+    return Result(
+        test=said["retarget.module"],
+        target=compiler if compiler == runtime else f"{compiler}, {runtime}",
+        device=said.get("retarget.device", ""),
+        passed=passed,
+        stage=said.get("retarget.stage", "") if passed is False else "",
+    )
+
+
+def conformance_page(manifest: Manifest, results: Iterable[Result], *, date: str, versions: Sequence[str]) -> str:
+    """Return the page, in Markdown."""
+    given = [result for result in results if result.passed is not None]
+    operators = {entry.name: entry.tags[0].removeprefix("op-") for entry in manifest.entries}
+    targets = list(dict.fromkeys(result.target for result in given))
+    passed, run = _counts(given, operators, "passed"), _counts(given, operators, "run")
+    stages = Counter((result.target, result.stage) for result in given if result.passed is False)
+    tests = Counter(operators.values())
+    names = sorted(tests, key=str.lower)
+    sums = [(sum(passed[target].values()), sum(run[target].values())) for target in targets]
+    totals = [[f"{good} of {all_} ({good / all_:.1%})" for good, all_ in sums]]
+    whole = [
+        sum(1 for name in names if run[target][name] and passed[target][name] == run[target][name])
+        for target in targets
+    ]
+    return _PAGE.format(
+        package=manifest.package,
+        tests=len(manifest.entries),
+        operators=len(names),
+        versions=", ".join(versions),
+        date=date,
+        devices="\n".join(_devices(given, targets)),
+        totals=_table(["", *targets], [["tests", *totals[0]], ["whole operators", *(str(count) for count in whole)]]),
+        stages=_table(["", *targets], [[stage, *(str(stages[one, stage]) for one in targets)] for stage in _STAGES]),
+        rows=_table(
+            ["operator", "tests", *targets],
+            [
+                [name, str(tests[name]), *(_cell(passed[one][name], run[one][name]) for one in targets)]
+                for name in names
+            ],
+        ),
+    )
+
+
+def _counts(results: Iterable[Result], operators: Mapping[str, str], what: str) -> dict[str, Counter[str]]:
+    counts: dict[str, Counter[str]] = {}
+    for result in results:
+        of_target = counts.setdefault(result.target, Counter())
+        of_target[operators.get(result.test, result.test)] += int(what == "run" or bool(result.passed))
+    return counts
+
+
+def _devices(results: Iterable[Result], targets: Sequence[str]) -> list[str]:
+    found = {result.target: result.device for result in results if result.device}
+    return [f"- {target}: {found.get(target, 'no device was opened')}" for target in targets]
+
+
+def _cell(passed: int, run: int) -> str:
+    return f"{passed}/{run}" if run else "-"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    rule = ["---", *["---:"] * (len(head) - 1)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, rule, *rows])
+
+
+def _versions() -> list[str]:
+    found = []
+    for package in _PACKAGES:
+        try:
+            found.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            found.append(f"{package} (not installed where this page was written)")
+    return found
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write the page. Return the exit status: 0 written, 1 a fault."""
+    parser = argparse.ArgumentParser(
+        prog="python -m retarget_onnx.table", description="Write the table of what passes from junit files."
+    )
+    parser.add_argument("junit", nargs="+", type=Path, metavar="JUNIT", help="junit files of runs of the suite")
+    parser.add_argument("--manifest", type=Path, default=Path("suites/onnx/nodes.toml"), metavar="FILE")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the page")
+    arguments = parser.parse_args(argv)
+    try:
+        manifest = read_manifest(arguments.manifest)
+        read = [read_results(path) for path in arguments.junit]
+        results = {(one.target, one.test): one for found, _ in read for one in found}
+        date = max(day for _, day in read)
+        page = conformance_page(manifest, results.values(), date=date, versions=_versions())
+        beside = arguments.output.with_name(f".{arguments.output.name}.{os.getpid()}")
+        beside.write_text(page, encoding="utf-8")
+        beside.replace(arguments.output)
+    except RetargetError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    except OSError as error:
+        sys.stderr.write(f"error: cannot write {arguments.output}: {error.strerror}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,104 @@
+"""The page that tells what passes, from junit files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from retarget_onnx.manifest import Entry, Manifest, manifest_text
+from retarget_onnx.table import main
+
+ENTRIES = {
+    "test_abs": "op-Abs opset-13 f32",
+    "test_add": "op-Add opset-14 f32",
+    "test_add_uint8": "op-Add opset-14 u8",
+    "test_add_bcast": "op-Add opset-14 f32",
+}
+PASSED = ""
+FAILED = '<failure message="compare: …">compare: …</failure>'
+EXPECTED = '<skipped type="pytest.xfail" message="known" />'
+BLOCKED = '<skipped type="pytest.skip" message="blocked by suites/onnx/suite.toml::onnx::x">…</skipped>'
+SKIPPED = '<skipped type="pytest.skip" message="no OpenCL device">…</skipped>'
+
+
+def case(test: str, target: str, end: str, *, stage: str = "compare", device: str = "") -> str:
+    compiler, _, runtime = target.partition("/")
+    said = {
+        "retarget.module": test,
+        "retarget.compiler": compiler,
+        "retarget.runtime": runtime,
+        "retarget.stage": stage,
+        "retarget.device": device,
+    }
+    properties = "".join(f'<property name="{name}" value="{value}" />' for name, value in said.items() if value)
+    return f'<testcase name="{test}"><properties>{properties}</properties>{end}</testcase>'
+
+
+def junit(path: Path, *cases: str) -> Path:
+    inside = "".join(cases)
+    path.write_text(
+        f'<testsuites><testsuite name="pytest" timestamp="2026-11-21T01:02:03+00:00">{inside}</testsuite></testsuites>'
+    )
+    return path
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> Path:
+    path = tmp_path / "nodes.toml"
+    entries = tuple(Entry(name=name, tags=tuple(tags.split())) for name, tags in ENTRIES.items())
+    path.write_text(manifest_text(Manifest(package="onnx 1.23.2", entries=entries), path.name))
+    return path
+
+
+def page(manifest: Path, *files: Path) -> list[str]:
+    output = manifest.parent / "page.md"
+    assert main([*map(str, files), "--manifest", str(manifest), "-o", str(output)]) == 0
+    return output.read_text().splitlines()
+
+
+def test_operators_are_rows_and_targets_are_columns(manifest: Path, tmp_path: Path) -> None:
+    file = junit(
+        tmp_path / "run.xml",
+        case("test_abs", "vmvx/", PASSED),  # a compile target: says nothing
+        case("test_abs", "vmvx/local-sync", PASSED, device="CPU"),
+        case("test_add", "vmvx/local-sync", PASSED),
+        case("test_add_uint8", "vmvx/local-sync", FAILED),
+        case("test_add_bcast", "vmvx/local-sync", BLOCKED, stage="compile"),
+        case("test_abs", "vulkan/vulkan", EXPECTED, stage="run"),
+        case("test_add", "vulkan/vulkan", SKIPPED),
+    )
+    lines = page(manifest, file)
+    at = lines.index("| operator | tests | vmvx, local-sync | vulkan |")
+    assert lines[at + 1 :] == ["| --- | ---: | ---: | ---: |", "| Abs | 1 | 1/1 | 0/1 |", "| Add | 3 | 1/3 | - |"]
+    assert "| tests | 2 of 4 (50.0%) | 0 of 1 (0.0%) |" in lines
+    assert "| whole operators | 1 | 0 |" in lines
+    assert "| compile | 1 | 0 |" in lines
+    assert "| run | 0 | 1 |" in lines
+    assert "| compare | 1 | 0 |" in lines
+    assert "- vmvx, local-sync: CPU" in lines
+    assert any(line.endswith("Run on 2026-11-21.") for line in lines)
+    assert any("onnx 1.23.2: 4 tests of" in line for line in lines)
+
+
+def test_several_files_make_one_table(manifest: Path, tmp_path: Path) -> None:
+    one = junit(tmp_path / "one.xml", case("test_abs", "vmvx/local-sync", PASSED))
+    other = junit(tmp_path / "other.xml", case("test_abs", "vulkan/vulkan", PASSED))
+    assert "| Abs | 1 | 1/1 | 1/1 |" in page(manifest, one, other)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<testsuites", "not a junit file: unclosed token: line 1, column 0"),
+        ("<testsuites />", "holds no run targets; expected the junit file of `pytest suites/onnx -m conformance"),
+        (None, "cannot be read: No such file or directory"),
+    ],
+)
+def test_what_is_no_such_file_is_refused(
+    manifest: Path, tmp_path: Path, text: str | None, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "run.xml"
+    if text is not None:
+        file.write_text(text)
+    assert main([str(file), "--manifest", str(manifest), "-o", str(tmp_path / "page.md")]) == 1
+    assert capsys.readouterr().err.startswith(f"error: {file}: {message}")
