@@ -1,0 +1,281 @@
+"""Cases files: what is a fault of them without knowing the module, with its line and key."""
+
+# ruff: noqa: E501  (messages are cut where they read well)
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from retarget.errors import FaultsError
+from retarget_cases.files import CasesFile, read_cases_file
+from retarget_cases.tolerances import DEFAULT_TOLERANCES
+
+CASE = "[[case]]\n"
+JUDGED = "expected = [1]\n"
+
+
+def parse(folder: Path, text: str) -> CasesFile:
+    path = folder / "m.cases.toml"
+    path.write_text(text)
+    return read_cases_file(path, folder)
+
+
+def faults(folder: Path, text: str) -> list[str]:
+    with pytest.raises(FaultsError) as caught:
+        parse(folder, text)
+    return [str(fault).removeprefix("suite/m.cases.toml") for fault in caught.value.faults]
+
+
+FORMS = "values, npy, npz, bin, fill, iota, random"
+KEYS = "agree_with, expected, function, inputs, name, reference, tolerance"
+CANNOT_FAIL = "a case that cannot fail tests nothing"
+
+BAD_FILES = {
+    "nothing at all": ("", ": case: found no such key, expected an array of tables with at least one entry"),
+    "no case": ("case = []\n", ":1: case: found an empty array, expected an array of tables with at least one entry"),
+    "a case that is no table": (
+        "case = 1\n",
+        ":1: case: found the integer 1, expected an array of tables with at least one entry",
+    ),
+    "no TOML": (
+        "[[case]\n",
+        ":1: found a fault of TOML syntax in column 7: expected ']]' at the end of an array declaration",
+    ),
+    "an unknown key": (
+        CASE + JUDGED + "functoin = 'f'\n",
+        f":3: case[0].functoin: found the unknown key 'functoin', expected one of {KEYS}; did you mean 'function'?",
+    ),
+    "an unknown key of the file": (
+        "agree_with = 'a'\n" + CASE + JUDGED,
+        ":1: agree_with: found the unknown key 'agree_with', expected one of case, parameters, tolerance",
+    ),
+    "nothing to compare with": (
+        CASE,
+        f":1: case[0]: found nothing to compare the results with, expected one of expected, reference, agree_with: {CANNOT_FAIL}",
+    ),
+    "no expected value": (
+        CASE + "expected = []\n",
+        f":2: case[0].expected: found an empty array, expected one value per result: {CANNOT_FAIL}",
+    ),
+    "two things to compare with": (
+        CASE + JUDGED + "agree_with = 'vmvx'\n",
+        ":3: case[0].agree_with: found it beside expected, expected one of them",
+    ),
+    "an empty name": (CASE + "name = ''\n" + JUDGED, ":2: case[0].name: found '', expected printable text"),
+    "a name of two lines": (
+        CASE + 'name = "a\\nb"\n' + JUDGED,
+        ":2: case[0].name: found 'a\\nb', expected printable text",
+    ),
+    "a name used twice": (
+        (CASE + "name = 'a'\n" + JUDGED) * 2,
+        ":5: case[1].name: found 'a', which case[0] is named already; expected another name",
+    ),
+    "inputs that are no array": (
+        CASE + JUDGED + "inputs = 1\n",
+        ":3: case[0].inputs: found the integer 1, expected an array of values",
+    ),
+    "a function that is no text": (
+        CASE + JUDGED + "function = 1\n",
+        ":3: case[0].function: found the integer 1, expected a string",
+    ),
+    "tolerance of a type that is none": (
+        CASE + JUDGED + "tolerance.f31 = { atol = 1 }\n",
+        ":3: case[0].tolerance.f31: found the unknown key 'f31', expected atol, rtol, ulp, nan or an element type, such as float32 or f32; did you mean 'f32'?",
+    ),
+    "tolerance that is no table": (
+        "tolerance.f32 = 1\n" + CASE + JUDGED,
+        ":1: tolerance.f32: found the integer 1, expected a table, as in f32 = { atol = 1e-5, rtol = 1e-5 }",
+    ),
+    "negative tolerance": (
+        "tolerance.float16 = { atol = -1 }\n" + CASE + JUDGED,
+        ":1: tolerance.float16.atol: found the integer -1, expected a number of at least 0",
+    ),
+    "tolerance of a type twice": (
+        "tolerance.f16 = { ulp = 1 }\ntolerance.float16 = { ulp = 2 }\n" + CASE + JUDGED,
+        ":2: tolerance.float16: found 'float16' beside 'f16', which is the same type; expected one of them",
+    ),
+    "infinite tolerance": (
+        "tolerance.rtol = inf\n" + CASE + JUDGED,
+        ":1: tolerance.rtol: found the number inf, expected a number of at least 0",
+    ),
+    "NaN neither equal nor never": (
+        "tolerance.nan = 'yes'\n" + CASE + JUDGED,
+        ":1: tolerance.nan: found the string 'yes', expected 'equal' or 'never'",
+    ),
+    "an unknown key of tolerance": (
+        "tolerance.bf16 = { nam = 'equal' }\n" + CASE + JUDGED,
+        ":1: tolerance.bf16.nam: found the unknown key 'nam', expected one of atol, nan, rtol, ulp; did you mean 'nan'?",
+    ),
+    "parameters that are not there": (
+        "parameters = { model = 'w.irpa' }\n" + CASE + JUDGED,
+        ":1: parameters.model: data file suite/w.irpa does not exist",
+    ),
+    "parameters of another sort": (
+        "parameters = { model = 'good.npy' }\n" + CASE + JUDGED,
+        ":1: parameters.model: found the path 'good.npy', expected one that ends with .irpa",
+    ),
+    "a reference without a function": (
+        CASE + "reference = 'ref.py'\n",
+        ":2: case[0].reference: found 'ref.py', expected a Python file and a function of it, as in 'ref.py:matmul'",
+    ),
+    "a reference that is not there": (
+        CASE + "reference = 'fer.py:f'\n",
+        ":2: case[0].reference: data file suite/fer.py does not exist; did you mean 'ref.py'?",
+    ),
+    "an agreement with nobody": (
+        CASE + "agree_with = ''\n",
+        ":2: case[0].agree_with: found '', expected the name of a compiler config",
+    ),
+    "an agreement with several": (
+        CASE + "agree_with = 'v*'\n",
+        ":2: case[0].agree_with: found 'v*', expected the name of a compiler config",
+    ),
+    "an empty agreement": (
+        CASE + "agree_with = {}\n",
+        ":2: case[0].agree_with: found an empty table, expected the name of a compiler config",
+    ),
+    "an agreement that is no name": (
+        CASE + "agree_with = 1\n",
+        ":2: case[0].agree_with: found the integer 1, expected a string or a table of strings",
+    ),
+    "a circle in one case": (
+        CASE + "agree_with = { '*' = 'vmvx', vmvx = 'llvm-cpu' }\n",
+        ":2: case[0].agree_with: found configs that wait for each other's results, vmvx → llvm-cpu → vmvx; expected the last config of a chain to agree with none but itself",
+    ),
+    "a circle of two cases": (
+        CASE + "agree_with = 'a'\n" + CASE + "agree_with = 'b'\n",
+        ":4: case[1].agree_with: found configs that wait for each other's results, a → b → a; expected the last config of a chain to agree with none but itself",
+    ),
+    "a longer circle": (
+        CASE + "agree_with = { a = 'b', b = 'c', c = 'a' }\n",
+        ":2: case[0].agree_with: found configs that wait for each other's results, a → b → c → a; expected the last config of a chain to agree with none but itself",
+    ),
+}
+
+BAD_VALUES = {
+    "numbers beside arrays": ("[1, [2]]", "[1]: found an array beside the integer 1, expected only arrays or none"),
+    "rows of unequal lengths": ("[[1], [2, 3]]", "[1]: found 2 entries, expected 1, like the first"),
+    "a date": (
+        "[1979-05-27]",
+        "[0]: found the date or time 1979-05-27, expected a number, true, false or an array of them",
+    ),
+    "a table in an array": ("[{}]", "[0]: found an empty table, expected a number, true, false or an array of them"),
+    "a path of no data file": (
+        "'good.np'",
+        ": found the string 'good.np', expected a path that ends with .npy, .npz or .bin; a number as text is { values = '…' }",
+    ),
+    "a missing file": ("'god.npy'", ": data file suite/god.npy does not exist; did you mean 'good.npy'?"),
+    "a folder": ("{ bin = 'folder.bin' }", ": data file suite/folder.bin is no regular file"),
+    "another file than its key says": (
+        "{ npz = 'good.npy' }",
+        ": found the path 'good.npy', expected one that ends with .npz",
+    ),
+    "a path that is no text": ("{ bin = 1 }", ".bin: found the integer 1, expected a string"),
+    "a table of nothing": ("{}", f": found a table of nothing, expected one of {FORMS}"),
+    "a table of something else": (
+        "{ randm = 'normal' }",
+        f": found a table of randm, expected one of {FORMS}; did you mean 'random'?",
+    ),
+    "two forms in one": ("{ fill = 1, iota = 2 }", f": found both fill and iota, expected one of {FORMS}"),
+    "an unknown distribution": (
+        "{ random = 'uniforn' }",
+        ".random: found the string 'uniforn', expected one of normal, uniform, integers; did you mean 'uniform'?",
+    ),
+    "a distribution that is no name": (
+        "{ random = 1 }",
+        ".random: found the integer 1, expected one of normal, uniform, integers",
+    ),
+    "an unknown key of a distribution": (
+        "{ random = 'normal', mu = 1 }",
+        ".mu: found the unknown key 'mu', expected one of dtype, mean, random, seed, shape, std",
+    ),
+    "a negative deviation": (
+        "{ random = 'normal', std = -1 }",
+        ".std: found the integer -1, expected a number of at least 0",
+    ),
+    "no integer between": (
+        "{ random = 'integers', low = 1, high = 1 }",
+        ".low: found 1, expected less than high, 1, which is not included",
+    ),
+    "integers without bounds": ("{ random = 'integers', high = 1 }", ".low: found no such key, expected an integer"),
+    "bounds the wrong way round": (
+        "{ random = 'uniform', low = 2, high = 1 }",
+        ".low: found 2, expected at most high, 1",
+    ),
+    "an unknown element type": (
+        "{ fill = 1, dtype = 'f31' }",
+        ".dtype: found 'f31', expected an element type, such as float32 or f32; did you mean 'f32'?",
+    ),
+    "a negative size": (
+        "{ fill = 1, shape = [-1] }",
+        ".shape[0]: found the integer -1, expected an integer of at least 0",
+    ),
+    "a filling of tables": (
+        "{ fill = { a = 1 } }",
+        ".fill: found a table, expected a number, true, false or an array of them",
+    ),
+    "a start that is no number": ("{ iota = true }", ".iota: found the boolean true, expected an integer or a number"),
+}
+
+
+@pytest.fixture
+def data(folder: Path) -> Path:
+    np.save(folder / "good.npy", np.ones((2, 2), np.float32))
+    (folder / "ref.py").write_text("def f(x):\n    return x\n")
+    (folder / "folder.bin").mkdir()
+    return folder
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_a_faulty_file_is_told_with_line_and_key(data: Path, name: str) -> None:
+    text, message = BAD_FILES[name]
+    assert faults(data, text) == [message]
+
+
+@pytest.mark.parametrize("key", ["inputs", "expected"])
+@pytest.mark.parametrize("name", BAD_VALUES)
+def test_a_faulty_value_is_told_with_line_and_key(data: Path, name: str, key: str) -> None:
+    written, message = BAD_VALUES[name]
+    other = "reference = 'ref.py:f'" if key == "inputs" else "inputs = []"
+    text = f"[[case]]\n{other}\n{key} = [\n    7,\n    {written},\n]\n"
+    assert faults(data, text) == [f":5: case[0].{key}[1]{message}"]
+
+
+def test_all_faults_of_a_file_come_together_in_order(data: Path) -> None:
+    text = "tolerance.nan = 1\n" + CASE + "inputs = ['none.npy', [1, [2]]]\n" + CASE + "expect = [1]\nexpected = [2]\n"
+    assert faults(data, text) == [
+        ":1: tolerance.nan: found the integer 1, expected 'equal' or 'never'",
+        ":2: case[0]: found nothing to compare the results with, expected one of expected, reference, agree_with: "
+        "a case that cannot fail tests nothing",
+        ":3: case[0].inputs[0]: data file suite/none.npy does not exist; did you mean 'good.npy'?",
+        ":3: case[0].inputs[1][1]: found an array beside the integer 1, expected only arrays or none",
+        f":5: case[1].expect: found the unknown key 'expect', expected one of {KEYS}; did you mean 'expected'?",
+    ]
+
+
+@pytest.mark.parametrize("written", ["'../out.npy'", "'link.npy'", "{ bin = '../../x.bin' }"])
+def test_data_stays_inside_the_folder_of_the_suite(data: Path, written: str) -> None:
+    np.save(data.parent / "out.npy", np.ones(2))
+    (data / "link.npy").symlink_to(data.parent / "out.npy")
+    (found,) = faults(data, f"[[case]]\ninputs = [{written}]\nreference = 'ref.py:f'\n")
+    assert f"outside the suite's folder {data}; expected a file inside it: copy it there" in found
+
+
+def test_a_changed_file_is_read_again(folder: Path) -> None:
+    assert len(parse(folder, CASE + JUDGED).cases) == 1
+    assert len(parse(folder, (CASE + JUDGED) * 3).cases) == 3
+
+
+def test_a_chain_of_agreements_is_no_circle(folder: Path) -> None:
+    (case,) = parse(folder, CASE + "agree_with = { a = 'b', 'b' = 'c', '*' = 'c' }\n").cases
+    assert case.agreement is not None
+    assert [case.agreement.config(name) for name in ("a", "b", "c", "d")] == ["b", "c", "c", "c"]
+
+
+def test_every_default_is_wide_enough_for_its_type_and_too_narrow_for_the_next_smaller() -> None:
+    unit_of_smaller = {"float64": 2.0**-24, "float32": 2.0**-11, "float16": 2.0**-8, "bfloat16": 2.0**-4}
+    unit = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
+    for dtype, smaller in unit_of_smaller.items():
+        assert 2 * unit[dtype] <= DEFAULT_TOLERANCES[dtype].rtol < smaller

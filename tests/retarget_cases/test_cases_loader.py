@@ -1,0 +1,351 @@
+"""The case loader: which modules have cases, what they are called, what each needs, and what fails one alone."""
+
+# ruff: noqa: E501  (messages are cut where they read well)
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cases_support import function, load, read
+from retarget.errors import FaultsError
+from retarget.extension import CaseRequest, ComparesConfigs, FindsModules, HasParameters, Tolerance
+from retarget.model import Module
+from retarget_cases.loader import CasesLoader
+
+PLAIN = "[[case]]\nexpected = [1]\n"
+F = function("f", ["tensor<2xf32>"], ["tensor<2xf32>"])
+
+
+def module(path: Path) -> Module:
+    return Module(name="m", path=path.with_name("m.mlir"), data=(path,))
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "m.cases.toml"
+    path.write_text(text)
+    return path
+
+
+def faults(folder: Path, *names: str) -> list[str]:
+    with pytest.raises(FaultsError) as caught:
+        CasesLoader().find_modules(folder, [folder / name for name in names])
+    return [str(fault) for fault in caught.value.faults]
+
+
+def test_it_offers_what_the_kind_needs() -> None:
+    loader = CasesLoader()
+    assert isinstance(loader, FindsModules)
+    assert isinstance(loader, ComparesConfigs)
+    assert isinstance(loader, HasParameters)
+
+
+# ---------------------------------------------------------------- modules
+
+
+def test_a_module_has_the_cases_beside_it(folder: Path) -> None:
+    (folder / "sub").mkdir()
+    srcs = [folder / "b.mlir", folder / "sub/a.b.mlirbc", folder / "c.onnx"]
+    for source in srcs:
+        source.touch()
+        source.with_name(source.stem + ".cases.toml").write_text(PLAIN)
+    found = CasesLoader().find_modules(folder, [*srcs, folder / "b.cases.toml"])
+    assert found == [
+        Module(name="b", path=srcs[0], data=(folder / "b.cases.toml",)),
+        Module(name="sub/a.b", path=srcs[1], data=(folder / "sub/a.b.cases.toml",)),
+        Module(name="c", path=srcs[2], data=(folder / "c.cases.toml",)),
+    ]
+
+
+def test_modules_and_cases_without_each_other_are_faults_as_are_those_in_the_files(folder: Path) -> None:
+    for name in ("add.mlir", "sub.mlir", "broken.mlir"):
+        (folder / name).touch()
+    for name in ("ad.cases.toml", "sub.cases.toml"):
+        (folder / name).write_text(PLAIN)
+    (folder / "broken.cases.toml").write_text("[[case]]\n")
+    assert faults(folder, "add.mlir", "sub.mlir", "broken.mlir") == [
+        "suite/ad.cases.toml: found cases without a module, expected ad.mlir or ad.mlirbc or ad.onnx beside it; "
+        "did you mean 'add'?",
+        "suite/add.mlir: found no cases file 'add.cases.toml' beside the module, expected one; "
+        "did you mean 'ad.cases.toml'?",
+        "suite/broken.cases.toml:1: case[0]: found nothing to compare the results with, expected one of expected, "
+        "reference, agree_with: a case that cannot fail tests nothing",
+    ]
+
+
+def test_cases_of_a_module_that_the_suite_leaves_out_are_no_fault(folder: Path) -> None:
+    for name in ("a", "b"):
+        (folder / f"{name}.mlir").touch()
+        (folder / f"{name}.cases.toml").write_text(PLAIN)
+    assert [found.name for found in CasesLoader().find_modules(folder, [folder / "a.mlir"])] == ["a"]
+
+
+def test_modules_may_be_of_any_sort(folder: Path) -> None:
+    (folder / "a.wat").touch()
+    (folder / "a.cases.toml").write_text(PLAIN)
+    assert [found.name for found in CasesLoader().find_modules(folder, [folder / "a.wat"])] == ["a"]
+
+
+# ---------------------------------------------------------------- configs to agree with
+
+
+def test_references_are_the_configs_that_cases_agree_with(folder: Path) -> None:
+    path = write(
+        folder,
+        PLAIN
+        + "[[case]]\nagree_with = 'vmvx'\n"
+        + "[[case]]\nagree_with = { 'llvm-*' = 'llvm-plain', 'llvm-plain' = 'vmvx', '*' = 'vmvx' }\n",
+    )
+    loader = CasesLoader()
+    assert list(loader.references(module(path), folder, "vulkan")) == ["vmvx"]
+    assert list(loader.references(module(path), folder, "llvm-fast")) == ["vmvx", "llvm-plain"]
+    assert list(loader.references(module(path), folder, "llvm-plain")) == ["vmvx"]
+    assert list(loader.references(module(path), folder, "vmvx")) == []
+
+
+def test_a_config_that_no_rule_names_is_a_fault(folder: Path) -> None:
+    path = write(folder, "[[case]]\nagree_with = { a = 'b' }\n")
+    with pytest.raises(FaultsError) as caught:
+        CasesLoader().references(module(path), folder, "cc")
+    assert str(caught.value) == (
+        "suite/m.cases.toml:2: case[0].agree_with: found nothing to agree with for compiler config 'cc', "
+        "expected one of a to match it; '*' matches every config"
+    )
+
+
+def test_cases_say_whom_they_agree_with_and_know_nothing_else(folder: Path) -> None:
+    (case,) = load(folder, "[[case]]\ninputs = [{ fill = 2 }]\nagree_with = 'vmvx'\n", F)
+    assert case.agree_with == "vmvx"
+    data = read(case)
+    assert data.expected is None
+    assert [array.tolist() for array in data.inputs] == [[2, 2]]
+
+
+# ---------------------------------------------------------------- names and functions
+
+
+def test_names_are_those_of_the_functions_made_unique(folder: Path) -> None:
+    text = (
+        "[[case]]\nfunction = 'g'\nagree_with = 'x'\n" * 2
+        + "[[case]]\nname = 'g-2'\nfunction = 'g'\nagree_with = 'x'\n"
+        + "[[case]]\nfunction = 'f'\nagree_with = 'x'\n"
+    )
+    assert [case.name for case in load(folder, text, F, function("g"))] == ["g", "g-3", "g-2", "f"]
+    assert [case.name for case in load(folder, "[[case]]\nagree_with = 'x'\n" * 2, F)] == ["f", "f-2"]
+
+
+def test_an_unknown_function_lists_those_there_are_and_fails_its_case_only(folder: Path) -> None:
+    text = (
+        "[[case]]\nfunction = 'ff'\nexpected = [1]\n"
+        + "[[case]]\nexpected = [1]\n"
+        + "[[case]]\nfunction = 'f'\ninputs = [[1, 2]]\nexpected = [[1, 2]]\n"
+    )
+    first, second, third = load(folder, text, F, function("g"))
+    with pytest.raises(FaultsError) as caught:
+        read(first)
+    assert str(caught.value) == (
+        "suite/m.cases.toml:2: case[0].function: found the function 'ff', expected one that the module exports: f, g; "
+        "did you mean 'f'?"
+    )
+    with pytest.raises(FaultsError) as caught:
+        read(second)
+    assert str(caught.value) == (
+        "suite/m.cases.toml:4: case[1]: found no function, expected one of those that the module exports: f, g"
+    )
+    assert len(read(third).inputs) == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("inputs = []", ":2: case[0].inputs: found 0 values, f takes 1 argument (tensor<2xf32>)"),
+        (
+            "inputs = [1, 2]",
+            ":2: case[0].inputs: found 2 values, f takes 1 argument (tensor<2xf32>); did you mean inputs = [[…]]?",
+        ),
+        (
+            "inputs = [[1, 2]]\nexpected = [1, 2]",
+            ":3: case[0].expected: found 2 values, f returns 1 result (tensor<2xf32>); did you mean expected = [[…]]?",
+        ),
+        ("inputs = [[1, 2]]\nexpected = [[1]]", ":3: case[0].expected[0]: result 0 of f: found 1xf32, expected tensor<2xf32>"),
+    ],
+)  # fmt: skip
+def test_as_many_values_as_the_function_declares(folder: Path, written: str, message: str) -> None:
+    text = f"[[case]]\n{written}\n" + ("" if "expected" in written else "expected = [[1, 2]]\n")
+    (case,) = load(folder, text, F)
+    with pytest.raises(FaultsError) as caught:
+        read(case)
+    assert str(caught.value) == f"suite/m.cases.toml{message}"
+
+
+def test_all_faulty_arguments_are_told(folder: Path) -> None:
+    two = function("two", ["f32", "f32", "i8"], ["f32"])
+    (case,) = load(folder, "[[case]]\ninputs = [\n  [1],\n  2,\n  300,\n]\nexpected = [1]\n", two)
+    with pytest.raises(FaultsError) as caught:
+        read(case)
+    assert str(caught.value).splitlines() == [
+        "suite/m.cases.toml:3: case[0].inputs[0]: argument 0 of two: found 1xf32, expected f32",
+        "suite/m.cases.toml:5: case[0].inputs[2]: argument 2 of two: found 300, expected -128 to 255 (i8)",
+    ]
+
+
+# ---------------------------------------------------------------- tolerances and parameters
+
+
+def test_tolerances_of_the_case_win_over_those_of_the_file_and_these_over_the_defaults(folder: Path) -> None:
+    text = (
+        "tolerance = { rtol = 1e-3, i8 = { atol = 1 } }\n"
+        "[[case]]\nexpected = [1]\n"
+        "[[case]]\nexpected = [1]\ntolerance = { f32 = { ulp = 4 }, float64.nan = 'never' }\n"
+    )
+    first, second = load(folder, text, F)
+    assert first.tolerances["float32"] == Tolerance(rtol=1e-3)
+    assert first.tolerances["complex64"] == Tolerance(rtol=1e-3)
+    assert first.tolerances["int8"] == Tolerance(atol=1)
+    assert first.tolerances["int32"] == first.tolerances[""] == first.tolerances["bool"] == Tolerance()
+    assert second.tolerances["float32"] == Tolerance(ulp=4)
+    assert second.tolerances["float64"] == Tolerance(rtol=1e-3, equal_nan=False)
+    (plain,) = load(folder, PLAIN, F)
+    assert plain.tolerances["float32"] == Tolerance(atol=1e-5, rtol=1e-5)
+    assert plain.tolerances["float8_e4m3fn"] == Tolerance(ulp=1)
+    assert plain.tolerances["float8_e8m0fnu"] == Tolerance()
+
+
+def test_parameters_are_archives_by_scope(folder: Path) -> None:
+    (folder / "w.irpa").write_bytes(b"x")
+    path = write(folder, "parameters = { model = 'w.irpa' }\n" + PLAIN)
+    request = CaseRequest(module="m", source=folder / "m.mlir", data=(path,), folder=folder, compiler="cc")
+    assert list(CasesLoader().parameters(request)) == [("model", folder / "w.irpa")]
+
+
+# ---------------------------------------------------------------- references
+
+REFERENCE = """\
+import dataclasses
+
+@dataclasses.dataclass
+class Pair:
+    first: object
+
+def twice(x):
+    return Pair(x + x).first
+
+def boom(x):
+    scale = 2
+    return helper(x * scale)
+
+def helper(x):
+    raise ValueError("no such shape")
+
+def deep(x):
+    import json
+    return json.loads("{")
+
+def leave(x):
+    raise SystemExit(3)
+
+def none(x):
+    pass
+
+def wide(x):
+    return x.astype("f8")
+
+def long(x):
+    return x[:1]
+
+def two(x):
+    return x, x
+
+def change(x):
+    x[0] = 1
+    return x
+
+def number(x):
+    return 2.5
+
+def text(x):
+    return "hi"
+
+constant = 1
+"""
+
+
+def reference(folder: Path, name: str, *, file: str = "ref.py") -> str:
+    (folder / "ref.py").write_text(REFERENCE)
+    (case,) = load(folder, f"[[case]]\ninputs = [[1, 2]]\nreference = '{file}:{name}'\n", F)
+    with pytest.raises(FaultsError) as caught:
+        read(case)
+    return str(caught.value).removeprefix("suite/m.cases.toml:3: case[0].reference: ")
+
+
+def test_a_reference_computes_what_is_expected_and_leaves_nothing_behind(folder: Path) -> None:
+    (folder / "ref.py").write_text(REFERENCE)
+    (case,) = load(folder, "[[case]]\ninputs = [[1, 2]]\nreference = 'ref.py:twice'\n", F)
+    (expected,) = read(case).expected or ()
+    assert expected.tolist() == [2, 4]
+    assert expected.dtype == np.float32
+    assert not (folder / "__pycache__").exists()
+
+
+def test_a_changed_reference_is_executed_again(folder: Path) -> None:
+    text = "[[case]]\ninputs = [[1, 2]]\nreference = 'ref.py:f'\n"
+    for factor in (3, 4):
+        (folder / "ref.py").write_text(f"def f(x):\n    return x * x.dtype.type({factor})\n")
+        (case,) = load(folder, text, F)
+        (expected,) = read(case).expected or ()
+        assert expected.tolist() == [factor, 2 * factor]
+
+
+def test_numbers_of_python_take_the_declared_type(folder: Path) -> None:
+    (folder / "ref.py").write_text("def f(x):\n    return 7, True, 1.5, 1 - 2j\n")
+    results = function("f", ["f32"], ["i8", "i1", "f16", "complex<f32>"])
+    (case,) = load(folder, "[[case]]\ninputs = [1]\nreference = 'ref.py:f'\n", results)
+    arrays = read(case).expected or ()
+    assert [(array.dtype.name, array.item()) for array in arrays] == [
+        ("int8", 7),
+        ("bool", True),
+        ("float16", 1.5),
+        ("complex64", 1 - 2j),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("boom", 'suite/ref.py:15: boom raised ValueError: no such shape\n    raise ValueError("no such shape")'),
+        ("leave", "suite/ref.py:22: leave raised SystemExit: 3\n    raise SystemExit(3)"),
+        ("none", "none of suite/ref.py returned None, expected an array, or a tuple of one per result"),
+        ("wide", "result 0 of ref.py:wide: found 2xf64, expected tensor<2xf32>"),
+        ("long", "result 0 of ref.py:long: found 1xf32, expected tensor<2xf32>"),
+        ("number", "result 0 of ref.py:number: found f32, expected tensor<2xf32>"),
+        ("text", "result 0 of ref.py:text: found str, expected a NumPy array (tensor<2xf32>)"),
+        ("two", "ref.py:two returned 2 results, f returns 1 (tensor<2xf32>)"),
+        ("change", "suite/ref.py:37: change raised ValueError: assignment destination is read-only\n    x[0] = 1"),
+        (
+            "constant",
+            "suite/ref.py has no function 'constant'; it has: Pair, boom, change, deep, helper, leave, long, none, "
+            "number, text, twice, two, wide",
+        ),
+    ],
+)
+def test_a_reference_that_fails_is_told_with_its_place(folder: Path, name: str, message: str) -> None:
+    assert reference(folder, name) == message
+
+
+def test_the_place_is_the_last_in_the_reference_itself(folder: Path) -> None:
+    assert reference(folder, "deep").startswith("suite/ref.py:19: deep raised JSONDecodeError: Expecting ")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = 1\ndef f(:\n", "suite/bad.py:2: importing it raised SyntaxError: invalid syntax\n    def f(:"),
+        ("raise RuntimeError('no')\n", "suite/bad.py:1: importing it raised RuntimeError: no\n    raise RuntimeError('no')"),
+        ("import nothing_of_that_name\n", "suite/bad.py:1: importing it raised ModuleNotFoundError: No module named "
+         "'nothing_of_that_name'\n    import nothing_of_that_name"),
+    ],
+)  # fmt: skip
+def test_a_reference_that_cannot_be_imported_is_told_with_its_place(folder: Path, text: str, message: str) -> None:
+    (folder / "bad.py").write_text(text)
+    assert reference(folder, "f", file="bad.py") == message
