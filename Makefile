@@ -7,12 +7,12 @@ STAMP := $(VENV)/.installed
 .PHONY: demo test conformance check bench docs clean help
 
 help:
-	@echo "make demo    compile and run the shipped suites on every device found here"
-	@echo "make conformance    run all of ONNX's node tests and write docs/conformance.md (half an hour when nothing is cached)"
-	@echo "make test    run the project's own tests"
-	@echo "make check   ruff, mypy, docs examples, generated files up to date"
-	@echo "make bench   the benchmarks (minutes)"
-	@echo "make docs    write the generated parts of docs/ again"
+	@echo "make demo         compile and run the shipped suites on every device found here"
+	@echo "make conformance  run all of ONNX's node tests and write docs/conformance.md (half an hour when nothing is cached)"
+	@echo "make test         run the project's own tests"
+	@echo "make check        ruff, mypy, docs examples, generated files up to date"
+	@echo "make bench        the benchmarks (minutes)"
+	@echo "make docs         write the generated parts of docs/ again"
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("retarget needs Python 3.11 or newer, found " + sys.version.split()[0] + "; try: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
