@@ -30,8 +30,8 @@ _PACKAGES = ("iree-base-compiler", "iree-base-runtime")
 _PAGE = """\
 # Conformance: ONNX's node tests
 
-Written by `make conformance`; not edited by hand. The ONNX project's own tests of single operators ({package}: {tests} of
-{operators} operators) are imported by IREE's importer, compiled, run, and compared with ONNX's results at ONNX's
+Written by `make conformance`; not edited by hand. The ONNX project's own tests of single operators ({package}: {tests}
+of {operators} operators) are imported by IREE's importer, compiled, run, and compared with ONNX's results at ONNX's
 tolerances. The tests of functions that define an operator by others (`…_expanded`) count for that operator.
 
 {versions}. Run on {date}.
