@@ -195,13 +195,14 @@ class IreeDevice:
             return np.empty(shape, dtype)
         content = self._content(view.get_buffer())[:size]
         if dtype == np.bool_:
-            return np.asarray(np.frombuffer(content, np.uint8) != 0).reshape(shape)
-        return np.frombuffer(bytearray(content), dtype).reshape(shape)
+            return np.asarray(content != 0).reshape(shape)
+        return content.copy().view(dtype).reshape(shape)
 
-    def _content(self, buffer: Any) -> bytes:
+    def _content(self, buffer: Any) -> npt.NDArray[np.uint8]:
+        """Return a buffer's bytes where they are mapped, valid for as long as the array is held."""
         visible, mappable = int(rt.MemoryType.HOST_VISIBLE), int(rt.BufferUsage.MAPPING_SCOPED)
         if buffer.memory_type() & visible and buffer.allowed_usage() & mappable:
-            return np.asarray(buffer.map()).tobytes()
+            return np.asarray(buffer.map())
         faults: list[str] = []
         for device in self._devices:  # with several, only the one that owns the buffer can copy it
             try:
@@ -245,7 +246,7 @@ class IreeDevice:
         self._instance = None
 
 
-def _staged(device: Any, buffer: Any) -> bytes:
+def _staged(device: Any, buffer: Any) -> npt.NDArray[np.uint8]:
     """Copy a device-local buffer through one that the host can map."""
     size = buffer.byte_length()
     staging = device.allocator.allocate_buffer(
@@ -261,7 +262,7 @@ def _staged(device: Any, buffer: Any) -> bytes:
         signal_semaphores=rt.HalFence.create_at(semaphore, 1),
     )
     rt.HalFence.create_at(semaphore, 1).wait()
-    return np.asarray(staging.map()).tobytes()
+    return np.asarray(staging.map())
 
 
 def _parameter_providers(parameters: Sequence[tuple[str, Path]]) -> list[Any]:
