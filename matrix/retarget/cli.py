@@ -44,6 +44,11 @@ _COMMANDS = {
     "schema": _Command(
         module="cli_schema", help="print the JSON Schema of the declaration files", takes_extensions=False
     ),
+    "import-xfails": _Command(
+        module="cli_import_xfails",
+        help="take over config files of iree-test-suites, with what they know to fail",
+        takes_extensions=False,
+    ),
     "cache": _Command(module="cli_cache", help="show, check or clear the store of artifacts", takes_extensions=False),
 }
 

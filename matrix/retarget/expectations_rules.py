@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from .expectations import Effect, RuleBook, is_judged_at
+from .expectations import Effect, RuleBook, Specificity, is_judged_at, specificity
 from .expectations_text import NewRule, RuleChange
 from .keypaths import parse_key_path
 from .model import Expectation, Origin, RunTarget, Suite, Target
@@ -126,6 +126,8 @@ class RuleSet:
         """Note, for each target that two rules quarrel about, which is to give way."""
         reach = self.reach(second)
         for name, targets in self.reach(first).items():
+            if _specificity(first, name) != _specificity(second, name):
+                continue
             reached = {key_of(target) for target in reach.get(name, ())}
             for target in targets:
                 key = key_of(target)
@@ -198,6 +200,11 @@ class RuleSet:
                 new.setdefault(origin.file, []).append((_index(after) if after else None, _new(rule)))
         files = dict.fromkeys([*changes, *new])
         return {file: (tuple(changes.get(file, ())), tuple(new.get(file, ()))) for file in files}
+
+
+def _specificity(rule: Expectation, module: str) -> Specificity | None:
+    """How specific a rule is for a module; None if it does not name it."""
+    return max((specificity(rule, entry) for entry in rule.match if names_module(entry, module)), default=None)
 
 
 def _index(origin: Origin) -> int:

@@ -16,7 +16,7 @@ from typing import Any
 
 from .errors import RetargetError
 
-__all__ = ["HEADER", "NewRule", "RuleChange", "rewrite", "rule_text"]
+__all__ = ["HEADER", "NewRule", "RuleChange", "rewrite", "rule_text", "toml_list", "toml_string"]
 
 HEADER = """\
 # What is known to fail here, and why. `pytest --retarget-update-expectations` keeps this file true to what a run shows;
@@ -89,20 +89,20 @@ def rewrite(text: str, changes: Sequence[RuleChange], new: Sequence[tuple[int | 
 
 def rule_text(rule: NewRule) -> str:
     """Return the table of a new rule, ending in a newline."""
-    lines = [f"[[{_TABLE}]]", f"match = {_listed(rule.match)}"]
+    lines = [f"[[{_TABLE}]]", f"match = {_one_or_more(rule.match)}"]
     if rule.when:
-        lines.append(f"when = {_quoted(rule.when)}")
+        lines.append(f"when = {toml_string(rule.when)}")
     if rule.stages:
-        lines.append(f"stage = {_listed(rule.stages)}")
+        lines.append(f"stage = {_one_or_more(rule.stages)}")
     if rule.signature:
-        lines.append(f"signature = {_quoted(rule.signature)}")
+        lines.append(f"signature = {toml_string(rule.signature)}")
     if rule.outcome != "xfail":
-        lines.append(f"outcome = {_quoted(rule.outcome)}")
+        lines.append(f"outcome = {toml_string(rule.outcome)}")
     if rule.retries:
         lines.append(f"retries = {rule.retries}")
-    lines.append(f"reason = {_quoted(rule.reason)}")
+    lines.append(f"reason = {toml_string(rule.reason)}")
     if rule.issue:
-        lines.append(f"issue = {_quoted(rule.issue)}")
+        lines.append(f"issue = {toml_string(rule.issue)}")
     if rule.until is not None:
         lines.append(f"until = {rule.until.isoformat()}")
     return "\n".join([*lines, ""])
@@ -180,7 +180,7 @@ def _changed(text: str, change: RuleChange) -> str:
         if isinstance(match, Array):
             _edit_list(match, change.match)
         else:
-            table["match"] = tomlkit.value(_listed(change.match))
+            table["match"] = tomlkit.value(_one_or_more(change.match))
     if "when" in table and table["when"] != change.when:
         if change.when:
             table["when"] = change.when
@@ -188,7 +188,7 @@ def _changed(text: str, change: RuleChange) -> str:
             del table["when"]
     result = tomlkit.dumps(document)
     if change.when and "when" not in table:
-        result = _after_match(result, f"when = {_quoted(change.when)}\n")
+        result = _after_match(result, f"when = {toml_string(change.when)}\n")
     return result if ended else result.removesuffix("\n")
 
 
@@ -215,17 +215,20 @@ def _edit_list(found: Any, wanted: Sequence[str]) -> None:
                 found.append(word)
 
 
-def _listed(words: Sequence[str]) -> str:
-    if len(words) == 1:
-        return _quoted(words[0])
-    line = f"[{', '.join(map(_quoted, words))}]"
+def _one_or_more(words: Sequence[str]) -> str:
+    return toml_string(words[0]) if len(words) == 1 else toml_list(words)
+
+
+def toml_list(words: Sequence[str]) -> str:
+    """Return a list of strings, one on each line where they are long together."""
+    line = f"[{', '.join(map(toml_string, words))}]"
     if len(line) <= _WIDTH:
         return line
-    return "\n".join(["[", *(f"    {_quoted(word)}," for word in words), "]"])
+    return "\n".join(["[", *(f"    {toml_string(word)}," for word in words), "]"])
 
 
-def _quoted(text: str) -> str:
-    """A TOML string: in single quotes where that saves escapes."""
+def toml_string(text: str) -> str:
+    """Return a string, in single quotes where that saves escapes."""
     if ('"' in text or "\\" in text) and "'" not in text and text.isprintable():
         return f"'{text}'"
     import tomlkit

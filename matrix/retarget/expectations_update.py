@@ -15,6 +15,7 @@ from pathlib import Path
 
 from .declarations import EXPECTATIONS_FILE
 from .errors import RetargetError
+from .expectations import specificity
 from .expectations_reasons import reason
 from .expectations_rules import Key, RuleSet, SuiteTargets, key_of, module_of, names_module
 from .expectations_text import NewRule, RuleChange
@@ -130,7 +131,7 @@ class _Planner:
         gone = {name for name, stand in stands.items() if stand.belied and not stand.keep}
         partly = {name for name, stand in stands.items() if stand.belied and stand.keep}
         while True:
-            match = _without(rule.match, stands.keys() - gone - partly, gone | partly)
+            match = _without(rule, stands.keys() - gone - partly, gone | partly)
             # A name is more specific than the glob that it stood for: it must not take what another rule has.
             risen = {name for name in match if name not in rule.match and name in stands and stands[name].lost}
             if not risen:
@@ -416,10 +417,16 @@ def _exact(wanted: Sequence[Target], others: Sequence[Target]) -> str:
     return when
 
 
-def _without(match: Sequence[str], kept: Iterable[str], dropped: Iterable[str]) -> tuple[str, ...]:
-    """Return `match` for the kept modules alone; a glob that names a dropped one too gives way to names."""
+def _without(rule: Expectation, kept: Iterable[str], dropped: Iterable[str]) -> tuple[str, ...]:
+    """Return what a rule's `match` is for the kept modules alone.
+
+    A glob that names a dropped module too gives way to names; so does one that would be less specific than before.
+    """
     kept_names, dropped_names = sorted(kept), set(dropped)
-    entries = [entry for entry in match if not any(names_module(entry, name) for name in dropped_names)]
+    entries = [entry for entry in rule.match if not any(names_module(entry, name) for name in dropped_names)]
     entries = [entry for entry in entries if any(names_module(entry, name) for name in kept_names)]
-    entries += [name for name in kept_names if not any(names_module(entry, name) for entry in entries)]
-    return tuple(entries)
+    for name in kept_names:
+        naming = [entry for entry in rule.match if names_module(entry, name)]
+        if max(naming, key=lambda entry: specificity(rule, entry)) not in entries:
+            entries.append(name)
+    return tuple(dict.fromkeys(entries))
