@@ -27,7 +27,7 @@ from .failures import text_repr
 from .items import CompileItem, MatrixItem, RunItem
 from .marks import Marks
 from .options import SETTINGS
-from .plugin import SUITE_FILE
+from .plugin import MATRIX_FILE, SUITE_FILE
 from .reporting import activate
 
 __all__ = ["Declared", "MatrixFile", "ModuleFile", "SuiteCollector", "SuiteFile", "declared"]
@@ -168,11 +168,12 @@ class ModuleFile(_File):
 
 
 class MatrixFile(_File):
-    """A `matrix.toml` named on the command line, which is a mistake."""
+    """A `matrix.toml` or `expectations.toml` named on the command line, which is a mistake."""
 
     def collect(self) -> Iterator[pytest.Item]:
+        what = "configs" if self.path.name == MATRIX_FILE else "expectations"
         msg = (
-            f"{display_path(self.path)}: holds configs for the suites at and below its folder and no suites itself; "
+            f"{display_path(self.path)}: holds {what} for the suites at and below its folder and no suites itself; "
             f"expected a folder, a {SUITE_FILE} or a module, such as: pytest {display_path(self.path.parent)}"
         )
         raise _NotCollected(msg)

@@ -17,6 +17,7 @@ __all__: list[str] = []
 
 SUITE_FILE = "suite.toml"
 MATRIX_FILE = "matrix.toml"
+EXPECTATIONS_FILE = "expectations.toml"
 
 Collectors = list[pytest.Collector]
 
@@ -39,7 +40,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[
 
         collectors.append(SuiteFile.from_parent(parent, path=file_path))
     elif not collectors and parent.session.isinitpath(file_path):
-        if file_path.name == MATRIX_FILE:
+        if file_path.name in {MATRIX_FILE, EXPECTATIONS_FILE}:
             from .collection import MatrixFile
 
             collectors.append(MatrixFile.from_parent(parent, path=file_path))

@@ -1,7 +1,8 @@
 """A compiler and a driver that do on demand what real ones cannot: crash, hang, differ, not be there.
 
 A module is lines of `function: behaviour`; the line `compile: behaviour` is the compiler's own. Behaviours: `pass`,
-`fail`, `crash`, `hang`, `raise`. What hangs writes its process id beside the module first, as `<file>.pid`.
+`fail`, `crash`, `hang`, `raise`, `leave`, and `fail-2`, which fails the first two times. What hangs writes its process
+id beside the module first, as `<file>.pid`; what fails at first keeps count there, as `<file>.count`.
 Loaded by `--retarget-extension doubles`, in pytest's process as well as in the workers.
 """
 
@@ -37,11 +38,23 @@ def behave(behaviour: str, pid_file: Path) -> None:
     if behaviour == "crash":
         print("about to crash", file=sys.stderr, flush=True)
         os.kill(os.getpid(), signal.SIGFPE)
+    if behaviour == "leave":
+        os._exit(3)
     if behaviour == "hang":
         beside = pid_file.with_name(pid_file.name + ".new")
         beside.write_text(str(os.getpid()))
         beside.replace(pid_file)
         time.sleep(600)
+
+
+def settled(behaviour: str, count_file: Path) -> str:
+    """What a behaviour comes to this time: `fail-2` is `fail` twice, and `pass` from then on."""
+    word, _, times = behaviour.partition("-")
+    if not times:
+        return behaviour
+    count = int(count_file.read_text()) if count_file.exists() else 0
+    count_file.write_text(str(count + 1))
+    return word if count < int(times) else "pass"
 
 
 def behaviours(text: str) -> list[tuple[str, str]]:
@@ -65,7 +78,8 @@ class DoubleCompiler:
 
     def compile(self, request: CompileRequest) -> Compiled:
         lines = behaviours(request.source.decode())
-        behaviour = dict(lines).get("compile", "pass")
+        counted = request.source_path.with_name(request.source_path.name + ".count")
+        behaviour = settled(dict(lines).get("compile", "pass"), counted)
         if behaviour == "fail":
             summary = "error: cannot fold the widget"
             raise CompilerError(summary, f"{request.source_name}:1:1: \x1b[31merror\x1b[0m: cannot fold the widget\n")
@@ -93,7 +107,8 @@ class DoubleProgram:
     def call(self, function: str, inputs: Sequence[object], on_check: CheckSink) -> Sequence[object]:
         import numpy as np
 
-        behaviour = self._behaviours[function]
+        counted = self._source.with_name(self._source.name + ".count")
+        behaviour = settled(self._behaviours[function], counted)
         behave(behaviour, self._source.with_name(self._source.name + ".pid"))
         if behaviour == "raise":
             msg = "the double device lost its way"

@@ -1,0 +1,361 @@
+"""What is known to fail: xfail, skip, flaky; what happens where it is otherwise; rules that are faults themselves."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from acceptance_support import DIFFERS, GOOD, REFUSED, Project, section, suite
+from acceptance_support import block as framed_block
+
+SUITE = "suites/suite.toml"
+ID = f"{SUITE}::twice::"
+DOUBLES = ("--retarget-extension", "doubles")
+ALONE_AND_XDIST = pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["alone", "xdist"])
+
+
+def block(result: pytest.RunResult, title: str) -> list[str]:
+    """The lines of one failure, without that which says in which xdist worker it was."""
+    lines = framed_block(result, title)
+    return lines[1:] if lines[0].startswith("[gw") else lines
+
+
+def rule(match: str, stage: str = "", **keys: object) -> str:
+    """One rule; its reason is `known`."""
+    lines = ["[[expectation]]", f"match = {match!r}", f"stage = {stage!r}" if stage else "", 'reason = "known"']
+    lines += [f"{key} = {value!r}" if isinstance(value, str) else f"{key} = {value}" for key, value in keys.items()]
+    return "\n".join(line for line in lines if line) + "\n"
+
+
+def expecting(project: Project, *rules: str) -> None:
+    project.write({"suites/expectations.toml": "\n".join(rules)})
+
+
+@ALONE_AND_XDIST
+def test_known_failures_are_xfailed_with_their_reason_and_the_run_succeeds(
+    project: Project, arguments: tuple[str, ...]
+) -> None:
+    project.doubles(
+        refused="compile: fail",
+        crashes="compile: crash",
+        differs="f: fail",
+        dies="f: crash",
+        lost="f: raise",
+        ok="f: pass",
+    )
+    expecting(
+        project,
+        rule("refused", "compile", signature="cannot fold the widget", issue="https://example.org/7"),
+        rule("crashes", "crash", signature="SIGFPE"),
+        rule("differs", "compare", signature="values differ", when="double-device"),
+        rule("dies", "crash"),
+        rule("lost", "run", signature="the double device lost its way"),
+    )
+    result = project.run(*DOUBLES, *arguments, "-rx")
+    assert result.ret == 0
+    result.assert_outcomes(passed=5, xfailed=7)
+    assert "twice  5 ok, 7 xfail" in result.outlines
+    told = [line for line in result.outlines if line.startswith("XFAIL ")]
+    assert set(told) == {
+        f"XFAIL {ID}refused_dc - known (https://example.org/7)",
+        f"XFAIL {ID}refused_dc_dr - refused_dc is expected to fail: known (https://example.org/7)",
+        f"XFAIL {ID}crashes_dc - known",
+        f"XFAIL {ID}crashes_dc_dr - crashes_dc is expected to fail: known",
+        f"XFAIL {ID}differs_dc_dr - known",
+        f"XFAIL {ID}dies_dc_dr - known",
+        f"XFAIL {ID}lost_dc_dr - known",
+    }
+
+
+@ALONE_AND_XDIST
+def test_a_known_failure_that_passes_fails_and_goes_on_to_run(project: Project, arguments: tuple[str, ...]) -> None:
+    project.doubles(mended="f: fail", fixed="f: pass")
+    expecting(project, rule("mended", "compile"), rule("fixed", "compare", issue="x/1"))
+    result = project.run(*DOUBLES, *arguments)
+    result.assert_outcomes(passed=1, failed=3)
+    assert block(result, "twice: mended_dc") == [
+        "expected to fail at compile, but passed",
+        "",
+        "expectation  suites/expectations.toml:1",
+        "reason       known",
+        "expected     compile",
+        "found        passed",
+        "next: take the target out of the rule, or let `pytest --retarget-update-expectations` do it",
+    ]
+    assert block(result, "twice: fixed_dc_dr")[:5] == [
+        "expected to fail at compare, but passed",
+        "",
+        "expectation  suites/expectations.toml:6",
+        "reason       known",
+        "issue        x/1",
+    ]
+    assert block(result, "twice: mended_dc_dr")[0].startswith("compare: 1 of 2 elements differ")
+
+
+def test_a_diagnostic_that_became_a_crash_says_so_above_the_usual_text(project: Project) -> None:
+    project.doubles(a="compile: crash")
+    expecting(project, rule("a", "compile", signature="cannot fold"))
+    result = project.run(*DOUBLES, "-rf")
+    result.stdout.fnmatch_lines(["*1 failed, 1 blocked in*"])
+    lines = block(result, "twice: a_dc")
+    assert lines[:9] == [
+        "expected to fail at compile, but crashed: SIGFPE",
+        "",
+        "expectation  suites/expectations.toml:1",
+        "reason       known",
+        "expected     compile: cannot fold",
+        "found        crash: SIGFPE",
+        "next: if it is so now, change the rule, or let `pytest --retarget-update-expectations` do it",
+        "",
+        "compile: compiler crashed: SIGFPE",
+    ]
+    assert "about to crash" in lines
+    assert "to reproduce this by hand:" in lines
+    assert f"FAILED {ID}a_dc - expected to fail at compile, but crashed: SIGFPE" in result.outlines
+
+
+def test_another_stage_and_another_signature_are_failures(project: Project) -> None:
+    project.doubles(a="f: raise", b="f: fail")
+    expecting(project, rule("a", "compare"), rule("b", "compare", signature="shape differs"))
+    result = project.run(*DOUBLES)
+    result.assert_outcomes(passed=2, failed=2)
+    assert block(result, "twice: a_dc_dr")[0] == (
+        "expected to fail at compare, but failed at run: run: the double device lost its way"
+    )
+    lines = block(result, "twice: b_dc_dr")
+    assert lines[0].startswith("expected to fail at compare in another way: compare: 1 of 2 elements differ")
+    assert lines[4:6] == ["expected     compare: shape differs", "found        compare: values differ"]
+
+
+def test_a_rule_for_crashes_is_judged_at_the_run_targets_if_the_compile_passes(project: Project) -> None:
+    project.doubles(a="f: crash", b="f: pass")
+    expecting(project, rule("a", "crash"), rule("b", "crash"))
+    result = project.run(*DOUBLES)
+    result.assert_outcomes(passed=2, xfailed=1, failed=1)
+    assert block(result, "twice: b_dc_dr")[0] == "expected to crash, but passed"
+
+
+def test_where_the_compile_target_is_deselected_the_run_target_is_judged_by_its_rule(project: Project) -> None:
+    project.doubles(a="compile: fail", b="f: pass")
+    expecting(project, rule("a", "compile"), rule("b", "compile"))
+    result = project.run(*DOUBLES, "-m", "run", "-rx")
+    result.assert_outcomes(xfailed=1, failed=1, deselected=2)
+    assert f"XFAIL {ID}a_dc_dr - known" in result.outlines
+    assert block(result, "twice: b_dc_dr")[0] == "expected to fail at compile, but passed"
+
+
+def test_a_timeout_can_be_expected(project: Project) -> None:
+    project.doubles(a="f: hang")
+    expecting(project, rule("a", "timeout"))
+    project.run(*DOUBLES, "--retarget-run-timeout", "2").assert_outcomes(passed=1, xfailed=1)
+
+
+def test_what_is_skipped_is_not_even_compiled(project: Project) -> None:
+    project.doubles(a="compile: hang", b="f: pass")
+    expecting(project, rule("a", outcome="skip", issue="x/1"))
+    result = project.run(*DOUBLES, "-rs")
+    result.assert_outcomes(passed=2, skipped=2)
+    assert "skipped: known (x/1) (2 targets)" in result.outlines
+    assert not (project.path / "suites/a.mlir.pid").exists()
+
+
+def test_ignoring_expectations_shows_everything_raw(project: Project) -> None:
+    project.doubles(a="compile: fail", b="f: pass")
+    expecting(project, rule("a", "compile"), rule("b", "compare"), rule("nothing", "compile"))
+    for option in ("--retarget-ignore-expectations", "--runxfail"):
+        result = project.run(*DOUBLES, option)
+        result.stdout.fnmatch_lines(["*1 failed, 2 passed, 1 blocked in*"])
+        assert block(result, "twice: a_dc")[0].startswith("compile: error: cannot fold the widget")
+
+
+def test_a_target_whose_worker_left_without_a_word_is_never_excused(project: Project) -> None:
+    project.doubles(a="f: leave")
+    expecting(project, rule("a", "run"))
+    result = project.run(*DOUBLES)
+    result.assert_outcomes(passed=1, failed=1)
+    assert block(result, "twice: a_dc_dr")[0].startswith("run: runner ended")
+
+
+def test_artifacts_from_another_host_are_judged_like_those_compiled_here(project: Project) -> None:
+    project.doubles(refused="compile: fail", crashes="compile: crash", differs="f: fail")
+    expecting(project, rule("refused", "compile"), rule("crashes", "crash"), rule("differs", "compare"))
+    project.run(*DOUBLES, "-m", "compile", "--retarget-export", "out").assert_outcomes(
+        passed=1, xfailed=2, deselected=3
+    )
+    result = project.run(*DOUBLES, "-m", "run", "--retarget-artifacts", "out")
+    result.assert_outcomes(xfailed=3, deselected=3)
+
+
+def test_how_it_failed_can_be_seen_of_a_known_failure_too(project: Project) -> None:
+    project.doubles(a="compile: fail")
+    expecting(project, rule("a", "compile"))
+    result = project.run(*DOUBLES, "--xfail-tb", "-rx")
+    lines = [line.strip("_ ") for line in result.outlines]
+    start = lines.index("twice: a_dc")
+    assert lines[start + 1] == "compile: error: cannot fold the widget"
+
+
+def test_known_failures_stand_in_junit_with_their_reason(project: Project) -> None:
+    project.doubles(a="compile: fail")
+    expecting(project, rule("a", "compile"))
+    project.run(*DOUBLES, "--junitxml=junit.xml")
+    skipped = ET.parse(project.path / "junit.xml").findall(".//testcase/skipped")  # noqa: S314
+    assert [(one.get("type"), one.get("message")) for one in skipped] == [
+        ("pytest.xfail", "known"),
+        ("pytest.xfail", "a_dc is expected to fail: known"),
+    ]
+
+
+# ---------------------------------------------------------------- flaky
+
+
+@ALONE_AND_XDIST
+def test_a_flaky_target_is_tried_again_and_counted_apart(project: Project, arguments: tuple[str, ...]) -> None:
+    project.doubles(a="f: fail-2", b="compile: fail-1\nf: pass", c="f: pass")
+    expecting(
+        project,
+        rule("a", "compare", outcome="flaky", retries=2),
+        rule("b", "compile", outcome="flaky", retries=1, when="compile"),
+        rule("c", "compare", outcome="flaky", retries=1),
+    )
+    result = project.run(*DOUBLES, *arguments, "-v", "--junitxml=junit.xml")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["*4 passed, 2 flaky in*"])
+    assert f"flaky: {ID}a_dc_dr passed at attempt 3 (known)" in result.outlines
+    assert f"flaky: {ID}b_dc passed at attempt 2 (known)" in result.outlines
+    result.stdout.fnmatch_lines([f"*{ID}a_dc_dr*" if arguments else f"{ID}a_dc_dr FLAKY*"])
+    cases = ET.parse(project.path / "junit.xml").findall(".//testcase[@name='a_dc_dr']")  # noqa: S314
+    properties = [(one.get("name"), one.get("value")) for one in cases[0].findall(".//property")]
+    assert ("retarget.attempts", "3") in properties
+    assert [name for name, _ in properties].count("retarget.stage") == 1
+
+
+def test_a_flaky_target_out_of_retries_fails_with_each_attempt(project: Project) -> None:
+    project.doubles(a="f: fail")
+    expecting(project, rule("a", "compare", outcome="flaky", retries=2))
+    result = project.run(*DOUBLES)
+    result.assert_outcomes(passed=1, failed=1)
+    lines = block(result, "twice: a_dc_dr")
+    assert lines[0].startswith("failed at each of 3 attempts: compare: 1 of 2 elements differ")
+    assert lines[2:6] == [
+        "attempt 1  compare: values differ",
+        "attempt 2  compare: values differ",
+        "attempt 3  compare: values differ",
+        "flaky by   suites/expectations.toml:1: known",
+    ]
+    assert "to reproduce this by hand:" in lines
+
+
+def test_a_flaky_target_that_fails_otherwise_is_not_tried_again(project: Project) -> None:
+    project.doubles(a="f: raise")
+    expecting(project, rule("a", "compare", outcome="flaky", retries=2))
+    result = project.run(*DOUBLES)
+    result.assert_outcomes(passed=1, failed=1)
+    assert block(result, "twice: a_dc_dr")[0].startswith("expected to fail at compare, but failed at run: ")
+
+
+# ---------------------------------------------------------------- rules that are faults
+
+
+@ALONE_AND_XDIST
+def test_an_expired_rule_excuses_nothing_and_ends_the_run_with_a_fault(
+    project: Project, arguments: tuple[str, ...]
+) -> None:
+    project.doubles(a="compile: fail", b="f: pass")
+    yesterday = date.today() - timedelta(days=1)
+    expecting(project, rule("a", "compile", until=yesterday), rule("b", "compile", until=yesterday))
+    result = project.run(*DOUBLES, *arguments)
+    result.stdout.fnmatch_lines(["*1 failed, 2 passed, 1 blocked in*"])
+    lines = block(result, "twice: a_dc")
+    assert lines[0].startswith(f"its expectation expired on {yesterday}: compile: error: cannot fold the widget")
+    assert [line.partition(": found")[0] for line in section(result, "expectations")] == [
+        "suites/expectations.toml:5: expectation[0].until",
+        "suites/expectations.toml:11: expectation[1].until",
+    ]
+    (project.path / "suites/a.mlir").write_text("f: pass")
+    assert project.run(*DOUBLES, *arguments, "-q").ret == 1
+
+
+@ALONE_AND_XDIST
+def test_a_rule_without_effect_fails_a_full_run_whatever_was_selected(
+    project: Project, arguments: tuple[str, ...]
+) -> None:
+    project.doubles(a="compile: fail", b="f: pass")
+    expecting(project, rule("a", "compile"), rule("bb", "compile"))
+    fault = (
+        "suites/expectations.toml:7: expectation[1].match: found 'bb', which names no module that this rule serves;"
+        " did you mean 'b'?"
+    )
+    for more in ((), ("-q",), ("-m", "run"), ("suites",)):
+        result = project.run(*DOUBLES, *arguments, *more)
+        assert result.ret == 1
+        assert section(result, "expectations")[0] == fault
+    for less in ((SUITE,), (f"{ID}b_dc",), ("suites/b.mlir",), ("--collect-only",)):
+        result = project.run(*DOUBLES, *arguments, *less)
+        assert result.ret == 0
+        result.stdout.no_fnmatch_line("*expectation?1?*")
+
+
+def test_a_rule_is_not_judged_where_suites_that_it_serves_were_left_out(project: Project) -> None:
+    project.doubles(b="f: pass")
+    project.write(
+        {
+            "expectations.toml": rule("other", "compare"),
+            "more/suite.toml": suite("more", kind="double", targets="doubles"),
+            "more/other.mlir": "f: fail",
+        }
+    )
+    assert project.run(*DOUBLES).ret == 0
+    assert project.run(*DOUBLES, "suites").ret == 0
+    assert project.run(*DOUBLES, "--ignore=more").ret == 0
+    (project.path / "more/other.mlir").rename(project.path / "more/else.mlir")
+    assert project.run(*DOUBLES).ret == 1
+
+
+def test_rules_that_contradict_each_other_are_told_when_collected(project: Project) -> None:
+    project.doubles(a="f: fail")
+    expecting(project, rule("a", "compare"), rule("a", "run"))
+    result = project.run(*DOUBLES)
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(
+        [
+            "suites/expectations.toml:6: expectation?1?: found another stage, signature, outcome or date than "
+            "expectation?0? at suites/expectations.toml:1, which is as specific and also matches a_dc_dr; *"
+        ]
+    )
+
+
+def test_a_file_of_expectations_named_on_the_command_line_says_what_to_do(project: Project) -> None:
+    project.doubles(a="f: pass")
+    expecting(project, rule("a", "compare"))
+    result = project.run(*DOUBLES, "suites/expectations.toml")
+    result.stdout.fnmatch_lines(["*suites/expectations.toml: holds expectations *such as: pytest suites"])
+
+
+# ---------------------------------------------------------------- the real compiler
+
+
+def test_rules_hold_for_the_real_compiler_and_its_drivers(project: Project) -> None:
+    project.cpu(refused=REFUSED, differs=DIFFERS, good=GOOD)
+    expecting(
+        project,
+        rule("refused", "compile", signature="'arith.addi' op operand #0 must be signless"),
+        rule("differs", "compare", signature="values differ", when="local-sync or local-task"),
+    )
+    result = project.run()
+    assert result.ret == 0
+    result.assert_outcomes(passed=4, xfailed=5)
+    assert "linalg  4 ok, 5 xfail" in result.outlines
+    assert project.run("--lf", "--lfnf=none").parseoutcomes() == {"deselected": 9}
+    raw = project.run("--retarget-ignore-expectations")
+    raw.stdout.fnmatch_lines(["*3 failed, 4 passed, 2 blocked in*"])
+
+
+def test_a_project_without_rules_shows_nothing_of_them(project: Project) -> None:
+    project.doubles(a="f: pass")
+    assert not Path(project.path / "suites/expectations.toml").exists()
+    result = project.run(*DOUBLES)
+    assert result.ret == 0
+    result.stdout.no_fnmatch_line("*expectation*")
