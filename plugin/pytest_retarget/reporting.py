@@ -14,6 +14,7 @@ from _pytest._code.code import ReprExceptionInfo
 from retarget.errors import display_path
 from retarget.expectations_verdict import excuse
 
+from .attribution import Attribution
 from .cachedir import cache_dir
 from .expected import AsExpected
 from .failures import PlainWhereItMust, error_repr
@@ -48,6 +49,7 @@ def activate(config: pytest.Config) -> None:
     if not config.pluginmanager.has_plugin(NAME):
         config.pluginmanager.register(Face(config), NAME)
         config.pluginmanager.register(RememberBlocked(config), f"{NAME}-lastfailed")
+        config.pluginmanager.register(Attribution(config), f"{NAME}-attribution")
         if config.stash[SETTINGS].update_expectations:
             from .update import UpdateExpectations
 

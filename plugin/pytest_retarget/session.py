@@ -19,7 +19,7 @@ from retarget.errors import RetargetError
 from retarget.extension import ComparesConfigs, MakesModules, UnavailableError
 from retarget.extensions import Registry
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig
-from retarget.outcomes import Artifact, CompileOutcome, DeviceInfo, Failure, RunOutcome, Stage
+from retarget.outcomes import Artifact, CompileOutcome, DeviceInfo, Failure, OutputComparison, RunOutcome, Stage
 from retarget.process import available_cores
 from retarget.run.artifact import OUTPUTS_INDEX
 from retarget.text import first_line
@@ -228,6 +228,10 @@ class Services:
         if self._scratch is None:
             self._scratch = tempfile.TemporaryDirectory(prefix="retarget-outputs-", ignore_cleanup_errors=True)
         return Path(tempfile.mkdtemp(dir=self._scratch.name))
+
+    def compare(self, folders: tuple[Path, Path], sides: tuple[str, str]) -> OutputComparison:
+        """Compare what two runs were recorded to give, exactly. `sides` are what the two are called."""
+        return self._runs().compare(folders, sides)
 
     def statistics(self) -> dict[str, float]:
         """Compiled, reused and failed compiles, and seconds of compiling, as plain numbers for xdist's channel."""

@@ -212,7 +212,13 @@ def section(result: pytest.RunResult, title: str) -> list[str]:
 
 def commands(lines: Sequence[str]) -> list[str]:
     """The commands with which a failure ends."""
-    return [line.strip() for line in lines[lines.index("to reproduce this by hand:") + 1 :] if line.strip()]
+    found: list[str] = []
+    for line in lines[lines.index("to reproduce this by hand:") + 1 :]:
+        if line.startswith("-----"):  # what the others did
+            break
+        if line.strip():
+            found.append(line.strip())
+    return found
 
 
 def shell(lines: list[str]) -> subprocess.CompletedProcess[str]:

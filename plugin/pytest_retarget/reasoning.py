@@ -1,0 +1,212 @@
+"""What the outcomes of a module's run targets say about the failure of one of them. Pure.
+
+Two run targets share an artifact if their module and compiler config are the same. Nothing is concluded from what did
+not run; a failure that was expected counts as a failure, and a pass that was not as a pass.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+__all__ = ["Seen", "conclusion", "listing", "reference", "unrun"]
+
+PASSED = frozenset({"passed", "flaky", "xpassed"})
+FAILED = frozenset({"failed", "xfailed"})
+
+_SHOWN = 12
+"""How many targets are listed; the others are counted."""
+_SUMMARY = 90
+"""Characters shown of why another target failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """One run target of a module, and what became of it.
+
+    `outcome` is `passed`, `flaky`, `xpassed` (passed, though expected to fail), `failed`, `xfailed`, `error`,
+    `skipped`, `blocked`, or empty: it has not run. `stage` and `signature` tell how it failed, as expectations do, and
+    `summary` is the tool's own line. `reason` is why it was skipped.
+    """
+
+    name: str
+    compiler: str
+    runtime: str
+    driver: str = ""
+    outcome: str = ""
+    stage: str = ""
+    signature: str = ""
+    summary: str = ""
+    reason: str = ""
+
+    @property
+    def passes(self) -> bool:
+        return self.outcome in PASSED
+
+    @property
+    def fails(self) -> bool:
+        """Whether the target itself failed. A failure without a stage is another's."""
+        return self.outcome in FAILED and bool(self.stage)
+
+    def is_like(self, other: Seen) -> bool:
+        """Whether both fail at one stage in one way. Values that differ may differ by other values."""
+        return (self.stage, self.signature) == (other.stage, other.signature)
+
+
+def conclusion(failing: Seen, others: Sequence[Seen]) -> str:
+    """Return one sentence or two on whose fault the failure looks like."""
+    same = _Group.of(failing, [other for other in others if other.compiler == failing.compiler])
+    cross = _Group.of(failing, [other for other in others if other.compiler != failing.compiler])
+    runtime = f"runtime config {failing.runtime}" + (f" (driver {failing.driver})" if failing.driver else "")
+    compiler = f"compiler config {failing.compiler}"
+    if same.passing:
+        return _points_to_runtime(failing, runtime, same, cross)
+    if same.ran:
+        return _points_to_compiler(compiler, same, cross)
+    return _without_the_artifact(failing, compiler, runtime, cross)
+
+
+def _points_to_runtime(failing: Seen, runtime: str, same: _Group, cross: _Group) -> str:
+    """The same artifact passes elsewhere."""
+    where = _list(other.runtime for other in same.passing)
+    if same.failing:
+        fails = _list([failing.runtime, *(other.runtime for other in same.failing)])
+        return f"This points to the runtime configs {fails}: the same artifact passes on {where}."
+    text = f"This points to {runtime}: the same artifact passes on {where}."
+    there = [other for other in cross.passing if other.runtime == failing.runtime]
+    if there:
+        text += f" But what {_compilers(there)} made of this module passes on {failing.runtime} too."
+    return text
+
+
+def _points_to_compiler(compiler: str, same: _Group, cross: _Group) -> str:
+    """The same artifact passes nowhere, and ran elsewhere."""
+    alike = not same.unlike
+    fails = f"its artifact fails {'alike on' if alike else 'on'} every runtime config it ran on"
+    fails += "" if alike else ", though not alike"
+    if not cross.ran:
+        return f"This points to {compiler}: {fails}. No other compiler config has run this module."
+    if not cross.failing:
+        return f"This points to {compiler}: {fails}, and what {_compilers(cross.passing)} made of this module passes."
+    if cross.passing:
+        return (
+            f"This points to {compiler} and what it has in common with {_compilers(cross.failing)}: {fails}, and what "
+            f"{_compilers(cross.passing)} made of this module passes."
+        )
+    if alike and not cross.unlike:
+        return (
+            "This points to the module, or to what it expects: every compiler config fails alike on every runtime "
+            "config it ran on."
+        )
+    return "Nothing is pointed to: nothing that ran this module passes, and it does not all fail alike."
+
+
+def _without_the_artifact(failing: Seen, compiler: str, runtime: str, cross: _Group) -> str:
+    """The artifact ran nowhere else."""
+    if not cross.ran:
+        return "Nothing is pointed to: nothing else has run this module."
+    there = [other for other in cross.passing if other.runtime == failing.runtime]
+    if not cross.failing and there:
+        return f"This points to {compiler}: what {_compilers(there)} made of this module passes on {failing.runtime}."
+    if not cross.failing:
+        return (
+            f"This points to {compiler} or to {runtime}, which nothing else has run this module on: what "
+            f"{_compilers(cross.passing)} made of it passes on {_list(other.runtime for other in cross.passing)}."
+        )
+    if cross.passing:
+        return (
+            f"This points to what {compiler} on {failing.runtime} has in common with "
+            f"{_list(f'{other.compiler} on {other.runtime}' for other in cross.failing)}, which failed as well; "
+            f"{_list(f'{other.compiler} on {other.runtime}' for other in cross.passing)} passed."
+        )
+    if not cross.unlike:
+        return "This points to the module, or to what it expects: every compiler config that ran it fails alike."
+    return "Nothing is pointed to: nothing that ran this module passes, and it does not all fail alike."
+
+
+def reference(failing: Seen, others: Sequence[Seen]) -> Seen | None:
+    """Return the passing target whose outputs tell most about a failure: first of all, of the same artifact."""
+    passing = [other for other in others if other.passes]
+    return min(
+        passing,
+        key=lambda other: (other.compiler != failing.compiler, other.runtime != failing.runtime),
+        default=None,
+    )
+
+
+def unrun(others: Iterable[Seen]) -> list[str]:
+    """Return the names of those that were not asked to run."""
+    return [other.name for other in others if not other.outcome]
+
+
+def listing(failing: Seen, others: Sequence[Seen]) -> Iterator[str]:
+    """Yield a line for each of the others, those of the same artifact first."""
+    ordered = sorted(others, key=lambda other: other.compiler != failing.compiler)
+    shown, rest = ordered[:_SHOWN], ordered[_SHOWN:]
+    if len(rest) == 1:
+        shown, rest = ordered, []
+    width = max((len(other.name) for other in shown), default=0)
+    for other in shown:
+        yield f"  {other.name.ljust(width)}  {_told(failing, other)}"
+    if rest:
+        counts = Counter(other.outcome or "not run" for other in rest)
+        yield f"  … {len(rest)} more: {', '.join(f'{count} {word}' for word, count in counts.items())}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Group:
+    """Those of a number of targets that ran to a verdict."""
+
+    passing: tuple[Seen, ...]
+    failing: tuple[Seen, ...]
+    unlike: tuple[Seen, ...]
+
+    @classmethod
+    def of(cls, failing: Seen, others: Sequence[Seen]) -> _Group:
+        failed = tuple(other for other in others if other.fails)
+        return cls(
+            passing=tuple(other for other in others if other.passes),
+            failing=failed,
+            unlike=tuple(other for other in failed if not other.is_like(failing)),
+        )
+
+    @property
+    def ran(self) -> bool:
+        return bool(self.passing or self.failing)
+
+
+def _told(failing: Seen, other: Seen) -> str:
+    how = f"{other.stage}: {_clipped(other.summary)}" if other.stage else other.reason
+    if other.outcome in _PLAIN:
+        return _PLAIN[other.outcome]
+    if other.outcome == "blocked" or (other.outcome == "xfailed" and not other.stage):
+        return how or other.outcome
+    word = other.outcome
+    if word == "failed" and other.is_like(failing):
+        word = "failed alike"
+    elif word == "xfailed":
+        word = "failed as expected"
+    return f"{word}: {how}" if how else word
+
+
+_PLAIN = {
+    "": "not run",
+    "passed": "passed",
+    "flaky": "passed at another attempt",
+    "xpassed": "passed, though expected to fail",
+}
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= _SUMMARY else f"{text[: _SUMMARY - 1]}…"
+
+
+def _compilers(group: Iterable[Seen]) -> str:
+    return _list(other.compiler for other in group)
+
+
+def _list(words: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`; each once."""
+    once = list(dict.fromkeys(words))
+    return once[0] if len(once) == 1 else f"{', '.join(once[:-1])} and {once[-1]}"

@@ -1,0 +1,269 @@
+"""What a failure says of the other targets of its module."""
+
+from __future__ import annotations
+
+from acceptance_support import DOUBLES, GOOD, Project, block, commands, suite
+
+CONFIGS = """\
+root = true
+
+[[compiler_config]]
+name = "good"
+compiler = "double"
+
+[[compiler_config]]
+name = "bad"
+compiler = "double"
+
+[[compiler_config]]
+name = "other"
+compiler = "double"
+
+[[runtime_config]]
+name = "one"
+driver = "double-device"
+
+[[runtime_config]]
+name = "two"
+driver = "double-device"
+
+[[runtime_config]]
+name = "away"
+driver = "double-device"
+device = "absent"
+
+[[target_config]]
+name = "doubles"
+compiler = ["good", "bad", "other"]
+runtimes = ["one", "two"]
+"""
+
+FACULTIES = """\
+from doubles import *
+import doubles
+
+
+class Faulty(doubles.DoubleDevice):
+    def __init__(self, config):
+        super().__init__(config)
+        self._config = config
+
+    def load(self, artifact):
+        compiler, _, text = artifact.decode().partition("\\n")
+        lines = text.split("\\n")
+        told = [line for line in lines if line.startswith("@")]
+        for line in told:
+            where, _, behaviour = line[1:].partition(" ")
+            if where in (f"{compiler}/{self._config.name}", f"{compiler}/*", f"*/{self._config.name}"):
+                return doubles.DoubleProgram("\\n".join([lines[0], f"f: {behaviour}"]))
+        return doubles.DoubleProgram("\\n".join([lines[0], "f: pass"]))
+
+
+class FaultyDriver(doubles.DoubleDriver):
+    def open(self, config):
+        if "absent" in config.devices:
+            return super().open(config)
+        return Faulty(config)
+
+    def functions(self, artifact):
+        return Faulty(None).load(artifact).functions
+
+
+class FaultyCompiler(doubles.DoubleCompiler):
+    def resolve(self, config, flags):
+        return Resolved(build_id="double-1", flags=(config.name,), facts=(("folder", str(Path.cwd())),))
+
+    def compile(self, request):
+        text = f"{request.resolved.flags[0]}\\n{request.source_path}\\n{request.source.decode()}"
+        return Compiled(artifact=text.encode())
+
+
+@hookimpl
+def retarget_compilers():
+    return [FaultyCompiler()]
+
+
+@hookimpl
+def retarget_drivers():
+    return [FaultyDriver()]
+
+
+@hookimpl
+def retarget_case_loaders():
+    return [doubles.DoubleCases()]
+"""
+"""Doubles whose modules say which compiler's artifact misbehaves on which runtime config: `@bad/one fail`."""
+
+SECTION = "what the others did"
+
+
+def faulty(project: Project, more: str = "", **modules: str) -> None:
+    project.write(
+        {"matrix.toml": CONFIGS, "suites/suite.toml": suite("twice", kind="double", targets="doubles") + more}
+    )
+    project.write({f"suites/{name}.mlir": text for name, text in modules.items()})
+    project.write({"faulty.py": FACULTIES, "doubles.py": DOUBLES.read_text()})
+
+
+def told(lines: list[str]) -> list[str]:
+    """The lines of the section in a failure."""
+    start = next(at for at, line in enumerate(lines) if line.strip("- ") == SECTION)
+    return lines[start + 1 :]
+
+
+RUN = ("--retarget-extension", "faulty", "-p", "no:cacheprovider")
+
+
+def test_one_runtime_config_of_several_is_pointed_to(project: Project) -> None:
+    faulty(project, m="@bad/one fail\n")
+    result = project.run(*RUN)
+    result.assert_outcomes(passed=8, failed=1)
+    lines = told(block(result, "twice: m_bad_one"))
+    assert lines[0] == (
+        "This points to runtime config one (driver double-device): the same artifact passes on two. "
+        "But what good and other made of this module passes on one too."
+    )
+    assert "  m_bad_two    passed" in lines
+    assert "  m_good_one   passed" in lines
+    difference = next(line for line in lines if line.startswith("run once more"))
+    assert difference.startswith(
+        "run once more, the outputs of bad/one and bad/two differ most in f, check 1: "
+        "1 of 2 elements differ, first at [1]: bad/one 3.0, bad/two 2.0 "
+        "(max abs error 1 at [1], max rel error 0.5 at [1]"
+    )
+    assert "to compare them by hand: retarget compare suites/m.mlir --configs bad/one,bad/two" in lines
+    assert not any(line.startswith("to run what has not run") for line in lines)
+
+
+def test_one_compiler_config_of_several_is_named_with_the_worst_mismatch(project: Project) -> None:
+    faulty(project, m="@bad/* fail\n")
+    result = project.run(*RUN)
+    result.assert_outcomes(passed=7, failed=2)
+    for runtime, another in (("one", "two"), ("two", "one")):
+        lines = told(block(result, f"twice: m_bad_{runtime}"))
+        assert lines[0] == (
+            "This points to compiler config bad: its artifact fails alike on every runtime config it ran on, and what "
+            "good and other made of this module passes."
+        )
+        assert any(line.startswith(f"  m_bad_{another}") and "failed alike: compare: " in line for line in lines)
+    assert any(
+        line.startswith("run once more, the outputs of bad/one and good/one differ most in f, check 1: 1 of 2 elements")
+        for line in told(block(result, "twice: m_bad_one"))
+    )
+
+
+def test_a_crash_points_to_the_runtime_config_that_crashes(project: Project) -> None:
+    faulty(project, m="@*/one crash\n")
+    result = project.run(*RUN, "-k", "m_bad or m_good")
+    result.assert_outcomes(passed=4, failed=2, deselected=3)
+    lines = told(block(result, "twice: m_bad_one"))
+    assert lines[0] == "This points to runtime config one (driver double-device): the same artifact passes on two."
+    assert any("m_good_one" in line and "failed alike: crash: runner crashed" in line for line in lines)
+    assert any(line.split() == ["m_other_one", "not", "run"] for line in lines)
+    assert (
+        "to run what has not run: pytest suites/suite.toml::twice::m_other_one suites/suite.toml::twice::m_other_two"
+        in lines
+    )
+    assert not any(line.startswith("run once more") for line in lines)
+
+
+def test_what_every_target_does_points_to_the_module(project: Project) -> None:
+    faulty(project, m="@good/* fail\n@bad/* fail\n@other/* fail\n")
+    result = project.run(*RUN)
+    lines = told(block(result, "twice: m_other_two"))
+    assert lines[0].startswith("This points to the module, or to what it expects: every compiler config fails alike")
+
+
+def test_nothing_is_said_of_what_did_not_run_but_how_to_run_it(project: Project) -> None:
+    faulty(project, m="@bad/one fail\n")
+    result = project.run(*RUN, "suites/suite.toml::twice::m_bad_one")
+    result.assert_outcomes(failed=1)
+    lines = told(block(result, "twice: m_bad_one"))
+    assert lines[0] == "Nothing is pointed to: nothing else has run this module."
+    command = next(line for line in lines if line.startswith("to run what has not run: pytest "))
+    assert command.count("suites/suite.toml::twice::m_") == 5
+    again = project.run(*RUN, *command.removeprefix("to run what has not run: pytest ").split())
+    again.assert_outcomes(passed=5)
+
+
+def test_skipped_and_expected_failures_are_told_as_such(project: Project) -> None:
+    expectation = (
+        '[[expectation]]\nmatch = "m"\nwhen = "bad and two"\nstage = "compare"\noutcome = "xfail"\nreason = "known"\n'
+    )
+    faulty(project, expectation, m="@bad/* fail\n")
+    project.write({"matrix.toml": CONFIGS.replace('["one", "two"]', '["one", "two", "away"]')})
+    result = project.run(*RUN)
+    result.assert_outcomes(passed=7, failed=1, skipped=3, xfailed=1)
+    lines = told(block(result, "twice: m_bad_one"))
+    assert lines[0].startswith("This points to compiler config bad: its artifact fails alike on every runtime config")
+    assert any("m_bad_two" in line and "failed as expected: compare: 1 of 2 elements differ" in line for line in lines)
+    assert any("m_bad_away" in line and "skipped: away: no double device is plugged in" in line for line in lines)
+
+
+def test_it_is_the_same_under_xdist(project: Project) -> None:
+    faulty(project, m="@bad/* fail\n", n="@bad/one fail\n")
+    result = project.run(*RUN, "-n", "2")
+    result.assert_outcomes(passed=15, failed=3)
+    lines = told(block(result, "twice: m_bad_one"))
+    assert lines[0].startswith("This points to compiler config bad: ")
+    assert any(line.startswith("run once more, the outputs of bad/one and good/one differ most in f") for line in lines)
+    assert told(block(result, "twice: n_bad_one"))[0].startswith("This points to runtime config one")
+
+
+def test_commands_and_the_one_line_summary_stay_as_they_are(project: Project) -> None:
+    faulty(project, m="@bad/one fail\n")
+    result = project.run(*RUN, "-rf")
+    lines = block(result, "twice: m_bad_one")
+    assert any("double-run" in line for line in commands(lines))
+    result.stdout.fnmatch_lines(["FAILED suites/suite.toml::twice::m_bad_one - compare: 1 of 2 elements differ*"])
+
+
+WRONG_ON_VMVX = """\
+func.func @add() {
+  %a = util.unfoldable_constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %b = arith.addf %a, %a : tensor<3xf32>
+  check.expect_eq_const(%b, dense<[2.0, 4.0, 7.0]> : tensor<3xf32>) : tensor<3xf32>
+  return
+}
+"""
+
+TWO_BACKENDS = """\
+root = true
+
+[[compiler_config]]
+name = "vmvx"
+compiler = "iree"
+flags = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"]
+
+[[compiler_config]]
+name = "llvm-cpu"
+compiler = "iree"
+flags = [
+    "--iree-hal-target-device=local",
+    "--iree-hal-local-target-device-backends=llvm-cpu",
+    "--iree-llvmcpu-target-cpu=host",
+]
+
+[[runtime_config]]
+name = "sync"
+driver = "local-sync"
+
+[[runtime_config]]
+name = "task"
+driver = "local-task"
+
+[[target_config]]
+name = "cpu"
+compiler = ["vmvx", "llvm-cpu"]
+runtimes = ["sync", "task"]
+"""
+
+
+def test_with_a_real_compiler_a_wrong_expectation_points_to_the_module(project: Project) -> None:
+    project.write({"matrix.toml": TWO_BACKENDS, "suites/suite.toml": suite()})
+    project.write({"suites/wrong.mlir": WRONG_ON_VMVX, "suites/good.mlir": GOOD})
+    result = project.run()
+    result.assert_outcomes(passed=8, failed=4)
+    lines = told(block(result, "linalg: wrong_llvm-cpu_task"))
+    assert lines[0].startswith("This points to the module, or to what it expects: every compiler config fails alike")
+    assert any("wrong_vmvx_sync" in line and "failed alike: compare: 1 of 3 elements differ" in line for line in lines)
