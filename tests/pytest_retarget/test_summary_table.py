@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
-from pytest_retarget.summary import Record, Tally, count_text
+from pytest_retarget.summary import PASSED, Record, Tally, count_text
 
 RUNTIMES = ("", "local-sync", "local-task")
 
@@ -146,6 +147,22 @@ def test_what_the_store_mended_is_told_once() -> None:
     assert lines(made) == ["linalg  6 ok", "note: entry x was damaged and is compiled again"]
 
 
+def test_known_failures_leave_a_suite_one_line() -> None:
+    assert lines(tally(*ALL_WELL, ("metal", "", "xfailed"))) == ["linalg  6 ok, 1 xfail"]
+
+
+def test_flaky_targets_are_counted_and_listed_apart() -> None:
+    made = tally(*ALL_WELL)
+    record = Record(file="a/suite.toml", suite="linalg", compiler="vmvx", reason="x_vmvx passed at attempt 2 (known)")
+    made.add(record, "flaky")
+    found = list(made.lines(width=80, verbosity=0))
+    assert [line.text for line in found] == ["linalg  6 ok, 1 flaky", "flaky: x_vmvx passed at attempt 2 (known)"]
+    assert not any(line.fine for line in found)
+
+
 def test_a_record_survives_as_builtin_types() -> None:
     record = Record(file="f", suite="s", compiler="c", runtime="r", reason="why", devices=("a", "b"), key="k", line=3)
+    for observed in (None, PASSED, ("crash", "SIGFPE")):
+        seen = replace(record, target="t", module="m", tags=("x", "y"), observed=observed)
+        assert Record.from_plain(json.loads(json.dumps(seen.to_plain()))) == seen
     assert Record.from_plain(json.loads(json.dumps(record.to_plain()))) == record

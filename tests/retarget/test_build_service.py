@@ -206,6 +206,21 @@ def test_a_fault_of_the_extension_is_told_and_not_stored(make: Make, tmp_path: P
     assert make().result(target).reused is False
 
 
+def test_a_failure_is_forgotten_here_and_in_the_store_when_it_is_to_be_tried_again(
+    make: Make, tmp_path: Path, log: Path
+) -> None:
+    failing, passing = compile_target(tmp_path, "bad", "@refuse bad"), compile_target(tmp_path, "good", "pass good")
+    service = make()
+    assert service.result(failing).failure is not None
+    service.result(passing)
+    count = len(compiles(log))
+    for target in (failing, passing):
+        service.retry(target)
+        service.result(target)
+    assert len(compiles(log)) == count + 1
+    service.retry(compile_target(tmp_path, "never", "asked"))
+
+
 def test_a_configs_environment_reaches_its_compiles_and_no_others(make: Make, tmp_path: Path) -> None:
     service = make()
     plain = service.result(compile_target(tmp_path, "a", "@env MODE\n"))

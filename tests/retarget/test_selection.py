@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from retarget.errors import RetargetError
 from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig
-from retarget.selection import compile_selector
+from retarget.selection import ExpressionError, compile_selector, terms
 from retarget.tags import marks
 
 ORIGIN = Origin(file=Path("suite.toml"), key_path="module_test_suite[0]")
@@ -134,3 +134,19 @@ def test_pytest_says_the_same(expression: str) -> None:
             compile_selector(expression)
     else:
         assert [compile_selector(expression)(target) for target in (COMPILED, RUN)] == expected
+
+
+def test_the_words_of_an_expression_are_told_with_their_columns_and_what_each_selects() -> None:
+    found = terms("llvm-cpu and not (driver(name='vulkan') or x )")
+    assert [(term.text, term.column, term.selector(COMPILED), term.selector(RUN)) for term in found] == [
+        ("llvm-cpu", 1, True, True),
+        ("driver(name='vulkan')", 19, False, True),
+        ("x", 44, False, False),
+    ]
+    assert terms(" ") == ()
+
+
+def test_a_fault_of_an_expression_can_be_told_without_the_option() -> None:
+    with pytest.raises(ExpressionError) as caught:
+        terms("a and")
+    assert caught.value.fault == "column 6: found the end, expected a word, 'not' or '('"

@@ -73,6 +73,16 @@ def test_a_crash_or_timeout_is_refused(store: Store, kind: dict[str, object]) ->
     assert store.lookup(KEY) is None
 
 
+def test_only_a_failure_can_be_forgotten(store: Store) -> None:
+    failure = Failure(stage=Stage.COMPILE, summary="no")
+    store.put_failure("a" * 64, failure, seconds=1, diagnostics="")
+    put(store, "b" * 64, b"artifact")
+    for key in ("a" * 64, "b" * 64, "c" * 64):
+        store.forget_failure(key)
+    assert store.lookup("a" * 64) is None
+    assert store.lookup("b" * 64) is not None
+
+
 @pytest.mark.parametrize("damage", [b"", b"ARTIFACT and more", b"ARTIFAKT"])
 def test_a_damaged_artifact_is_dropped_and_noted(store: Store, damage: bytes) -> None:
     path = put(store, KEY, b"ARTIFACT")
