@@ -19,7 +19,7 @@ from retarget.toml_text import faults_of
 
 from .arrays import Maker, dtype_named, fitted
 from .faults import ValueFaultError
-from .files import CasesFile, Reference, WrittenCase
+from .files import CasesFile, Reference, WrittenCase, agreed_config
 from .literals import literal
 from .reference import References
 from .tables import FillTable, ValuesTable
@@ -52,17 +52,17 @@ def make_case(
     name: str,
     request: CaseRequest,
     references: References,
-    agree_with: str,
 ) -> Case:
     """Return the case. Its values are made by `read`, which raises `FaultsError` for what does not fit the function."""
     function = written.function or (request.functions[0].name if len(request.functions) == 1 else "")
+    agreement = written.agreement
     reading = _Reading(file=file, written=written, name=name, request=request, references=references)
     return Case(
         name=name,
         function=function,
         read=reading.read,
         tolerances=tolerances(file.tolerance, written.tolerance),
-        agree_with=agree_with,
+        agree_with="" if agreement is None else agreement.config(request.compiler) or "",
     )
 
 
@@ -85,6 +85,8 @@ class _Reading:
         inputs = self._arrays("inputs", written.inputs, arguments, function, function.arguments)
         if written.reference is not None:
             return CaseData(inputs=inputs, expected=self._computed(written.reference, inputs, results, function))
+        if written.agreement is not None:
+            agreed_config(self.file, written.agreement, self.request.compiler)  # or there is nothing to agree with
         if written.expected is None:
             return CaseData(inputs=inputs)
         count = len(results) if results is not None else None

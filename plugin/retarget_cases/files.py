@@ -23,7 +23,16 @@ from .tolerance_tables import read_overrides
 from .tolerances import Overrides
 from .values import Value, read_value
 
-__all__ = ["SUFFIX", "CasesFile", "Reference", "WrittenCase", "cases_file_of", "module_stem", "read_cases_file"]
+__all__ = [
+    "SUFFIX",
+    "CasesFile",
+    "Reference",
+    "WrittenCase",
+    "agreed_config",
+    "cases_file_of",
+    "module_stem",
+    "read_cases_file",
+]
 
 SUFFIX = ".cases.toml"
 
@@ -75,6 +84,16 @@ def cases_file_of(source: Path) -> Path:
 def module_stem(source: Path) -> str:
     """Return a module's file name without its suffix."""
     return source.name.removesuffix(source.suffix)
+
+
+def agreed_config(file: CasesFile, agreement: Agreement, compiler: str) -> str:
+    """Return the config to agree with. Raises `FaultsError` where no rule is for `compiler`."""
+    config = agreement.config(compiler)
+    if config is None:
+        known = ", ".join(pattern for pattern, _ in agreement.rules)
+        expected = f"expected one of {known} to match it; '*' matches every config"
+        raise file.fault(agreement.place, f"found nothing to agree with for compiler config {compiler!r}, {expected}")
+    return config
 
 
 def read_cases_file(path: Path, folder: Path) -> CasesFile:

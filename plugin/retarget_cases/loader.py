@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retarget.errors import Fault, FaultsError, did_you_mean
-from retarget.extension import Case, CaseRequest
-from retarget.model import Module
+from retarget.extension import Case, CaseRequest, RunPlan
+from retarget.model import Module, RuntimeConfig
+from retarget.run_case import run_case_command
 
-from .files import SUFFIX, CasesFile, WrittenCase, cases_file_of, module_stem, read_cases_file
+from .files import SUFFIX, WrittenCase, agreed_config, cases_file_of, module_stem, read_cases_file
 
 if TYPE_CHECKING:
     from retarget.extension import FunctionInfo
@@ -57,10 +58,19 @@ class CasesLoader:
         configs: dict[str, None] = {}
         for file in (read_cases_file(path, folder) for path in module.data):
             for case in file.cases:
-                config = _agrees_with(file, case, compiler)
-                if config and config != compiler:
+                config = None if case.agreement is None else agreed_config(file, case.agreement, compiler)
+                if config is not None and config != compiler:
                     configs[config] = None
         return tuple(configs)
+
+    def run_case_outside(
+        self, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
+    ) -> RunPlan | None:
+        """Return the `python -m retarget.run_case` command of a case."""
+        argv = run_case_command(
+            kind=self.kind, config=config, artifact=artifact, module=module, folder=folder, case=case
+        )
+        return RunPlan(argv=argv)
 
     def parameters(self, request: CaseRequest) -> Sequence[tuple[str, Path]]:
         """Return the parameter archives that the cases file names, by scope. Raises `FaultsError`."""
@@ -80,31 +90,9 @@ class CasesLoader:
         for file in (read_cases_file(path, request.folder) for path in request.data):
             names = _names(file.cases, request.functions)
             for written, name in zip(file.cases, names, strict=True):
-                agree_with = _agrees_with(file, written, request.compiler)
-                case = make_case(
-                    file=file,
-                    written=written,
-                    name=name,
-                    request=request,
-                    references=references,
-                    agree_with=agree_with or "",
-                )
+                case = make_case(file=file, written=written, name=name, request=request, references=references)
                 cases.append(case)
         return cases
-
-
-def _agrees_with(file: CasesFile, case: WrittenCase, compiler: str) -> str | None:
-    """Return the config that a case is to agree with; None where it is compared with something else."""
-    if case.agreement is None:
-        return None
-    config = case.agreement.config(compiler)
-    if config is None:
-        known = ", ".join(pattern for pattern, _ in case.agreement.rules)
-        expected = f"expected one of {known} to match it; '*' matches every config"
-        raise file.fault(
-            case.agreement.place, f"found nothing to agree with for compiler config {compiler!r}, {expected}"
-        )
-    return config
 
 
 def _names(cases: Sequence[WrittenCase], functions: Sequence[FunctionInfo]) -> Sequence[str]:

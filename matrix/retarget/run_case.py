@@ -1,0 +1,161 @@
+"""Runs the cases of one module by hand: `python -m retarget.run_case --kind=… --driver=… --artifact=… FILE…`.
+
+    --kind=KIND         the case loader, as in `module_test_suite.kind`
+    --driver=NAME       a driver of any installed extension: local-sync, vulkan, opencl, …
+    --device=DEVICE     as in `runtime_config.devices`; repeat for several. The driver's default device if left out
+    --artifact=FILE     what the module was compiled to
+    --folder=FOLDER     the suite's folder, which data may not leave; the module's own if left out
+    --entry=NAME        which program of the module's file, where it describes several
+    --case=NAME         the case to run; all if left out
+
+The first FILE is the module, the others are the files of its cases. Any other --name=value is a flag of the runtime.
+Results are judged as in a run of the suite; a case that agrees with another compiler config fails, because the results
+of that config are not there. Exit status: 0 if every case passed, 1 if one did not, 2 if the command line is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import RetargetError, did_you_mean
+from .extension import Case, CaseLoader, CaseRequest, DriverError, HasParameters, UnavailableError
+from .extensions import load_extensions
+from .messages import RunModule
+from .model import Module, Origin, RuntimeConfig
+from .outcomes import Failure, RunOutcome
+
+__all__ = ["main", "run_case_command"]
+
+
+def run_case_command(
+    *, kind: str, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
+) -> tuple[str, ...]:
+    """Return the command that runs a case (empty: all) of an artifact on a config's devices, without `run_under`."""
+    return (
+        sys.executable,
+        "-m",
+        "retarget.run_case",
+        f"--kind={kind}",
+        f"--driver={config.driver}",
+        *(f"--device={device}" for device in config.devices),
+        f"--artifact={artifact}",
+        *(() if folder == module.path.parent else (f"--folder={folder}",)),
+        *((f"--entry={module.entry}",) if module.entry else ()),
+        *((f"--case={case}",) if case else ()),
+        *config.flags,
+        str(module.path),
+        *map(str, module.data),
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run, and print a line per case and for each failure what differs. Return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m retarget.run_case", description="Run the cases of one module.")
+    parser.add_argument("--kind", required=True, metavar="KIND", help="case loader, such as cases")
+    parser.add_argument("--driver", required=True, metavar="NAME", help="such as local-sync, vulkan, opencl")
+    parser.add_argument("--device", action="append", default=[], metavar="DEVICE", help="device; repeat for several")
+    parser.add_argument("--artifact", required=True, type=Path, metavar="FILE", help="what the module compiled to")
+    parser.add_argument("--folder", type=Path, metavar="FOLDER", help="the suite's folder")
+    parser.add_argument("--entry", default="", metavar="NAME", help="program of the file, where it describes several")
+    parser.add_argument("--case", default="", metavar="NAME", help="case to run (all if left out)")
+    parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="the module, then the files of its cases")
+    options, flags = parser.parse_known_args(argv)
+    source, *data = (path.absolute() for path in options.files)
+    folder = source.parent if options.folder is None else options.folder.absolute()
+    if not source.is_relative_to(folder):
+        parser.error(f"{source} is not in --folder={folder}")
+    config = RuntimeConfig(
+        name="run_case",
+        driver=options.driver,
+        devices=tuple(options.device),
+        flags=tuple(flags),
+        origin=Origin(file=Path(__file__), key_path=""),
+    )
+    message = RunModule(
+        config=config,
+        artifact=options.artifact,
+        digest="",
+        kind=options.kind,
+        module=source.relative_to(folder).with_suffix("").as_posix(),
+        source=source,
+        data=tuple(data),
+        entry=options.entry,
+        folder=folder,
+        compiler="",
+    )
+    try:
+        outcome = _run(message, options.case)
+    except (DriverError, UnavailableError) as error:
+        _tell(f"error: {error}", error.hint)
+        return 1
+    except RetargetError as error:
+        _tell(f"error: {error}", "")
+        return 1
+    return _report(outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """The case of that name alone; all where it is empty. A `CaseLoader` for one run."""
+
+    loader: CaseLoader
+    case: str
+
+    @property
+    def kind(self) -> str:
+        return self.loader.kind
+
+    def parameters(self, request: CaseRequest) -> Sequence[tuple[str, Path]]:
+        return self.loader.parameters(request) if isinstance(self.loader, HasParameters) else ()
+
+    def load(self, request: CaseRequest) -> Sequence[Case]:
+        cases = self.loader.load(request)
+        chosen = [case for case in cases if self.case in {"", case.name}]
+        if cases and not chosen:
+            names = [case.name for case in cases]
+            msg = f"there is no case {self.case!r}; there are: {', '.join(names)}{did_you_mean(self.case, names)}"
+            raise RetargetError(msg)
+        return chosen
+
+
+def _run(message: RunModule, case: str) -> RunOutcome:
+    from .run.inside import run_inside  # it imports NumPy, which wording a command does without
+
+    registry = load_extensions()
+    loader = registry.case_loader(message.kind)
+    device = registry.driver(message.config.driver).open(message.config)
+    try:
+        return run_inside(device, _Chosen(loader, case), message, lambda _: None, str)  # type: ignore[arg-type]
+    finally:
+        device.close()
+
+
+def _report(outcome: RunOutcome) -> int:
+    for case in outcome.cases:
+        failure = case.failure
+        sys.stdout.write(f"{case.name}: {'passed' if failure is None else _words(failure)}\n")
+        for mismatch in case.mismatches:
+            sys.stdout.writelines(f"    {line}\n" for line in mismatch.report.splitlines())
+    if outcome.failure is not None and not outcome.cases:
+        _tell(f"error: {_words(outcome.failure)}", outcome.failure.hint)
+    return 0 if outcome.failure is None else 1
+
+
+def _words(failure: Failure) -> str:
+    return f"failed at {failure.stage.value}: {failure.text or failure.summary}"
+
+
+def _tell(text: str, hint: str) -> None:
+    sys.stderr.write(f"{text}\n{f'hint: {hint}' if hint else ''}".rstrip("\n") + "\n")
+
+
+if __name__ == "__main__":
+    status = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)  # a runtime's library may not be made to be unloaded, and say so at length
