@@ -25,7 +25,10 @@ from .tags import Mark, marks
 
 __all__ = ["shortest_expression"]
 
-_COMPILER, _RUNTIME, _DRIVER, _BACKEND, _DECLARED, _LAST = range(6)
+_COMPILER, _RUNTIME, _DRIVER, _SORT, _BACKEND, _DECLARED, _LAST = range(7)
+
+_NEGATED = 4
+"""How much less telling a pair of words is for each negation in it."""
 
 _MAX_PAIRED = 80
 """Words that are tried in pairs: the most telling ones."""
@@ -95,20 +98,21 @@ class _Space:
         return next((f"not {term.text}" for term in self._words if term.bits == unwanted), None)
 
     def two_words(self) -> str | None:
-        found = [
-            (one.rank + two.rank, order, text)
-            for one, two in itertools.combinations(self._words[:_MAX_PAIRED], 2)
-            for order, (bits, text) in enumerate(self._pairs(one, two))
-            if bits == self._wanted
-        ]
-        return min(found, key=lambda pair: pair[:2])[2] if found else None
+        words = itertools.combinations(self._words[:_MAX_PAIRED], 2)
+        found = [term for pair in words for term in self._pairs(*pair) if term.bits == self._wanted]
+        return min(found, key=lambda term: term.rank).text if found else None
 
-    def _pairs(self, one: _Term, two: _Term) -> Iterator[tuple[int, str]]:
-        yield one.bits | two.bits, f"{one.text} or {two.text}"
-        yield one.bits & two.bits, f"{one.text} and {two.text}"
-        yield one.bits & ~two.bits, f"{one.text} and not {two.text}"
-        yield two.bits & ~one.bits, f"{two.text} and not {one.text}"
-        yield self._all & ~(one.bits | two.bits), f"not {one.text} and not {two.text}"
+    def _pairs(self, one: _Term, two: _Term) -> Iterator[_Term]:
+        rank = one.rank + two.rank
+        if one.text in TARGET_SORTS or two.text not in TARGET_SORTS:
+            first, second = one, two
+        else:
+            first, second = two, one
+        yield _Term(f"{one.text} or {two.text}", one.bits | two.bits, rank)
+        yield _Term(f"{first.text} and {second.text}", one.bits & two.bits, rank)
+        yield _Term(f"{one.text} and not {two.text}", one.bits & ~two.bits, rank + _NEGATED)
+        yield _Term(f"{two.text} and not {one.text}", two.bits & ~one.bits, rank + _NEGATED)
+        yield _Term(f"not {one.text} and not {two.text}", self._all & ~(one.bits | two.bits), rank + 2 * _NEGATED)
 
     def several_words(self) -> str | None:
         """The way to list words that takes the fewest; of equally short ones the plainest, which stand first here."""
@@ -140,8 +144,9 @@ class _Space:
 
     def _conjunctions(self, words: Sequence[_Term]) -> list[_Term]:
         pairs = itertools.combinations(self._words[:_MAX_PAIRED], 2)
-        both = [_Term(f"{one.text} and {two.text}", one.bits & two.bits, one.rank + two.rank) for one, two in pairs]
-        return [*words, *sorted((term for term in both if term.bits), key=lambda term: term.rank)]
+        both = [term for pair in pairs for term in self._pairs(*pair) if term.bits and " and " in term.text]
+        plain = [term for term in both if "not " not in term.text]
+        return [*words, *sorted(plain, key=lambda term: term.rank)]
 
     def keyword_marks(self) -> str | None:
         """Marks tell configs apart even where one config's name is another one's tag."""
@@ -216,7 +221,7 @@ def _ranks(targets: Iterable[Target]) -> dict[str, int]:
     ranks: dict[str, int] = {}
     for target in targets:
         compiled = target.compile if isinstance(target, RunTarget) else target
-        of_target = dict.fromkeys((*TARGET_SORTS, compiled.suite), _LAST)
+        of_target = {compiled.suite: _LAST} | dict.fromkeys(TARGET_SORTS, _SORT)
         of_target |= dict.fromkeys(compiled.backends, _BACKEND)
         if isinstance(target, RunTarget):
             runtime = target.runtime
