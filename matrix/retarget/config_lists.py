@@ -75,18 +75,23 @@ class _RepeatedKeyError(ValueError):
 
 
 def _parse(text: str) -> Any:
+    repeated: list[str] = []
+
     def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         keys = [key for key, _ in pairs]
-        if repeated := next((key for index, key in enumerate(keys) if key in keys[:index]), ""):
-            raise _RepeatedKeyError(repeated, text)
+        repeated.extend(key for index, key in enumerate(keys) if key in keys[:index])
         return dict(pairs)
 
     try:
-        return json.loads(text, object_pairs_hook=table)  # json5 takes a hundred times as long
+        data = json.loads(text, object_pairs_hook=table)  # json5 takes a hundred times as long
     except json.JSONDecodeError:
         import json5
 
-        return json5.loads(text, object_pairs_hook=table)
+        repeated.clear()
+        data = json5.loads(text, object_pairs_hook=table)
+    if repeated:
+        raise _RepeatedKeyError(repeated[0], text)
+    return data
 
 
 def _syntax_fault(file: Path, error: ValueError) -> Fault:

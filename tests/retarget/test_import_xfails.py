@@ -1,0 +1,333 @@
+"""Config files of iree-test-suites become configs and few rules that say the same."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+from retarget.cli import main
+from retarget.config_lists import LISTS
+from retarget.declarations import DeclarationLoader
+from retarget.expansion import expand
+from retarget.expectations import RuleBook
+from retarget.extensions import Registry
+from retarget.model import CompileTarget
+
+CPU = """\
+{
+  "config_name": "cpu_llvm_sync",  // as its authors call it
+  "iree_compile_flags": [
+    "--iree-hal-target-backends=llvm-cpu",
+    "--iree-input-demote-f64-to-f32=false",
+  ],
+  "iree_run_module_flags": ["--device=local-sync"],
+  "skip_compile_tests": ["node/test_det"],
+  "skip_run_tests": [
+    // hangs
+    "node/test_loop"
+  ],
+  "expected_compile_failures": ["node/test_dft", "node/test_edge_pad"],
+  "expected_run_failures": ["node/test_mod", "node/test_top_k"],
+}
+"""
+GPU = """\
+{
+  "config_name": "gpu_vulkan",
+  "iree_compile_flags": ["--iree-hal-target-device=vulkan"],
+  "iree_run_module_flags": ["--device=vulkan://0", "--device_allocator=caching"],
+  "skip_compile_tests": [],
+  "skip_run_tests": [],
+  "expected_compile_failures": ["node/test_dft", "node/test_edge_pad", "node/test_loop"],
+  "expected_run_failures": ["node/test_top_k"]
+}
+"""
+MATRIX = """\
+# Taken over from cpu.json, gpu.json.
+
+[[compiler_config]]
+name = "cpu-llvm-sync"
+compiler = "iree"
+flags = ["--iree-hal-target-backends=llvm-cpu", "--iree-input-demote-f64-to-f32=false"]
+
+[[compiler_config]]
+name = "gpu-vulkan"
+compiler = "iree"
+flags = ["--iree-hal-target-device=vulkan"]
+
+[[runtime_config]]
+name = "local-sync"
+driver = "local-sync"
+
+[[runtime_config]]
+name = "vulkan"
+driver = "vulkan"
+device = "vulkan://0"
+flags = ["--device_allocator=caching"]
+
+[[target_config]]
+name = "cpu-llvm-sync"
+compiler = "cpu-llvm-sync"
+runtimes = ["local-sync"]
+
+[[target_config]]
+name = "gpu-vulkan"
+compiler = "gpu-vulkan"
+runtimes = ["vulkan"]
+"""
+EXPECTATIONS = """\
+# Taken over from cpu.json, gpu.json.
+
+[[expectation]]
+match = "node/test_det"
+when = "cpu-llvm-sync"
+outcome = "skip"
+reason = "taken over from skip_compile_tests of cpu_llvm_sync"
+
+[[expectation]]
+match = ["node/test_dft", "node/test_edge_pad"]
+stage = ["compile", "crash"]
+reason = "taken over from expected_compile_failures of cpu_llvm_sync, gpu_vulkan"
+
+[[expectation]]
+match = "node/test_loop"
+when = "gpu-vulkan"
+stage = ["compile", "crash"]
+reason = "taken over from expected_compile_failures of gpu_vulkan"
+
+[[expectation]]
+match = "node/test_loop"
+when = "local-sync"
+outcome = "skip"
+reason = "taken over from skip_run_tests of cpu_llvm_sync"
+
+[[expectation]]
+match = "node/test_mod"
+when = "local-sync"
+stage = ["load", "run", "compare", "crash"]
+reason = "taken over from expected_run_failures of cpu_llvm_sync"
+
+[[expectation]]
+match = "node/test_top_k"
+when = "run"
+stage = ["load", "run", "compare", "crash"]
+reason = "taken over from expected_run_failures of cpu_llvm_sync, gpu_vulkan"
+"""
+SUITE = """\
+[[module_test_suite]]
+name = "onnx"
+srcs = ["**/run_module_io_flags.txt"]
+kind = "run-module"
+targets = ["cpu-llvm-sync", "gpu-vulkan"]
+"""
+COUNTS = """\
+cpu-llvm-sync  6 entries, 5 rules
+gpu-vulkan     4 entries, 3 rules
+10 entries became 6 rules
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cpu.json").write_text(CPU)
+    (tmp_path / "gpu.json").write_text(GPU)
+    return tmp_path
+
+
+def test_configs_are_written_to_a_folder_with_the_counts(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import-xfails", "cpu.json", "gpu.json", "--output", "out", "--suite", "onnx"]) == 0
+    assert capsys.readouterr().out == COUNTS
+    assert (folder / "out/matrix.toml").read_text() == MATRIX
+    assert (folder / "out/expectations.toml").read_text() == EXPECTATIONS
+    assert (folder / "out/suite.toml").read_text() == SUITE
+
+
+def test_without_a_folder_they_are_printed_and_the_counts_go_to_stderr(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["import-xfails", "cpu.json", "gpu.json"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == f"# matrix.toml\n{MATRIX}\n# expectations.toml\n{EXPECTATIONS}"
+    assert printed.err == COUNTS
+
+
+def test_what_is_there_is_not_overwritten_unless_forced(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "matrix.toml").write_text("# mine\n")
+    assert main(["import-xfails", "cpu.json", "--output", "."]) == 1
+    assert capsys.readouterr().err == ".: found matrix.toml there already; --force replaces what is there\n"
+    assert (folder / "matrix.toml").read_text() == "# mine\n"
+    assert not (folder / "expectations.toml").exists()
+    assert main(["import-xfails", "cpu.json", "--output", ".", "--force"]) == 0
+    assert "cpu-llvm-sync" in (folder / "matrix.toml").read_text()
+
+
+def test_configs_that_run_alike_share_a_runtime_config(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import-xfails", "cpu.json", "cpu-O3=cpu.json"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.count("[[runtime_config]]") == 1
+    assert printed.out.count("[[compiler_config]]") == 2
+    assert printed.err.splitlines()[-1] == "12 entries became 4 rules"
+
+
+def test_configs_that_run_otherwise_on_one_driver_keep_their_names(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "other.json").write_text(GPU.replace("gpu_vulkan", "other").replace("vulkan://0", "vulkan://1"))
+    assert main(["import-xfails", "gpu.json", "other.json"]) == 0
+    out = capsys.readouterr().out
+    assert 'name = "gpu-vulkan"\ndriver = "vulkan"\ndevice = "vulkan://0"' in out
+    assert 'name = "other"\ndriver = "vulkan"\ndevice = "vulkan://1"' in out
+
+
+def test_an_entry_of_two_lists_is_taken_once_and_that_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = CPU.replace('["node/test_dft", ', '["node/test_dft", "node/test_det", ')
+    (folder / "cpu.json").write_text(text)
+    assert main(["import-xfails", "cpu.json"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err.startswith(
+        "note: cpu.json: node/test_det is in skip_compile_tests too; left out of expected_compile_failures\n"
+    )
+    assert printed.out.count("node/test_det") == 1
+
+
+EXPECTED_KEYS = f"config_name, iree_compile_flags, iree_run_module_flags, {', '.join(LISTS)}"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('["node/test_dft"', '["node/test_dft" 3', 'cpu.json:13:49: found a fault of JSON syntax: unexpected "3"'),
+        ('"config_name": "cpu_llvm_sync",', "", "cpu.json:1: config_name: found no config_name, expected one"),
+        ('"cpu_llvm_sync"', "3", "cpu.json:2: config_name: found a number, expected a name"),
+        ('"cpu_llvm_sync"', '"_"', "cpu.json:2: config_name: found '_', expected a name"),
+        (
+            '"expected_run_failures"',
+            '"expected_run_failure"',
+            "cpu.json:14: expected_run_failure: found an unknown key; did you mean 'expected_run_failures'?",
+        ),
+        (
+            '"expected_run_failures"',
+            '"zzz"',
+            f"cpu.json:14: zzz: found an unknown key; expected some of {EXPECTED_KEYS}",
+        ),
+        (
+            '["node/test_det"]',
+            '{"node/test_det": 1}',
+            "cpu.json:8: skip_compile_tests: found an object, expected a list of strings",
+        ),
+        (
+            '["node/test_det"]',
+            "[null]",
+            "cpu.json:8: skip_compile_tests[0]: found null, expected a string",
+        ),
+        (
+            '["node/test_det"]',
+            '[" "]',
+            "cpu.json:8: skip_compile_tests[0]: found an empty text, expected a flag or the name of a test",
+        ),
+        (
+            '"node/test_edge_pad"]',
+            '"node/test_edge_pad",\n "node/test_dft"]',
+            "cpu.json:14: expected_compile_failures[2]: found 'node/test_dft' a second time, expected it once",
+        ),
+        (
+            '"skip_run_tests"',
+            '"skip_compile_tests"',
+            "cpu.json:9: skip_compile_tests: found this key a second time, expected it once",
+        ),
+        (
+            "--device=local-sync",
+            "--trace",
+            "cpu.json: iree_run_module_flags: found no --device=…, expected one: it names the driver to run with",
+        ),
+    ],
+)
+def test_faults_have_their_place(
+    folder: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, message: str
+) -> None:
+    assert old in CPU
+    (folder / "cpu.json").write_text(CPU.replace(old, new, 1))
+    assert main(["import-xfails", "cpu.json", "gpu.json"]) == 1
+    assert capsys.readouterr().err == f"{message}\n"
+
+
+def test_all_faults_of_all_files_are_told_at_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "cpu.json").write_text("[]")
+    (folder / "gpu.json").write_bytes(b"\xff")
+    assert main(["import-xfails", "cpu.json", "gpu.json", "none.json"]) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "cpu.json:1: found a list, expected an object with config_name and lists",
+        "gpu.json: found the byte 0xff, expected UTF-8 text",
+        "none.json: cannot be read: No such file or directory; expected a config file",
+    ]
+
+
+def test_two_configs_of_one_name_are_a_fault_that_says_how_to_rename_one(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "gpu.json").write_text(GPU.replace("gpu_vulkan", "cpu-llvm-sync"))
+    assert main(["import-xfails", "cpu.json", "gpu.json"]) == 1
+    assert capsys.readouterr().err == (
+        "gpu.json: config_name: found the name 'cpu-llvm-sync', which cpu.json gives its config too; "
+        "expected another one: NAME=gpu.json gives it\n"
+    )
+
+
+def test_a_suite_needs_a_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import-xfails", "cpu.json", "--suite", "my suite"]) == 2
+    assert capsys.readouterr().err.startswith("retarget: argument --suite: found 'my suite', expected a name")
+
+
+TESTS = ("a", "b", "c", "d")
+CONFIGS = {
+    "x_one": ("--device=local-sync",),
+    "y_two": ("--device=local-sync",),
+    "z_three": ("--device=vulkan",),
+}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.fixed_dictionaries(
+        {
+            name: st.fixed_dictionaries({key: st.lists(st.sampled_from(TESTS), unique=True) for key in LISTS})
+            for name in CONFIGS
+        }
+    )
+)
+def test_each_entry_has_its_rule_and_nothing_else_has_one(lists: dict[str, dict[str, list[str]]]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for config, flags in CONFIGS.items():
+            head = {"config_name": config, "iree_compile_flags": [f"--{config}"], "iree_run_module_flags": flags}
+            (folder / f"{config}.json").write_text(json.dumps({**head, **lists[config]}))
+        files = [str(folder / f"{config}.json") for config in CONFIGS]
+        assert main(["import-xfails", *files, "--output", name, "--suite", "all"]) == 0
+        (folder / "suite.toml").write_text(
+            (folder / "suite.toml").read_text().replace("**/run_module_io_flags.txt", "*.mlir")
+        )
+        for test in TESTS:
+            (folder / f"{test}.mlir").touch()
+        (suite,) = DeclarationLoader().load_suite_file(folder / "suite.toml")
+    targets = expand(suite, Registry(compilers={}, drivers={}, case_loaders={}, origins={}))
+    assignment = RuleBook(suite.expectations).assign(targets)
+    assert not assignment.contradictions
+    for target in targets:
+        compiled = target if isinstance(target, CompileTarget) else target.compile
+        here, test = lists[compiled.compiler.name.replace("-", "_")], compiled.module.name
+        rule = assignment.rules.get(target.name)
+        said = ("", "") if rule is None else (rule.outcome, rule.reason.split()[3])
+        if test in here["skip_compile_tests"]:
+            assert said == ("skip", "skip_compile_tests")
+        elif target is compiled:
+            expected = ("xfail", "expected_compile_failures") if test in here["expected_compile_failures"] else ("", "")
+            assert said == expected
+        elif test in here["skip_run_tests"]:
+            assert said == ("skip", "skip_run_tests")
+        elif test not in here["expected_compile_failures"]:
+            expected = ("xfail", "expected_run_failures") if test in here["expected_run_failures"] else ("", "")
+            assert said == expected
