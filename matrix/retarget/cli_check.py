@@ -14,7 +14,7 @@ from .expansion import expand
 from .expectations import RuleBook
 from .expectations_faults import contradiction_faults
 from .expectations_ledger import Ledger
-from .extension import ChecksArtifacts
+from .extension import ChecksArtifacts, ChecksData
 from .extensions import Registry, load_extensions
 from .model import Origin, RunTarget, Suite, Target
 
@@ -54,6 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     if registry is not None:
         faults.update(dict.fromkeys(_unknown(loader, suites, registry)))
         for suite in suites:
+            faults.update(dict.fromkeys(_data_faults(suite, registry)))
             expanded = _expanded(suite, registry, faults)
             targets += expanded
             faults.update(dict.fromkeys(_judged(suite, expanded, registry, ledger)))
@@ -79,6 +80,14 @@ def _expanded(suite: Suite, registry: Registry, faults: dict[Fault, None]) -> Se
     except FaultsError as error:
         faults.update(dict.fromkeys(error.faults))
         return ()
+
+
+def _data_faults(suite: Suite, registry: Registry) -> Iterable[Fault]:
+    """Yield what is wrong with the files of a suite's cases, where their kind can tell."""
+    kind = registry.case_loaders.get(suite.kind)
+    if isinstance(kind, ChecksData):
+        for module in suite.modules:
+            yield from kind.data_faults(module, suite.folder)
 
 
 def _judged(suite: Suite, targets: Sequence[Target], registry: Registry, ledger: Ledger) -> Iterable[Fault]:

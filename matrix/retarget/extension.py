@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import pluggy
 
+from .errors import Fault
 from .model import CompilerConfig, CompileTarget, Module, RuntimeConfig
 from .outcomes import DeviceInfo
 
@@ -37,6 +38,7 @@ __all__ = [
     "CheckSink",
     "CheckedCase",
     "ChecksArtifacts",
+    "ChecksData",
     "ComparesConfigs",
     "CompileRequest",
     "Compiled",
@@ -379,6 +381,15 @@ class FindsModules(Protocol):
         Pure: reads files at and below `folder` only, and asks nothing of the machine. Runs in pytest's process, at
         collection. Raises `RetargetError` (`FaultsError` for several) for faulty files.
         """
+
+
+@runtime_checkable
+class ChecksData(Protocol):
+    """A case loader whose case files `retarget check` can judge without running anything."""
+
+    def data_faults(self, module: Module, folder: Path) -> Sequence[Fault]:
+        """Return what is wrong with the files that hold a module's cases. `folder` is the suite's. Pure; reads files at
+        and below `folder` only. The same faults fail the cases when they are run."""
 
 
 @runtime_checkable

@@ -229,9 +229,8 @@ def _unknown(name: str) -> str:
             "(driver, devices, flags) in matrix.toml"
         )
     guess = did_you_mean(name.replace("-", "_"), (*_JUDGING, *_PRINTING))
-    return (
-        f"found --{name}, expected a flag of iree-run-module that bears on a case: {', '.join(sorted(_JUDGING))}{guess}"
-    )
+    known = "" if guess else f": {', '.join(sorted(_JUDGING))}"
+    return f"found --{name}, expected a flag of iree-run-module that bears on a case{known}{guess}"
 
 
 def _example(name: str) -> str:

@@ -28,7 +28,7 @@ _SHOWN = 12
 
 
 class RunModuleCaseLoader:
-    """Implements `CaseLoader`, `FindsModules`, `HasParameters` and `RunsCasesOutside` of `retarget.extension`.
+    """Implements `CaseLoader`, and with it `FindsModules`, `ChecksData`, `HasParameters` and `RunsCasesOutside`.
 
     A module's flagfiles are its cases, named by stem; one alone is named by its function. A flagfile without
     `--expected_output` asks only that its call comes to an end. A faulty flagfile fails its own case, at stage load.
@@ -58,6 +58,16 @@ class RunModuleCaseLoader:
             Module(name=_module_name(path, folder, is_alone=alone[path.parent] == 1), path=path, data=tuple(data))
             for path, data in flagfiles.items()
         ]
+
+    def data_faults(self, module: Module, folder: Path) -> Sequence[Fault]:  # noqa: ARG002 - part of the protocol
+        """Return the faults of a module's flagfiles; their data files are looked at when a case is run."""
+        faults: list[Fault] = []
+        for path in module.data:
+            try:
+                parse_flagfile(path, read_text(path))
+            except FaultsError as error:
+                faults += error.faults
+        return faults
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
         """Return one case per flagfile. Faults are kept for the case, whose `read` raises them."""

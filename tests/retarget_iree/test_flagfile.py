@@ -9,6 +9,8 @@ import math
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from retarget.errors import FaultsError
 from retarget_iree.flagfile import FlagFile, parse_flagfile, read_text, split_flags
 from retarget_iree.flagvalues import Form
@@ -162,14 +164,24 @@ RUNTIME = (
 FORMS = "2x3xf32=1 2 3 4 5 6, 4xf32=0, 2x3xf32=@file.bin, @file.npy or a number"
 
 
+LIKELY = st.builds(
+    "--{}={}{}={}".format,
+    st.sampled_from(["input", "expected_output", "parameters", "expected_rtol"]),
+    st.sampled_from(["", "4x", "0x", "2x3x", "&", "x", "xx"]),
+    st.sampled_from(["f32", "i8", "i1", "cf64", "f8E5M2", "index", "@a.npy", "(ignored)"]),
+    st.text("0123456789.-+ex@*[], nafip\u0663", max_size=12),
+)
+
+
 @pytest.mark.parametrize(
     ("line", "column", "message"),
     [
         ("foo", 1, "found 'foo', expected a flag ('--name=value'), a comment ('#' or '//') or an empty line"),
         ("  -input=1", 3, "found '-input=1', expected a flag ('--name=value'), a comment ('#' or '//') or an empty line"),
         ("\ufeff--function=f", 1, "found a byte order mark, expected '--name=value'; save the file as UTF-8 without one"),
-        ("--inptu=1", 1, f"found --inptu, expected a flag of iree-run-module that bears on a case: {FLAGS}; did you mean 'input'?"),
-        ("--expected-output=1", 1, f"found --expected-output, expected a flag of iree-run-module that bears on a case: {FLAGS}; did you mean 'expected_output'?"),
+        ("--inptu=1", 1, "found --inptu, expected a flag of iree-run-module that bears on a case; did you mean 'input'?"),
+        ("--expected-output=1", 1, "found --expected-output, expected a flag of iree-run-module that bears on a case; did you mean 'expected_output'?"),
+        ("--batch=1", 1, f"found --batch, expected a flag of iree-run-module that bears on a case: {FLAGS}"),
         ("--device=local-task", 1, f"found --device, {RUNTIME}"),
         ("--task_topology_group_count=2", 1, f"found --task_topology_group_count, {RUNTIME}"),
         ("--flagfile=x.txt", 1, "found --flagfile, expected the flags themselves: a flagfile of a case includes no other"),
@@ -222,8 +234,7 @@ def test_all_faults_of_a_file_are_told_at_once_with_file_line_and_column() -> No
     with pytest.raises(FaultsError) as caught:
         parse("--function=f", "--inptu=1", "# fine", "  --input=2xi32=1 x", "bar", "--module=a.mlir", "--module=b.mlir")
     assert str(caught.value).splitlines() == [
-        f"flags.txt:2:1: found --inptu, expected a flag of iree-run-module that bears on a case: {FLAGS}; "
-        "did you mean 'input'?",
+        "flags.txt:2:1: found --inptu, expected a flag of iree-run-module that bears on a case; did you mean 'input'?",
         "flags.txt:4:19: found 'x', expected an integer from -2147483648 to 4294967295, for i32 "
         "(0x10 is hexadecimal, 010 octal)",
         "flags.txt:5:1: found 'bar', expected a flag ('--name=value'), a comment ('#' or '//') or an empty line",
@@ -250,3 +261,14 @@ def test_a_file_that_is_no_text_or_too_long_is_told(tmp_path: Path, monkeypatch:
     assert str(caught.value) == (
         "long.txt: found a flagfile of 4294967296 bytes, expected at most 67108864; keep values in .npy or .bin files"
     )
+
+
+@given(st.lists(st.one_of(st.text(max_size=30), LIKELY), max_size=6).map("\n".join))
+def test_any_text_is_read_or_refused_with_a_place_in_it(text: str) -> None:
+    try:
+        parse_flagfile(FILE, text)
+    except FaultsError as error:
+        lines = text.split("\n")
+        for fault in error.faults:
+            assert 1 <= fault.column <= len(lines[fault.line - 1]) + 1
+            assert fault.message.startswith("found ")

@@ -9,6 +9,7 @@ import iree.runtime as rt
 import numpy as np
 import pytest
 from iree_support import VMVX, VULKAN, Compile, OpenDevice, runtime_config
+from retarget.cli import main
 from retarget.errors import FaultsError
 from retarget.extension import CaseRequest, Device, DriverError, FunctionInfo, LoadsParameters
 from retarget.model import Module
@@ -166,6 +167,36 @@ def test_thresholds_become_tolerances_and_all_else_is_compared_by_bits() -> None
         "": (0, 0, True),
     }
     assert {name: rule.same_bits for name, rule in second.tolerances.items()} == {"": True}
+
+
+DECLARED = """\
+[[compiler_config]]
+name = "vmvx"
+compiler = "iree"
+
+[[target_config]]
+name = "cpu"
+compiler = "vmvx"
+runtimes = []
+
+[[module_test_suite]]
+name = "ops"
+kind = "run-module"
+srcs = ["**/*.txt"]
+targets = ["cpu"]
+"""
+
+
+def test_retarget_check_tells_the_faults_of_all_flagfiles(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write({"suite.toml": DECLARED, "a/m.mlir": "", "b/m.mlir": ""})
+    write({"a/f.txt": "--input=4xf32=1", "a/g.txt": "--inpt=5", "b/f.txt": "--input=4xf32=x"})
+    assert main(["check"]) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "a/g.txt:1:1: found --inpt, expected a flag of iree-run-module that bears on a case; did you mean 'input'?",
+        "b/f.txt:1:15: found 'x', expected a number, for f32",
+    ]
+    write({"a/g.txt": "--input=5", "b/f.txt": ""})
+    assert main(["check"]) == 0
 
 
 # ---------------------------------------------------------------- parameter files
