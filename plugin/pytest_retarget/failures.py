@@ -158,12 +158,13 @@ def strip_colour(text: str) -> str:
 
 
 def _case(case: CaseOutcome, failure: Failure, first: Failure) -> str:
-    """A failed function; what the headline says already is not said again."""
+    """A failed case; what the headline says already is not said again."""
     text = _message(failure)
     reports = [mismatch.report.strip("\n") for mismatch in case.mismatches]
     told = _join([text, *(report for report in reports if report not in text)])
     said = failure.summary == first.summary or (failure.stage == Stage.COMPARE and told)
-    head = f"function {case.name}" if said else f"function {case.name}: {failure.summary}"
+    head = f"{'function' if case.function in {'', case.name} else 'case'} {case.name}"
+    head += "" if said else f": {failure.summary}"
     return f"{head}:\n{_indent(told)}" if told else head
 
 
