@@ -39,6 +39,7 @@ _COMMANDS = {
     "list": _Command(module="cli_list", help="list targets, configs, suites or tags, as text or JSON"),
     "check": _Command(module="cli_check", help="check all declarations and what they name"),
     "explain": _Command(module="cli_explain", help="show where everything about one target comes from"),
+    "compare": _Command(module="cli_compare", help="run a module two ways and show how the outputs differ"),
     "devices": _Command(module="cli_devices", help="show what each driver finds on this machine"),
     "show": _Command(module="cli_show", help="print an artifact as text"),
     "schema": _Command(

@@ -114,7 +114,8 @@ class OutputComparison:
     """What two runs of a module gave, compared: `values` elements of `arrays` arrays of `cases` cases that both have.
 
     `differing` arrays differ; `first` comes first in the order run, `worst` has the largest error. `unmatched` are the
-    cases that one of the two did not finish, and whose name that is.
+    cases that one of the two did not finish, and whose name that is. Of `judged` cases the module itself says what it
+    expects.
     """
 
     cases: int
@@ -124,6 +125,7 @@ class OutputComparison:
     first: OutputDifference | None = None
     worst: OutputDifference | None = None
     unmatched: tuple[tuple[str, str], ...] = ()
+    judged: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,7 +34,7 @@ def compared(left: Path, right: Path, **tolerance: Any) -> OutputComparison:
 def test_equal_outputs_are_counted(tmp_path: Path) -> None:
     left = recorded(tmp_path / "a", f=([[1, 2]], [[3]]), g=([4], []))
     right = recorded(tmp_path / "b", f=([[1, 2]], [[3]]), g=([4], []))
-    assert compared(left, right) == OutputComparison(cases=2, arrays=3, values=4)
+    assert compared(left, right) == OutputComparison(cases=2, arrays=3, values=4, judged=1)
     assert [case.judged for case in read_outputs(left)] == [True, False]
 
 

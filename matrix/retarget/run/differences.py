@@ -63,6 +63,7 @@ def compare_outputs(folders: tuple[Path, Path], sides: tuple[str, str], toleranc
         first=first,
         worst=worst,
         unmatched=tuple(unmatched),
+        judged=sum(left[name].judged or right[name].judged for name in both),
     )
 
 

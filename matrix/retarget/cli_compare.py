@@ -1,0 +1,243 @@
+"""`retarget compare MODULE --configs a,b`: two ways to run a module, on the same inputs, and the first difference."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .availability import host_mismatch
+from .cli_support import read_declared
+from .errors import RetargetError, did_you_mean, display_path
+from .expansion import expand
+from .extension import Tolerance, UnavailableError
+from .extensions import Registry, load_extensions
+from .model import Module, RunTarget, Suite, Target
+from .outcomes import OutputComparison, OutputDifference, RunOutcome, Stage
+from .rerun import Rerunner
+from .text import first_line, strip_colour
+
+__all__ = ["add_arguments", "run"]
+
+_SUITE_FILE = "suite.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A module in a suite, with all its run targets."""
+
+    suite: Suite
+    module: Module
+    targets: tuple[RunTarget, ...]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `retarget compare`."""
+    parser.add_argument("module", help="a module: its file, or its name")
+    parser.add_argument(
+        "path",
+        nargs="*",
+        type=Path,
+        default=[Path()],
+        help="folders or suite files in which a module of that name is looked for (the current folder)",
+    )
+    parser.add_argument(
+        "--configs",
+        required=True,
+        metavar="A,B",
+        help="two compiler configs, or compiler/runtime pairs such as vulkan/vulkan",
+    )
+    parser.add_argument(
+        "--atol", type=float, default=0.0, help="absolute error to overlook, in units of the values (0)"
+    )
+    parser.add_argument("--rtol", type=float, default=0.0, help="relative error to overlook, as a ratio (0)")
+    parser.add_argument("--ulp", type=int, default=None, help="distance to overlook, in representable values")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="other inputs for functions that have no data of their own (0)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compile, run and compare. Return 0 if the outputs are equal, 1 if they differ or one side fails.
+
+    Raises `argparse.ArgumentError` for a module or a config that is not there, `RetargetError` for faulty declarations
+    and for what cannot run here.
+    """
+    names = [name.strip() for name in str(arguments.configs).split(",")]
+    if len(names) != 2 or not all(names):
+        msg = f"found --configs {arguments.configs}, expected two, such as: --configs llvm-cpu,vmvx"
+        raise argparse.ArgumentError(None, msg)
+    registry = load_extensions(arguments.retarget_extension)
+    found = _choose(_declaring(arguments, registry), names)
+    tolerance = Tolerance(atol=arguments.atol, rtol=arguments.rtol, ulp=arguments.ulp)
+    with (
+        tempfile.TemporaryDirectory(prefix="retarget-outputs-") as scratch,
+        Rerunner(registry=registry, extensions=arguments.retarget_extension, seed=arguments.seed) as rerunner,
+    ):
+        targets = [_available(rerunner, _matching(found, name), name) for name in names]
+        if targets[0] == targets[1]:
+            msg = f"found --configs {arguments.configs}, which both mean {targets[0].name}; expected two to compare"
+            raise argparse.ArgumentError(None, msg)
+        sides = (_pair(targets[0]), _pair(targets[1]))
+        folders = (Path(scratch) / "a", Path(scratch) / "b")
+        outcomes = [rerunner.run(target, folder) for target, folder in zip(targets, folders, strict=True)]
+        comparison = None
+        if all(rerunner.is_recorded(folder) for folder in folders):
+            comparison = rerunner.compare(folders, sides, tolerance)
+    sys.stdout.write("\n".join(_report(found, targets, outcomes, comparison)) + "\n")
+    failed = any(outcome.failure is not None and outcome.failure.stage != Stage.COMPARE for outcome in outcomes)
+    same = comparison is not None and not comparison.differing and not comparison.unmatched and comparison.arrays
+    return 0 if same and not failed else 1
+
+
+# ---------------------------------------------------------------- which module, which targets
+
+
+def _declaring(arguments: argparse.Namespace, registry: Registry) -> list[_Found]:
+    """Return the suites that declare a module, with its run targets. A file's suite is looked for from it upwards."""
+    path = Path(arguments.module)
+    if path.is_file():
+        wanted = path.resolve()
+        for folder in wanted.parents:
+            if (folder / _SUITE_FILE).is_file() and (found := _in(folder / _SUITE_FILE, wanted, registry)):
+                return found
+        msg = f"no suite declares the module {display_path(path)}; looked for a {_SUITE_FILE} at and above its folder"
+        raise argparse.ArgumentError(None, msg)
+    declared = read_declared(arguments.path, arguments.retarget_extension)
+    found = [
+        _Found(suite=suite, module=module, targets=_run_targets(targets, module))
+        for suite, targets in declared.suites
+        for module in suite.modules
+        if module.name == arguments.module
+    ]
+    if not found:
+        hint = did_you_mean(arguments.module, {module.name for suite, _ in declared.suites for module in suite.modules})
+        where = ", ".join(display_path(folder) for folder in arguments.path)
+        msg = f"found no file and no module {arguments.module!r} in {where}{hint or '; `retarget list` shows all'}"
+        raise argparse.ArgumentError(None, msg)
+    return found
+
+
+def _in(suite_file: Path, wanted: Path, registry: Registry) -> list[_Found]:
+    from .declarations import load_all
+
+    found = []
+    for suite in load_all([suite_file], registry):
+        modules = [one for one in suite.modules if wanted in {path.resolve() for path in (one.path, *one.data)}]
+        targets = expand(suite, registry) if modules else ()
+        found += [_Found(suite=suite, module=one, targets=_run_targets(targets, one)) for one in modules]
+    return found
+
+
+def _run_targets(targets: Sequence[Target], module: Module) -> tuple[RunTarget, ...]:
+    return tuple(target for target in targets if isinstance(target, RunTarget) and target.compile.module == module)
+
+
+def _choose(candidates: Sequence[_Found], names: Sequence[str]) -> _Found:
+    """Return the first that runs the module in both ways; else say what there is."""
+    running = [found for found in candidates if found.targets]
+    if not running:
+        kinds = ", ".join(dict.fromkeys(f"suite {found.suite.name} (kind {found.suite.kind})" for found in candidates))
+        msg = f"module {candidates[0].module.name} is run nowhere: {kinds} has compile targets only"
+        raise argparse.ArgumentError(None, msg)
+    for found in running:
+        if all(_matching(found, name) for name in names):
+            return found
+    pairs = dict.fromkeys(_pair(target) for found in running for target in found.targets)
+    known = [*dict.fromkeys(pair.partition("/")[0] for pair in pairs), *pairs]
+    missing = [name for name in names if not any(_matching(found, name) for found in running)]
+    if not missing:
+        msg = f"no suite runs module {running[0].module.name} as {names[0]} and as {names[1]}: {', '.join(pairs)}"
+        raise argparse.ArgumentError(None, msg)
+    name = missing[0]
+    hint = did_you_mean(name, known)
+    msg = f"found config {name!r}{hint}; module {running[0].module.name} runs as {', '.join(pairs)}"
+    raise argparse.ArgumentError(None, msg)
+
+
+def _matching(found: _Found, name: str) -> list[RunTarget]:
+    return [target for target in found.targets if name in {target.compile.compiler.name, _pair(target)}]
+
+
+def _available(rerunner: Rerunner, targets: Sequence[RunTarget], name: str) -> RunTarget:
+    """Return the first that can run here. Raises `RetargetError` with every reason."""
+    reasons = []
+    for target in targets:
+        if (reason := host_mismatch(target.runtime)) is None:
+            try:
+                rerunner.check(target)
+            except (UnavailableError, RetargetError) as error:
+                reason = first_line(str(error))
+            else:
+                return target
+        reasons.append(f"{_pair(target)}: {reason}")
+    msg = f"{name} cannot run here: {'; '.join(reasons)}"
+    raise RetargetError(msg)
+
+
+def _pair(target: RunTarget) -> str:
+    return f"{target.compile.compiler.name}/{target.runtime.name}"
+
+
+# ---------------------------------------------------------------- the report
+
+
+def _report(
+    found: _Found,
+    targets: Sequence[RunTarget],
+    outcomes: Sequence[RunOutcome],
+    comparison: OutputComparison | None,
+) -> Iterator[str]:
+    yield f"{found.module.name} ({display_path(found.module.path)}), suite {found.suite.name}"
+    width = max(len(_pair(target)) for target in targets)
+    judged = comparison is None or bool(comparison.judged)
+    for target, outcome in zip(targets, outcomes, strict=True):
+        yield f"  {_pair(target).ljust(width)}  {_verdict(outcome, judged=judged)}"
+    if comparison is None:
+        yield "nothing to compare: not both have outputs"
+        yield from _hints(found)
+        return
+    counted = f"{_count(comparison.values, 'value')} of {_count(comparison.cases, 'case')} compared"
+    for case, side in comparison.unmatched:
+        yield f"not compared: case {case}, which {side} did not finish"
+    if not comparison.arrays:
+        yield "nothing to compare: no case returned anything or checked anything"
+    elif comparison.first is None or comparison.worst is None:
+        yield f"equal: {counted}"
+    else:
+        yield from _difference("first difference", comparison.first)
+        if comparison.worst != comparison.first:
+            yield from _difference("worst difference", comparison.worst)
+        yield f"{comparison.differing} of {_count(comparison.arrays, 'array')} differ; {counted}"
+
+
+def _verdict(outcome: RunOutcome, *, judged: bool) -> str:
+    failure = outcome.failure
+    if failure is None:
+        return "agrees with what the module expects" if judged else "ran; nothing is expected of its outputs"
+    summary = strip_colour(failure.summary)
+    if failure.stage == Stage.COMPARE and not failure.transient:
+        return f"does not agree with what the module expects: {summary}"
+    return f"{failure.stage}: {summary}"
+
+
+def _difference(title: str, difference: OutputDifference) -> Iterator[str]:
+    yield f"{title}: {difference.case}, {difference.place}:"
+    lines = difference.mismatch.report.split("\n")
+    if difference.max_ulp is not None and lines[-1].startswith("max abs error"):
+        lines[-1] += f", {difference.max_ulp} ulp"
+    yield from (f"  {line}" for line in lines)
+
+
+def _hints(found: _Found) -> Iterator[str]:
+    path = found.module.path
+    if path.is_file():
+        yield f"for all that is known: pytest {shlex.quote(display_path(path))}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
