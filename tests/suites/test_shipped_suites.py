@@ -10,19 +10,21 @@ from pathlib import Path
 import jsonschema
 import pytest
 from retarget.declarations import discover, load_all
+from retarget.extensions import load_extensions
 from retarget.model import Suite
 from retarget.schema_export import json_schema
 
 SUITES = Path(__file__).resolve().parents[2] / "suites"
-MODULES = sorted(set(SUITES.rglob("*.mlir")) - set((SUITES / "filecheck").glob("*.mlir")))
-"""All but those whose text is checked, which run nowhere: see test_filecheck_suites.py."""
+OTHER_KINDS = [path for kind in ("cases", "filecheck") for path in (SUITES / kind).rglob("*.mlir")]
+"""Modules that do not check themselves: see test_cases_suite.py and test_filecheck_suites.py."""
+MODULES = sorted(set(SUITES.rglob("*.mlir")) - set(OTHER_KINDS))
 DECLARATIONS = [SUITES / "matrix.toml", *discover([SUITES])]
 RUNNABLE = {"llvm-cpu", "vmvx", "vulkan"}
 
 
 @pytest.fixture(scope="module")
 def suites() -> tuple[Suite, ...]:
-    return load_all([SUITES])
+    return load_all([SUITES], registry=load_extensions())
 
 
 def relative(path: Path) -> str:
