@@ -7,7 +7,6 @@ from pathlib import Path
 
 from retarget.model import CompileTarget, RuntimeConfig
 
-from .flagfile import read_text, split_flags
 from .flags import phase_of, with_devices, with_one_phase
 from .toolchain import command
 
@@ -52,6 +51,8 @@ def flagfile_command(config: RuntimeConfig, artifact: Path, flagfile: Path) -> t
 
     A flagfile that names its module does so by its source, which the tool cannot load: its other flags are written out.
     """
+    from .flagfile import read_text, split_flags  # for suites that have flagfiles only
+
     devices = _device_flags(config)
     if devices is None:
         return None

@@ -10,21 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from retarget.errors import Fault, FaultsError, RetargetError, did_you_mean, display_path
-from retarget.extension import Case, CaseData, CaseRequest, FunctionInfo, RunPlan, Tolerance
+from retarget.errors import Fault
+from retarget.extension import Case, CaseRequest, RunPlan
 from retarget.model import Module, RuntimeConfig
 
-from .drivers import DRIVERS
-from .flagfile import FlagFile, parse_flagfile, read_text, split_flags
-from .flagvalues import Place, Written
-from .reproduce import flagfile_command
-
 __all__ = ["RunModuleCaseLoader"]
-
-_SOURCES = (".mlir", ".mlirbc")
-_IMPORTED = ".onnx"
-"""Counts where there is no other program: a folder may keep the model that its `.mlir` was imported from."""
-_SHOWN = 12
 
 
 class RunModuleCaseLoader:
@@ -37,256 +27,37 @@ class RunModuleCaseLoader:
     kind = "run-module"
 
     def find_modules(self, folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
-        """Return the modules of the flagfiles, each with its flagfiles as data. Reads but their `--module=` flags.
+        """Return the modules of the flagfiles, each with its flagfiles as data.
 
         Raises `FaultsError` for flagfiles whose module is not there, is not one, or lies outside `folder`.
         """
-        faults: list[Fault] = []
-        flagfiles: dict[Path, list[Path]] = {}
-        beside: dict[Path, tuple[Path, ...]] = {}
-        for source in srcs:
-            try:
-                flagfiles.setdefault(_module_of(source, folder, beside), []).append(source)
-            except FaultsError as error:
-                faults += error.faults
-        if faults:
-            raise FaultsError(faults)
-        alone: dict[Path, int] = {}
-        for path in flagfiles:
-            alone[path.parent] = alone.get(path.parent, 0) + 1
-        return [
-            Module(name=_module_name(path, folder, is_alone=alone[path.parent] == 1), path=path, data=tuple(data))
-            for path, data in flagfiles.items()
-        ]
+        from . import flagcases
+
+        return flagcases.find_modules(folder, srcs)
 
     def data_faults(self, module: Module, folder: Path) -> Sequence[Fault]:  # noqa: ARG002 - part of the protocol
         """Return the faults of a module's flagfiles; their data files are looked at when a case is run."""
-        faults: list[Fault] = []
-        for path in module.data:
-            try:
-                parse_flagfile(path, read_text(path))
-            except FaultsError as error:
-                faults += error.faults
-        return faults
+        from . import flagcases
+
+        return flagcases.data_faults(module)
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
         """Return one case per flagfile. Faults are kept for the case, whose `read` raises them."""
-        names = _case_names(request.data, request.folder)
-        return [_case(path, name, request) for path, name in zip(request.data, names, strict=True)]
+        from . import flagcases
+
+        return flagcases.cases_of(request)
 
     def parameters(self, request: CaseRequest) -> Sequence[tuple[str, Path]]:
-        """Return what the flagfiles say by `--parameters=`, each once. Raises `FaultsError` for files that are not
-        there, and for flagfiles of one module that give a scope different files."""
-        given: dict[str, tuple[Path, dict[Path, None]]] = {}
-        faults: list[Fault] = []
-        for path in request.data:
-            try:
-                of_file = _parameters_of(path, request.folder)
-            except FaultsError as error:
-                faults += error.faults
-                continue
-            for scope, (place, files) in of_file.items():
-                first, known = given.setdefault(scope, (path, files))
-                if known != files:
-                    msg = (
-                        f"found other files of parameter scope {scope!r} than in {display_path(first)}, "
-                        "expected the same in all flagfiles of a module: it is loaded once"
-                    )
-                    faults.append(place.fault(msg))
-        if faults:
-            raise FaultsError(faults)
-        return [(scope, file) for scope, (_, files) in given.items() for file in files]
+        """Return what the flagfiles say by `--parameters=`, each once. Raises `FaultsError`."""
+        from . import flagcases
+
+        return flagcases.parameters_of(request)
 
     def run_case_outside(
         self, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
     ) -> RunPlan | None:
         """Return the `iree-run-module` command of one case, to be run in the flagfile's folder; None where the tool
         cannot open the config's devices, and for a case that there is not."""
-        if config.driver not in {driver.name for driver in DRIVERS}:
-            return None
-        for path, name in zip(module.data, _case_names(module.data, folder), strict=True):
-            if name == case or not case or len(module.data) == 1:
-                argv = flagfile_command(config, artifact.absolute(), path)
-                return None if argv is None else RunPlan(argv=argv, env=config.env, cwd=path.parent)
-        return None
+        from . import flagcases
 
-
-# ---------------------------------------------------------------- modules
-
-
-def _module_of(flagfile: Path, folder: Path, beside: dict[Path, tuple[Path, ...]]) -> Path:
-    """Return the module of a flagfile. Raises `FaultsError`."""
-    whole = Place(file=flagfile, line=0, column=0)
-    if flagfile.suffix in {*_SOURCES, _IMPORTED}:
-        msg = "found a program, expected a flagfile of iree-run-module: name the flagfiles in srcs, not the modules"
-        raise FaultsError([whole.fault(msg)])
-    flags, _ = split_flags(flagfile, read_text(flagfile))  # other faults are told when the case is run
-    for flag in flags:
-        if flag.name == "module" and flag.value is not None and flag.value.text:
-            return _named_module(flag.value, flagfile.parent, folder)
-    if flagfile.parent not in beside:
-        beside[flagfile.parent] = _programs(flagfile.parent)
-    found = beside[flagfile.parent]
-    if len(found) == 1:
-        return found[0]
-    names = ", ".join(path.name for path in found)
-    if not found:
-        msg = "found no module beside it, expected one (.mlir, .mlirbc or .onnx), or --module=FILE in it"
-    else:
-        msg = (
-            f"found several modules beside it ({names}), expected --module=FILE in it, such as --module={found[0].name}"
-        )
-    raise FaultsError([whole.fault(msg)])
-
-
-def _programs(folder: Path) -> tuple[Path, ...]:
-    files = sorted(folder.iterdir())
-    written = tuple(path for path in files if path.suffix in _SOURCES and path.is_file())
-    return written or tuple(path for path in files if path.suffix == _IMPORTED and path.is_file())
-
-
-def _named_module(written: Written, base: Path, folder: Path) -> Path:
-    """Return the program that `--module=` names; for a compiled one, the program of its stem beside it."""
-    path = Path(written.text)
-    try:
-        found = (base / path).resolve()
-        inside = found.is_relative_to(folder.resolve())
-        there = inside and found.is_file()
-    except (OSError, ValueError, RuntimeError) as error:
-        msg = f"found {written.text!r}, which is not a path that can be read: {error}"
-        raise FaultsError([written.place.fault(msg)]) from error
-    if not inside:
-        msg = f"found {written.text!r}, which leads outside the suite's folder {folder}; expected a module inside it"
-        raise FaultsError([written.place.fault(msg)])
-    if path.suffix not in {*_SOURCES, _IMPORTED}:
-        sources = [found.with_suffix(suffix) for suffix in (*_SOURCES, _IMPORTED)]
-        found = next((source for source in sources if source.is_file()), found)
-        if found not in sources:
-            msg = f"found {written.text!r}, expected a program: .mlir, .mlirbc or .onnx (it is compiled by this run)"
-            raise FaultsError([written.place.fault(msg)])
-    elif not there:
-        near = [entry.name for entry in _programs(found.parent)] if found.parent.is_dir() else []
-        msg = f"found no file {written.text!r}, expected a module{did_you_mean(path.name, near)}"
-        raise FaultsError([written.place.fault(msg)])
-    return _spelt_below(found, base, folder)
-
-
-def _spelt_below(found: Path, base: Path, folder: Path) -> Path:
-    """Return a resolved path as it goes from `folder`, which may itself be reached by a link."""
-    real = folder.resolve()
-    return folder / found.relative_to(real) if found.is_relative_to(real) else base / found.name
-
-
-def _module_name(path: Path, folder: Path, *, is_alone: bool) -> str:
-    below = path.parent.relative_to(folder).as_posix()
-    if below == ".":
-        return path.stem
-    return below if is_alone else f"{below}/{path.stem}"
-
-
-# ---------------------------------------------------------------- cases
-
-
-def _case_names(flagfiles: Sequence[Path], folder: Path) -> list[str]:
-    """Name cases by the stems of their flagfiles, by their paths below `folder` where stems repeat."""
-    stems = [path.stem for path in flagfiles]
-    return [
-        path.stem if stems.count(path.stem) == 1 else path.relative_to(folder).with_suffix("").as_posix()
-        for path in flagfiles
-    ]
-
-
-def _case(path: Path, name: str, request: CaseRequest) -> Case:
-    try:
-        file = parse_flagfile(path, read_text(path))
-        function = _function(file, request.functions)
-    except FaultsError as error:
-        return Case(name=name, function="", read=_Raises(error))
-    if len(request.data) == 1:
-        name = function.name
-    return Case(
-        name=name,
-        function=function.name,
-        read=_Reads(file, function, request.folder),
-        tolerances=_tolerances(file),
-    )
-
-
-class _Raises:
-    """A case's `read` whose flagfile is faulty."""
-
-    def __init__(self, error: RetargetError) -> None:
-        self._error = error
-
-    def __call__(self) -> CaseData:
-        raise self._error
-
-
-class _Reads:
-    """A case's `read`."""
-
-    def __init__(self, file: FlagFile, function: FunctionInfo, folder: Path) -> None:
-        self._file = file
-        self._function = function
-        self._folder = folder
-
-    def __call__(self) -> CaseData:
-        from .flagdata import read_case  # imports NumPy
-
-        return read_case(self._file, self._function, self._folder)
-
-
-def _function(file: FlagFile, functions: Sequence[FunctionInfo]) -> FunctionInfo:
-    by_name = {function.name: function for function in functions}
-    known = ", ".join(list(by_name)[:_SHOWN]) or "none"
-    if len(by_name) > _SHOWN:
-        known = f"{known} and {len(by_name) - _SHOWN} more"
-    if file.function is None:
-        if len(by_name) == 1:
-            return functions[0]
-        msg = f"found no --function, expected one: the module exports {len(by_name)} functions: {known}"
-        raise FaultsError([Place(file=file.path, line=0, column=0).fault(msg)])
-    wanted = file.function.text
-    if wanted not in by_name:
-        guess = did_you_mean(wanted, by_name)
-        msg = f"found {wanted!r}, expected a function that the module exports: {known}{guess}"
-        raise FaultsError([file.function.place.fault(msg)])
-    return by_name[wanted]
-
-
-def _tolerances(file: FlagFile) -> dict[str, Tolerance]:
-    """Return the tool's rule: floating types by threshold and relative tolerance, all else by equal bits."""
-    exact = Tolerance(same_bits=True)
-    if file.exact:
-        return {"": exact}
-    return {
-        **{name: Tolerance(atol=threshold, rtol=file.rtol) for name, threshold in file.thresholds.items()},
-        "": exact,
-    }
-
-
-# ---------------------------------------------------------------- parameters
-
-
-def _parameters_of(path: Path, folder: Path) -> dict[str, tuple[Place, dict[Path, None]]]:
-    """Return a flagfile's parameter files by scope. One that is faulty has none: its case says why."""
-    try:
-        file = parse_flagfile(path, read_text(path))
-    except FaultsError:
-        return {}
-    if not file.parameters:
-        return {}
-    from retarget.datafiles import DataFiles  # imports NumPy
-
-    files = DataFiles(folder=folder, base=path.parent)
-    given: dict[str, tuple[Place, dict[Path, None]]] = {}
-    faults: list[Fault] = []
-    for parameters in file.parameters:
-        place = parameters.path.place
-        try:
-            given.setdefault(parameters.scope, (place, {}))[1][files.large_path(parameters.path.text)] = None
-        except RetargetError as error:
-            faults.append(place.fault(str(error)))
-    if faults:
-        raise FaultsError(faults)
-    return given
+        return flagcases.plan_of(config, artifact, module, folder, case)
