@@ -64,7 +64,8 @@ def _translated_errors(what: str, device: str) -> Iterator[None]:
         raise DriverError(str(fault)) from fault
     except cl.Error as error:
         name = cl.status_code.to_string(error.code, "<unknown error %d>") if hasattr(error, "code") else "error"
-        msg = f"{what} failed with CL_{name} on {device}: {error}"
+        # The first line is what expectations tell failures by: it names neither function nor device.
+        msg = f"CL_{name}: {error}\n{what} on {device}"
         raise DriverError(msg, _HINTS.get(name, "")) from error
 
 
@@ -261,7 +262,7 @@ class OpenClDevice:
         except cl.RuntimeError as error:
             log = program.get_build_info(self._found.device, cl.program_build_info.LOG).strip()
             name = cl.status_code.to_string(error.code, "<unknown error %d>")
-            msg = f"building the kernels failed with CL_{name} on {self._info.name}:\n{log or error}"
+            msg = f"building the kernels failed with CL_{name}\non {self._info.name}:\n{log or error}"
             raise DriverError(msg, _HINTS["BUILD_PROGRAM_FAILURE"]) from error
         with suppress(OSError, cl.Error):
             binary = program.get_info(cl.program_info.BINARIES)[0]

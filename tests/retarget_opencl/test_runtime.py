@@ -169,7 +169,7 @@ def test_a_build_failure_shows_the_log_and_the_error_by_name(device: OpenClDevic
     with pytest.raises(DriverError) as caught:
         device.load(write_artifact(replace(artifact, source="__kernel void broken( {")))
     text = str(caught.value)
-    assert text.startswith(f"building the kernels failed with CL_BUILD_PROGRAM_FAILURE on {device.infos[0].name}:\n")
+    assert text.startswith(f"building the kernels failed with CL_BUILD_PROGRAM_FAILURE\non {device.infos[0].name}:\n")
     assert "error:" in text
 
 
@@ -223,8 +223,9 @@ def test_running_out_of_memory_names_the_error_and_the_device_and_leaves_it_usab
     program = load(HUGE)
     with pytest.raises(DriverError) as caught:
         program.call("huge", [np.int64(1 << 42)], _nothing)
-    assert str(caught.value).startswith("calling huge failed with CL_")
-    assert f" on {device.infos[0].name}: " in str(caught.value)
+    first, second = str(caught.value).split("\n")
+    assert first.startswith("CL_")
+    assert second == f"calling huge on {device.infos[0].name}"
     assert caught.value.hint
     assert program.call("huge", [np.int64(3)], _nothing)[0].tolist() == [1.0, 1.0, 1.0]
 
