@@ -69,8 +69,8 @@ def attempts(
         again()
 
 
-def settle(rule: Expectation | None, tried: Attempts) -> None:
-    """Raise what a rule makes of a target's outcome, if it did not just pass.
+def settle(rule: Expectation | None, tried: Attempts, places: Places) -> None:
+    """Raise what a rule makes of a target's outcome, if it did not just pass. `places` knows where rules stand.
 
     Raises `AsExpected`, `UnexpectedPassError`, `OtherwiseError`, or the target's own `StageFailedError`.
     """
@@ -79,16 +79,16 @@ def settle(rule: Expectation | None, tried: Attempts) -> None:
     if verdict.ruling is Ruling.EXCUSED and rule is not None:
         raise AsExpected(excuse(rule), error)
     if verdict.ruling is Ruling.PASSED:
-        msg = f"{verdict.headline}\n\n{_block(verdict)}"
+        msg = f"{verdict.headline}\n\n{_block(verdict, places)}"
         raise UnexpectedPassError(msg)
     if error is None:
         return
     if verdict.ruling is Ruling.AGAIN and rule is not None:
-        raise OtherwiseError(error.failure, _every_time(rule, tried.before, error), error.place)
+        raise OtherwiseError(error.failure, _every_time(rule, tried.before, error, places), error.place)
     if verdict.ruling in {Ruling.OTHERWISE, Ruling.EXPIRED}:
         first, _, rest = str(error).partition("\n")
         head = verdict.headline if error.failure.transient else f"{verdict.headline}: {first}"
-        text = f"{head}\n\n{_block(verdict)}\n\n{first}\n{rest}".rstrip("\n")
+        text = f"{head}\n\n{_block(verdict, places)}\n\n{first}\n{rest}".rstrip("\n")
         raise OtherwiseError(error.failure, text, error.place)
     raise error
 
@@ -100,18 +100,18 @@ def _verdict(rule: Expectation | None, error: StageFailedError | None) -> Verdic
     return judge(rule, observe(error.failure) if error is not None else None, day=today())
 
 
-def _block(verdict: Verdict) -> str:
-    place = Places().place(verdict.rule.origin) if verdict.rule is not None else ""
+def _block(verdict: Verdict, places: Places) -> str:
+    place = places.place(verdict.rule.origin) if verdict.rule is not None else ""
     lines = verdict.lines(place)
     width = max(len(word) for word, _ in lines)
     return "\n".join([*(f"{word.ljust(width)}  {text}" for word, text in lines), verdict.next_step])
 
 
-def _every_time(rule: Expectation, before: Sequence[StageFailedError], last: StageFailedError) -> str:
+def _every_time(rule: Expectation, before: Sequence[StageFailedError], last: StageFailedError, places: Places) -> str:
     """Word a flaky target that failed at every attempt."""
     errors = (*before, last)
     first, _, rest = str(last).partition("\n")
     lines = [f"failed at each of {len(errors)} attempts: {first}", ""]
     lines += [f"attempt {number}  {observed_text(observe(error.failure))}" for number, error in enumerate(errors, 1)]
-    lines += [f"flaky by   {Places().place(rule.origin)}: {excuse(rule)}", rest]
+    lines += [f"flaky by   {places.place(rule.origin)}: {excuse(rule)}", rest]
     return "\n".join(lines).rstrip("\n")

@@ -17,17 +17,17 @@ from _pytest._code.code import ExceptionInfo, TerminalRepr, TracebackStyle
 from _pytest.outcomes import Skipped
 from retarget.availability import host_mismatch
 from retarget.errors import RetargetError
-from retarget.expectations import Assignment
-from retarget.expectations_verdict import Ruling, excuse, is_expired, judge, today
+from retarget.expectations_verdict import Ruling, excuse, judge, today
 from retarget.extension import ChecksArtifacts, UnavailableError
-from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
+from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
 from retarget.outcomes import Artifact, CompileOutcome, DeviceInfo, Observation, RunOutcome, Stage
 from retarget.signatures import CRASH, TIMEOUT
 
 from .expected import AsExpected, Attempts, attempts, settle
 from .failures import StageFailedError, check_failed, compile_failed, error_repr, first_line, run_failed
 from .session import SERVICES, Services
-from .summary import PASSED, Record
+from .standing import Standing
+from .summary import Record
 
 __all__ = ["Blocked", "CompileItem", "MatrixItem", "RunItem"]
 
@@ -55,22 +55,12 @@ class Blocked(Skipped):
     """A run target cannot run because its compile target failed, which is reported there."""
 
 
-class MatrixItem(pytest.Item):
+class MatrixItem(Standing):
     """What the two sorts of targets have in common."""
 
-    target: Target
     home: Home
     devices: tuple[DeviceInfo, ...] = ()
     compile_key = ""
-    rule: Expectation | None = None
-    """The expectation in force for the target."""
-    compile_rule: Expectation | None = None
-    """The one in force for the compile target; of a compile target itself, the same."""
-    is_deferred = False
-    """Whether the compile target's rule is judged at run targets, if the compile passes."""
-    observed: tuple[str, str] | None = None
-    flaky = ""
-    """How a flaky target passed in the end; empty for any other."""
     _has_keywords = False
 
     def __init__(
@@ -93,11 +83,6 @@ class MatrixItem(pytest.Item):
     @keywords.setter
     def keywords(self, keywords: MutableMapping[str, Any]) -> None:
         self._keywords = keywords
-
-    @property
-    def compile_target(self) -> CompileTarget:
-        """The target that compiles the module: this one, or the one it needs."""
-        raise NotImplementedError
 
     @property
     def runtime(self) -> RuntimeConfig | None:
@@ -143,39 +128,6 @@ class MatrixItem(pytest.Item):
             observed=self.observed,
         )
 
-    def serve(self, assignment: Assignment) -> None:
-        """Take the rules in force for the target and its compile target from those of its suite."""
-        compiled = self.compile_target.name
-        rule, compile_rule = assignment.rules.get(self.target.name), assignment.rules.get(compiled)
-        if rule is not None:
-            self.rule = rule
-        if compile_rule is not None:
-            self.compile_rule = compile_rule
-            self.is_deferred = compiled in assignment.deferred
-
-    @property
-    def skipping(self) -> Expectation | None:
-        """The expectation that has the target skipped, None if there is none."""
-        rules = [rule for rule in (self.rule, self.compile_rule) if rule is not None and rule.outcome == "skip"]
-        return next((rule for rule in rules if not is_expired(rule, today())), None)
-
-    def skip_as_expected(self) -> None:
-        """Skip if an expectation says so."""
-        if (rule := self.skipping) is not None:
-            pytest.skip(excuse(rule))
-
-    def observe(self, tried: Attempts) -> None:
-        """Keep how the target came out, before anything is made of it; and that a flaky one passed in the end."""
-        if tried.error is not None and tried.error.failure.no_verdict:
-            self.observed = None
-        else:
-            seen = tried.observation
-            self.observed = (seen.stage, seen.signature) if seen is not None else PASSED
-        if tried.before:
-            self.note("attempts", len(tried.before) + 1)
-        if tried.before and tried.error is None:
-            self.flaky = f"{self.nodeid} passed at attempt {len(tried.before) + 1}"
-
     def unavailable(self, reason: str, hint: str = "") -> NoReturn:
         """Skip, or fail where `--retarget-require` says that this target must run here."""
         required = self.services.required(self)
@@ -183,12 +135,6 @@ class MatrixItem(pytest.Item):
             pytest.skip(reason)
         text = f"{reason}\n{_not_skipped(required)}"
         raise RetargetError(f"{text}\n{hint}" if hint else text)
-
-    def note(self, name: str, value: object) -> None:
-        """Add a property to the report, for junit and for whoever reads reports. Empty values are left out."""
-        text = f"{value:.6f}" if isinstance(value, float) else str(value)
-        if text:
-            self.user_properties.append((f"retarget.{name}", text))
 
     def _note_stage(self, stage: Stage) -> None:
         """Say how far the target came, in place of what was said before."""
@@ -277,7 +223,7 @@ class CompileItem(MatrixItem):
                 self.observe(tried)
                 return
         self.observe(tried)
-        settle(self.rule, tried)
+        settle(self.rule, tried, self.services.places)
 
     def _checked(self, artifact: Artifact) -> StageFailedError | None:
         """Hold the artifact against what its module's checks ask for."""
@@ -328,13 +274,13 @@ class RunItem(MatrixItem):
         self.observe(Attempts(error=tried.error, before=(*compiled.before, *tried.before)))
         compiles_against_rule = not self.is_deferred and self.compile_id not in self.services.selected_compiles
         try:
-            settle(self.rule, tried)
+            settle(self.rule, tried, self.services.places)
         except AsExpected:
             if compiles_against_rule:
-                settle(self.compile_rule, compiled)
+                settle(self.compile_rule, compiled, self.services.places)
             raise
         if compiles_against_rule:  # there is no compile target here to say so
-            settle(self.compile_rule, compiled)
+            settle(self.compile_rule, compiled, self.services.places)
 
     def _tried(self, artifact: Artifact) -> Attempts:
         """Run, with retries if the target is flaky."""
@@ -358,7 +304,7 @@ class RunItem(MatrixItem):
         reports = self.services.settings.artifacts is None and self.compile_id not in self.services.selected_compiles
         if reports:
             self.observe(compiled)
-            settle(self.compile_rule, compiled)
+            settle(self.compile_rule, compiled, self.services.places)
         self._excuse_by_compile(compiled.observation)
         self._block_or_raise(compiled.error or RetargetError(f"{self.target.compile.name} was not compiled"))
 

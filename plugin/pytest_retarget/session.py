@@ -20,6 +20,7 @@ from retarget.extension import ComparesConfigs, MakesModules, UnavailableError
 from retarget.extensions import Registry
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig
 from retarget.outcomes import Artifact, CompileOutcome, DeviceInfo, Failure, OutputComparison, RunOutcome, Stage
+from retarget.places import Places
 from retarget.process import available_cores
 from retarget.run.artifact import OUTPUTS_INDEX
 from retarget.text import first_line
@@ -60,6 +61,7 @@ class Services:
         self.registry = registry
         self.cache_dir = cache_dir
         self.commands = Commands(registry=registry, folder=folder, compiles=settings.artifacts is None)
+        self.places = Places()
         self.selected_compiles: frozenset[str] = frozenset()
         self._processes = processes
         self._progress = progress

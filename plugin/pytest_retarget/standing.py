@@ -1,0 +1,73 @@
+"""An item as expectations see it: which rules are in force for it, and what was observed of it."""
+
+from __future__ import annotations
+
+import pytest
+from retarget.expectations import Assignment
+from retarget.expectations_verdict import excuse, is_expired, today
+from retarget.model import CompileTarget, Expectation, Target
+
+from .expected import Attempts
+from .summary import PASSED
+
+__all__ = ["Standing"]
+
+
+class Standing(pytest.Item):
+    """An item whose target expectations may be in force for."""
+
+    target: Target
+    rule: Expectation | None = None
+    """The expectation in force for the target."""
+    compile_rule: Expectation | None = None
+    """The one in force for the compile target; of a compile target itself, the same."""
+    is_deferred = False
+    """Whether the compile target's rule is judged at run targets, if the compile passes."""
+    observed: tuple[str, str] | None = None
+    """(stage, signature) of how the target failed, or `PASSED`; None where nothing is known of it."""
+    flaky = ""
+    """How a flaky target passed in the end; empty for any other."""
+
+    @property
+    def compile_target(self) -> CompileTarget:
+        """The target that compiles the module: this one, or the one it needs."""
+        raise NotImplementedError
+
+    def note(self, name: str, value: object) -> None:
+        """Add a property to the report, for junit and for whoever reads reports. Empty values are left out."""
+        text = f"{value:.6f}" if isinstance(value, float) else str(value)
+        if text:
+            self.user_properties.append((f"retarget.{name}", text))
+
+    def serve(self, assignment: Assignment) -> None:
+        """Take the rules in force for the target and its compile target from those of its suite."""
+        compiled = self.compile_target.name
+        rule, compile_rule = assignment.rules.get(self.target.name), assignment.rules.get(compiled)
+        if rule is not None:
+            self.rule = rule
+        if compile_rule is not None:
+            self.compile_rule = compile_rule
+            self.is_deferred = compiled in assignment.deferred
+
+    @property
+    def skipping(self) -> Expectation | None:
+        """The expectation that has the target skipped, None if there is none."""
+        rules = [rule for rule in (self.rule, self.compile_rule) if rule is not None and rule.outcome == "skip"]
+        return next((rule for rule in rules if not is_expired(rule, today())), None)
+
+    def skip_as_expected(self) -> None:
+        """Skip if an expectation says so."""
+        if (rule := self.skipping) is not None:
+            pytest.skip(excuse(rule))
+
+    def observe(self, tried: Attempts) -> None:
+        """Keep how the target came out, before anything is made of it; and that a flaky one passed in the end."""
+        if tried.error is not None and tried.error.failure.no_verdict:
+            self.observed = None
+        else:
+            seen = tried.observation
+            self.observed = (seen.stage, seen.signature) if seen is not None else PASSED
+        if tried.before:
+            self.note("attempts", len(tried.before) + 1)
+        if tried.before and tried.error is None:
+            self.flaky = f"{self.nodeid} passed at attempt {len(tried.before) + 1}"
