@@ -93,7 +93,7 @@ def parameters_of(request: CaseRequest) -> Sequence[tuple[str, Path]]:
 def plan_of(config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str) -> RunPlan | None:
     """Return the `iree-run-module` command of one case, to be run in the flagfile's folder.
 
-    None where the tool cannot open the config's devices, for a case that there is not, and for a flagfile that has gone.
+    None where the tool cannot open the config's devices, for a case that there is not, and for a flagfile that is gone.
     """
     if config.driver not in {driver.name for driver in DRIVERS}:
         return None
