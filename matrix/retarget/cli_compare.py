@@ -212,7 +212,8 @@ def _report(
         yield from _difference("first difference", comparison.first)
         if comparison.worst != comparison.first:
             yield from _difference("worst difference", comparison.worst)
-        yield f"{comparison.differing} of {_count(comparison.arrays, 'array')} differ; {counted}"
+        verb = "differs" if comparison.arrays == 1 else "differ"
+        yield f"{comparison.differing} of {_count(comparison.arrays, 'array')} {verb}; {counted}"
 
 
 def _verdict(outcome: RunOutcome, *, judged: bool) -> str:
