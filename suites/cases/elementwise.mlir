@@ -1,3 +1,5 @@
+// Functions of ranks 0, 1 and 2 on f32, i32 and i1, for literals: nan, inf, Booleans, integers of either sign.
+
 func.func @root(%x: tensor<6xf32>) -> tensor<6xf32> {
   %root = math.sqrt %x : tensor<6xf32>
   return %root : tensor<6xf32>

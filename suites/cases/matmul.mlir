@@ -1,3 +1,5 @@
+// A matrix product of sizes that are known at run time only. Sums are made in another order by each compiler.
+
 func.func @matmul(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %zero = arith.constant 0.0 : f32
   %c0 = arith.constant 0 : index
