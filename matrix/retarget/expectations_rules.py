@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 from .expectations import Effect, RuleBook, Specificity, is_judged_at, specificity
+from .expectations_match import names_module
 from .expectations_text import NewRule, RuleChange
 from .keypaths import parse_key_path
-from .model import Expectation, Origin, RunTarget, Suite, Target
+from .model import CompileTarget, Expectation, Origin, RunTarget, Suite, Target
+from .outcomes import Observation
 from .references import is_glob
 from .selection import compile_selector, terms
 
-__all__ = ["Key", "RuleSet", "SuiteTargets", "key_of", "module_of", "names_module"]
+__all__ = ["Key", "Observations", "RuleSet", "SuiteTargets", "cell_of", "key_of", "module_of"]
 
 Key = tuple[str, str]
 """Names of a suite and of one of its targets."""
+
+Observations = Mapping[Key, Observation | None]
+"""What was observed: how a target failed, None if it passed. Others were not observed."""
 
 Edits = tuple[tuple[RuleChange, ...], tuple[tuple[int | None, NewRule], ...]]
 """What changes in one file: its rules by index, and new ones with the index of the rule that they follow."""
@@ -45,9 +50,11 @@ def module_of(target: Target) -> str:
     return (target.compile if isinstance(target, RunTarget) else target).module.name
 
 
-def names_module(entry: str, module: str) -> bool:
-    """Tell whether an entry of a `match` is a module's name, or a glob that it fits."""
-    return fnmatch.fnmatchcase(module, entry) if is_glob(entry) else entry == module
+def cell_of(target: Target) -> tuple[str, str, str]:
+    """Return the names of a target's suite, compiler config and runtime config, the last empty for a compile target."""
+    if isinstance(target, CompileTarget):
+        return target.suite, target.compiler.name, ""
+    return target.compile.suite, target.compile.compiler.name, target.runtime.name
 
 
 class RuleSet:
@@ -68,7 +75,9 @@ class RuleSet:
         self._rules = dict(self._original)
         self._after: dict[Origin, Origin] = {}
         self._made = 0
+        self._first: dict[Key, Origin] = {}
         self.settle()
+        self._first = {key: rule.origin for key, rule in self._in_force.items()}
 
     def __getitem__(self, origin: Origin) -> Expectation:
         return self._rules[origin]
@@ -132,12 +141,13 @@ class RuleSet:
             for target in targets:
                 key = key_of(target)
                 if key in reached and self.selects(first, target) and self.selects(second, target):
-                    loser = first if self._yields(first) > self._yields(second) else second
+                    loser = first if self._yields(first, key) > self._yields(second, key) else second
                     self._rivals.setdefault(key, []).append(loser)
 
-    def _yields(self, rule: Expectation) -> tuple[bool, bool]:
-        """How readily a rule gives way: what a run can tell sooner than what it cannot, and what was changed sooner."""
-        return rule.outcome == "xfail", self._original.get(rule.origin) != rule
+    def _yields(self, rule: Expectation, key: Key) -> tuple[bool, bool, bool]:
+        """How readily a rule gives way for a target: least the one that was in force for it, then what is not xfail."""
+        was_in_force = self._first.get(key) == self._after.get(rule.origin, rule.origin)
+        return not was_in_force, rule.outcome == "xfail", self._original.get(rule.origin) != rule
 
     # ------------------------------------------------------------ what rules reach
 

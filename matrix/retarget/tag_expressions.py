@@ -19,11 +19,12 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from .errors import RetargetError
 from .model import RunTarget, Target
 from .names import TARGET_SORTS
 from .tags import Mark, marks
 
-__all__ = ["shortest_expression"]
+__all__ = ["exact_expression", "shortest_expression"]
 
 _COMPILER, _RUNTIME, _DRIVER, _SORT, _BACKEND, _DECLARED, _LAST = range(7)
 
@@ -50,6 +51,15 @@ def shortest_expression(wanted: Iterable[Target], others: Iterable[Target]) -> s
     space = _Space([*wanted_kinds, *other_kinds], len(wanted_kinds), ranks)
     options = (space.one_word, space.negated_word, space.two_words, space.several_words, space.keyword_marks)
     return next((text for option in options if (text := option()) is not None), None)
+
+
+def exact_expression(wanted: Sequence[Target], others: Sequence[Target]) -> str:
+    """Return the shortest expression. Raises `RetargetError` if there is none."""
+    expression = shortest_expression(wanted, others)
+    if expression is None:
+        msg = f"no tag expression tells {wanted[0].name} from all of {', '.join(target.name for target in others)}"
+        raise RetargetError(msg)
+    return expression
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,172 @@
+"""Giving failures that no rule covers one: an existing one where that is exact, else few new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+
+from .declarations import EXPECTATIONS_FILE
+from .expectations_match import with_modules
+from .expectations_narrowing import stand_of
+from .expectations_reasons import reason
+from .expectations_rules import Observations, RuleSet, cell_of, key_of, module_of
+from .expectations_verdict import is_expired
+from .model import CompileTarget, Expectation, Origin, RunTarget, Target
+from .outcomes import Observation
+from .signatures import CRASH, TIMEOUT, contains_signature
+from .tag_expressions import exact_expression, shortest_expression
+
+__all__ = ["Covering"]
+
+_STAGES = ("compile", CRASH, TIMEOUT, "load", "run", "compare")
+"""In which order new rules are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """How a module's targets failed, compile targets and run targets by themselves, in the suites of one folder."""
+
+    folder: Path
+    module: str
+    seen: Observation
+    is_compile: bool
+
+    def is_covered_by(self, rule: Expectation) -> bool:
+        """Tell whether the rule would excuse it, and not only because it says nothing of how they fail."""
+        if not rule.signature and self.seen.signature:
+            return False
+        return self.seen.stage in rule.stages and contains_signature(self.seen.signature, rule.signature)
+
+    def is_said_by(self, rule: Expectation) -> bool:
+        """Tell whether the rule says exactly this."""
+        return rule.stages == (self.seen.stage,) and rule.signature == self.seen.signature
+
+
+class Covering:
+    """Works on a `RuleSet`. `seen` is what was observed, `day` the day that rules may have expired on."""
+
+    def __init__(self, rules: RuleSet, seen: Observations, day: date) -> None:
+        self._rules = rules
+        self._seen = seen
+        self._day = day
+
+    def cover(self) -> None:
+        """Give every failure that has no rule one: an existing one where that is exact, else a new one."""
+        failures: dict[_Failure, list[Target]] = {}
+        for key, seen in self._seen.items():
+            if seen is not None and self._rules.in_force(key) is None:
+                target = self._rules.targets[key]
+                failure = _Failure(self._rules.folder(key), module_of(target), seen, isinstance(target, CompileTarget))
+                failures.setdefault(failure, []).append(target)
+        self._widen(failures)
+        self._join(failures)
+        for rule in self._new_rules(failures):
+            self._rules.add(rule)
+        self._rules.settle()
+
+    def _widen(self, failures: dict[_Failure, list[Target]]) -> None:
+        """Widen the expression of a rule all of whose modules fail in the same way on more configs."""
+        for rule in self._rules.all():
+            if rule.outcome != "xfail" or not rule.when or is_expired(rule, self._day):
+                continue
+            reach = self._rules.reach(rule)
+            more = {
+                name: [failure for failure in failures if failure.module == name and failure.is_covered_by(rule)]
+                for name in reach
+            }
+            if not reach or not all(more.values()):
+                continue
+            extra = {key_of(target) for found in more.values() for failure in found for target in failures[failure]}
+            reached = {key_of(target) for targets in reach.values() for target in targets}
+            if not extra <= reached:
+                continue
+            stands = {name: stand_of(self._rules, self._seen, rule, targets, set()) for name, targets in reach.items()}
+            keep = [target for stand in stands.values() for target in stand.keep]
+            keep += [self._rules.targets[key] for key in sorted(extra)]
+            others = [t for stand in stands.values() for t in stand.others if key_of(t) not in extra]
+            when = shortest_expression(keep, others)
+            if when is None:
+                continue
+            self._rules.replace(replace(rule, when=when))
+            for found in more.values():
+                for failure in found:
+                    del failures[failure]
+        self._rules.settle()
+
+    def _join(self, failures: dict[_Failure, list[Target]]) -> None:
+        """Put modules into a rule that says the same of others, where its expression selects just what fails."""
+        for rule in self._rules.all():
+            if rule.outcome != "xfail" or is_expired(rule, self._day):
+                continue
+            said = [failure for failure in failures if failure.is_said_by(rule)]
+            reach = self._rules.reach(rule) if said else {}
+            joining = [
+                failure
+                for failure in said
+                if failure.module not in reach and self._selects_just(rule, failure.module, failures[failure])
+            ]
+            names = {failure.module for failure in joining}
+            for failure in joining:
+                del failures[failure]
+            if names:
+                self._rules.replace(replace(rule, match=with_modules(rule.match, names)))
+        self._rules.settle()
+
+    def _selects_just(self, rule: Expectation, module: str, targets: Iterable[Target]) -> bool:
+        """Tell whether a rule would select these targets of a module, and no other, if it named the module."""
+        named = self._rules.reach(replace(rule, match=(module,))).get(module, [])
+        chosen = {key_of(target) for target in named if self._rules.selects(rule, target)}
+        return chosen == {key_of(target) for target in targets}
+
+    def _new_rules(self, failures: Mapping[_Failure, Sequence[Target]]) -> list[Expectation]:
+        groups: dict[tuple[Path, Observation, bool, frozenset[tuple[str, str, str]]], list[_Failure]] = {}
+        for failure, targets in failures.items():
+            key = (failure.folder, failure.seen, failure.is_compile, frozenset(map(cell_of, targets)))
+            groups.setdefault(key, []).append(failure)
+        rules: dict[tuple[Path, Observation, bool, str], tuple[list[str], list[Target]]] = {}
+        for (folder, seen, is_compile, _), found in groups.items():
+            targets = [target for failure in found for target in failures[failure]]
+            when = shortest_expression(targets, self._others(folder, found, failures))
+            if when is not None:
+                parts = [(when, found)]
+            else:  # their modules' own words differ
+                alone = ((one, self._others(folder, [one], failures)) for one in found)
+                parts = [(exact_expression(failures[one], others), [one]) for one, others in alone]
+            for text, some in parts:
+                names, members = rules.setdefault((folder, seen, is_compile, text), ([], []))
+                names += [failure.module for failure in some]
+                members += [target for failure in some for target in failures[failure]]
+        made = [
+            Expectation(
+                match=tuple(sorted(names)),
+                when=when,
+                stages=(seen.stage,),
+                signature=seen.signature,
+                reason=reason(seen, members),
+                origin=Origin(file=folder / EXPECTATIONS_FILE, key_path=""),
+            )
+            for (folder, seen, _, when), (names, members) in rules.items()
+        ]
+        return sorted(made, key=lambda rule: (_STAGES.index(rule.stages[0]), rule.signature, rule.when))
+
+    def _others(
+        self, folder: Path, failures: Iterable[_Failure], all_failures: Mapping[_Failure, Sequence[Target]]
+    ) -> list[Target]:
+        """What a new rule for these failures must not select, of all that it could be judged at."""
+        found = list(failures)
+        seen = found[0].seen
+        probe = Expectation(
+            match=tuple(failure.module for failure in found),
+            stages=(seen.stage,),
+            origin=Origin(file=folder / EXPECTATIONS_FILE, key_path=""),
+        )
+        wanted = {key_of(target) for failure in found for target in all_failures[failure]}
+        others = []
+        for target in (one for targets in self._rules.reach(probe).values() for one in targets):
+            # What runs an artifact that the compiler crashes on has nothing to say on it, unless another rule has.
+            is_open = isinstance(target, RunTarget) and key_of(target.compile) in wanted
+            if key_of(target) not in wanted and not (is_open and self._rules.in_force(key_of(target)) is None):
+                others.append(target)
+        return others
