@@ -22,12 +22,15 @@ SCALARS = (
         ["", "x.npy", "x.bin", "vmvx", "*", "ref.py:f", "f32", "i1", "normal", "integers", "equal", "1+2j"]
     )
 ).filter(lambda value: value is not None)
+# fmt: off
 KEYS = st.sampled_from(
-    (
-        "name function inputs expected reference agree_with tolerance values npy npz array bin fill iota "
-        "step random mean std low high seed shape dtype atol rtol ulp nan f32 float32 vmvx *"
-    ).split()
+    [
+        "name", "function", "inputs", "expected", "reference", "agree_with", "tolerance", "values", "npy", "npz",
+        "array", "bin", "fill", "iota", "step", "random", "mean", "std", "low", "high", "seed", "shape", "dtype",
+        "atol", "rtol", "ulp", "nan", "f32", "float32", "vmvx", "*",
+    ]
 )
+# fmt: on
 VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4), max_leaves=8
 )
