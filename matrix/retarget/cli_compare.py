@@ -219,7 +219,7 @@ def _report(
 def _verdict(outcome: RunOutcome, *, judged: bool) -> str:
     failure = outcome.failure
     if failure is None:
-        return "agrees with what the module expects" if judged else "ran; nothing is expected of its outputs"
+        return "agrees with what the module expects" if judged else "ran; the module has no expected values of its own"
     summary = strip_colour(failure.summary)
     if failure.stage == Stage.COMPARE and not failure.transient:
         return f"does not agree with what the module expects: {summary}"

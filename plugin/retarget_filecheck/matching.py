@@ -26,7 +26,7 @@ __all__ = ["Complaint", "match_text"]
 
 _NO_DIRECTIVES = 2
 """What the package's matcher returns when no directive has one of the prefixes."""
-_FIRST_LINE = re.compile(r":(?P<line>\d+)(?::(?P<column>\d+))?:? (?:error: )?(?P<message>.*)")
+_FIRST_LINE = re.compile(r":(?P<line>\d+)(?::(?P<column>-?\d+))?:? (?:error: )?(?P<message>.*)")
 _LONGEST_LINE = 200
 """Characters shown of a line of the input: a line of IR may have thousands."""
 _BEFORE = 60

@@ -86,7 +86,8 @@ FAILING = seen("a/r", "failed", **COMPARE)
         ),
         (
             [seen("b/s", "failed", **CRASH), seen("c/s", "passed")],
-            "This points to what compiler config a on r has in common with b on s, which failed as well; c on s passed.",
+            "This points to what compiler config a on r has in common with b on s, which failed as well; "
+            "c on s passed.",
         ),
         (
             [seen("b/s", "failed", **COMPARE), seen("a/s")],

@@ -167,8 +167,8 @@ def test_equal_outputs_of_seeded_inputs(project: Path, capsys: pytest.CaptureFix
     status, lines = compare(capsys, "plain", "--configs", "good,off", "--atol", "0.6")
     assert lines == [
         "plain (plain.toy), suite toys",
-        "  good/flat  ran; nothing is expected of its outputs",
-        "  off/flat   ran; nothing is expected of its outputs",
+        "  good/flat  ran; the module has no expected values of its own",
+        "  off/flat   ran; the module has no expected values of its own",
         "equal: 7 values of 1 case compared",
     ]
     assert status == 0

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from iree_modules import ARITHMETIC
-from iree_support import LLVM_CPU, ORIGIN, VMVX, OpenDevice, compiler_config
-from retarget.extension import CompileRequest, CompilerError, DriverError, Resolved
+from iree_support import LLVM_CPU, VMVX, OpenDevice, compiler_config
+from retarget.extension import CompileRequest, CompilerError, DriverError
 from retarget.model import CompileTarget, Module
 from retarget_iree import compiler as compiler_module
 from retarget_iree.compiler import IreeCompiler
@@ -79,7 +79,7 @@ def test_an_unknown_phase_is_a_fault_that_lists_the_phases(iree: IreeCompiler) -
 
 def test_a_module_that_is_refused_on_the_way_to_a_phase_tells_where(iree: IreeCompiler) -> None:
     broken = "func.func @f() {\n  %x = arith.foo 1 : i32\n  return\n}\n"
-    with pytest.raises(CompilerError, match="bad.mlir:2:8: error: custom op 'arith.foo' is unknown"):
+    with pytest.raises(CompilerError, match=r"bad\.mlir:2:8: error: custom op 'arith.foo' is unknown"):
         compiled(iree, broken, *VMVX, "--compile-to=flow", name="bad.mlir")
 
 
