@@ -24,17 +24,12 @@ from .tolerances import Overrides
 from .values import Value, read_value
 
 __all__ = [
-    "SUFFIX",
     "CasesFile",
     "Reference",
     "WrittenCase",
     "agreed_config",
-    "cases_file_of",
-    "module_stem",
     "read_cases_file",
 ]
-
-SUFFIX = ".cases.toml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,16 +69,6 @@ class CasesFile:
     def fault(self, place: KeyPath, message: str) -> FaultsError:
         """Return the error for what turned out to be wrong at a place of the file."""
         return FaultsError(faults_of(self.path, self.text, [Problem(place, message)]))
-
-
-def cases_file_of(source: Path) -> Path:
-    """Return the cases file of a module: `foo.cases.toml` for `foo.mlir`."""
-    return source.with_name(module_stem(source) + SUFFIX)
-
-
-def module_stem(source: Path) -> str:
-    """Return a module's file name without its suffix."""
-    return source.name.removesuffix(source.suffix)
 
 
 def agreed_config(file: CasesFile, agreement: Agreement, compiler: str) -> str:

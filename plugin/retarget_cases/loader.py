@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from retarget.errors import Fault, FaultsError, did_you_mean
 from retarget.extension import Case, CaseRequest, RunPlan
 from retarget.model import Module, RuntimeConfig
-from retarget.run_case import run_case_command
 
-from .files import SUFFIX, WrittenCase, agreed_config, cases_file_of, module_stem, read_cases_file
+from .paths import SUFFIX, cases_file_of, module_stem
 
 if TYPE_CHECKING:
     from retarget.extension import FunctionInfo
+
+    from .files import WrittenCase
 
 __all__ = ["CasesLoader"]
 
@@ -32,6 +33,8 @@ class CasesLoader:
 
         Raises `FaultsError` with all faults of all cases files, for modules without one and for those without a module.
         """
+        from .files import read_cases_file  # only a suite of this kind pays for its tables
+
         faults: list[Fault] = []
         modules: list[Module] = []
         sources = [source for source in srcs if not source.name.endswith(SUFFIX)]
@@ -55,6 +58,8 @@ class CasesLoader:
 
     def references(self, module: Module, folder: Path, compiler: str) -> Sequence[str]:
         """Return the configs that cases are to agree with, in order. Raises `FaultsError`."""
+        from .files import agreed_config, read_cases_file
+
         configs: dict[str, None] = {}
         for file in (read_cases_file(path, folder) for path in module.data):
             for case in file.cases:
@@ -67,6 +72,8 @@ class CasesLoader:
         self, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
     ) -> RunPlan | None:
         """Return the `python -m retarget.run_case` command of a case."""
+        from retarget.run_case import run_case_command
+
         argv = run_case_command(
             kind=self.kind, config=config, artifact=artifact, module=module, folder=folder, case=case
         )
@@ -75,6 +82,7 @@ class CasesLoader:
     def parameters(self, request: CaseRequest) -> Sequence[tuple[str, Path]]:
         """Return the parameter archives that the cases file names, by scope. Raises `FaultsError`."""
         from .cases import parameter_files  # it imports NumPy
+        from .files import read_cases_file
 
         return [
             pair for path in request.data for pair in parameter_files(read_cases_file(path, request.folder), request)
@@ -83,6 +91,7 @@ class CasesLoader:
     def load(self, request: CaseRequest) -> Sequence[Case]:
         """Return the cases in the order of the file; values are read and computed when each is about to run."""
         from .cases import make_case  # it imports NumPy
+        from .files import read_cases_file
         from .reference import References
 
         references = References()

@@ -1,4 +1,4 @@
-"""Whether a path of a cases file leads to a file of the suite. Needs no NumPy unless it does not."""
+"""Where cases stand, and whether a path of theirs leads to a file of the suite. Imported in every process: lean."""
 
 from __future__ import annotations
 
@@ -7,7 +7,19 @@ from pathlib import Path
 
 from retarget.errors import RetargetError
 
-__all__ = ["path_problem"]
+__all__ = ["SUFFIX", "cases_file_of", "module_stem", "path_problem"]
+
+SUFFIX = ".cases.toml"
+
+
+def cases_file_of(source: Path) -> Path:
+    """Return the cases file of a module: `foo.cases.toml` for `foo.mlir`."""
+    return source.with_name(module_stem(source) + SUFFIX)
+
+
+def module_stem(source: Path) -> str:
+    """Return a module's file name without its suffix."""
+    return source.name.removesuffix(source.suffix)
 
 
 def path_problem(written: str, base: Path, folder: Path, suffixes: Sequence[str]) -> str:
