@@ -103,3 +103,23 @@ def test_text_in_a_suite_that_runs_is_refused_at_load(project: Project) -> None:
 def test_directives_hold_under_xdist_too(project: Project) -> None:
     texts(project, holds=HOLDS, differs=DIFFERS)
     project.run("-n", "2").assert_outcomes(passed=1, failed=1)
+
+
+def test_a_text_may_be_expected_to_differ(project: Project) -> None:
+    texts(project, holds=HOLDS, differs=DIFFERS)
+    rules = """
+        [[expectation]]
+        match = "differs"
+        stage = "compare"
+        signature = "Couldn't match \\"arith.mulf %in, %in_0\\""
+        reason = "it is written wrong"
+
+        [[expectation]]
+        match = "holds"
+        stage = "compare"
+        reason = "it is not"
+    """
+    project.write({"suites/expectations.toml": rules})
+    result = project.run()
+    result.assert_outcomes(xfailed=1, failed=1)
+    assert block(result, "text: holds_vmvx")[0] == "expected to fail at compare, but passed"
