@@ -104,7 +104,7 @@ def _declaring(arguments: argparse.Namespace, registry: Registry) -> list[_Found
         wanted = path.resolve()
         for folder in wanted.parents:
             if (folder / _SUITE_FILE).is_file() and (found := _in(folder / _SUITE_FILE, wanted, registry)):
-                return found
+                return _one(path, found)
         msg = f"no suite declares the module {display_path(path)}; looked for a {_SUITE_FILE} at and above its folder"
         raise argparse.ArgumentError(None, msg)
     declared = read_declared(arguments.path, arguments.retarget_extension)
@@ -118,6 +118,18 @@ def _declaring(arguments: argparse.Namespace, registry: Registry) -> list[_Found
         hint = did_you_mean(arguments.module, {module.name for suite, _ in declared.suites for module in suite.modules})
         where = ", ".join(display_path(folder) for folder in arguments.path)
         msg = f"found no file and no module {arguments.module!r} in {where}{hint or '; `retarget list` shows all'}"
+        raise argparse.ArgumentError(None, msg)
+    return found
+
+
+def _one(path: Path, found: list[_Found]) -> list[_Found]:
+    """Return what was found of a file. Raises `argparse.ArgumentError` if that is several modules."""
+    names = list(dict.fromkeys(one.module.name for one in found))
+    if len(names) > 1:
+        msg = (
+            f"{display_path(path)} holds {len(names)} modules; expected the name of one ({names[0]}, {names[1]}, …) "
+            "and the folder that its suite is in"
+        )
         raise argparse.ArgumentError(None, msg)
     return found
 
@@ -236,7 +248,7 @@ def _difference(title: str, difference: OutputDifference) -> Iterator[str]:
 
 def _hints(found: _Found) -> Iterator[str]:
     path = found.module.path
-    if path.is_file():
+    if path.is_file() and not found.module.entry:
         yield f"for all that is known: pytest {shlex.quote(display_path(path))}"
 
 

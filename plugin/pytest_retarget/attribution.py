@@ -47,18 +47,22 @@ COMPARING_SECONDS = 30.0
 NAMED = 6
 """How many targets a command names; for more it names their module's suite."""
 
-Module = tuple[str, str]
+_Key = tuple[str, str]
+"""A suite's node id and the name of a module."""
 
 
 @dataclass(slots=True, kw_only=True)
 class _Failed:
-    """A failed run target in the controller: its report, what became of it, and the module's other targets."""
+    """A failed run target in the controller: its report, what became of it, and the module's other targets.
+
+    `module_file` is empty where the file holds other modules too.
+    """
 
     report: pytest.TestReport
     seen: Seen
     others: list[tuple[str, str, str, str]]
     suite_file: Path
-    module_path: Path
+    module_file: str
 
 
 @dataclass(slots=True, kw_only=True)
@@ -75,7 +79,7 @@ class Attribution:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._is_worker = hasattr(config, "workerinput")
-        self._modules: dict[Module, _Ran] = {}
+        self._modules: dict[_Key, _Ran] = {}
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -103,7 +107,7 @@ class Attribution:
                     seen=seen,
                     others=[(one[0], one[1], one[2], one[3]) for one in account["others"]],
                     suite_file=Path(account["suite_file"]),
-                    module_path=Path(account["path"]),
+                    module_file=account["file"],
                 )
             )
 
@@ -119,7 +123,7 @@ class Attribution:
                 if one.others and isinstance(one.report.longrepr, ExceptionRepr):
                     one.report.longrepr.addsection(SECTION, self._section(module, one, comparer))
 
-    def _section(self, module: Module, failed: _Failed, comparer: _Comparer) -> str:
+    def _section(self, module: _Key, failed: _Failed, comparer: _Comparer) -> str:
         known = self._modules[module].seen
         others = [
             known.get(name) or Seen(name=name, compiler=compiler, runtime=runtime, driver=driver)
@@ -165,7 +169,7 @@ def _account(item: RunItem, report: pytest.TestReport, error: BaseException | No
             [other.name, other.compile.compiler.name, other.runtime.name, other.runtime.driver] for other in others
         ]
         account["suite_file"] = str(item.path)
-        account["path"] = str(compiled.module.path)
+        account["file"] = "" if compiled.module.entry else str(compiled.module.path)
     return account
 
 
@@ -188,7 +192,7 @@ class _Comparer:
         self._config = config
         self._left = limit
         self._end = time.monotonic() + COMPARING_SECONDS
-        self._done: set[Module] = set()
+        self._done: set[_Key] = set()
         self._own: Services | None = None
         self._scratch = tempfile.TemporaryDirectory(prefix="retarget-outputs-", ignore_cleanup_errors=True)
 
@@ -200,11 +204,12 @@ class _Comparer:
         if self._own is not None:
             self._own.close()
 
-    def told(self, module: Module, failed: _Failed, passing: Seen) -> str:
+    def told(self, module: _Key, failed: _Failed, passing: Seen) -> str:
         """Return how the outputs differ most, in words; and how to see all of it."""
         pairs = [f"{one.compiler}/{one.runtime}" for one in (failed.seen, passing)]
-        what = failed.module_path if failed.module_path.is_file() else Path(module[1])
-        by_hand = shlex.join(["retarget", "compare", display_path(what), "--configs", ",".join(pairs)])
+        by_name = [module[1], display_path(failed.suite_file)]
+        what = [display_path(Path(failed.module_file))] if failed.module_file else by_name
+        by_hand = shlex.join(["retarget", "compare", *what, "--configs", ",".join(pairs)])
         hint = f"to compare them by hand: {by_hand}"
         if module in self._done or not self._left or time.monotonic() > self._end:
             return hint

@@ -103,6 +103,15 @@ class Loader:
         return [Case(name=f.name, function=f.name, must_check=True) for f in request.functions if f.arguments == 0]
 
 
+class Lists(Loader):
+    kind = "lists"
+
+    def find_modules(self, folder, srcs):
+        from retarget.model import Module
+
+        return [Module(name=name, path=path, entry=name) for path in srcs for name in path.read_text().split()]
+
+
 class Texts:
     kind = "texts"
 
@@ -125,7 +134,7 @@ def retarget_drivers():
 
 @hookimpl
 def retarget_case_loaders():
-    return [Loader(), Texts()]
+    return [Loader(), Texts(), Lists()]
 """
 
 CONFIGS = "\n".join(
@@ -136,6 +145,7 @@ CONFIGS = "\n".join(
         '[[target_config]]\nname = "all"\ncompiler = ["good", "off", "broken", "crash"]\nruntimes = ["flat", "bent"]',
         '[[target_config]]\nname = "gone"\ncompiler = "good"\nruntimes = ["away"]',
         '[[module_test_suite]]\nname = "toys"\nsrcs = ["*.toy"]\nkind = "toys"\ntargets = ["all", "gone"]',
+        '[[module_test_suite]]\nname = "lists"\nsrcs = ["*.list"]\nkind = "lists"\ntargets = ["all"]',
         '[[module_test_suite]]\nname = "texts"\nsrcs = ["*.text"]\nkind = "texts"\ntargets = ["all"]',
     ]
 )
@@ -145,6 +155,7 @@ CONFIGS = "\n".join(
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("plain", "check", "opaque"):
         (tmp_path / f"{name}.toy").write_text(name)
+    (tmp_path / "some.list").write_text("plainer check")
     (tmp_path / "words.text").write_text("words")
     (tmp_path / "suite.toml").write_text(CONFIGS)
     (tmp_path / "toys_extension.py").write_text(EXTENSION)
@@ -238,6 +249,11 @@ def test_a_side_that_fails_is_told_as_such(project: Path, capsys: pytest.Capture
             "module words is run nowhere: suite texts (kind texts) has compile targets",
         ),
         (("plain", "--configs", "good,good"), "found --configs good,good, which both mean plain_good_flat"),
+        (
+            ("some.list", "--configs", "good,off"),
+            "some.list holds 2 modules; expected the name of one (plainer, check, …) and the folder that its suite "
+            "is in",
+        ),
         (("toys_extension.py", "--configs", "good,off"), "no suite declares the module toys_extension.py"),
     ],
 )
