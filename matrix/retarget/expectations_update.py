@@ -19,7 +19,7 @@ from .expectations_narrowing import Narrowing
 from .expectations_rules import Key, Observations, RuleSet, SuiteTargets, key_of
 from .expectations_text import NewRule, RuleChange
 from .expectations_verdict import Ruling, judge
-from .model import RunTarget
+from .model import RunTarget, Target
 from .outcomes import Observation
 
 __all__ = ["FileEdit", "SuiteTargets", "Update", "plan_update"]
@@ -56,18 +56,20 @@ class Update:
 def plan_update(suites: Sequence[SuiteTargets], observations: Observations, *, day: date) -> Update:
     """Return what makes the rules true to what was observed.
 
-    `suites` are all that the rules serve, observed or not. Raises `RetargetError` if the rules cannot be made to fit,
-    which would be a fault of this function.
+    `suites` are all that the rules serve, observed or not. What was observed of a target holds as well for what another
+    suite compiles and runs in just the same way, if this run left that out. Raises `RetargetError` if the rules cannot
+    be made to fit, which would be a fault of this function.
     """
     rules = RuleSet(suites)
-    seen = _on_compile_targets(rules, observations)
+    observed = _on_compile_targets(rules, observations)
+    seen = {**observed, **_of_twins(rules, observed)}
     narrowing = Narrowing(rules, seen, day)
     narrowing.drop_idle()
     narrowing.narrow()
     Covering(rules, seen, day).cover()
     narrowing.narrow()
     narrowing.drop_idle()
-    return _update(rules, seen, day)
+    return _update(rules, observed, day)
 
 
 def _update(rules: RuleSet, seen: Observations, day: date) -> Update:
@@ -113,3 +115,25 @@ def _on_compile_targets(rules: RuleSet, observations: Observations) -> dict[Key,
         else:
             seen[key] = observation
     return seen
+
+
+def _of_twins(rules: RuleSet, observed: Observations) -> dict[Key, Observation | None]:
+    """What was observed of targets that are alike in all but their suite, for those that were not observed."""
+    if len({suite for suite, _ in rules.targets}) < 2:
+        return {}
+    twins = {_makings(rules.targets[key]): seen for key, seen in observed.items()}
+    found: dict[Key, Observation | None] = {}
+    for key, target in rules.targets.items():
+        if key not in observed and (makings := _makings(target)) in twins:
+            rule = rules.in_force(key)
+            if rule is None or rule.outcome == "xfail":
+                found[key] = twins[makings]
+    return found
+
+
+def _makings(target: Target) -> tuple[object, ...]:
+    """What decides on a target's outcome, but for time limits. In one folder a name is one config's."""
+    compiled = target.compile if isinstance(target, RunTarget) else target
+    runtime = target.runtime.name if isinstance(target, RunTarget) else ""
+    module = compiled.module
+    return compiled.folder, compiled.kind, module.path, module.name, compiled.compiler.name, compiled.flags, runtime

@@ -150,6 +150,7 @@ class UpdateExpectations:
         if update.left:
             which = ", ".join(name for _, name in update.left[:8]) + (", …" if len(update.left) > 8 else "")
             self._say(f"expectations: left to you, as flaky or past their date: {which}", yellow=True)
+            self._fail(session)
         expired = expired_faults(
             {rule.origin: rule for one in suites for rule in one.suite.expectations}.values(), today()
         )

@@ -11,10 +11,11 @@ from pathlib import Path
 import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
+from retarget.errors import RetargetError
 from retarget.expansion import expand
 from retarget.expectations import Assignment, Effect, RuleBook
 from retarget.expectations_rules import Key, key_of
-from retarget.expectations_text import NewRule, rewrite, rule_text
+from retarget.expectations_text import NewRule, RuleChange, rewrite, rule_text
 from retarget.expectations_update import SuiteTargets, Update, plan_update
 from retarget.expectations_verdict import Ruling, judge
 from retarget.extensions import Registry
@@ -27,7 +28,6 @@ from retarget.model import (
     RunTarget,
     RuntimeConfig,
     Suite,
-    Target,
     TargetConfig,
 )
 from retarget.outcomes import Observation
@@ -181,6 +181,182 @@ def test_what_was_not_observed_is_not_covered() -> None:
     assert written(update(one, seen=seen)) == [(("a",), "not opencl", ("compile",), REFUSED.signature)]
 
 
+def test_what_another_suite_makes_in_just_the_same_way_is_taken_for_observed() -> None:
+    one, other = suite(), suite(("a", "b"), name="fast", compilers=("vulkan",))
+    seen = observe(one, everywhere("a", REFUSED, ["vulkan"]) | everywhere("c", REFUSED, ["vulkan"]))
+    found = update(one, other, seen=seen)
+    assert written(found) == [(("a", "c"), "vulkan", ("compile",), REFUSED.signature)]
+    assert found.edits[0].targets == 2
+    again = update(*applied([one, other], {}, found), seen=seen)
+    assert again.edits == ()
+
+
+def test_a_module_of_the_same_name_in_a_suite_below_is_not_covered() -> None:
+    below = suite(("a",), name="below", folder=FOLDER / "below", compilers=("vulkan",))
+    found = update(suite(), below, seen=observe(suite(), everywhere("a", REFUSED)))
+    assert written(found) == [(("a",), "ops", ("compile",), REFUSED.signature)]
+
+
+@pytest.mark.parametrize(
+    ("targets", "when", "told"),
+    [
+        (["a_vulkan"], "vulkan", "iree crashes on it: SIGSEGV"),
+        (["a_vulkan_gpu"], "gpu", "the run crashes: SIGSEGV"),
+        (["a_llvm-cpu_sync", "a_llvm-cpu_task"], "run and llvm-cpu", "the run crashes: SIGSEGV"),
+        (["a_llvm-cpu", "a_vmvx", "a_vulkan", "a_opencl"], "", "iree crashes on it: SIGSEGV"),
+    ],
+)
+def test_a_crash_at_the_compile_and_one_at_the_run_are_told_apart(targets: list[str], when: str, told: str) -> None:
+    one = suite()
+    found = update(one, seen=observe(one, dict.fromkeys(targets, CRASHED)))
+    assert [(text, new.reason) for (_, new), text in zip(found.edits[0].new, [when], strict=True)] == [(when, told)]
+    assert [text for _, text, *_ in written(found)] == [when]
+
+
+# ------------------------------------------------------------ rules that are there
+
+
+def test_a_rule_that_holds_stays_with_its_glob_and_its_shortened_signature() -> None:
+    one = suite(rules=[rule(0, "[ab]", "vulkan", signature="failed to legalize")])
+    seen = observe(one, everywhere("a", REFUSED, ["vulkan"]) | everywhere("b", OTHER, ["vulkan"]))
+    assert update(one, seen=seen).edits == ()
+
+
+def test_a_glob_gives_way_to_names_where_one_of_its_modules_is_mended() -> None:
+    one = suite(("a1", "a2", "a3", "b"), rules=[rule(0, ["a*", "b"], "vulkan")])
+    seen = observe(one, everywhere("a1", REFUSED, ["vulkan"]) | everywhere("b", REFUSED, ["vulkan"]))
+    del seen["ops", "a3_vulkan"]
+    assert changed(update(one, seen=seen)) == [(0, ("b", "a1", "a3"), "vulkan")]
+
+
+def test_a_rule_loses_the_configs_that_pass_now_and_goes_with_the_last() -> None:
+    one = suite(rules=[rule(0, "a", "cpu or vulkan"), rule(1, "b"), rule(2, "c", "opencl")])
+    seen = observe(one, everywhere("a", REFUSED, ["vulkan"]) | everywhere("c", OTHER, ["opencl"]))
+    assert changed(update(one, seen=seen)) == [(0, ("a",), "vulkan"), (1, (), "")]
+
+
+def test_a_rule_all_of_whose_modules_fail_on_more_configs_is_widened() -> None:
+    one = suite(rules=[rule(0, ["a", "b"], "vulkan", signature=REFUSED.signature)])
+    failing = ["vulkan", "opencl"]
+    seen = observe(one, everywhere("a", REFUSED, failing) | everywhere("b", REFUSED, failing))
+    found = update(one, seen=seen)
+    assert changed(found) == [(0, ("a", "b"), "not cpu")]
+    assert written(found) == []
+
+
+def test_a_module_joins_the_rule_that_says_the_same_of_others() -> None:
+    one = suite(rules=[rule(0, ["a", "c"], "vulkan", signature=REFUSED.signature)])
+    seen = observe(one, {f"{module}_vulkan": REFUSED for module in "abc"})
+    found = update(one, seen=seen)
+    assert changed(found) == [(0, ("a", "b", "c"), "vulkan")]
+    assert written(found) == []
+
+
+def test_what_is_left_of_a_rule_for_some_modules_keeps_its_reason_and_issue_and_stands_beside_it() -> None:
+    there = rule(0, ["a", "b", "c"], "vulkan or opencl", issue="https://example.org/1", until=date(2026, 6, 1))
+    one = suite(rules=[there])
+    failing = {f"{module}_vulkan": REFUSED for module in "abc"} | {f"{module}_opencl": REFUSED for module in "ab"}
+    found = update(one, seen=observe(one, failing))
+    assert changed(found) == [(0, ("a", "b"), "vulkan or opencl")]
+    (((after, new),),) = (edit.new for edit in found.edits)
+    assert (after, new.match, new.when) == (0, ("c",), "vulkan")
+    assert (new.reason, new.issue, new.until) == ("reason 0", "https://example.org/1", date(2026, 6, 1))
+
+
+def test_rules_about_what_is_not_there_any_more_go_and_so_do_their_words() -> None:
+    one = suite(rules=[rule(0, "gone"), rule(1, ["a", "gone"], "vulkan or metal")])
+    found = update(one, seen=observe(one, everywhere("a", REFUSED, ["vulkan"])))
+    assert changed(found) == [(0, (), ""), (1, ("a",), "vulkan")]
+
+
+def test_flaky_and_skip_rules_stay_and_failures_of_flaky_targets_are_left() -> None:
+    rules = [rule(0, "a", outcome="flaky", retries=2), rule(1, "b", outcome="skip", stages=())]
+    one = suite(rules=rules)
+    seen = {key: value for key, value in observe(one, {"a_vulkan": REFUSED}).items() if "b" not in key[1][:1]}
+    found = update(one, seen=seen)
+    assert found.edits == ()
+    assert found.left == (("ops", "a_vulkan"),)
+
+
+# ------------------------------------------------------------ the text of a file
+
+FILE = """\
+# Known failures.
+
+# about a
+# and b
+[[expectation]]  # first
+match = [
+  "a",  # the oldest
+  "b",
+]
+stage = 'compile'
+# tail
+
+[[compiler_config]]
+name = "x"
+
+# about q
+[[expectation]]
+match = "q"   # why q
+when = "z"   # why z
+stage = "run"
+"""
+NEW = NewRule(match=("n",), stages=("run",), signature='say "a\\b"', reason="it fails")
+NEW_TEXT = """\
+[[expectation]]
+match = "n"
+stage = "run"
+signature = 'say "a\\b"'
+reason = "it fails"
+"""
+
+
+def edit(index: int, match: tuple[str, ...], when: str = "") -> RuleChange:
+    return RuleChange(index=index, match=match, when=when)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("changes", "new", "old", "text"),
+    [
+        ([edit(0, ("a",))], [], '  "b",\n', ""),
+        ([edit(0, ("a", "aa", "b"))], [], '  "b",\n', '  "b",\n  "aa",\n'),
+        ([edit(0, ("a", "b"), "x or y")], [], "\nstage = 'compile'", "\nwhen = \"x or y\"\nstage = 'compile'"),
+        ([edit(1, ("q",), "y")], [], 'when = "z"   # why z', 'when = "y"   # why z'),
+        ([edit(1, ("q",))], [], 'when = "z"   # why z\n', ""),
+        ([edit(1, ("p", "q"), "z")], [], 'match = "q"   # why q', 'match = ["p", "q"]   # why q'),
+        ([edit(0, ())], [], FILE[FILE.index("# about a") : FILE.index("# tail")], ""),
+        ([edit(1, ())], [], FILE[FILE.index("\n# about q") :], ""),
+        ([], [(0, NEW)], "stage = 'compile'\n", f"stage = 'compile'\n\n{NEW_TEXT}"),
+        ([], [(None, NEW)], 'stage = "run"\n', f'stage = "run"\n\n{NEW_TEXT}'),
+        ([edit(1, ())], [(1, NEW)], FILE[FILE.index("# about q") :], NEW_TEXT),
+    ],
+)
+def test_an_edit_changes_its_lines_and_no_other(
+    changes: list[RuleChange], new: list[tuple[int | None, NewRule]], old: str, text: str, newline: str
+) -> None:
+    assert old in FILE
+    expected = FILE.replace(old, text)
+    assert rewrite(FILE.replace("\n", newline), changes, new) == expected.replace("\n", newline)
+
+
+def test_the_comment_that_a_file_begins_with_is_the_files_own() -> None:
+    text = "# Known failures.\n[[expectation]]\nmatch = 'a'\n\n[[expectation]]\nmatch = 'b'\n"
+    assert rewrite(text, [edit(0, ())], []) == "# Known failures.\n[[expectation]]\nmatch = 'b'\n"
+
+
+def test_a_file_without_a_last_newline_gets_one_where_something_follows() -> None:
+    text = "[[expectation]]\nmatch = 'a'"
+    assert rewrite(text, [edit(0, ("b",))], []) == '[[expectation]]\nmatch = "b"\n'
+    assert rewrite(text, [], [(None, NEW)]) == f"{text}\n\n{NEW_TEXT}"
+
+
+def test_rules_in_one_value_are_not_rewritten() -> None:
+    with pytest.raises(RetargetError, match=r"^found rules written as a value, expected \[\[expectation\]\] tables"):
+        rewrite("expectation = [{match = 'a'}]\n", [edit(0, ())], [])
+
+
 # ------------------------------------------------------------ whatever there is: true afterwards, and the same again
 
 SEEN = (REFUSED, OTHER, CRASHED, Observation(stage="timeout", signature=""))
@@ -236,13 +412,10 @@ class World:
         rules = {made.origin: made for one in self.suites for made in one.suite.expectations}
         seen = [f"{key}: {value}" for key, value in self.seen.items()]
         told = [f"{made.origin.file}: {rule_text(as_new(made))}" for made in rules.values()]
-        return "\n".join(
-            [
-                f"compilers: {sorted({c for c in COMPILERS for o in self.suites for t in o.targets if t.name.endswith(c)})}",
-                *told,
-                *seen,
-            ]
+        compilers = sorted(
+            {target.compiler.name for target in self.suites[0].targets if isinstance(target, CompileTarget)}
         )
+        return "\n".join([f"compilers: {compilers}", *told, *seen])
 
 
 @st.composite
