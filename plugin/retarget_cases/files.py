@@ -138,7 +138,7 @@ class _Reader:
             cases = list(enumerate(table.case))
         parameters = [(scope, written, ("parameters", scope)) for scope, written in table.parameters.items()]
         for _, written, place in parameters:
-            self._path(written, place, suffixes=(".irpa",))
+            self._path(written, place, suffixes=(".irpa", ".gguf", ".safetensors"), is_mapped=True)
         written_cases = [self._case(entry, ("case", index)) for index, entry in cases if entry is not None]
         self._names(written_cases)
         agreements = [case.agreement for case in written_cases if case.agreement is not None]
@@ -216,8 +216,8 @@ class _Reader:
         self._path(file, place, suffixes=(".py",))
         return Reference(written=written, file=file, function=function, place=place)
 
-    def _path(self, written: str, place: KeyPath, *, suffixes: tuple[str, ...]) -> None:
-        message = path_problem(written, self.base, self.folder, suffixes)
+    def _path(self, written: str, place: KeyPath, *, suffixes: tuple[str, ...], is_mapped: bool = False) -> None:
+        message = path_problem(written, self.base, self.folder, suffixes, is_mapped=is_mapped)
         if message:
             self.problems.append(Problem(place, message))
 

@@ -10,6 +10,8 @@ from retarget.errors import RetargetError
 __all__ = ["SUFFIX", "cases_file_of", "module_stem", "path_problem"]
 
 SUFFIX = ".cases.toml"
+_SURELY_READ = 1 << 28
+"""Bytes up to which a file is not asked about the limit of data files here; where that is lower, reading asks."""
 
 
 def cases_file_of(source: Path) -> Path:
@@ -22,20 +24,28 @@ def module_stem(source: Path) -> str:
     return source.name.removesuffix(source.suffix)
 
 
-def path_problem(written: str, base: Path, folder: Path, suffixes: Sequence[str]) -> str:
-    """Return what is wrong with a path that starts at `base`; empty where it is an existing file inside `folder`."""
+def path_problem(written: str, base: Path, folder: Path, suffixes: Sequence[str], *, is_mapped: bool = False) -> str:
+    """Return what is wrong with a path that starts at `base`; empty where it is an existing file inside `folder`.
+
+    `is_mapped` is for what is never read as a whole and may have any size.
+    """
     if not written.endswith(tuple(suffixes)):
         return f"found the path {written!r}, expected one that ends with {' or '.join(suffixes)}"
     try:
         path = (base / written).resolve()
-        if path.is_relative_to(folder.resolve()) and path.is_file():
+        fits = path.is_relative_to(folder.resolve()) and path.is_file()
+        if fits and (is_mapped or path.stat().st_size <= _SURELY_READ):
             return ""
     except (OSError, ValueError, RuntimeError):
         pass  # said below
     from retarget.datafiles import DataFiles  # it imports NumPy, for which only a fault pays
 
+    files = DataFiles(folder=folder, base=base)
     try:
-        DataFiles(folder=folder, base=base).large_path(written)
+        if is_mapped:
+            files.large_path(written)
+        else:
+            files.path(written)
     except RetargetError as error:
         return str(error)
     return ""

@@ -56,7 +56,7 @@ class CaseTable(_Table):
 class CasesFileTable(_Table):
     """The cases of one module."""
 
-    parameters: dict[str, str] = Field(default={}, description="Parameter archives (`.irpa`) by scope.")
+    parameters: dict[str, str] = Field(default={}, description="Parameter archives by scope.")
     tolerance: dict[str, Any] = Field(default={}, description="Tolerances, of all floating types or by element type.")
     case: list[CaseTable] = Field(min_length=1, description="What to call.")
 

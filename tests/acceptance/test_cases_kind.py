@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 from acceptance_support import Project, block, commands, shell, suite
 
@@ -279,3 +282,27 @@ def test_faults_of_cases_files_are_told_before_anything_runs(project: Project) -
         "suites/m.cases.toml:15: case[2].inputs[0]: data file suites/data/x.npy does not exist",
         "suites/m.cases.toml:28: case[4].expects: found the unknown key 'expects', expected one of agree_with, ",
     )
+
+
+WEIGHTED = """\
+util.global private @weights = #flow.parameter.named<"model"::"weights"> : tensor<3xf32>
+func.func @scale(%a: tensor<3xf32>) -> tensor<3xf32> {
+  %w = util.global.load @weights : tensor<3xf32>
+  %b = arith.mulf %a, %w : tensor<3xf32>
+  return %b : tensor<3xf32>
+}
+"""
+
+
+def test_parameters_come_from_the_files_that_the_cases_name(project: Project) -> None:
+    cases(
+        project,
+        'parameters = { model = "weights.irpa" }\n[[case]]\ninputs = [[1, 2, 3]]\nexpected = [[2, 6, 12]]\n',
+    )
+    script = (
+        "import sys, numpy, iree.runtime as rt\n"
+        "rt.save_archive_file({'weights': numpy.array([2, 3, 4], 'f')}, sys.argv[1])"
+    )
+    project.write({"suites/m.mlir": WEIGHTED})
+    subprocess.run([sys.executable, "-c", script, str(project.path / "suites/weights.irpa")], check=True)
+    project.run().assert_outcomes(passed=2)

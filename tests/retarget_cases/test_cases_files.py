@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -114,7 +115,7 @@ BAD_FILES = {
     ),
     "parameters of another sort": (
         "parameters = { model = 'good.npy' }\n" + CASE + JUDGED,
-        ":1: parameters.model: found the path 'good.npy', expected one that ends with .irpa",
+        ":1: parameters.model: found the path 'good.npy', expected one that ends with .irpa or .gguf or .safetensors",
     ),
     "a reference without a function": (
         CASE + "reference = 'ref.py'\n",
@@ -261,6 +262,17 @@ def test_data_stays_inside_the_folder_of_the_suite(data: Path, written: str) -> 
     (data / "link.npy").symlink_to(data.parent / "out.npy")
     (found,) = faults(data, f"[[case]]\ninputs = [{written}]\nreference = 'ref.py:f'\n")
     assert f"outside the suite's folder {data}; expected a file inside it: copy it there" in found
+
+
+def test_a_file_of_several_gigabytes_is_refused_with_the_limit_unless_it_is_mapped(data: Path) -> None:
+    for name in ("x.bin", "w.irpa"):
+        (data / name).touch()
+        os.truncate(data / name, 3 << 30)
+    text = "parameters = { model = 'w.irpa' }\n[[case]]\ninputs = ['x.bin']\nreference = 'ref.py:f'\n"
+    assert faults(data, text) == [
+        ":3: case[0].inputs[0]: data file suite/x.bin has 3221225472 bytes, over the limit of 1073741824; "
+        "to read it, set the environment variable RETARGET_MAX_DATA_BYTES to 3221225472 or more"
+    ]
 
 
 def test_a_changed_file_is_read_again(folder: Path) -> None:
