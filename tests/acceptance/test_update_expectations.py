@@ -152,6 +152,15 @@ def test_an_interrupted_run_writes_nothing(project: Project, arguments: tuple[st
     assert not (project.path / FILE).exists()
 
 
+def test_a_run_in_which_a_pytest_worker_died_writes_nothing(project: Project) -> None:
+    project.doubles(a="f: differ")
+    project.write({"test_dies.py": "import os\n\n\ndef test_dies():\n    os._exit(3)\n"})
+    result = project.run(*UPDATE, "-n2")
+    (line,) = section(result, "expectations")
+    assert line.startswith("expectations: nothing was written, because the pytest worker gw")
+    assert not (project.path / FILE).exists()
+
+
 def test_a_read_only_file_is_an_error_and_stays(project: Project) -> None:
     project.doubles(a="f: differ")
     project.write({FILE: "# mine\n"})
