@@ -46,6 +46,7 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/plugin_import.py
 	$(BIN)/python benchmarks/collection.py
 	$(BIN)/python benchmarks/matrix.py
+	$(BIN)/python benchmarks/comparison.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist
