@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import ml_dtypes
 import numpy as np
 from retarget.datafiles import LIMIT_VARIABLE, DataFiles, data_limit, read_bin, read_npy, read_npz, type_text
 from retarget.errors import RetargetError
+from retarget.run.outputs import dtype_named
 
 from .faults import ValueFaultError
 from .generators import count_up, default_seed, draw
@@ -22,12 +22,7 @@ from .values import Value
 if TYPE_CHECKING:
     from retarget.extension import Array
 
-__all__ = ["Maker", "dtype_named", "fitted"]
-
-
-def dtype_named(name: str) -> np.dtype[Any]:
-    """Return the type of that name, those of ml_dtypes among them."""
-    return np.dtype(getattr(ml_dtypes, name, name))
+__all__ = ["Maker", "fitted"]
 
 
 def fitted(array: Array, declared: Declared) -> Array:

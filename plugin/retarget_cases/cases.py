@@ -15,9 +15,10 @@ from retarget.datafiles import DataFiles
 from retarget.errors import FaultsError, RetargetError, did_you_mean
 from retarget.extension import Case, CaseData, CaseRequest, FunctionInfo
 from retarget.keypaths import KeyPath, Problem
+from retarget.run.outputs import dtype_named
 from retarget.toml_text import faults_of
 
-from .arrays import Maker, dtype_named, fitted
+from .arrays import Maker, fitted
 from .faults import ValueFaultError
 from .files import CasesFile, Reference, WrittenCase, agreed_config
 from .literals import literal

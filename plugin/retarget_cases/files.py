@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from pydantic import ValidationError
-from retarget.errors import Fault, FaultsError
+from retarget.errors import FaultsError
 from retarget.keypaths import KeyPath, Problem
 from retarget.schema_faults import schema_problems
 from retarget.toml_text import faults_of, read_toml
@@ -108,12 +108,8 @@ def _read(path: Path, folder: Path) -> CasesFile:
     reader = _Reader(base=path.parent, folder=folder, problems=problems)
     found = reader.file(path, text, data, table)
     if problems:
-        raise FaultsError(_in_order(faults_of(path, text, problems)))
+        raise FaultsError(faults_of(path, text, problems))
     return found
-
-
-def _in_order(faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
-    return tuple(sorted(faults, key=lambda fault: fault.line))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +124,9 @@ class _Reader:
         """Return what the file says, as far as it is well-formed."""
         if table is None:  # its tables for themselves, so that one fault does not hide those of the others
             archives = {
-                scope: path for scope, path in _mapping(data.get("parameters")).items() if isinstance(path, str)
+                scope: archive
+                for scope, archive in _mapping(data.get("parameters")).items()
+                if isinstance(archive, str)
             }
             table = CasesFileTable.model_construct(
                 parameters=archives, tolerance=_mapping(data.get("tolerance")), case=[]
