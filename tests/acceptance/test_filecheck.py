@@ -123,3 +123,30 @@ def test_a_text_may_be_expected_to_differ(project: Project) -> None:
     result = project.run()
     result.assert_outcomes(xfailed=1, failed=1)
     assert block(result, "text: holds_vmvx")[0] == "expected to fail at compare, but passed"
+
+
+WITHOUT = """\
+import importlib.util
+
+from retarget.extension import hookimpl
+
+find_spec = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *more: None if name == "filecheck" else find_spec(name, *more)
+
+
+@hookimpl
+def retarget_drivers():
+    return ()
+"""
+"""An extension in whose processes the package `filecheck` is not to be found."""
+
+
+def test_without_the_package_texts_are_skipped_or_fail_where_they_are_required(project: Project) -> None:
+    texts(project, holds=HOLDS)
+    project.write({"without.py": WITHOUT})
+    result = project.run("--retarget-extension", "without", "-rs")
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(["SKIPPED*the package filecheck is not installed"])
+    result = project.run("--retarget-extension", "without", "--retarget-require", "vmvx")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*pip install 'retarget?filecheck?'*"])
