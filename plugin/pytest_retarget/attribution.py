@@ -27,6 +27,7 @@ from .expected import AsExpected, UnexpectedPassError
 from .failures import StageFailedError, strip_colour
 from .items import RunItem
 from .lastfailed import BLOCKED
+from .options import SETTINGS
 from .reasoning import Seen, conclusion, listing, reference, unrun
 from .session import SERVICES, Services
 
@@ -117,8 +118,8 @@ class Attribution:
         failed = [(module, one) for module, ran in self._modules.items() for one in ran.failed]
         if not failed or self._config.getoption("tbstyle", "auto") in {"line", "no"}:
             return
-        interrupted = exitstatus == pytest.ExitCode.INTERRUPTED
-        with _Comparer(self._config, 0 if interrupted else COMPARED) as comparer:
+        is_brief = exitstatus == pytest.ExitCode.INTERRUPTED or self._config.stash[SETTINGS].update_expectations
+        with _Comparer(self._config, 0 if is_brief else COMPARED) as comparer:
             for module, one in failed:
                 if one.others and isinstance(one.report.longrepr, ExceptionRepr):
                     one.report.longrepr.addsection(SECTION, self._section(module, one, comparer))
