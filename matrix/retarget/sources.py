@@ -27,7 +27,7 @@ __all__ = ["find_modules", "select_modules"]
 
 _MAGIC = re.compile(r"[*?\[]")
 _DECLARATIONS = {"expectations.toml", "matrix.toml", "suite.toml"}
-_NOT_IN_MODULE_NAMES = re.compile(r"[\s\x00-\x1f\x7f:\[\]\\\ud800-\udfff]")
+_NOT_IN_MODULE_NAMES = re.compile(r"[\s\x00-\x1f\x7f:*?\[\]\\\ud800-\udfff]")
 
 
 def find_modules(
@@ -129,7 +129,7 @@ def _found(finder: FindsModules, folder: Path, srcs: Sequence[Path]) -> tuple[tu
     for module in modules:
         bad = _NOT_IN_MODULE_NAMES.search(module.name)
         if bad or not module.name:
-            expected = "expected a name without blanks and : [ ] \\, because it becomes the name of targets"
+            expected = "expected a name without blanks and : * ? [ ] \\, because it becomes the name of targets"
             what = repr(bad.group()) if bad else "nothing"
             problems.append(Problem(("srcs",), f"found {what} in the module name {module.name!r}, {expected}"))
         if seen.setdefault(module.name, module) is not module:
@@ -203,7 +203,7 @@ class _Folder:
             return f"found {relative!r}, a link to nothing; expected a file"
         bad = _NOT_IN_MODULE_NAMES.search(relative)
         if bad:
-            expected = "expected a file name without blanks and : [ ] \\, because it becomes the name of targets"
+            expected = "expected a file name without blanks and : * ? [ ] \\, because it becomes the name of targets"
             return f"found {bad.group()!r} in {relative!r}, {expected}"
         return None
 

@@ -410,8 +410,16 @@ def test_a_file_name_that_no_target_can_bear_is_a_fault(folder: Path) -> None:
     (folder / "a b.mlir").touch()
     assert faults_of(folder, GOOD) == [
         "suite.toml:13: module_test_suite[0].srcs[0]: found ' ' in 'a b.mlir', expected a file name without blanks and "
-        ": [ ] \\, because it becomes the name of targets"
+        ": * ? [ ] \\, because it becomes the name of targets"
     ]
+
+
+def test_a_file_name_that_an_expectation_would_take_for_a_glob_is_a_fault(folder: Path) -> None:
+    (folder / "a*b.mlir").touch()
+    (fault,) = faults_of(folder, GOOD)
+    assert fault.startswith(
+        "suite.toml:13: module_test_suite[0].srcs[0]: found '*' in 'a*b.mlir', expected a file name"
+    )
 
 
 def test_toml_syntax_is_told_with_line_and_column(folder: Path) -> None:
