@@ -65,6 +65,11 @@ def _problems(table: ExpectationTable, path: KeyPath) -> Iterable[Problem]:
     if not table.stage and table.outcome != "skip":
         expected = f"expected where the targets fail: one or some of {', '.join(STAGES)}"
         yield Problem((*path, "stage"), f"found no stage, {expected}")
+    if table.outcome == "skip":
+        for key in ("stage", "signature"):
+            if getattr(table, key):
+                hint = 'when = "run" skips run targets alone' if key == "stage" else "nothing is tried"
+                yield Problem((*path, key), f'found {key} with outcome "skip", expected none: {hint}')
     if table.outcome == "flaky" and table.retries is None:
         yield Problem((*path, "retries"), "found no retries, expected how often a flaky target is tried again")
     if table.outcome != "flaky" and table.retries is not None:

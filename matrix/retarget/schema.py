@@ -358,7 +358,7 @@ class ExpectationTable(_Table):
         default=[],
         description=(
             "Where they fail, one or a list: `compile`, `load`, `run`, `compare`, or `crash` and `timeout` at whichever"
-            " of these. Required unless the outcome is `skip`."
+            " of these. Required unless the outcome is `skip`, which takes none."
         ),
         examples=["compile", ["compare", "crash"]],
     )

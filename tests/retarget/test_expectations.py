@@ -183,6 +183,15 @@ def test_a_rule_holds_what_its_table_says(write: Write) -> None:
             "expectation[0].sginature: found the unknown key 'sginature', expected one of issue, match, outcome, "
             "reason, retries, signature, stage, until, when; did you mean 'signature'?",
         ),
+        (
+            'match = "a"; outcome = "skip"; stage = "run"',
+            'expectation[0].stage: found stage with outcome "skip", expected none: when = "run" skips run targets '
+            "alone",
+        ),
+        (
+            'match = "a"; outcome = "skip"; signature = "x"',
+            'expectation[0].signature: found signature with outcome "skip", expected none: nothing is tried',
+        ),
         ("match = []", "expectation[0].match: found an empty array, expected"),
     ],
 )
