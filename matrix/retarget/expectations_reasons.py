@@ -11,7 +11,7 @@ from .signatures import CRASH, TIMEOUT
 __all__ = ["reason"]
 
 _AT_RUN = {
-    "load": "the compiled module cannot be loaded",
+    "load": "the module or its data cannot be loaded",
     "run": "the call fails",
     "compare": "the results are not those expected",
     CRASH: "the run crashes",

@@ -24,7 +24,10 @@ TIMEOUT = "timeout"
 MAX_SIGNATURE = 160
 """Characters of a signature; what is longer is cut at the end of a word."""
 
-_PLACE = re.compile(r"^(?:loc\(.*?\): |(?:[^\s:'\"]|<unknown>)[^:'\"]*:\d+(?::\d+)?: )+")
+_PLACE = re.compile(
+    r"^(?:loc\(.*?\): |(?:[^\s:'\"]|<unknown>)[^:'\"]*:\d+(?::\d+)?: "
+    r"|[^\s:'\"]+\.(?:txt|toml|mlir|mlirbc|onnx): )+"
+)
 _SEVERITY = re.compile(r"^(?:[\w.-]+: )?(?:fatal )?error: ", re.IGNORECASE)
 _CUT_BEFORE = re.compile(r" ?… \d+ more characters cut$")
 _DUMP = re.compile(r": (?=%[^=]* = \S|\"[\w.$-]+\"\()(?P<dump>.*)$")
@@ -33,6 +36,7 @@ _ESCAPED_NUL = re.compile(r"\\00|\0")
 
 _REPLACED: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b[\w+-]+://[^\s'\",;)]+"), "…"),
+    (re.compile(r"(?<=\bdata file )(?:(?! (?:is|has|does|holds|leads|cannot|unpacks)\b)[^:])+"), "…"),
     (re.compile(r"loc\([^()]*(?:\([^()]*\)[^()]*)*\)"), "…"),
     (re.compile(r"(?<![\w/.<>])(?:~|\.{1,2})?(?:/[\w.+@~-]+){2,}/?(?::\d+)*"), "…"),
     (re.compile(r"(?<![\w/.@%!#'\"])[\w+-]+(?:/[\w.+-]+)*\.(?:mlirbc|mlir|onnx|cpp|cc|c|h|cl|py)(?::\d+)+"), "…"),
@@ -86,8 +90,12 @@ def normalise(diagnostic: str) -> str:
 
 
 def contains_signature(observed: str, wanted: str) -> bool:
-    """Tell whether an observed signature is what a rule wants: all of it or a part, maybe not normalised."""
-    return wanted in observed or normalise(wanted) in observed
+    """Tell whether an observed signature is what a rule wants: all of it or a part, maybe not normalised.
+
+    A text of which nothing is left once normalised is no part of any.
+    """
+    normal = normalise(wanted)
+    return wanted in observed or (bool(normal) and normal in observed)
 
 
 def _comparison(summary: str) -> str:

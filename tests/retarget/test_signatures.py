@@ -57,6 +57,16 @@ DIAGNOSTICS = [
     ),
     ("device vulkan://GPU-1234 has no spirv1.3 and f64", "device … has no spirv1.3 and f64"),
     ("either/or", "either/or"),
+    ("s/n/io flags.txt:2:9: data file s/n/a b.npy does not exist", "data file … does not exist"),
+    (
+        "data file ../x.npy leads to /a/b/x.npy, outside the suite's folder /a/s",
+        "data file … leads to …, outside the suite's folder …",
+    ),
+    (
+        "data file m/x.bin is short: expected 16 bytes for 4xf32, found 12",
+        "data file … is short: expected N bytes for 4xf32, found N",
+    ),
+    ("s/n/flags.txt: found no --function, expected one", "found no --function, expected one"),
     ("", ""),
 ]
 
@@ -116,6 +126,7 @@ def test_a_crash_and_a_timeout_are_stages_of_their_own(failure: Failure, observa
         (f"{LEGALIZE} 'torch.aten.nll_loss_forward'", True),
         (DIAGNOSTICS[0][0], True),
         ("nll_loss_backward", False),
+        ("...", False),
     ],
 )
 def test_a_rule_may_shorten_a_signature_or_quote_the_diagnostic(wanted: str, holds: bool) -> None:
