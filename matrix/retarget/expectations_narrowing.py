@@ -15,6 +15,8 @@ from .tag_expressions import exact_expression, shortest_expression
 
 __all__ = ["Narrowing", "Stand", "stand_of"]
 
+_SHOWN = 8
+
 
 @dataclass(slots=True)
 class Stand:
@@ -39,8 +41,9 @@ class Narrowing:
 
     def narrow(self) -> None:
         """Take out of the rules what belies them, until none is left; a rule may come into force when another goes."""
+        belied: dict[Origin, set[Key]] = {}
         for _ in range(2 * len(self._seen) + 2):
-            belied: dict[Origin, set[Key]] = {}
+            belied = {}
             for key in self._rules.targets:
                 rule = self._rules.in_force(key)
                 if rule is not None and self._belies(rule, key):
@@ -53,7 +56,11 @@ class Narrowing:
             for origin, keys in belied.items():
                 self._narrow(self._rules[origin], keys)
             self._rules.settle()
-        msg = "the expectations could not be made to fit what was observed; nothing was written"
+        names = sorted({name for keys in belied.values() for _, name in keys})
+        msg = (
+            f"the expectations could not be made to fit {', '.join(names[:_SHOWN])}{', …' * (len(names) > _SHOWN)}; "
+            "nothing was written: change their rules by hand"
+        )
         raise RetargetError(msg)
 
     def _belies(self, rule: Expectation, key: Key) -> bool:

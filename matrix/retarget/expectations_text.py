@@ -59,7 +59,6 @@ def rewrite(text: str, changes: Sequence[RuleChange], new: Sequence[tuple[int | 
     Raises `RetargetError` where the rules are not tables of their own (`expectation = [{…}]`).
     """
     newline = "\r\n" if "\r\n" in text else "\n"
-    text = text.replace("\r\n", "\n")
     tables = _tables(text)
     if len(tables) != len(_parsed(text)):
         msg = f"found rules written as a value, expected [[{_TABLE}]] tables; only these can be rewritten"
@@ -67,24 +66,25 @@ def rewrite(text: str, changes: Sequence[RuleChange], new: Sequence[tuple[int | 
     pieces: list[tuple[_Span, str]] = []
     added: dict[int | None, list[str]] = {}
     for after, rule in new:
-        added.setdefault(after, []).append(rule_text(rule))
+        added.setdefault(after, []).append(rule_text(rule).replace("\n", newline))
     by_index = {change.index: change for change in changes}
     for index in sorted(by_index.keys() | {after for after in added if after is not None}):
         span, change = tables[index], by_index.get(index)
         kept = [text[span.start : span.end]]
         if change is not None and change.match:
-            kept = [_changed(kept[0], change)]
+            kept = [_changed(kept[0].replace("\r\n", "\n"), change).replace("\n", newline)]
         elif change is not None:
             kept, span = [], _with_comments(text, span)
         follow = added.get(index, [])
         if not kept and not follow:
             span = _with_empty_lines(text, span)
-        pieces.append((span, "\n".join([*(f"{piece.rstrip(chr(10))}\n" for piece in kept), *follow])))
+        ended = [piece if piece.endswith("\n") else f"{piece}{newline}" for piece in kept]
+        pieces.append((span, newline.join([*ended, *follow])))
     for span, piece in reversed(pieces):
         text = text[: span.start] + piece + text[span.end :]
     for piece in added.get(None, ()):
-        text = f"{text.rstrip(chr(10))}\n\n{piece}" if text.strip() else f"{HEADER}\n{piece}"
-    return text.replace("\n", newline)
+        text = f"{_one_end(text, newline)}{newline}{piece}" if text.strip() else f"{HEADER}\n{piece}"
+    return text
 
 
 def rule_text(rule: NewRule) -> str:
@@ -147,6 +147,13 @@ def _key(node: Any) -> str:
     return text.strip("\"'")
 
 
+def _one_end(text: str, newline: str = "") -> str:
+    """Return a text that ends with one line end, its own or the given one."""
+    body = text.rstrip("\r\n")
+    end = re.match(r"\r?\n", text[len(body) :])
+    return body + (end.group() if end else newline)
+
+
 def _with_comments(text: str, table: _Span) -> _Span:
     """Widen a table by the comment lines right above it, unless the file begins with them."""
     lines = text[: table.start].splitlines(keepends=True)
@@ -158,21 +165,20 @@ def _with_comments(text: str, table: _Span) -> _Span:
 
 def _with_empty_lines(text: str, table: _Span) -> _Span:
     """Widen what goes by the empty lines below it, or above it where the file ends with it."""
-    below = re.compile(r"(?:[ \t]*\n)*").match(text, table.end)
+    below = re.compile(r"(?:[ \t]*\r?\n)*").match(text, table.end)
     end = below.end() if below else table.end
     if end < len(text):
         return _Span(table.start, end)
-    above = text[: table.start].rstrip("\n")
-    return _Span(len(above) + 1 if above else table.start, end)
+    above = _one_end(text[: table.start])
+    return _Span(len(above) if above.strip() else table.start, end)
 
 
 def _changed(text: str, change: RuleChange) -> str:
-    """Edit one table's text."""
+    """Edit one table's text, whose lines end in a newline alone."""
     import tomlkit
     from tomlkit.items import Array
 
-    ended = text.endswith("\n")
-    document = tomlkit.parse(text if ended else f"{text}\n")
+    document = tomlkit.parse(text if text.endswith("\n") else f"{text}\n")
     table: Any = document[_TABLE][0]
     match = table["match"]
     now = tuple(match) if isinstance(match, Array) else (str(match),)
@@ -189,7 +195,7 @@ def _changed(text: str, change: RuleChange) -> str:
     result = tomlkit.dumps(document)
     if change.when and "when" not in table:
         result = _after_match(result, f"when = {toml_string(change.when)}\n")
-    return result if ended else result.removesuffix("\n")
+    return result
 
 
 def _after_match(text: str, line: str) -> str:

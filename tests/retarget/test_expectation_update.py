@@ -341,6 +341,18 @@ def test_an_edit_changes_its_lines_and_no_other(
     assert rewrite(FILE.replace("\n", newline), changes, new) == expected.replace("\n", newline)
 
 
+def test_lines_that_are_not_edited_keep_their_ends_where_these_are_mixed() -> None:
+    one, two, three = (f"[[expectation]]\r\nmatch = '{name}' # {name}\nstage = 'run'\r\n" for name in "abc")
+    text = f"# top\n\r\n{one}\n{two}\r\n\n# about c\r\n{three}"
+    assert rewrite(text, [edit(1, ("x",))], []) == text.replace(two, two.replace("'b' # b\n", '"x" # b\r\n'))
+    assert rewrite(text, [edit(2, ())], []) == f"# top\n\r\n{one}\n{two}"
+    new = NEW_TEXT.replace("\n", "\r\n")
+    assert (
+        rewrite(text, [], [(0, NEW), (None, NEW)])
+        == f"# top\n\r\n{one}\r\n{new}\n{two}\r\n\n# about c\r\n{three}\r\n{new}"
+    )
+
+
 def test_the_comment_that_a_file_begins_with_is_the_files_own() -> None:
     text = "# Known failures.\n[[expectation]]\nmatch = 'a'\n\n[[expectation]]\nmatch = 'b'\n"
     assert rewrite(text, [edit(0, ())], []) == "# Known failures.\n[[expectation]]\nmatch = 'b'\n"
