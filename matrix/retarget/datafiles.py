@@ -44,6 +44,8 @@ MAP_FROM = 1 << 20
 """Bytes from which an array is mapped: below, reading costs less than a mapping."""
 
 _SHOWN = 8
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+"""How a file begins that Git LFS has put in the place of one that was not fetched."""
 
 
 def data_limit() -> int:
@@ -133,6 +135,16 @@ def _neighbours(folder: Path) -> list[str]:
         return []
 
 
+def _unfetched(path: Path) -> str:
+    """Say so if a file only stands for data that was not fetched."""
+    try:
+        with path.open("rb") as stream:
+            is_pointer = stream.read(len(_LFS_POINTER)) == _LFS_POINTER
+    except OSError:
+        return ""
+    return "; it is a pointer of Git LFS: `git lfs pull` fetches the data" if is_pointer else ""
+
+
 def _too_large(path: Path, size: int, limit: int, what: str = "has") -> RetargetError:
     msg = (
         f"data file {display_path(path)} {what} {size} bytes, over the limit of {limit}; "
@@ -180,7 +192,7 @@ class RawFile:
             place = f" at byte {self.position}" if self.position else ""
             msg = (
                 f"data file {display_path(self.path)} is short: "
-                f"expected {length} bytes for {type_text(shape, element)}{place}, found {left}"
+                f"expected {length} bytes for {type_text(shape, element)}{place}, found {left}{_unfetched(self.path)}"
             )
             raise RetargetError(msg)
         self._types.append(type_text(shape, element))
@@ -194,6 +206,7 @@ class RawFile:
             msg = (
                 f"data file {display_path(self.path)} is oversized: "
                 f"expected {self.position} bytes for {' and '.join(self._types) or 'nothing'}, found {self.size}"
+                f"{_unfetched(self.path)}"
             )
             raise RetargetError(msg)
 
@@ -291,7 +304,7 @@ class StoredArrays:
             _expect_numbers(shape, dtype)
         except (OSError, ValueError, EOFError) as error:
             place = f" at byte {self.position}" if self.position else ""
-            msg = f"data file {name} is no .npy file{place}: {_first_line(error)}"
+            msg = f"data file {name} is no .npy file{place}: {_first_line(error)}{_unfetched(self.path)}"
             raise RetargetError(msg) from error
         length = _count(shape) * dtype.itemsize
         if length > self.size - start:
@@ -355,7 +368,7 @@ def read_npz(path: Path, name: str = "") -> Array:
     except RetargetError:
         raise
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
-        msg = f"data file {shown} is no .npz archive of arrays: {_first_line(error)}"
+        msg = f"data file {shown} is no .npz archive of arrays: {_first_line(error)}{_unfetched(path)}"
         raise RetargetError(msg) from error
     length = _count(shape) * dtype.itemsize
     if length != len(content):

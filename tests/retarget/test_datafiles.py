@@ -138,6 +138,19 @@ def test_a_file_of_another_size_is_refused(tmp_path: Path, size: int, word: str)
     )
 
 
+@pytest.mark.parametrize("size", [2, 200])
+def test_what_git_lfs_did_not_fetch_is_told(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "x.data"
+    path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 800\n")
+    told = "; it is a pointer of Git LFS: `git lfs pull` fetches the data$"
+    with pytest.raises(RetargetError, match=told):
+        read_bin(path, dtype=np.float32, shape=(size,))
+    with pytest.raises(RetargetError, match=told):
+        read_npy(path)
+    with pytest.raises(RetargetError, match=told):
+        read_npz(path)
+
+
 def test_a_shape_that_no_machine_holds_is_a_short_file_and_takes_no_memory(tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes(bytes(4))
     assert fault(read_bin, tmp_path / "a.bin", dtype="float32", shape=(1 << 40, 1 << 40)) == (
