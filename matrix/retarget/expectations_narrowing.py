@@ -10,7 +10,7 @@ from .errors import RetargetError
 from .expectations_match import with_modules, without_modules
 from .expectations_rules import Key, Observations, RuleSet, cell_of, key_of
 from .expectations_verdict import Ruling, is_expired, judge
-from .model import Expectation, Origin, Target
+from .model import Expectation, Origin, RunTarget, Target
 from .tag_expressions import exact_expression, shortest_expression
 
 __all__ = ["Narrowing", "Stand", "stand_of"]
@@ -167,6 +167,13 @@ def stand_of(
             stand.lost = True
         elif key in seen and seen[key] is None and rules.is_deferred(key):
             continue  # may be selected or not: it is its run targets that the rule is about
+        elif isinstance(target, RunTarget) and key not in seen and _fails(seen, key_of(target.compile), belied):
+            continue  # may be selected or not: the rule was about the compile, which fails otherwise now
         else:
             stand.keep.append(target)
     return stand
+
+
+def _fails(seen: Observations, compiled: Key, belied: set[Key]) -> bool:
+    """Tell whether a compile target failed, and not as the rule says."""
+    return compiled in belied and seen.get(compiled) is not None

@@ -263,6 +263,14 @@ def test_what_is_left_of_a_rule_for_some_modules_keeps_its_reason_and_issue_and_
     assert (new.reason, new.issue, new.until) == ("reason 0", "https://example.org/1", date(2026, 6, 1))
 
 
+def test_a_compile_that_crashed_and_now_fails_with_a_diagnostic_leaves_no_rule_for_its_runs() -> None:
+    one = suite(rules=[rule(0, ["a", "b"], stages=("crash",), signature="SIGSEGV")])
+    seen = observe(one, everywhere("a", REFUSED) | everywhere("b", CRASHED))
+    found = update(one, seen=seen)
+    assert changed(found) == [(0, ("b",), "")]
+    assert written(found) == [(("a",), "", ("compile",), REFUSED.signature)]
+
+
 def test_rules_about_what_is_not_there_any_more_go_and_so_do_their_words() -> None:
     one = suite(rules=[rule(0, "gone"), rule(1, ["a", "gone"], "vulkan or metal")])
     found = update(one, seen=observe(one, everywhere("a", REFUSED, ["vulkan"])))
@@ -543,6 +551,10 @@ def test_after_an_update_all_is_as_expected_nothing_is_lost_and_a_second_one_cha
         for target in one.targets:
             key = key_of(target)
             now, then = has.rules.get(target.name), had.rules.get(target.name)
+            if key not in seen and isinstance(target, RunTarget) and then is had.rules.get(target.compile.name):
+                compiled = seen.get((key[0], target.compile.name))
+                if compiled is not None and judge(then, compiled, day=TODAY).ruling is Ruling.OTHERWISE:
+                    continue  # what the rule says is about a compile that fails otherwise now
             if key not in seen:
                 assert world.has_idle_words or lost(then, now) is None
                 continue
