@@ -17,6 +17,7 @@ from .errors import Fault
 from .expansion import compile_target_name, run_target_name
 from .expectations_text import NewRule, rule_text, toml_list, toml_string
 from .model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig, Target
+from .names import config_name_fault
 from .tag_expressions import shortest_expression
 
 __all__ = ["Imported", "import_configs"]
@@ -53,7 +54,7 @@ class _Config:
 
 def import_configs(configs: Sequence[ConfigLists]) -> tuple[Imported | None, tuple[Fault, ...]]:
     """Return what the configs become, or None with the faults: two of one name, and those that name no device."""
-    faults = [*_same_names(configs), *_no_device(configs)]
+    faults = [*_unusable_names(configs), *_same_names(configs), *_no_device(configs)]
     if faults:
         return None, tuple(faults)
     made = _configs(configs)
@@ -79,6 +80,14 @@ def import_configs(configs: Sequence[ConfigLists]) -> tuple[Imported | None, tup
 def valid_name(name: str) -> str:
     """Return a config's name as the declarations take it: `cpu_llvm_sync` becomes `cpu-llvm-sync`."""
     return re.sub(r"[^A-Za-z0-9.+-]+", "-", name).strip("-.+")
+
+
+def _unusable_names(configs: Sequence[ConfigLists]) -> Iterable[Fault]:
+    for config in configs:
+        if fault := config_name_fault(valid_name(config.name)):
+            yield Fault(
+                file=config.file, line=0, key_path="config_name", message=f"{fault}: NAME={config.file} gives it"
+            )
 
 
 def _same_names(configs: Sequence[ConfigLists]) -> Iterable[Fault]:

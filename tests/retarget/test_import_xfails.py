@@ -266,6 +266,18 @@ def test_all_faults_of_all_files_are_told_at_once(folder: Path, capsys: pytest.C
     ]
 
 
+@pytest.mark.parametrize(("name", "found"), [("run", "found 'run', which tells compile targets"), ("+", "found ''")])
+def test_a_name_that_no_config_can_bear_is_a_fault_that_says_how_to_give_another(
+    folder: Path, capsys: pytest.CaptureFixture[str], name: str, found: str
+) -> None:
+    (folder / "gpu.json").write_text(GPU.replace("gpu_vulkan", "run"))
+    assert main(["import-xfails", f"{name}=gpu.json"]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith(f"gpu.json: config_name: {found}")
+    assert told.endswith(": NAME=gpu.json gives it\n")
+    assert main(["import-xfails", "walks=gpu.json"]) == 0
+
+
 def test_two_configs_of_one_name_are_a_fault_that_says_how_to_rename_one(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
