@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from .errors import RetargetError
+from .expectations import COMPILE_STAGES
 from .expectations_match import with_modules, without_modules
 from .expectations_rules import Key, Observations, RuleSet, cell_of, key_of
 from .expectations_verdict import Ruling, is_expired, judge
-from .model import Expectation, Origin, RunTarget, Target
+from .model import CompileTarget, Expectation, Origin, Target
 from .tag_expressions import exact_expression, shortest_expression
 
 __all__ = ["Narrowing", "Stand", "stand_of"]
@@ -167,13 +168,16 @@ def stand_of(
             stand.lost = True
         elif key in seen and seen[key] is None and rules.is_deferred(key):
             continue  # may be selected or not: it is its run targets that the rule is about
-        elif isinstance(target, RunTarget) and key not in seen and _fails(seen, key_of(target.compile), belied):
-            continue  # may be selected or not: the rule was about the compile, which fails otherwise now
+        elif key not in seen and _fails_otherwise(rule, target, seen, belied):
+            continue  # may be selected or not: the rule was about the compile
         else:
             stand.keep.append(target)
     return stand
 
 
-def _fails(seen: Observations, compiled: Key, belied: set[Key]) -> bool:
-    """Tell whether a compile target failed, and not as the rule says."""
+def _fails_otherwise(rule: Expectation, target: Target, seen: Observations, belied: set[Key]) -> bool:
+    """Tell whether a rule about compiles is in force for a run target whose compile failed, and not as it says."""
+    if isinstance(target, CompileTarget) or not COMPILE_STAGES.issuperset(rule.stages):
+        return False
+    compiled = key_of(target.compile)
     return compiled in belied and seen.get(compiled) is not None
