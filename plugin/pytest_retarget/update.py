@@ -25,11 +25,11 @@ from retarget.model import Suite
 from retarget.outcomes import Observation, Stage
 
 from .items import MatrixItem
+from .reporting import RECORD
 from .summary import PASSED, Record
 
 __all__ = ["UpdateExpectations"]
 
-RECORD = "retarget_record"
 COMPILED = "retarget_compiled"
 """The attribute of a run target's report: whether its module compiled; None where that is not known."""
 
