@@ -101,9 +101,16 @@ class MatrixItem(Standing):
     def repr_failure(
         self, excinfo: ExceptionInfo[BaseException], style: TracebackStyle | None = None
     ) -> str | TerminalRepr:
-        """Word a failure for its reader: no traceback of ours, unless the fault is ours."""
+        """Word a failure for its reader: no traceback of ours, unless the fault is ours.
+
+        One that is expected is worded too, for `--xfail-tb`. Not by pytest, which would read the source of every frame
+        again and again: thousands of expected failures are daily life.
+        """
         path, line, _ = self.reportinfo()
-        return error_repr(excinfo.value, path, line) or super().repr_failure(excinfo, style)
+        error = excinfo.value
+        if isinstance(error, AsExpected):
+            return (error_repr(error.error, path, line) if error.error is not None else None) or error.reason
+        return error_repr(error, path, line) or super().repr_failure(excinfo, style)
 
     @property
     def services(self) -> Services:
