@@ -33,7 +33,7 @@ from .cases import (
     Tolerance,
 )
 from .model import CompilerConfig, CompileTarget, RuntimeConfig
-from .outcomes import DeviceInfo
+from .outcomes import DeviceInfo, Stage
 
 if TYPE_CHECKING:
     import numpy as np
@@ -264,12 +264,15 @@ class LoadsParameters(Protocol):
 class RunPlan:
     """How a run target is reproduced or run out of process: argument list, and what must be in its environment.
 
-    `cwd` is the folder to run it in, None for any: paths in `argv` that are relative start there.
+    `cwd` is the folder to run it in, None for any: paths in `argv` that are relative start there. `telling` says how to
+    read what a failing tool prints: the stage that a line speaks of, and a regular expression of the line whose first
+    group is what it says; those that tell most first. Without it the first line counts, and all fails at `run`.
     """
 
     argv: tuple[str, ...]
     env: tuple[tuple[str, str], ...] = ()
     cwd: Path | None = None
+    telling: tuple[tuple[Stage, str], ...] = ()
 
 
 @runtime_checkable

@@ -50,7 +50,12 @@ _REPLACED: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 
 _COMPARISONS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"\d+ of \d+ elements? differs?\b|(?:all_)?true: |false: "), "values differ"),
+    (
+        re.compile(
+            r"\d+ of \d+ elements? differs?\b|element at index \d+ \(.*\) does not match |(?:all_)?true: |false: "
+        ),
+        "values differ",
+    ),
     (re.compile(r"shape and element type differs?\b"), "shape and element type differ"),
     (re.compile(r"shape differs\b"), "shape differs"),
     (re.compile(r"element type differs\b"), "element type differs"),

@@ -11,6 +11,7 @@ from pathlib import Path
 from retarget.errors import Fault, FaultsError, RetargetError, did_you_mean, display_path
 from retarget.extension import Case, CaseData, CaseRequest, FunctionInfo, RunPlan, Tolerance
 from retarget.model import Module, RuntimeConfig
+from retarget.outcomes import Stage
 
 from .drivers import DRIVERS
 from .flagfile import FlagFile, parse_flagfile, read_text, split_flags
@@ -23,6 +24,8 @@ _SOURCES = (".mlir", ".mlirbc")
 _IMPORTED = ".onnx"
 """Counts where there is no other program: a folder may keep the model that its `.mlir` was imported from."""
 _SHOWN = 12
+_TELLING = ((Stage.COMPARE, r"\[FAILED\] (.*)"), (Stage.RUN, r"(?!EXEC @)(?:[^\s:]+:\d+: )?(\S.*)"))
+"""What `iree-run-module` prints of a failure."""
 
 
 def find_modules(folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
@@ -103,7 +106,7 @@ def plan_of(config: RuntimeConfig, artifact: Path, module: Module, folder: Path,
                 argv = flagfile_command(config, artifact.absolute(), path)
             except FaultsError:
                 return None
-            return None if argv is None else RunPlan(argv=argv, env=config.env, cwd=path.parent)
+            return None if argv is None else RunPlan(argv=argv, env=config.env, cwd=path.parent, telling=_TELLING)
     return None
 
 

@@ -90,6 +90,7 @@ COMPARISONS = [
     ("check 2 of 3: 3 of 4 elements differ, first at [0]: actual 1.0, expected 2.0", "values differ"),
     ("all_true: 2 of 4 elements are not nonzero, first at [1] is 0", "values differ"),
     ("false: not zero: 1", "values differ"),
+    ("result[0]: element at index 0 (4) does not match the expected (5); expected that …", "values differ"),
     ("result 0: shape differs: actual 2xfloat32, expected 3xfloat32", "shape differs"),
     ("element type differs: actual 2xfloat32, expected 2xfloat64", "element type differs"),
     ("shape and element type differs: actual 2xfloat32, expected 3xint8", "shape and element type differ"),

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from ..errors import RetargetError
-from ..extension import Case, CaseLoader, Driver, DriverError, RunsCasesOutside
+from ..extension import Case, CaseLoader, Driver, DriverError, RunPlan, RunsCasesOutside
 from ..messages import Progress, RunModule
 from ..model import Module
 from ..outcomes import CaseOutcome, Failure, RunOutcome, Stage
 from ..process import OUTPUT_LIMIT, signal_name
-from ..text import clip, cut_stacks, first_line
+from ..text import clip, cut_stacks, first_line, strip_colour
 from .artifact import read_artifact
 from .request import case_request
 
@@ -87,8 +88,7 @@ def _run_case(driver: Driver, loader: CaseLoader, case: Case, message: RunModule
     else:
         failure = _readable(case) if judged_there else None
         if failure is None:
-            argv = [*message.config.run_under, *plan.argv]
-            failure, output = _judge(argv, {**os.environ, **dict(plan.env)}, plan.cwd)
+            failure, output = _judge(message.config.run_under, plan)
     seconds = time.perf_counter() - start
     return CaseOutcome(name=case.name, function=case.function, seconds=seconds, failure=failure), output
 
@@ -103,7 +103,9 @@ def _readable(case: Case) -> Failure | None:
     return None
 
 
-def _judge(argv: list[str], env: dict[str, str], cwd: Path | None) -> tuple[Failure | None, str]:
+def _judge(run_under: Sequence[str], plan: RunPlan) -> tuple[Failure | None, str]:
+    argv = [*run_under, *plan.argv]
+    env, cwd = {**os.environ, **dict(plan.env)}, plan.cwd
     program = shutil.which(argv[0], path=env.get("PATH")) or argv[0]
     if cwd is not None and os.sep in program:
         program = str(Path(program).absolute())  # relative to this folder, not to that one
@@ -125,6 +127,10 @@ def _judge(argv: list[str], env: dict[str, str], cwd: Path | None) -> tuple[Fail
     if done.returncode < 0:
         name = signal_name(-done.returncode)
         return Failure(stage=Stage.RUN, summary=f"{argv[0]} crashed: {name}", text=output, signal=name), output
+    for stage, pattern in plan.telling:
+        for line in strip_colour(output).splitlines():
+            if told := re.match(pattern, line):
+                return Failure(stage=stage, summary=told[1], text=output), output
     summary = f"{argv[0]} exited with status {done.returncode}"
     said = first_line(output)
     return Failure(stage=Stage.RUN, summary=f"{summary}: {said}" if said else summary, text=output), output
