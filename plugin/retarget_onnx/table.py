@@ -3,7 +3,8 @@
 `python -m retarget_onnx.table junit.xml… --manifest suites/onnx/nodes.toml -o docs/conformance.md`
 
 A test counts as passed on a target if its run target passed: compiled, ran, and gave what ONNX expects. Expected
-failures are failures here. What was skipped, for want of a device, counts on neither side.
+failures are failures here, and so is what an expectation has skipped. A target of which nothing ran, for want of a
+device, is left out.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from xml.etree import ElementTree
@@ -24,7 +25,7 @@ from .manifest import Manifest, read_manifest
 
 __all__ = ["Result", "conformance_page", "main", "read_results"]
 
-_STAGES = ("compile", "load", "run", "compare")
+_STAGES = ("compile", "load", "run", "compare", "not tried")
 _PACKAGES = ("iree-base-compiler", "iree-base-runtime")
 
 _PAGE = """\
@@ -39,7 +40,8 @@ tolerances. The tests of functions that define an operator by others (`…_expan
 {devices}
 
 A test passes on a target if it compiles, runs and gives what is expected. What fails is written down, with the reason,
-in `suites/onnx/expectations.toml`: a run in which another test fails, or one of these passes, is red.
+in `suites/onnx/expectations.toml`: a run in which another test fails, or one of these passes, is red. Tests whose
+results are chance are not tried, and count as failures.
 
 ## In total
 
@@ -112,7 +114,7 @@ def _result(case: ElementTree.Element) -> Result | None:
 
 def conformance_page(manifest: Manifest, results: Iterable[Result], *, date: str, versions: Sequence[str]) -> str:
     """Return the page, in Markdown."""
-    given = [result for result in results if result.passed is not None]
+    given = _judged(results)
     operators = {entry.name: entry.tags[0].removeprefix("op-") for entry in manifest.entries}
     targets = list(dict.fromkeys(result.target for result in given))
     passed, run = _counts(given, operators, "passed"), _counts(given, operators, "run")
@@ -142,6 +144,17 @@ def conformance_page(manifest: Manifest, results: Iterable[Result], *, date: str
             ],
         ),
     )
+
+
+def _judged(results: Iterable[Result]) -> list[Result]:
+    """Leave out targets of which nothing ran; of the others, what was skipped did not pass."""
+    everything = list(results)
+    ran = {result.target for result in everything if result.passed is not None}
+    return [
+        replace(result, passed=False, stage="not tried") if result.passed is None else result
+        for result in everything
+        if result.target in ran
+    ]
 
 
 def _counts(results: Iterable[Result], operators: Mapping[str, str], what: str) -> dict[str, Counter[str]]:
