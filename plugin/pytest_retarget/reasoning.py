@@ -63,7 +63,7 @@ def conclusion(failing: Seen, others: Sequence[Seen]) -> str:
     if same.passing:
         return _points_to_runtime(failing, runtime, same, cross)
     if same.ran:
-        return _points_to_compiler(compiler, same, cross)
+        return _points_to_compiler(failing, compiler, same, cross)
     return _without_the_artifact(failing, compiler, runtime, cross)
 
 
@@ -80,13 +80,14 @@ def _points_to_runtime(failing: Seen, runtime: str, same: _Group, cross: _Group)
     return text
 
 
-def _points_to_compiler(compiler: str, same: _Group, cross: _Group) -> str:
+def _points_to_compiler(failing: Seen, compiler: str, same: _Group, cross: _Group) -> str:
     """The same artifact passes nowhere, and ran elsewhere."""
     alike = not same.unlike
     fails = f"its artifact fails {'alike on' if alike else 'on'} every runtime config it ran on"
     fails += "" if alike else ", though not alike"
     if not cross.ran:
-        return f"This points to {compiler}: {fails}. No other compiler config has run this module."
+        data = ", or to the data of its cases" if failing.stage == "load" and alike else ""
+        return f"This points to {compiler}{data}: {fails}. No other compiler config has run this module."
     if not cross.failing:
         return f"This points to {compiler}: {fails}, and what {_compilers(cross.passing)} made of this module passes."
     if cross.passing:

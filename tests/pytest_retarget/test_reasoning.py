@@ -103,6 +103,14 @@ def test_a_failure_points_to_what_the_outcomes_allow(others: list[Seen], expecte
     assert conclusion(FAILING, others) == expected
 
 
+def test_what_cannot_be_loaded_anywhere_may_be_the_data() -> None:
+    load = {"stage": "load", "signature": "data file … does not exist", "summary": "a.txt:1:1: …"}
+    assert conclusion(seen("a/r", "failed", **load), [seen("a/s", "failed", **load)]) == (
+        "This points to compiler config a, or to the data of its cases: its artifact fails alike on every runtime "
+        "config it ran on. No other compiler config has run this module."
+    )
+
+
 def test_each_of_the_others_is_listed_with_its_outcome_those_of_the_artifact_first() -> None:
     others = [
         seen("b/r", "failed", **CRASH),
