@@ -47,8 +47,8 @@ def _rule(entry: Declared[ExpectationTable], tables: FileTables) -> Expectation:
         signature=table.signature.strip(),
         outcome=table.outcome,
         retries=table.retries or 0,
-        reason=table.reason.strip(),
-        issue=table.issue.strip(),
+        reason=" ".join(table.reason.split()),
+        issue=" ".join(table.issue.split()),
         until=table.until,
         origin=Origin(file=tables.file, key_path=format_key_path(entry.path)),
     )

@@ -211,6 +211,12 @@ def test_a_rule_without_stage_or_reason_is_a_fault_unless_it_skips(write: Write)
     ]
 
 
+def test_a_reason_of_several_lines_is_told_in_one(write: Write) -> None:
+    write({"expectations.toml": '[[expectation]]\nmatch = "a"\nstage = "run"\nreason = """\ntwo\n  lines\n"""\n'})
+    (suite,) = load_all([Path()])
+    assert suite.expectations[0].reason == "two lines"
+
+
 def test_a_file_of_expectations_holds_nothing_else(write: Write) -> None:
     text = 'root = true\n[[runtime_config]]\nname = "x"\ndriver = "y"\n'
     expected = "expected it in another file: expectations.toml holds [[expectation]] only"
