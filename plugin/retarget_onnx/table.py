@@ -83,7 +83,9 @@ def read_results(path: Path) -> tuple[tuple[Result, ...], str]:
     except ElementTree.ParseError as error:
         msg = f"{display_path(path)}: not a junit file: {error}"
         raise RetargetError(msg) from error
-    results = [result for case in root.iter("testcase") if (result := _result(case)) is not None]
+    cases = list(root.iter("testcase"))
+    results = [result for case in cases if (result := _result(case)) is not None]
+    results += _skipped(cases)
     if not results:
         msg = (
             f"{display_path(path)}: holds no run targets; expected the junit file of "
@@ -110,6 +112,24 @@ def _result(case: ElementTree.Element) -> Result | None:
         passed=passed,
         stage=said.get("retarget.stage", "") if passed is False else "",
     )
+
+
+def _skipped(cases: Iterable[ElementTree.Element]) -> Iterable[Result]:
+    """Yield what an expectation has skipped. Its properties are not there: its name ends in the names of its configs."""
+    known: dict[str, str] = {}
+    bare: list[str] = []
+    for case in cases:
+        said = {one.get("name", ""): one.get("value", "") for one in case.iter("property")}
+        skipped = case.find("skipped")
+        if "retarget.runtime" in said:
+            compiler, runtime = said["retarget.compiler"], said["retarget.runtime"]
+            known[f"_{compiler}_{runtime}"] = compiler if compiler == runtime else f"{compiler}, {runtime}"
+        elif not said and skipped is not None and skipped.get("type") == "pytest.skip":
+            bare.append(case.get("name", ""))
+    for name in bare:
+        for ending, target in known.items():
+            if name.endswith(ending):
+                yield Result(test=name.removesuffix(ending), target=target, device="", passed=None)
 
 
 def conformance_page(manifest: Manifest, results: Iterable[Result], *, date: str, versions: Sequence[str]) -> str:
