@@ -115,7 +115,7 @@ def _result(case: ElementTree.Element) -> Result | None:
 
 
 def _skipped(cases: Iterable[ElementTree.Element]) -> Iterable[Result]:
-    """Yield what an expectation has skipped. Its properties are not there: its name ends in the names of its configs."""
+    """Yield what an expectation has skipped: it has no properties, and its name ends in the names of its configs."""
     known: dict[str, str] = {}
     bare: list[str] = []
     for case in cases:
