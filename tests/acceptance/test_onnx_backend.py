@@ -51,7 +51,7 @@ def test_a_wrong_result_is_reported_and_the_commands_show_it_again(project: Proj
     result.assert_outcomes(passed=1, failed=1)
     wrong = block(result, "nodes: test_det_2d_vmvx_sync")
     assert wrong[0] == "compare: result 0: 1 of 1 element differs, actual nan, expected -2.0"
-    assert wrong[2] == "function test_data_set_0:"
+    assert wrong[2] == "case test_data_set_0:"
     again = shell(commands(wrong))
     assert again.returncode == 1
     assert again.stdout.splitlines()[0] == "test_data_set_0: failed at " + wrong[0]
