@@ -172,7 +172,7 @@ class Project:
                 os.killpg(process.pid, signal.SIGKILL)
             process.communicate(timeout=20)
 
-    def wait_for(self, name: str, seconds: float = 20.0) -> Path:
+    def wait_for(self, name: str, seconds: float = 60.0) -> Path:
         """Wait until a file below the project's folder is there."""
         path, end = self.path / name, time.monotonic() + seconds
         while not path.exists():
