@@ -83,13 +83,21 @@ class OnnxBackendLoader:
     def run_case_outside(
         self, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
     ) -> RunPlan | None:
-        """Return the `python -m retarget_onnx.run_case` command of a case; None for a module that was not made."""
+        """Return the `python -m retarget.run_case` command of a case; None for a module that was not made."""
         del folder
         if not module.data:
             return None
-        from .command import run_case_command
+        from retarget.run_case import run_case_command
 
-        return RunPlan(argv=run_case_command(config, artifact, module.data[0], case), env=config.env)
+        argv = run_case_command(
+            kind=self.kind,
+            config=config,
+            artifact=artifact,
+            module=replace(module, entry=""),  # the made file holds the one
+            folder=module.path.parent,
+            case=case,
+        )
+        return RunPlan(argv=argv, env=config.env)
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
         """Return a case for each data set of the test. Raises `RetargetError` where it is not clear what to call."""
