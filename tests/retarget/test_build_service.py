@@ -79,7 +79,7 @@ def test_a_target_that_is_waited_for_goes_first(make: Make, tmp_path: Path, log:
     assert wait_until(lambda: compiles(log) == ["a.txt"])
     service.result(targets[3])
 
-    assert compiles(log) == ["a.txt", "d.txt"]
+    assert compiles(log)[:2] == ["a.txt", "d.txt"]  # the next one may have begun
 
 
 def test_one_worker_serves_many_compiles(make: Make, tmp_path: Path, log: Path) -> None:
