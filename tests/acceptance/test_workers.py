@@ -50,13 +50,11 @@ def test_an_interrupt_ends_workers_and_session_without_a_traceback(
     project.doubles(a="f: hang", b="compile: hang\nf: pass")
     process = project.start(*DOUBLES, *arguments)
     workers = [int(project.wait_for(f"suites/{name}.mlir.pid").read_text()) for name in "ab"]
-    start = time.monotonic()
     if everyone:
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     else:
         process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=60)
-    assert time.monotonic() - start < 15
     assert process.returncode == pytest.ExitCode.INTERRUPTED, output
     assert "Traceback" not in output
     for worker in workers:
