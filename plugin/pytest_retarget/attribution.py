@@ -1,8 +1,9 @@
 """Whose fault a failure looks like: what the other run targets of its module did is added to its report.
 
 Where targets run, their reports get what is needed as builtin types, which cross xdist's channel. In the controller,
-when all has run and before failures are shown, each failed run target's report gets a section. For a few of them the
-target and one that passes are run once more, to tell how their outputs differ most.
+when all has run and before failures are shown, each failed run target's report gets a section, and the junit file gets
+it when pytest has written it. For a few of them the target and one that passes are run once more, to tell how their
+outputs differ most.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from retarget.model import RunTarget, Target
 from retarget.outcomes import OutputComparison, Stage
 from retarget.signatures import observe
 
+from .attribution_junit import Told, complete, junit_file
 from .expected import AsExpected, UnexpectedPassError
 from .failures import StageFailedError, strip_colour
 from .items import RunItem
@@ -80,6 +82,7 @@ class Attribution:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._is_worker = hasattr(config, "workerinput")
+        self._junit = None if self._is_worker else junit_file(config)
         self._modules: dict[_Key, _Ran] = {}
 
     @pytest.hookimpl(wrapper=True)
@@ -112,32 +115,45 @@ class Attribution:
                 )
             )
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self, exitstatus: int) -> None:
-        """Add the sections, while the workers of this process still live."""
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, exitstatus: int) -> Generator[None]:
+        """Add the sections, while the workers of this process still live; and to the junit file, when it is written."""
+        told = self._told(exitstatus)
+        yield
+        if self._junit is not None:
+            complete(self._junit, told)
+
+    def _told(self, exitstatus: int) -> dict[str, Told]:
+        """Add the sections to the reports. Return them by node id."""
         failed = [(module, one) for module, ran in self._modules.items() for one in ran.failed]
-        if not failed or self._config.getoption("tbstyle", "auto") in {"line", "no"}:
-            return
+        is_shown = self._junit is not None or self._config.getoption("tbstyle", "auto") not in {"line", "no"}
+        told: dict[str, Told] = {}
+        if not failed or not is_shown:
+            return told
         is_brief = exitstatus == pytest.ExitCode.INTERRUPTED or self._config.stash[SETTINGS].update_expectations
         with _Comparer(self._config, 0 if is_brief else COMPARED) as comparer:
             for module, one in failed:
                 if one.others and isinstance(one.report.longrepr, ExceptionRepr):
-                    one.report.longrepr.addsection(SECTION, self._section(module, one, comparer))
+                    said = self._said(module, one, comparer)
+                    one.report.longrepr.addsection(SECTION, said.section)
+                    told[one.report.nodeid] = said
+        return told
 
-    def _section(self, module: _Key, failed: _Failed, comparer: _Comparer) -> str:
+    def _said(self, module: _Key, failed: _Failed, comparer: _Comparer) -> Told:
         known = self._modules[module].seen
         others = [
             known.get(name) or Seen(name=name, compiler=compiler, runtime=runtime, driver=driver)
             for name, compiler, runtime, driver in failed.others
         ]
-        blocks = [conclusion(failed.seen, others), "\n".join(listing(failed.seen, others))]
+        concluded = conclusion(failed.seen, others)
+        blocks = [concluded, "\n".join(listing(failed.seen, others))]
         if failed.seen.stage == Stage.COMPARE and (passing := reference(failed.seen, others)) is not None:
             blocks.append(comparer.told(module, failed, passing))
         if left := unrun(others):
             suite = f"{display_path(failed.suite_file)}::{module[0].rpartition('::')[2]}"
             words = shlex.join([f"{suite}::{name}" for name in left] if len(left) <= NAMED else [suite])
             blocks.append(f"to run what has not run: pytest {words}")
-        return "\n\n".join(block for block in blocks if block)
+        return Told(conclusion=concluded, title=SECTION, section="\n\n".join(block for block in blocks if block))
 
 
 def _account(item: RunItem, report: pytest.TestReport, error: BaseException | None) -> dict[str, object]:

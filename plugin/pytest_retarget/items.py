@@ -169,6 +169,7 @@ class MatrixItem(Standing):
 
     def note_names(self) -> None:
         """Say in the report what the target is."""
+        self.note("nodeid", self.nodeid)
         self.note("suite", self.compile_target.suite)
         self.note("module", self.compile_target.module.name)
         self.note("compiler", self.compile_target.compiler.name)
@@ -312,6 +313,8 @@ class RunItem(MatrixItem):
         if reports:
             self.observe(compiled)
             settle(self.compile_rule, compiled, self.services.places)
+        elif self.services.settings.artifacts is None and compiled.error is not None:
+            self.compile_observed = None if compiled.error.failure.no_verdict else compiled.observation
         self._excuse_by_compile(compiled.observation)
         self._block_or_raise(compiled.error or RetargetError(f"{self.target.compile.name} was not compiled"))
 

@@ -6,6 +6,7 @@ import pytest
 from retarget.expectations import Assignment
 from retarget.expectations_verdict import excuse, is_expired, today
 from retarget.model import CompileTarget, Expectation, Target
+from retarget.outcomes import Observation
 
 from .expected import Attempts
 from .summary import PASSED
@@ -25,6 +26,8 @@ class Standing(pytest.Item):
     """Whether the compile target's rule is judged at run targets, if the compile passes."""
     observed: tuple[str, str] | None = None
     """(stage, signature) of how the target failed, or `PASSED`; None where nothing is known of it."""
+    compile_observed: Observation | None = None
+    """How the compile target failed that blocks this one, or that excuses it."""
     flaky = ""
     """How a flaky target passed in the end; empty for any other."""
 

@@ -21,10 +21,11 @@ from retarget.expectations_update import SuiteTargets, plan_update
 from retarget.expectations_verdict import is_expired, observed_text, today
 from retarget.extension import ChecksArtifacts
 from retarget.extensions import Registry
-from retarget.model import Suite
+from retarget.model import Expectation, Suite
 from retarget.outcomes import Observation, Stage
 
 from .items import MatrixItem
+from .lastfailed import BLOCKED
 from .reporting import RECORD
 from .summary import PASSED, Record
 
@@ -59,13 +60,18 @@ class UpdateExpectations:
         is_of_compile = item.runtime is not None and ("retarget.stage", str(Stage.COMPILE)) in item.user_properties
         setattr(report, COMPILED, None if item.runtime is None or item.observed is None else not is_of_compile)
         if item.observed is None:
+            if getattr(report, BLOCKED, False) and item.compile_observed is not None and _is_written(item.compile_rule):
+                setattr(report, BLOCKED, False)
+                name = item.compile_target.name
+                report.wasxfail = f"{name} is expected to fail: {observed_text(item.compile_observed)}"
+                report.longrepr = None
             return report
         if item.observed == PASSED:
             if report.failed:
                 report.outcome, report.longrepr = "passed", None
             return report
         rule = item.compile_rule if is_of_compile else item.rule
-        if rule is None or not (rule.outcome == "flaky" or is_expired(rule, today())):
+        if _is_written(rule):
             stage, signature = item.observed
             report.outcome = "skipped"
             report.wasxfail = observed_text(Observation(stage=stage, signature=signature))
@@ -165,6 +171,11 @@ class UpdateExpectations:
 
     def _say(self, line: str, **markup: bool) -> None:
         self._lines.append((line, markup))
+
+
+def _is_written(rule: Expectation | None) -> bool:
+    """Tell whether a failure becomes a rule where this one is in force: not where only a person can settle it."""
+    return rule is None or not (rule.outcome == "flaky" or is_expired(rule, today()))
 
 
 def _suites(files: Iterable[Path], registry: Registry) -> list[SuiteTargets]:

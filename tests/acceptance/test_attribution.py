@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ET
+
+import pytest
 from acceptance_support import DOUBLES, GOOD, Project, block, commands, suite
 
 CONFIGS = """\
@@ -208,6 +211,34 @@ def test_it_is_the_same_under_xdist(project: Project) -> None:
     assert lines[0].startswith("This points to compiler config bad: ")
     assert any(line.startswith("run once more, the outputs of bad/one and good/one differ most in f") for line in lines)
     assert told(block(result, "twice: n_bad_one"))[0].startswith("This points to runtime config one")
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n2",), ("--tb=no",)], ids=["alone", "xdist", "without tracebacks"])
+def test_junit_tells_it_too(project: Project, arguments: tuple[str, ...]) -> None:
+    faulty(project, m="@bad/* fail\n", n="@bad/one fail\n")
+    project.run(*RUN, "--junitxml=out/report.xml", *arguments).assert_outcomes(passed=15, failed=3)
+    root = ET.parse(project.path / "out" / "report.xml").getroot()  # noqa: S314
+    told = {}
+    for case in root.iter("testcase"):
+        properties = {one.attrib["name"]: one.attrib["value"] for one in case.iter("property")}
+        assert properties["retarget.nodeid"] == f"suites/suite.toml::twice::{case.attrib['name']}"
+        if (failure := case.find("failure")) is None:
+            assert "retarget.attribution" not in properties
+        else:
+            told[case.attrib["name"]] = (properties["retarget.attribution"], (failure.text or "").split("\n"))
+    assert set(told) == {"m_bad_one", "m_bad_two", "n_bad_one"}
+    for sentence, lines in told.values():
+        head = lines.index(f" {SECTION} ".center(80, "-"))
+        assert lines[:head].count("to reproduce this by hand:") == 1
+        assert lines[head + 1] == sentence
+    assert told["n_bad_one"][0] == (
+        "This points to runtime config one (driver double-device): the same artifact passes on two. "
+        "But what good and other made of this module passes on one too."
+    )
+    assert told["m_bad_two"][0].startswith("This points to compiler config bad: its artifact fails alike on every")
+    assert any(line.startswith("  m_bad_one    failed alike: compare: ") for line in told["m_bad_two"][1])
+    assert root[0].attrib["failures"] == "3"
+    assert [path.name for path in (project.path / "out").iterdir()] == ["report.xml"]
 
 
 def test_commands_and_the_one_line_summary_stay_as_they_are(project: Project) -> None:
