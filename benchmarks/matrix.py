@@ -15,42 +15,14 @@ from __future__ import annotations
 
 import argparse
 import concurrent.futures
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
-FLAGS = (
-    "--iree-hal-target-device=local",
-    "--iree-hal-local-target-device-backends=llvm-cpu",
-    "--iree-llvmcpu-target-cpu=host",
-)
-
-MATRIX = """
-root = true
-
-[[compiler_config]]
-name = "llvm-cpu"
-compiler = "iree"
-flags = [{flags}]
-
-[[runtime_config]]
-name = "local-sync"
-driver = "local-sync"
-
-[[runtime_config]]
-name = "local-task"
-driver = "local-task"
-
-[[target_config]]
-name = "cpu"
-compiler = "llvm-cpu"
-runtimes = [{runtimes}]
-"""
+from timed_project import FLAGS, cores, timed_pytest, write_matrix
 
 SUITE = """
 [[module_test_suite]]
@@ -132,9 +104,7 @@ class Program:
 
 def write_project(folder: Path, programs: list[Program], runtimes: list[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    quote = ", ".join
-    text = MATRIX.format(flags=quote(f'"{flag}"' for flag in FLAGS), runtimes=quote(f'"{name}"' for name in runtimes))
-    (folder / "matrix.toml").write_text(text)
+    write_matrix(folder, FLAGS, runtimes)
     (folder / "suite.toml").write_text(SUITE)
     for program in programs:
         (folder / f"{program.name}.mlir").write_text(program.check_module())
@@ -150,18 +120,10 @@ def write_peer(folder: Path, programs: list[Program]) -> None:
     (folder / "test_peer.py").write_text(source)
 
 
-def timed_pytest(folder: Path, cache: Path, *arguments: str) -> float:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder), str(folder)]
-    environment = os.environ | {"RETARGET_CACHE_DIR": str(cache)}
-    start = time.perf_counter()
-    done = subprocess.run(
-        [*command, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
-    seconds = time.perf_counter() - start
-    if done.returncode:
-        sys.exit(f"benchmark: pytest failed in {folder} (exit status {done.returncode}):\n{done.stdout}{done.stderr}")
-    print(f"    {done.stdout.strip().splitlines()[-1]}")
-    return seconds
+def timed(folder: Path, cache: Path, *arguments: str) -> float:
+    found = timed_pytest(folder, cache, *arguments)
+    print(f"    {found.said}")
+    return found.seconds
 
 
 def compile_cpu_seconds(sources: list[str]) -> float:
@@ -186,26 +148,25 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2, help="the peer's -n (default: 2)")
     arguments = parser.parse_args()
     programs = [Program(index=index) for index in range(arguments.modules)]
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
     scratch = Path(tempfile.mkdtemp(prefix="retarget-benchmark-"))
     try:
         project, peer, cache = scratch / "retarget", scratch / "peer", scratch / "cache"
         write_project(project, programs, ["local-sync"])
         write_peer(peer, programs)
-        print(f"{len(programs)} modules, {cores} cores")
+        print(f"{len(programs)} modules, {cores()} cores")
         print("  peer: iree-compile + iree-run-module per test")
-        peer_seconds = timed_pytest(peer, cache, "-n", str(arguments.processes))
+        peer_seconds = timed(peer, cache, "-n", str(arguments.processes))
         print("  retarget, cold")
-        cold = timed_pytest(project, cache)
+        cold = timed(project, cache)
         print("  retarget, warm")
-        warm = timed_pytest(project, cache)
+        warm = timed(project, cache)
         print("  retarget, one more runtime config on the same artifacts")
         write_project(project, programs, ["local-sync", "local-task"])
-        further = max(timed_pytest(project, cache) - warm, 0.0)
+        further = max(timed(project, cache) - warm, 0.0)
         sources = [program.check_module() for program in programs]
-        with concurrent.futures.ProcessPoolExecutor(max_workers=cores) as pool:
-            floor = sum(pool.map(compile_cpu_seconds, [sources[core::cores] for core in range(cores)])) / cores
+        with concurrent.futures.ProcessPoolExecutor(max_workers=cores()) as pool:
+            floor = sum(pool.map(compile_cpu_seconds, [sources[core :: cores()] for core in range(cores())])) / cores()
     finally:
         shutil.rmtree(scratch)
 

@@ -18,48 +18,21 @@ so that a run that was interrupted goes on where it was; another sample wants an
 from __future__ import annotations
 
 import argparse
+import functools
 import json
-import os
 import re
 import shutil
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+from timed_project import FLAGS, Timed, cores, quoted, timed_pytest, write_matrix
 
 MANIFEST = Path(__file__).parents[1] / "suites" / "onnx" / "nodes.toml"
 
-FLAGS = (
-    "--iree-hal-target-device=local",
-    "--iree-hal-local-target-device-backends=llvm-cpu",
-    "--iree-llvmcpu-target-cpu=host",
-    "--iree-input-demote-f64-to-f32=false",
-)
-
-MATRIX = """
-root = true
-
-[[compiler_config]]
-name = "llvm-cpu"
-compiler = "iree"
-flags = [{flags}]
-
-[[runtime_config]]
-name = "local-sync"
-driver = "local-sync"
-
-[[runtime_config]]
-name = "local-task"
-driver = "local-task"
-
-[[target_config]]
-name = "cpu"
-compiler = "llvm-cpu"
-runtimes = [{runtimes}]
-"""
+NODE_FLAGS = (*FLAGS, "--iree-input-demote-f64-to-f32=false")
 
 SUITE = """
 [[module_test_suite]]
@@ -97,14 +70,6 @@ def test_node(name, tmp_path):
 
 TYPES = {"bool": "i1", "bfloat16": "bf16", "float16": "f16", "float32": "f32", "float64": "f64"}
 """NumPy's names of element types as iree-run-module writes them, where they are not like `int32`."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timed:
-    """Wall seconds of a pytest run and its last line."""
-
-    seconds: float
-    said: str
 
 
 class Measured:
@@ -192,10 +157,8 @@ def import_models(folder: Path, made: Path, names: list[str]) -> Path:
 def write_project(folder: Path, names: list[str], runtimes: list[str]) -> Path:
     project = folder / "project"
     project.mkdir(exist_ok=True)
-    quoted = ", ".join
-    flags = quoted(f'"{flag}"' for flag in FLAGS)
-    (project / "matrix.toml").write_text(MATRIX.format(flags=flags, runtimes=quoted(f'"{name}"' for name in runtimes)))
-    (project / "suite.toml").write_text(SUITE.format(only=quoted(f'"{name}"' for name in names)))
+    write_matrix(project, NODE_FLAGS, runtimes)
+    (project / "suite.toml").write_text(SUITE.format(only=quoted(names)))
     shutil.copy(MANIFEST, project / "nodes.toml")
     return project
 
@@ -212,7 +175,7 @@ def write_peer(folder: Path, made: Path, mlir: Path, names: list[str], *, import
         importer=str(tools / "iree-import-onnx"),
         compiler=str(tools / "iree-compile"),
         runner=str(tools / "iree-run-module"),
-        flags=list(FLAGS),
+        flags=list(NODE_FLAGS),
     )
     (peer / "test_peer.py").write_text(text)
     return peer
@@ -221,27 +184,17 @@ def write_peer(folder: Path, made: Path, mlir: Path, names: list[str], *, import
 # ---------------------------------------------------------------- the clock
 
 
-def timed_pytest(project: Path, cache: Path, *arguments: str) -> Timed:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(project), str(project)]
-    environment = os.environ | {"RETARGET_CACHE_DIR": str(cache)}
-    start = time.perf_counter()
-    done = subprocess.run(
-        [*command, *arguments], cwd=project, env=environment, capture_output=True, text=True, check=False
-    )
-    seconds = time.perf_counter() - start
-    if done.returncode not in {0, 1}:  # 1: some tests failed
-        sys.exit(f"benchmark: pytest ended with status {done.returncode} in {project}:\n{done.stdout}{done.stderr}")
-    return Timed(seconds=seconds, said=done.stdout.strip().splitlines()[-1].strip("= "))
+timed = functools.partial(timed_pytest, statuses=(0, 1))  # 1: some tests failed
 
 
 def cold(project: Path, cache: Path, first: str) -> Timed:
     """Empty the cache but for the made tests, and run."""
     shutil.rmtree(cache, ignore_errors=True)
-    timed_pytest(project, cache, "-k", f"{first}_llvm-cpu")
+    timed(project, cache, "-k", f"{first}_llvm-cpu")
     for path in cache.iterdir():
         if path.name != "made":
             shutil.rmtree(path) if path.is_dir() else path.unlink()
-    return timed_pytest(project, cache)
+    return timed(project, cache)
 
 
 def case_milliseconds(made: Path, repeats: int = 500) -> float:
@@ -289,27 +242,24 @@ def main() -> None:
     folder = (arguments.folder or Path("build") / f"benchmark-onnx-{len(names)}").resolve()
     folder.mkdir(parents=True, exist_ok=True)
     measured = Measured(folder, names)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    print(f"{len(names)} tests, {cores} cores; measurements in {folder}")
+    print(f"{len(names)} tests, {cores()} cores; measurements in {folder}")
 
     made = make_tests(folder, names)
     mlir = import_models(folder, made, names)
     cache, parallel = folder / "cache", ("-n", str(arguments.processes))
-    peer = measured.get(
-        "peer", lambda: timed_pytest(write_peer(folder, made, mlir, names, imports=False), cache, *parallel)
-    )
+    peer = measured.get("peer", lambda: timed(write_peer(folder, made, mlir, names, imports=False), cache, *parallel))
     importing = None
     if arguments.peer_import:
         importing = measured.get(
             "peer with import",
-            lambda: timed_pytest(write_peer(folder, made, mlir, names, imports=True), cache, *parallel),
+            lambda: timed(write_peer(folder, made, mlir, names, imports=True), cache, *parallel),
         )
     sync = ["local-sync"]
     first = measured.get("retarget, cold", lambda: cold(write_project(folder, names, sync), cache, names[0]))
-    warm = measured.get("retarget, warm", lambda: timed_pytest(write_project(folder, names, sync), cache))
+    warm = measured.get("retarget, warm", lambda: timed(write_project(folder, names, sync), cache))
     both = measured.get(
         "retarget, warm, local-task too",
-        lambda: timed_pytest(write_project(folder, names, [*sync, "local-task"]), cache),
+        lambda: timed(write_project(folder, names, [*sync, "local-task"]), cache),
     )
     second = max(both.seconds - warm.seconds, 0.0)
     case = case_milliseconds(made)
