@@ -15,14 +15,27 @@ import pytest
 
 DOUBLES = Path(__file__).with_name("doubles.py")
 
-CPU = """\
+VMVX = """\
 root = true
 
 [[compiler_config]]
 name = "vmvx"
 compiler = "iree"
 flags = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"]
+"""
 
+LLVM_CPU = """
+[[compiler_config]]
+name = "llvm-cpu"
+compiler = "iree"
+flags = [
+    "--iree-hal-target-device=local",
+    "--iree-hal-local-target-device-backends=llvm-cpu",
+    "--iree-llvmcpu-target-cpu=host",
+]
+"""
+
+SYNC_AND_TASK = """
 [[runtime_config]]
 name = "sync"
 driver = "local-sync"
@@ -33,18 +46,16 @@ driver = "local-task"
 
 [[target_config]]
 name = "cpu"
-compiler = "vmvx"
+compiler = [{compilers}]
 runtimes = ["sync", "task"]
 """
 
-ELSEWHERE = """\
-root = true
+CPU = VMVX + SYNC_AND_TASK.format(compilers='"vmvx"')
 
-[[compiler_config]]
-name = "vmvx"
-compiler = "iree"
-flags = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"]
+TWO_BACKENDS = VMVX + LLVM_CPU + SYNC_AND_TASK.format(compilers='"vmvx", "llvm-cpu"')
 
+ELSEWHERE = f"""\
+{VMVX}
 [[runtime_config]]
 name = "phone"
 driver = "local-sync"
