@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from .errors import Fault
-from .model import Module, RuntimeConfig
+from .model import Module, RuntimeConfig, Suite
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,6 +30,7 @@ __all__ = [
     "CheckedCase",
     "ChecksArtifacts",
     "ChecksData",
+    "ChecksSuites",
     "ComparesConfigs",
     "FindsModules",
     "HasParameters",
@@ -113,8 +114,8 @@ class CaseRequest:
 class CaseLoader(Protocol):
     """Turns a module and the functions of its artifact into cases. `kind` is what `module_test_suite.kind` says.
 
-    It may offer more: see `FindsModules`, `MakesModules`, `HasParameters`, `RunsCasesOutside`, `ComparesConfigs`,
-    `ChecksArtifacts`.
+    It may offer more: see `FindsModules`, `ChecksSuites`, `ChecksData`, `MakesModules`, `HasParameters`,
+    `RunsCasesOutside`, `ComparesConfigs`, `ChecksArtifacts`.
     """
 
     kind: str
@@ -137,12 +138,25 @@ class FindsModules(Protocol):
 
 
 @runtime_checkable
+class ChecksSuites(Protocol):
+    """A case loader whose case files name compiler configs."""
+
+    def suite_faults(self, suite: Suite, running: Mapping[str, Sequence[str]]) -> Sequence[Fault]:
+        """Return what is wrong with what the files of a suite's cases say of configs. `running` has, by the name of a
+        module, the compiler configs that it is run with somewhere.
+
+        Pure and cheap: reads files at and below the suite's folder only. Runs in pytest's process, at collection, once
+        all that the suite names is known to be sound.
+        """
+
+
+@runtime_checkable
 class ChecksData(Protocol):
     """A case loader whose case files `retarget check` can judge without running anything."""
 
-    def data_faults(self, module: Module, folder: Path) -> Sequence[Fault]:
-        """Return what is wrong with the files that hold a module's cases. `folder` is the suite's. Pure; reads files at
-        and below `folder` only. The same faults fail the cases when they are run."""
+    def data_faults(self, module: Module, suite: Suite) -> Sequence[Fault]:
+        """Return what is wrong with the files that hold a module's cases. Pure; reads files at and below the suite's
+        folder only. The same faults fail the cases when they are run."""
 
 
 @runtime_checkable

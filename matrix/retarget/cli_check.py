@@ -87,7 +87,7 @@ def _data_faults(suite: Suite, registry: Registry) -> Iterable[Fault]:
     kind = registry.case_loaders.get(suite.kind)
     if isinstance(kind, ChecksData):
         for module in suite.modules:
-            yield from kind.data_faults(module, suite.folder)
+            yield from kind.data_faults(module, suite)
 
 
 def _judged(suite: Suite, targets: Sequence[Target], registry: Registry, ledger: Ledger) -> Iterable[Fault]:

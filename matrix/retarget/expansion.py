@@ -28,7 +28,14 @@ from .model import (
 )
 from .tags import compile_tags, run_tags
 
-__all__ = ["active_overrides", "compile_target_name", "excluding_override", "expand", "run_target_name"]
+__all__ = [
+    "active_overrides",
+    "compile_target_name",
+    "excluding_override",
+    "expand",
+    "run_target_name",
+    "running_compilers",
+]
 
 
 def compile_target_name(module: str, compiler: str) -> str:
@@ -61,6 +68,27 @@ def expand(suite: Suite, registry: Registry) -> tuple[Target, ...]:
     if len({target.name for target in targets}) != len(targets):
         raise FaultsError(_collisions(suite, targets))
     return tuple(targets)
+
+
+def running_compilers(suite: Suite) -> dict[str, tuple[str, ...]]:
+    """Return, by module, the names of the compiler configs that it is run with on some runtime config, in order."""
+    matchers = [_any_glob(override.match) for override in suite.overrides]
+    known: dict[tuple[int, ...], tuple[str, ...]] = {}
+    running: dict[str, tuple[str, ...]] = {}
+    for module in suite.modules:
+        active = tuple(index for index, matches in enumerate(matchers) if matches(module.name))
+        if active not in known:
+            is_excluded = _any_glob([glob for index in active for glob in suite.overrides[index].exclude_targets])
+            names = (
+                compiler.name
+                for target in suite.targets
+                if not is_excluded(target.name) and not all(is_excluded(runtime.name) for runtime in target.runtimes)
+                for compiler in target.compilers
+                if not is_excluded(compiler.name)
+            )
+            known[active] = tuple(dict.fromkeys(names))
+        running[module.name] = known[active]
+    return running
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -150,6 +150,8 @@ class Suite:
     """A module test suite with everything it names resolved.
 
     `expectations` are all rules that serve it: those of the files of the outermost folder first, its own last.
+    `known_compilers` are the names of all compiler configs that its file sees, used or not; none where a fault may hide
+    some.
     """
 
     name: str
@@ -162,6 +164,7 @@ class Suite:
     timeout: float | None = None
     overrides: tuple[ModuleOverride, ...] = ()
     expectations: tuple[Expectation, ...] = ()
+    known_compilers: tuple[str, ...] = field(default=(), compare=False, repr=False)
     origin: Origin = field(compare=False)
 
 

@@ -46,6 +46,12 @@ class Scope:
     runtimes: Names[RuntimeConfig] = field(default_factory=lambda: Names(sort="runtime_config"))
     targets: Names[TargetConfig] = field(default_factory=lambda: Names(sort="target_config"))
 
+    @property
+    def is_sound(self) -> bool:
+        """Whether no fault hides a config or takes a part of one away."""
+        sorts = (self.compilers, self.runtimes, self.targets)
+        return all(names.is_complete and not names.faulty for names in sorts)
+
 
 def is_glob(reference: str) -> bool:
     """Tell whether a reference is a glob. No name is one."""

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from .configs import tag_problems
 from .errors import Fault, FaultsError, did_you_mean, display_path
-from .extension import FindsModules
+from .expansion import running_compilers
+from .extension import CaseLoader, ChecksSuites, FindsModules
 from .files import Declared, FileTables
 from .keypaths import KeyPath, Problem, format_key_path
 from .model import Module, ModuleOverride, Origin, Suite, TargetConfig
@@ -50,7 +51,7 @@ def build_suites(
         first.setdefault(name, entry.path)
         loader = registry.case_loaders.get(entry.table.kind) if registry is not None else None
         try:
-            suite, faults = _build(tables.file, entry, scope, loader if isinstance(loader, FindsModules) else None)
+            suite, faults = _build(tables.file, entry, scope, loader)
         except FaultsError as error:
             elsewhere += error.faults
             continue
@@ -61,9 +62,10 @@ def build_suites(
 
 
 def _build(
-    file: Path, entry: Declared[ModuleTestSuiteTable], scope: Scope, finder: FindsModules | None
+    file: Path, entry: Declared[ModuleTestSuiteTable], scope: Scope, loader: CaseLoader | None
 ) -> tuple[Suite, tuple[Problem, ...]]:
     table, path = entry.table, entry.path
+    finder = loader if isinstance(loader, FindsModules) else None
     modules, source_problems = find_modules(
         file.parent, table.srcs, table.exclude, allow_empty=table.allow_empty, finder=finder
     )
@@ -97,8 +99,13 @@ def _build(
             )
             for override in table.module
         ),
+        known_compilers=tuple(scope.compilers.configs) if scope.is_sound else (),
         origin=Origin(file=file, key_path=format_key_path(path)),
     )
+    if not problems and scope.is_sound and isinstance(loader, ChecksSuites):
+        faults = loader.suite_faults(suite, running_compilers(suite))
+        if faults:
+            raise FaultsError(faults)
     return suite, tuple(problems)
 
 

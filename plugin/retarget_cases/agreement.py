@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from retarget.errors import did_you_mean
 from retarget.keypaths import KeyPath, Problem
-from retarget.references import is_glob
+from retarget.references import is_glob, known_words
 
-__all__ = ["Agreement", "circle_problems"]
+__all__ = ["Agreement", "circle_problems", "reach_problems", "unserved"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +20,7 @@ class Agreement:
 
     rules: tuple[tuple[str, str], ...]
     place: KeyPath
+    is_table: bool = False
 
     @classmethod
     def read(cls, written: str | Mapping[str, str], place: KeyPath, problems: list[Problem]) -> Agreement:
@@ -30,7 +32,8 @@ class Agreement:
             if not config or is_glob(config):
                 where = place if isinstance(written, str) else (*place, pattern)
                 problems.append(Problem(where, f"found {config!r}, expected the name of a compiler config"))
-        return cls(rules=tuple(rule for rule in rules if rule[1] and not is_glob(rule[1])), place=place)
+        sound = tuple(rule for rule in rules if rule[1] and not is_glob(rule[1]))
+        return cls(rules=sound, place=place, is_table=not isinstance(written, str))
 
     def config(self, compiler: str) -> str | None:
         """Return the config to agree with: by name, else by the first glob that matches; None where none does."""
@@ -43,6 +46,38 @@ class Agreement:
     def named(self) -> tuple[str, ...]:
         """All configs that it names."""
         return tuple(dict.fromkeys(word for rule in self.rules for word in rule if not is_glob(word)))
+
+
+def unserved(agreement: Agreement, compiler: str) -> str:
+    """Return the message for a compiler config that no rule is for."""
+    known = ", ".join(pattern for pattern, _ in agreement.rules)
+    expected = f"expected one of {known} to match it; '*' matches every config"
+    return f"found nothing to agree with for compiler config {compiler!r}, {expected}"
+
+
+def reach_problems(
+    agreement: Agreement, *, suite: str, running: Sequence[str], known: Sequence[str]
+) -> Iterable[Problem]:
+    """Yield a problem for each config that no rule is for, and for each rule that is for no config or leads to none.
+
+    `running` are the compiler configs that run the module in the suite of that name, `known` all that are declared.
+    """
+    yield from (
+        Problem(agreement.place, unserved(agreement, compiler))
+        for compiler in running
+        if agreement.config(compiler) is None
+    )
+    wanted = {agreement.config(compiler) for compiler in running}
+    for pattern, config in agreement.rules:
+        place = (*agreement.place, pattern) if agreement.is_table else agreement.place
+        if agreement.is_table and not any(fnmatch.fnmatchcase(name, pattern) for name in known):
+            hint = did_you_mean(pattern, known) or f"; {known_words(known)}"
+            yield Problem(place, f"found {pattern!r}, expected a compiler config or a glob that matches one{hint}")
+        if config not in known or (config in wanted and config not in running):
+            found = f"{config!r}, which does not run the module" if config in known else repr(config)
+            hint = did_you_mean(config, running) or f"; {known_words(running)}"
+            expected = f"expected a compiler config that runs the module in suite {suite!r}{hint}"
+            yield Problem(place, f"found {found}, {expected}")
 
 
 def circle_problems(agreements: Sequence[Agreement]) -> Iterable[Problem]:

@@ -5,18 +5,18 @@ What is written is kept as it is: what values become depends on the types that t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from pydantic import ValidationError
-from retarget.errors import FaultsError
+from retarget.errors import Fault, FaultsError
 from retarget.keypaths import KeyPath, Problem
 from retarget.schema_faults import schema_problems
 from retarget.toml_text import faults_of, read_toml
 
-from .agreement import Agreement, circle_problems
+from .agreement import Agreement, circle_problems, reach_problems, unserved
 from .paths import path_problem
 from .tables import CasesFileTable, CaseTable
 from .tolerance_tables import read_overrides
@@ -28,6 +28,7 @@ __all__ = [
     "Reference",
     "WrittenCase",
     "agreed_config",
+    "agreement_faults",
     "read_cases_file",
 ]
 
@@ -75,10 +76,27 @@ def agreed_config(file: CasesFile, agreement: Agreement, compiler: str) -> str:
     """Return the config to agree with. Raises `FaultsError` where no rule is for `compiler`."""
     config = agreement.config(compiler)
     if config is None:
-        known = ", ".join(pattern for pattern, _ in agreement.rules)
-        expected = f"expected one of {known} to match it; '*' matches every config"
-        raise file.fault(agreement.place, f"found nothing to agree with for compiler config {compiler!r}, {expected}")
+        raise file.fault(agreement.place, unserved(agreement, compiler))
     return config
+
+
+def agreement_faults(
+    path: Path, folder: Path, *, suite: str, running: Sequence[str], known: Sequence[str]
+) -> Sequence[Fault]:
+    """Return what is wrong with the configs that the cases of a sound file are to agree with.
+
+    See `reach_problems`. Cheap where there are none: such a file is not parsed.
+    """
+    if not running or b"agree_with" not in path.read_bytes():
+        return ()
+    file = read_cases_file(path, folder)
+    problems = [
+        problem
+        for case in file.cases
+        if case.agreement is not None
+        for problem in reach_problems(case.agreement, suite=suite, running=running, known=known)
+    ]
+    return faults_of(path, file.text, problems)
 
 
 def read_cases_file(path: Path, folder: Path) -> CasesFile:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retarget.errors import Fault, FaultsError, did_you_mean
 from retarget.extension import Case, CaseRequest, RunPlan
-from retarget.model import Module, RuntimeConfig
+from retarget.model import Module, RuntimeConfig, Suite
 
 from .paths import SUFFIX, cases_file_of, module_stem
 
@@ -55,6 +55,19 @@ class CasesLoader:
         if faults:
             raise FaultsError(list(dict.fromkeys(faults)))
         return modules
+
+    def suite_faults(self, suite: Suite, running: Mapping[str, Sequence[str]]) -> Sequence[Fault]:
+        """Return what is wrong with the configs that cases are to agree with."""
+        from .files import agreement_faults
+
+        return [
+            fault
+            for module in suite.modules
+            for path in module.data
+            for fault in agreement_faults(
+                path, suite.folder, suite=suite.name, running=running[module.name], known=suite.known_compilers
+            )
+        ]
 
     def references(self, module: Module, folder: Path, compiler: str) -> Sequence[str]:
         """Return the configs that cases are to agree with, in order. Raises `FaultsError`."""

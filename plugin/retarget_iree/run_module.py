@@ -12,7 +12,7 @@ from pathlib import Path
 
 from retarget.errors import Fault
 from retarget.extension import Case, CaseRequest, RunPlan
-from retarget.model import Module, RuntimeConfig
+from retarget.model import Module, RuntimeConfig, Suite
 
 __all__ = ["RunModuleCaseLoader"]
 
@@ -35,7 +35,7 @@ class RunModuleCaseLoader:
 
         return flagcases.find_modules(folder, srcs)
 
-    def data_faults(self, module: Module, folder: Path) -> Sequence[Fault]:  # noqa: ARG002 - part of the protocol
+    def data_faults(self, module: Module, suite: Suite) -> Sequence[Fault]:  # noqa: ARG002 - part of the protocol
         """Return the faults of a module's flagfiles; their data files are looked at when a case is run."""
         from . import flagcases
 

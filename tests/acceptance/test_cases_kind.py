@@ -270,6 +270,17 @@ def test_configs_that_wait_for_each_other_are_a_fault(project: Project) -> None:
     assert any(fault in line for line in result.outlines + result.errlines)
 
 
+def test_a_config_to_agree_with_that_there_is_not_is_told_before_anything_runs(project: Project) -> None:
+    cases(project, AGREEING.replace('"vmvx"', '"vmxv"'), targets="both")
+    result = project.run()
+    result.assert_outcomes(errors=1)
+    fault = (
+        "suites/m.cases.toml:4: case[0].agree_with: found 'vmxv', expected a compiler config that runs the module "
+        "in suite 'math'; did you mean 'vmvx'?"
+    )
+    assert fault in result.outlines
+
+
 def test_faults_of_cases_files_are_told_before_anything_runs(project: Project) -> None:
     cases(project, PASSING.replace("expected = [nan]", "expects = [nan]"))
     (project.path / "suites/left.cases.toml").write_text('[[case]]\nagree_with = "vmvx"\n')

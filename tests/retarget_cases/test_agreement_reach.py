@@ -1,0 +1,117 @@
+"""What cases files say of compiler configs, held against those of the suite: told with the declarations' own faults."""
+
+# ruff: noqa: E501  (messages are cut where they read well)
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from retarget.cli import main
+from retarget.declarations import DeclarationLoader
+from retarget.errors import FaultsError
+from retarget.extensions import load_extensions
+
+MATRIX = """\
+root = true
+compiler_config = [{ name = "llvm-cpu", compiler = "iree" }, { name = "vmvx", compiler = "iree" }, { name = "cuda", compiler = "iree" }]
+runtime_config = [{ name = "local", driver = "local-sync" }]
+target_config = [
+    { name = "both", compiler = ["llvm-cpu", "vmvx"], runtimes = ["local"] },
+    { name = "built", compiler = ["cuda"], runtimes = [] },
+]
+"""
+SUITE = '[[module_test_suite]]\nname = "s"\nkind = "cases"\nsrcs = ["*.mlir"]\ntargets = ["*"]\n'
+OF_A = "[[module_test_suite.module]]\nmatch = ['a']\nreason = 'x'\n"
+
+
+def faults(folder: Path, agree_with: str, *, suite: str = SUITE, matrix: str = MATRIX) -> list[str]:
+    (folder / "matrix.toml").write_text(matrix)
+    (folder / "suite.toml").write_text(suite)
+    for name in ("a", "b"):
+        (folder / f"{name}.mlir").touch()
+        (folder / f"{name}.cases.toml").write_text("[[case]]\nexpected = [1]\n")
+    (folder / "a.cases.toml").write_text(f"[[case]]\nagree_with = {agree_with}\n")
+    try:
+        DeclarationLoader(load_extensions()).load_suite_file(folder / "suite.toml")
+    except FaultsError as error:
+        return [str(fault) for fault in error.faults]
+    return []
+
+
+@pytest.mark.parametrize(
+    "agree_with", ["'vmvx'", "{ '*' = 'vmvx' }", "{ llvm-cpu = 'vmvx', cuda = 'cuda', vmvx = 'vmvx' }"]
+)
+def test_configs_that_run_the_module_can_be_agreed_with(folder: Path, agree_with: str) -> None:
+    assert faults(folder, agree_with) == []
+
+
+@pytest.mark.parametrize(
+    ("agree_with", "fault"),
+    [
+        (
+            "'vmxv'",
+            "a.cases.toml:2: case[0].agree_with: found 'vmxv', expected a compiler config that runs the module in suite 's'; did you mean 'vmvx'?",
+        ),
+        (
+            "'hip'",
+            "a.cases.toml:2: case[0].agree_with: found 'hip', expected a compiler config that runs the module in suite 's'; there is llvm-cpu, vmvx",
+        ),
+        (
+            "'cuda'",  # it compiles the module and runs it nowhere
+            "a.cases.toml:2: case[0].agree_with: found 'cuda', which does not run the module, expected a compiler config that runs the module in suite 's'; there is llvm-cpu, vmvx",
+        ),
+        (
+            "{ '*' = 'vmvx', cuda = 'lvm-cpu' }",  # also where nothing that runs asks for it
+            "a.cases.toml:2: case[0].agree_with.cuda: found 'lvm-cpu', expected a compiler config that runs the module in suite 's'; did you mean 'llvm-cpu'?",
+        ),
+        (
+            "{ llvm-cup = 'llvm-cpu', '*' = 'vmvx' }",
+            "a.cases.toml:2: case[0].agree_with.llvm-cup: found 'llvm-cup', expected a compiler config or a glob that matches one; did you mean 'llvm-cpu'?",
+        ),
+        (
+            "{ 'rocm-*' = 'llvm-cpu', '*' = 'vmvx' }",
+            "a.cases.toml:2: case[0].agree_with.\"rocm-*\": found 'rocm-*', expected a compiler config or a glob that matches one; there is llvm-cpu, vmvx, cuda",
+        ),
+        (
+            "{ llvm-cpu = 'vmvx' }",
+            "a.cases.toml:2: case[0].agree_with: found nothing to agree with for compiler config 'vmvx', expected one of llvm-cpu to match it; '*' matches every config",
+        ),
+    ],
+)
+def test_what_cannot_be_agreed_with_is_a_fault(folder: Path, agree_with: str, fault: str) -> None:
+    assert faults(folder, agree_with) == [f"suite/{fault}"]
+
+
+@pytest.mark.parametrize("excluded", ["vmvx", "v*"])
+def test_a_config_that_the_module_is_taken_out_of_cannot_be_agreed_with(folder: Path, excluded: str) -> None:
+    suite = SUITE + OF_A + f"exclude_targets = ['{excluded}']\n"
+    (fault,) = faults(folder, "'vmvx'", suite=suite)
+    assert fault == (
+        "suite/a.cases.toml:2: case[0].agree_with: found 'vmvx', which does not run the module, "
+        "expected a compiler config that runs the module in suite 's'; there is llvm-cpu"
+    )
+    assert faults(folder, "'vmvx'", suite=suite.replace("['a']", "['b']")) == []
+
+
+@pytest.mark.parametrize("excluded", ["local", "both"])
+def test_a_module_that_runs_nowhere_agrees_with_whatever_it_likes(folder: Path, excluded: str) -> None:
+    assert faults(folder, "'vmxv'", suite=SUITE + OF_A + f"exclude_targets = ['{excluded}']\n") == []
+
+
+def test_a_config_that_a_fault_hides_is_not_missed(folder: Path) -> None:
+    matrix = MATRIX.replace('"vmvx", compiler = "iree"', '"vmvx", compiller = "iree"')
+    told = faults(folder, "'vmvx'", matrix=matrix)
+    assert [fault.partition(": found")[0] for fault in told] == [
+        "suite/matrix.toml:2: compiler_config[1].compiler",
+        "suite/matrix.toml:2: compiler_config[1].compiller",
+    ]
+
+
+def test_check_tells_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    faults(folder, "'vmxv'")
+    assert main(["check", "suite"]) == 1
+    assert capsys.readouterr().err == (
+        "suite/a.cases.toml:2: case[0].agree_with: found 'vmxv', expected a compiler config that runs the module "
+        "in suite 's'; did you mean 'vmvx'?\n"
+    )
