@@ -145,6 +145,11 @@ class RuleBook:
         self._kinds: dict[tuple[tuple[str, ...], str, str], Target] = {}
         self._contradictions: dict[tuple[Origin, Origin], Contradiction] = {}
 
+    @property
+    def contradictions(self) -> tuple[Contradiction, ...]:
+        """Those found so far, at the first target of each pair of rules."""
+        return tuple(self._contradictions.values())
+
     def rule_for(self, target: Target) -> Expectation | None:
         """Return the rule in force for a target, None if there is none."""
         compiled = target.compile if isinstance(target, RunTarget) else target
@@ -184,7 +189,7 @@ class RuleBook:
         return Assignment(
             rules=rules,
             deferred=frozenset(deferred),
-            contradictions=tuple(self._contradictions.values()),
+            contradictions=self.contradictions,
             effects=self._effects(),
         )
 

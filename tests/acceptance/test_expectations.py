@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from acceptance_support import DIFFERS, GOOD, REFUSED, Project, section, suite
+from acceptance_support import CPU, DIFFERS, GOOD, REFUSED, Project, section, suite
 from acceptance_support import block as framed_block
 
 SUITE = "suites/suite.toml"
@@ -351,6 +351,70 @@ def test_rules_hold_for_the_real_compiler_and_its_drivers(project: Project) -> N
     assert project.run("--lf", "--lfnf=none").parseoutcomes() == {"deselected": 9}
     raw = project.run("--retarget-ignore-expectations")
     raw.stdout.fnmatch_lines(["*3 failed, 4 passed, 2 blocked in*"])
+
+
+@ALONE_AND_XDIST
+def test_rules_of_three_files_of_one_folder_that_contradict_each_other_are_told_at_once(
+    project: Project, arguments: tuple[str, ...]
+) -> None:
+    project.write(
+        {
+            "matrix.toml": CPU + rule("differs", "run"),
+            "suite.toml": suite() + rule("differs", "compare"),
+            "expectations.toml": rule("differs", "compare", signature="shape differs"),
+            "differs.mlir": DIFFERS,
+        }
+    )
+    result = project.run(*arguments, "--retarget-update-expectations")
+    assert result.ret == (pytest.ExitCode.TESTS_FAILED if arguments else pytest.ExitCode.INTERRUPTED)
+    lines = block(result, "ERROR collecting suite.toml")
+    told = [line for line in lines if "is as specific" in line]
+    assert [line.partition(": found another stage")[0] for line in told] == [
+        "expectations.toml:1: expectation[0]",
+        "suite.toml:6: expectation[0]",
+    ]
+    where = CPU.count("\n") + 1
+    assert all(f"than expectation[0] at matrix.toml:{where}, which is as specific" in line for line in told)
+    assert "differs" in (project.path / "expectations.toml").read_text()
+
+
+REFERENCE = """\
+import os
+from pathlib import Path
+
+
+def every_other_time(a):
+    count = Path(__file__).with_name(f"{os.getpid()}.count")
+    calls = int(count.read_text()) if count.exists() else 0
+    count.write_text(str(calls + 1))
+    return a + a + (calls % 2 == 0)
+"""
+
+
+@ALONE_AND_XDIST
+def test_a_run_of_the_real_compilers_artifact_that_fails_at_first_is_flaky(
+    project: Project, arguments: tuple[str, ...]
+) -> None:
+    twice = "func.func @twice(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
+    twice += "  %b = arith.addf %a, %a : tensor<2xf32>\n  return %b : tensor<2xf32>\n}\n"
+    project.cpu(chance=twice, never=twice)
+    project.write(
+        {
+            "suites/suite.toml": suite(kind="cases"),
+            "suites/chance.cases.toml": '[[case]]\ninputs = [[1, 2]]\nreference = "ref.py:every_other_time"\n',
+            "suites/never.cases.toml": "[[case]]\ninputs = [[1, 2]]\nexpected = [[2, 5]]\n",
+            "suites/ref.py": REFERENCE,
+        }
+    )
+    expecting(project, rule("*", "compare", signature="values differ", outcome="flaky", retries=1))
+    result = project.run(*arguments)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*2 failed, 2 passed, 2 flaky in*"])
+    told = {line for line in result.outlines if line.startswith("flaky: ")}
+    assert told == {
+        f"flaky: {SUITE}::linalg::chance_vmvx_{runtime} passed at attempt 2 (known)" for runtime in ("sync", "task")
+    }
+    assert block(result, "linalg: never_vmvx_task")[0].startswith("failed at each of 2 attempts: compare: result 0: ")
 
 
 def test_a_project_without_rules_shows_nothing_of_them(project: Project) -> None:

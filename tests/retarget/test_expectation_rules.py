@@ -492,6 +492,19 @@ def test_explain_shows_the_rule_in_force_and_that_of_the_compile_target(
     ]
 
 
+def test_explain_tells_rules_that_contradict_the_one_shown(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    write({"expectations.toml": rule('match = "add"') + rule('match = "add"; stage = "load"')})
+    assert main(["explain", "add_c1_sync"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    start = lines.index("expectation")
+    assert lines[start : start + 4] == [
+        "expectation",
+        "  xfail, expected to fail at run                       expectations.toml:1",
+        "    reason    r",
+        "  a rule as specific says otherwise, which is a fault  expectations.toml:5",
+    ]
+
+
 def test_nothing_is_judged_where_less_than_folders_were_asked_for(write: Write, registry: Registry) -> None:
     write({"expectations.toml": rule('match = "nothing"') + rule('match = "sub"; until = 2020-01-31')})
     suite, targets, assignment = assigned(registry)
