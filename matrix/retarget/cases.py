@@ -217,13 +217,17 @@ class ComparesConfigs(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArtifactRequest:
-    """An artifact to check. `source` is the module's file, `compiler` the config's name, `tags` are the target's."""
+    """An artifact to check. `source` is the module's file, `compiler` the config's name, `tags` are the target's.
+
+    `known_compilers` are the names of all configs that the suite's file sees; none where that is not known.
+    """
 
     module: str
     source: Path
     artifact: bytes
     compiler: str
     tags: tuple[str, ...] = ()
+    known_compilers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -126,6 +126,7 @@ class _Plan:
                 timeout=plan.timeout,
                 tags=plan.tags,
                 backends=plan.backends,
+                known_compilers=self.suite.known_compilers,
             )
             targets.append(compile_target)
             targets += [

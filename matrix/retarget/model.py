@@ -172,7 +172,8 @@ class Suite:
 class CompileTarget:
     """(module, compiler config). `flags` are the config's, then the suite's, then the module's.
 
-    `folder` is the suite's. `backends` are the words that the compiler derived from its config; they are among `tags`.
+    `folder` and `known_compilers` are the suite's. `backends` are the words that the compiler derived from its config;
+    they are among `tags`.
     """
 
     name: str
@@ -185,6 +186,7 @@ class CompileTarget:
     timeout: float | None
     tags: tuple[str, ...]
     backends: tuple[str, ...] = ()
+    known_compilers: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

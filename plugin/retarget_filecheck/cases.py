@@ -6,8 +6,9 @@ import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 
-from retarget.errors import RetargetError, display_path
+from retarget.errors import Fault, RetargetError, display_path
 from retarget.extension import ArtifactRequest, Case, CaseRequest, CheckedCase, UnavailableError
+from retarget.model import Module, Suite
 
 from .directives import directive_faults, other_prefixes, prefixes
 
@@ -20,7 +21,7 @@ _NAMED_PREFIXES = 8
 class FileCheckLoader:
     """Checks the text that a compile gave with the directives in the module's source.
 
-    Implements `retarget.extension.CaseLoader` and `ChecksArtifacts`. Nothing is run.
+    Implements `retarget.extension.CaseLoader`, `ChecksArtifacts` and `ChecksData`. Nothing is run.
     """
 
     kind = "filecheck"
@@ -29,15 +30,29 @@ class FileCheckLoader:
         """Return no cases: what is checked is the compiler's output."""
         return ()
 
+    def data_faults(self, module: Module, suite: Suite) -> Sequence[Fault]:
+        """Return the directives of a module that are misspelled, and that it is no text."""
+        try:
+            source = _source(module.path)
+        except RetargetError as error:
+            return (Fault(file=module.path, line=0, key_path="", message=str(error)),)
+        known = _prefixes_of(suite.known_compilers)
+        used = dict.fromkeys(compiler.name for target in suite.targets for compiler in target.compilers)
+        found = dict.fromkeys(
+            fault for compiler in used for fault in directive_faults(source, prefixes(compiler), known)
+        )
+        return [Fault(file=module.path, line=fault.line, key_path="", message=fault.message) for fault in found]
+
     def check(self, request: ArtifactRequest) -> Sequence[CheckedCase]:
         """Return one case: that all directives for the compiler config hold.
 
         Raises `RetargetError` for a source or an artifact that is no text, `UnavailableError` without the package.
         """
-        source = _text(_source_bytes(request.source))
-        if source is None:
-            msg = f"{display_path(request.source)} is no text, so it can hold no directives; expected MLIR as text"
-            raise RetargetError(msg)
+        try:
+            source = _source(request.source)
+        except RetargetError as error:
+            msg = f"{display_path(request.source)}: {error}"
+            raise RetargetError(msg) from error
         text = _text(request.artifact)
         if text is None:
             msg = (
@@ -55,7 +70,7 @@ class FileCheckLoader:
 def _checked(request: ArtifactRequest, source: str, text: str) -> CheckedCase:
     mine = prefixes(request.compiler)
     name, place = f"FileCheck {','.join(mine)}", display_path(request.source)
-    if faults := directive_faults(source, mine):
+    if faults := directive_faults(source, mine, _prefixes_of(request.known_compilers)):
         report = "\n".join(f"{place}:{fault.line}: error: {fault.message}" for fault in faults)
         return CheckedCase(
             name=name, summary=f"{request.source.name}:{faults[0].line}: {faults[0].message}", report=report
@@ -78,6 +93,10 @@ def _checked(request: ArtifactRequest, source: str, text: str) -> CheckedCase:
     return CheckedCase(name=name, summary=where + complaint.message, report=complaint.report)
 
 
+def _prefixes_of(configs: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(prefix for config in configs for prefix in prefixes(config)))
+
+
 def _nothing(place: str, source: str, mine: Sequence[str]) -> str:
     others = other_prefixes(source, mine)
     told = f"; it has {', '.join(others[:_NAMED_PREFIXES])}" if others else ""
@@ -88,12 +107,18 @@ def _either(words: Sequence[str]) -> str:
     return f"{', '.join(words[:-1])} or {words[-1]}"
 
 
-def _source_bytes(path: Path) -> bytes:
+def _source(path: Path) -> str:
+    """Return a module's text. Raises `RetargetError`, whose message does not name the file."""
     try:
-        return path.read_bytes()
+        content = path.read_bytes()
     except OSError as error:
-        msg = f"{display_path(path)} cannot be read: {error.strerror or error}"
+        msg = f"cannot be read: {error.strerror or error}"
         raise RetargetError(msg) from error
+    source = _text(content)
+    if source is None:
+        msg = "found no text, so it can hold no directives; expected MLIR as text"
+        raise RetargetError(msg)
+    return source
 
 
 def _text(content: bytes) -> str | None:

@@ -1,7 +1,9 @@
 """The directives of a source: which are meant for a compiler config, and which are misspelled.
 
 FileCheck passes over what it does not know, so that a misspelled directive checks nothing and says nothing. Here it is
-a fault, where it can be told from the directive of another compiler config. Directives are looked for right after `//`.
+a fault, where it can be told from the directive of another compiler config: what those are called is known, and a word
+that is no config's is a fault where it is like that of one, or has a suffix of a directive. Directives are looked for
+right after `//`.
 """
 
 from __future__ import annotations
@@ -25,6 +27,34 @@ _WORD = re.compile(r"//+\s*(?P<word>[A-Za-z][\w.+-]*)(?P<braces>\{[^}\s]*\})?(?P
 _COUNT = re.compile(r"COUNT-\d+")
 _NEAR = 0.66
 """How alike a word and a suffix must be (difflib's ratio): NXT and NTO are, the names of backends are not."""
+
+_NEAR_CONFIG = 0.75
+"""How alike a word and a config's prefix must be: LLVM-CUP and LLVM-CPU are, CUP and CPU are not."""
+
+_SHOWN = 8
+"""Prefixes that are named where none is near."""
+
+_REMARKS = {
+    *("ATTENTION", "BUG", "BUGS", "CAUTION", "CAVEAT", "DEPRECATED", "DO", "ERROR", "EXAMPLE", "FIXME", "HACK", "HINT"),
+    *("IDEA", "IMPORTANT", "INFO", "INPUT", "MUST", "NB", "NOTA", "NOTE", "NOTES", "OUTPUT", "PERF", "REASON", "REF"),
+    *(
+        "REVIEW",
+        "SAFETY",
+        "SEE",
+        "SHALL",
+        "SHOULD",
+        "TBD",
+        "TEMP",
+        "TEST",
+        "TIP",
+        "TODO",
+        "WARN",
+        "WARNING",
+        "WIP",
+        "XXX",
+    ),
+}
+"""What comments begin with that have nothing to do with FileCheck."""
 
 _NEAR_CHECK = {"CHEK", "CHCK", "CECK", "HECK", "CHEC", "CHCEK", "CEHCK", "HCECK", "CHEKC", "CHECKS", "CHHECK"}
 
@@ -52,12 +82,16 @@ def prefixes(config: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def directive_faults(source: str, mine: Sequence[str]) -> tuple[DirectiveFault, ...]:
-    """Return the misspelled directives of a source, in its order. `mine` are the prefixes in use."""
+def directive_faults(source: str, mine: Sequence[str], known: Sequence[str] = ()) -> tuple[DirectiveFault, ...]:
+    """Return the misspelled directives of a source, in its order.
+
+    `mine` are the prefixes in use, `known` those of all compiler configs that there are; without them no word is
+    held against the names of configs.
+    """
     return tuple(
         DirectiveFault(line=number, message=message)
         for number, line in enumerate(source.splitlines(), 1)
-        for message in _line_faults(line, mine)
+        for message in _line_faults(line, mine, known)
     )
 
 
@@ -74,12 +108,14 @@ def other_prefixes(source: str, mine: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _line_faults(line: str, mine: Sequence[str]) -> Iterator[str]:
+def _line_faults(line: str, mine: Sequence[str], known: Sequence[str]) -> Iterator[str]:
     match = _WORD.search(line)
     if match is None or any(comment in line for comment in COMMENTS):
         return
     word, braces, colon = match["word"], match["braces"] or "", match["colon"]
     prefix, suffix = _split(word, mine)
+    if _without_suffix(word) in known and _without_suffix(word) not in mine:
+        return
     if not colon or match["space"]:
         if prefix and _is_suffix(suffix):  # without a suffix it may be prose: `// CHECK that ...`
             yield f"{word} is no directive without a colon right after it; write {word}:"
@@ -89,11 +125,17 @@ def _line_faults(line: str, mine: Sequence[str]) -> Iterator[str]:
     elif not prefix and (head := re.split("[-_]", word)[0]) in _NEAR_CHECK:
         yield f"{word}: is no directive; did you mean {_PLAIN}{word[len(head) :]}:?"
     elif prefix and suffix and (word[len(prefix)] == "_" or not _is_suffix(suffix)):
-        yield from _suffix_faults(word, prefix, suffix)
+        said = list(_suffix_faults(word, prefix, suffix))
+        yield from said or _config_faults(word, known)
+    elif not prefix:
+        yield from _config_faults(word, known)
 
 
 def _suffix_faults(word: str, prefix: str, suffix: str) -> Iterator[str]:
-    """Tell what is wrong with a suffix that FileCheck does not know; nothing where it may name a compiler config."""
+    """Tell what is wrong with a suffix that FileCheck does not know; nothing where it may name a compiler config.
+
+    `ROCM` of `CHECK-ROCM-LABEL` may be one, so what ends with a suffix is not taken for a slip of it.
+    """
     if word[len(prefix)] == "_" and _is_suffix(suffix.upper()):
         yield f"{word}: is no directive; did you mean {prefix}-{suffix.upper()}:?"
         return
@@ -103,8 +145,27 @@ def _suffix_faults(word: str, prefix: str, suffix: str) -> Iterator[str]:
         yield f"{word}: is no directive; write how often, as in {prefix}-COUNT-2:"
     elif len(known) == len(parts) and len(parts) > 1:
         yield f"{word}: is no directive; a prefix takes one suffix only"
-    elif near := difflib.get_close_matches(suffix.upper(), SUFFIXES, n=1, cutoff=_NEAR):
+    elif not known and (near := difflib.get_close_matches(suffix.upper(), SUFFIXES, n=1, cutoff=_NEAR)):
         yield f"{word}: is no directive; did you mean {prefix}-{near[0]}:?"
+
+
+def _config_faults(word: str, known: Sequence[str]) -> Iterator[str]:
+    """Tell of a word that looks like the directive of a compiler config and is that of none."""
+    prefix = _without_suffix(word)
+    suffix = word[len(prefix) :]
+    if not known or prefix in known or prefix in _RESERVED or prefix.upper() in _REMARKS:
+        return
+    if prefix.upper() in known:
+        if suffix:  # without one it may be prose: `// vulkan: ...`
+            yield f"{word}: is no directive; did you mean {prefix.upper()}{suffix}:?"
+        return
+    head = f"{_PLAIN}-" if prefix.startswith(f"{_PLAIN}-") else ""
+    names = [name for name in known if name != _PLAIN and not name.startswith(f"{_PLAIN}-")]
+    if near := difflib.get_close_matches(prefix.removeprefix(head), names, n=1, cutoff=_NEAR_CONFIG):
+        yield f"{word}: is the directive of no compiler config; did you mean {head}{near[0]}{suffix}:?"
+    elif suffix and prefix.isupper():
+        told = ", ".join([_PLAIN, *names[:_SHOWN]]) + (f" and {len(names) - _SHOWN} more" if names[_SHOWN:] else "")
+        yield f"{word}: is the directive of no compiler config; there is {told}"
 
 
 def _split(word: str, mine: Sequence[str]) -> tuple[str, str]:

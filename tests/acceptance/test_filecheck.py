@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
 from acceptance_support import CPU, GOOD, Project, block, commands, shell, suite
+from retarget.cli import main
 
 FLOW = 'compiler_flags = ["--compile-to=flow"]\n'
 
@@ -89,6 +91,22 @@ def test_a_source_without_directives_and_a_misspelled_one_fail(project: Project)
     assert block(result, "text: typo_vmvx")[0].endswith(
         "typo.mlir:3: CHECK-NXT: is no directive; did you mean CHECK-NEXT:?"
     )
+
+
+def test_a_directive_of_a_config_that_there_is_not_fails_beside_others_that_hold(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts(project, typo=HOLDS + "// VMXV-NEXT: never looked for\n", other=HOLDS + "// CUDA-NEXT: likewise\n")
+    result = project.run()
+    result.assert_outcomes(failed=2)
+    told = [
+        "VMXV-NEXT: is the directive of no compiler config; did you mean VMVX-NEXT:?",
+        "CUDA-NEXT: is the directive of no compiler config; there is CHECK, VMVX",
+    ]
+    assert block(result, "text: typo_vmvx")[0] == f"compare: typo.mlir:9: {told[0]}"
+    assert block(result, "text: other_vmvx")[0] == f"compare: other.mlir:9: {told[1]}"
+    assert main(["check", str(project.path)]) == 1
+    assert capsys.readouterr().err.splitlines() == [f"suites/other.mlir:9: {told[1]}", f"suites/typo.mlir:9: {told[0]}"]
 
 
 def test_text_in_a_suite_that_runs_is_refused_at_load(project: Project) -> None:

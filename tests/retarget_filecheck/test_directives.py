@@ -58,6 +58,7 @@ def test_a_misspelled_directive_is_a_fault(line: str, message: str) -> None:
         "// VULKAN-NEXT: a",
         "// CHECK-VULKAN: a",
         "// CHECK-VULKAN-NEXT: a",
+        "// CHECK-ROCM-LABEL: a",
         "// CHECK-ROCM-GFX942: a",
         "// CHECK that a dispatch is formed.",
         "// Check: prose.",
@@ -70,6 +71,67 @@ def test_a_misspelled_directive_is_a_fault(line: str, message: str) -> None:
 )
 def test_directives_prose_and_what_is_for_other_configs_are_no_faults(line: str) -> None:
     assert directive_faults(line, MINE) == ()
+
+
+KNOWN = ("CHECK", *(word for name in ("LLVM-CPU", "VMVX", "VULKAN-1.1") for word in (name, f"CHECK-{name}")))
+THERE = "is the directive of no compiler config; there is CHECK, LLVM-CPU, VMVX, VULKAN-1.1"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("// LLVM-CUP: a", "LLVM-CUP: is the directive of no compiler config; did you mean LLVM-CPU:?"),
+        ("// LLVM_CPU: a", "LLVM_CPU: is the directive of no compiler config; did you mean LLVM-CPU:?"),
+        ("// LVM-CPU-NEXT: a", "LVM-CPU-NEXT: is the directive of no compiler config; did you mean LLVM-CPU-NEXT:?"),
+        ("// VMXV-COUNT-2: a", "VMXV-COUNT-2: is the directive of no compiler config; did you mean VMVX-COUNT-2:?"),
+        ("// CHECK-VMXV: a", "CHECK-VMXV: is the directive of no compiler config; did you mean CHECK-VMVX:?"),
+        (
+            "%0 = a : b // CHECK-VULKAN-1.2-SAME: a",
+            "CHECK-VULKAN-1.2-SAME: is the directive of no compiler config; did you mean CHECK-VULKAN-1.1-SAME:?",
+        ),
+        ("// vmvx-NEXT: a", "vmvx-NEXT: is no directive; did you mean VMVX-NEXT:?"),
+        ("// ROCM-NEXT: a", f"ROCM-NEXT: {THERE}"),
+        ("// CHECK-ROCM-LABEL: a", f"CHECK-ROCM-LABEL: {THERE}"),
+        ("// CHECK-NXT: a", "CHECK-NXT: is no directive; did you mean CHECK-NEXT:?"),
+    ],
+)
+def test_what_looks_like_a_directive_of_a_config_that_there_is_not_is_a_fault(line: str, message: str) -> None:
+    faults = directive_faults(f"func.func @f()\n{line}\n", MINE, KNOWN)
+    assert [(fault.line, fault.message) for fault in faults] == [(2, message)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "// CHECK: a",
+        "// VMVX: a",
+        "// CHECK-VMVX-NEXT: a",
+        "// ROCM: a",
+        "// CHECK-ROCM-GFX942: a",
+        "// NOTE: a",
+        "// NOTE-NEXT: a",
+        "// TODO: a",
+        "// FIXME(me): a",
+        "// Do-NOT: a",
+        "// vmvx: is slow at this.",
+        "// see https://example.org/LLVM-CUP:",
+        "// COM: LLVM-CUP-NEXT: a",
+        "// LLVM-CUP is a misspelling.",
+        "util.global @LLVM-CUP : i32",
+    ],
+)
+def test_what_may_be_prose_or_for_a_config_elsewhere_is_none(line: str) -> None:
+    assert directive_faults(line, MINE, KNOWN) == ()
+
+
+def test_where_the_configs_are_not_known_no_word_is_held_against_them() -> None:
+    assert directive_faults("// LLVM-CUP-NEXT: a", MINE) == ()
+
+
+def test_of_many_configs_eight_are_named() -> None:
+    known = ("CHECK", *(f"{letter}{letter}" for letter in "ABCDEFGHIJ"))
+    (fault,) = directive_faults("// ROCM-NEXT: a", MINE, known)
+    assert fault.message.endswith("there is CHECK, AA, BB, CC, DD, EE, FF, GG, HH and 2 more")
 
 
 def test_what_is_there_for_others_is_told() -> None:

@@ -167,7 +167,7 @@ def test_an_artifact_that_is_no_text_is_refused_with_the_flag_that_gives_text(fo
 
 def test_a_source_that_is_no_text_is_refused(folder: Path) -> None:
     with pytest.raises(
-        RetargetError, match=r"^a\.mlir is no text, so it can hold no directives; expected MLIR as text$"
+        RetargetError, match=r"^a\.mlir: found no text, so it can hold no directives; expected MLIR as text$"
     ):
         checked(b"ML\xefR\0")
 

@@ -148,6 +148,7 @@ class RunService:
                 artifact=b"",
                 compiler=target.compiler.name,
                 tags=target.tags,
+                known_compilers=target.known_compilers,
             ),
         )
         timeout = self._default_timeout if target.timeout is None else target.timeout
