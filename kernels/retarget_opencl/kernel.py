@@ -6,6 +6,7 @@ Block arguments are variables at the top of the kernel; a branch assigns all of 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -56,7 +57,7 @@ class KernelWriter(StatementWriter):
         return KernelText(
             name=identifier(name),
             parameters=tuple(parameters),
-            lines=tuple(self._finish()),
+            lines=tuple(self._finish(math.prod(size))),
             bindings=bindings,
             constants=constants,
             workgroup_size=size,

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .barriers import with_barriers
 from .literals import literal
 from .spirv_types import (
     Array,
@@ -24,18 +25,11 @@ from .spirv_types import (
     element_of,
     parse_type,
 )
-from .values import Binding, Op, TranslationError, Value
+from .values import Binding, Line, Op, TranslationError, Value
 
 __all__ = ["StatementWriter", "identifier"]
 
 Ir = Any  # objects of iree.compiler.ir, which has no types of its own
-
-
-@dataclass(slots=True)
-class _Line:
-    indent: int
-    text: str
-    defines: Value | None = None
 
 
 _SPACES = {"StorageBuffer": "__global", "Workgroup": "__local", "Function": "__private"}
@@ -81,7 +75,7 @@ class StatementWriter:
     features: set[str]
     helpers: set[str]
     _values: dict[Ir, Value] = field(default_factory=dict)
-    _lines: list[_Line] = field(default_factory=list)
+    _lines: list[Line] = field(default_factory=list)
     _top: list[str] = field(default_factory=list)
     _used: set[str] = field(default_factory=set)
     _count: int = 0
@@ -89,6 +83,7 @@ class StatementWriter:
     _open: list[int] = field(default_factory=lambda: [0])
     _scopes: int = 0
     _globals: dict[str, Value] = field(default_factory=dict)
+    _local: list[str] = field(default_factory=list)
     _bindings: dict[int, Binding] = field(default_factory=dict)
     _constants: set[int] = field(default_factory=set)
     _types: dict[Ir, SpirvType] = field(default_factory=dict)
@@ -108,7 +103,7 @@ class StatementWriter:
         """Give the op's result a name and a statement that computes it."""
         assert op.result is not None  # noqa: S101  (rules for ops without result never come here)
         value = Value(self._name(hint), op.result, self._open[-1])
-        self._lines.append(_Line(self._indent, text, value))
+        self._lines.append(Line(self._indent, text, value))
         self._values[op.ir.results[0]] = value
 
     def alias(self, op: Op, value: Value) -> None:
@@ -118,7 +113,7 @@ class StatementWriter:
 
     def state(self, text: str) -> None:
         """Write a statement; the semicolon is added."""
-        self._lines.append(_Line(self._indent, f"{text};"))
+        self._lines.append(Line(self._indent, f"{text};"))
 
     def declare(self, text: str) -> None:
         """Write a declaration at the top of the kernel; the semicolon is added."""
@@ -188,8 +183,10 @@ class StatementWriter:
                 raise TypeSyntaxError(msg)
         return Value(text, Pointer(kind, storage), parents=(place, *indices))
 
-    def _finish(self) -> Iterable[str]:
+    def _finish(self, work_items: int) -> Iterable[str]:
         """Join declarations and statements, now that it is known which values are used outside their block."""
+        if self._local and work_items > 1:
+            self._lines = with_barriers(self._lines, self._local)
         hoisted: dict[str, list[str]] = {}
         for line in self._lines:
             if line.defines is not None and line.defines.hoisted:
@@ -225,6 +222,7 @@ class StatementWriter:
             self._bind(value, ordinal, read_only.get(ordinal, False))
         elif kind.storage == "Workgroup":
             self._declare_variable(value, "__local ")
+            self._local.append(value.text)
         elif kind.storage != "PushConstant":
             msg = f"no OpenCL C counterpart for the storage class of {op}"
             raise TranslationError(msg)
@@ -304,7 +302,7 @@ class StatementWriter:
         return name
 
     def _open_block(self, text: str) -> None:
-        self._lines.append(_Line(self._indent, text))
+        self._lines.append(Line(self._indent, text))
         self._enter()
 
     def _enter(self) -> None:
@@ -315,4 +313,4 @@ class StatementWriter:
     def _close_block(self, text: str = "}") -> None:
         self._indent -= 1
         self._open.pop()
-        self._lines.append(_Line(self._indent, text))
+        self._lines.append(Line(self._indent, text))

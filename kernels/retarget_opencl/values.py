@@ -7,7 +7,7 @@ from typing import Any
 
 from .spirv_types import SpirvType
 
-__all__ = ["Binding", "KernelText", "Op", "TranslationError", "Value"]
+__all__ = ["Binding", "KernelText", "Line", "Op", "TranslationError", "Value"]
 
 Ir = Any  # objects of iree.compiler.ir, which has no types of its own
 
@@ -33,6 +33,18 @@ class Value:
     number: int | None = None
     parents: tuple[Value, ...] = ()
     hoisted: bool = False
+
+
+@dataclass(slots=True)
+class Line:
+    """A line of a kernel. `defines` is the value whose expression `text` is; otherwise `text` is the whole statement.
+
+    `indent` is in levels, 1 being the kernel's own.
+    """
+
+    indent: int
+    text: str
+    defines: Value | None = None
 
 
 @dataclass(slots=True)

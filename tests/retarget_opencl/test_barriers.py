@@ -1,0 +1,141 @@
+"""Where `with_barriers` puts barriers, and a module that IREE compiles without the ones that it needs."""
+
+from __future__ import annotations
+
+import textwrap
+
+import numpy as np
+import pytest
+from opencl_support import Load
+from retarget_opencl.barriers import with_barriers
+from retarget_opencl.spirv_types import Scalar
+from retarget_opencl.values import Line, Value
+
+ID = "id := get_local_id(0)\n"
+
+
+def lines_of(text: str) -> list[Line]:
+    """Return the lines of a kernel; `name := text` defines a value."""
+    lines = []
+    for line in textwrap.dedent(text).strip().splitlines():
+        indent = (len(line) - len(line.lstrip())) // 4 + 1
+        name, _, expression = line.strip().rpartition(" := ")
+        lines.append(Line(indent, expression, Value(name, Scalar("int", 32)) if name else None))
+    return lines
+
+
+def text_of(lines: list[Line]) -> str:
+    found = []
+    for line in lines:
+        name = f"{'hoisted ' if line.defines.hoisted else ''}{line.defines.text} := " if line.defines else ""
+        text = "barrier" if line.text == "barrier(CLK_LOCAL_MEM_FENCE);" else line.text
+        found.append("    " * (line.indent - 1) + name + text)
+    return "\n".join(found)
+
+
+def parted(text: str) -> str:
+    return text_of(with_barriers(lines_of(text), ("sums", "tops")))
+
+
+def test_what_one_writes_and_another_reads_has_a_barrier_between() -> None:
+    assert parted(ID + "sums[id] = 1u;\nv1 := 3u - id\nv2 := sums[v1]\nout[id] = v2;") == (
+        ID + "sums[id] = 1u;\nv1 := 3u - id\nbarrier\nv2 := sums[v1]\nout[id] = v2;"
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("sums[id] = 1u;\nv1 := sums[id]", id="its own place"),
+        pytest.param(
+            "v1 := id * 2u\nsums[v1] = 1u;\nv2 := id * 2u\nv3 := sums[v2]", id="its own place, computed twice"
+        ),
+        pytest.param("v1 := sums[0]\nv2 := sums[id]", id="only read"),
+        pytest.param("sums[id] = 1u;\nv1 := tops[0]", id="another variable"),
+        pytest.param("sums[id] = 1u;\nbarrier\nv1 := sums[0]", id="a barrier is there"),
+        pytest.param("sums[id] = 1u;\nif (q) {\n    return;\n}\nv1 := sums[0]", id="not all come to the end"),
+        pytest.param("if (i) {\n    sums[id] = 1u;\n    v1 := sums[0]\n}", id="the condition may change"),
+        pytest.param(
+            "c := id < 4\nif (c) {\n    sums[id] = 1u;\n    v1 := sums[0]\n} else {\n    v2 := 1u\n}", id="if and else"
+        ),
+        pytest.param("for (;;) {\n    sums[id] = 1u;\n    v1 := sums[0]\n}", id="within a loop"),
+    ],
+)
+def test_no_barrier_where_none_is_needed_or_none_can_be(body: str) -> None:
+    text = (ID + body).replace("barrier", "barrier(CLK_LOCAL_MEM_FENCE);")
+    assert text_of(with_barriers(lines_of(text), ("sums", "tops"))) == text.replace(
+        "barrier(CLK_LOCAL_MEM_FENCE);", "barrier"
+    )
+
+
+@pytest.mark.parametrize(
+    "use",
+    ["v9 := sums[0]", "sums[0] = 2u;", "v9 := atomic_add(&sums[id], 1u)", "f(sums);", "v9 := *(&sums[id])"],
+)
+def test_every_use_of_a_written_place_counts(use: str) -> None:
+    assert parted(f"{ID}v1 := sums[3]\nsums[v1] = 1u;\n{use}") == (
+        f"{ID}v1 := sums[3]\nbarrier\nsums[v1] = 1u;\nbarrier\n{use}"
+    )
+
+
+def test_a_place_that_follows_a_loop_is_not_ones_own() -> None:
+    loop = "for (;;) {{\n    v{0} := i + id\n    {1}\n}}\n"
+    fill, use = loop.format(1, "sums[v1] = 0u;"), loop.format(2, "v3 := sums[v2]")
+    assert parted(ID + fill + use) == (ID + fill + "barrier\n" + use).rstrip()
+
+
+def test_an_if_is_closed_for_a_barrier_and_values_that_live_on_are_declared_at_the_top() -> None:
+    assert parted(
+        """\
+        id := get_local_id(0)
+        c := id < 5
+        if (c) {
+            v1 := id * 2u
+            v2 := id * 3u
+            if (!c) {
+                sums[v2] = 0u;
+                v3 := sums[v1]
+                out[v3] = v2;
+            }
+            tops[id] = 0u;
+        }
+        """
+    ) == textwrap.dedent(
+        """\
+        id := get_local_id(0)
+        c := id < 5
+        if (c) {
+            hoisted v1 := id * 2u
+            hoisted v2 := id * 3u
+            if (!c) {
+                sums[v2] = 0u;
+            }
+        }
+        barrier
+        if (c) {
+            if (!c) {
+                v3 := sums[v1]
+                out[v3] = v2;
+            }
+            tops[id] = 0u;
+        }"""
+    )
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_softmax_along_an_outer_axis_is_right(load: Load, axis: int) -> None:
+    """IREE fuses it into one kernel in which a work-item fills what others sum up."""
+    program = load(
+        f"""
+        func.func @main(%x: !torch.vtensor<[3,4,5],f32>) -> !torch.vtensor<[3,4,5],f32>
+            attributes {{torch.onnx_meta.ir_version = 7 : si64, torch.onnx_meta.opset_version = 13 : si64}} {{
+          %0 = torch.operator "onnx.Softmax"(%x) {{torch.onnx.axis = {axis} : si64}}
+            : (!torch.vtensor<[3,4,5],f32>) -> !torch.vtensor<[3,4,5],f32>
+          return %0 : !torch.vtensor<[3,4,5],f32>
+        }}
+        """
+    )
+    given = np.random.default_rng(1).standard_normal((3, 4, 5)).astype(np.float32)
+    (actual,) = program.call("main", (given,), lambda check: None)
+    powers = np.exp(given.astype(np.float64))
+    np.testing.assert_allclose(actual, powers / powers.sum(axis=axis, keepdims=True), rtol=1e-5)
