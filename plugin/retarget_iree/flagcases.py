@@ -14,8 +14,9 @@ from retarget.model import Module, RuntimeConfig
 from retarget.outcomes import Stage
 
 from .drivers import DRIVERS
-from .flagfile import FlagFile, parse_flagfile, read_text, split_flags
-from .flagvalues import Place, Written
+from .flagfile import FlagFile, load_flagfile
+from .flaglines import flags_of, read_text
+from .flagvalues import Place, Written, quoted
 from .reproduce import flagfile_command
 
 __all__ = ["cases_of", "data_faults", "find_modules", "parameters_of", "plan_of"]
@@ -52,12 +53,12 @@ def find_modules(folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
     ]
 
 
-def data_faults(module: Module) -> Sequence[Fault]:
+def data_faults(module: Module, folder: Path) -> Sequence[Fault]:
     """Return the faults of a module's flagfiles; their data files are looked at when a case is run."""
     faults: list[Fault] = []
     for path in module.data:
         try:
-            parse_flagfile(path, read_text(path))
+            load_flagfile(path, folder)
         except FaultsError as error:
             faults += error.faults
     return faults
@@ -84,7 +85,7 @@ def parameters_of(request: CaseRequest) -> Sequence[tuple[str, Path]]:
             first, known = given.setdefault(scope, (path, files))
             if known != files:
                 msg = (
-                    f"found other files of parameter scope {scope!r} than in {display_path(first)}, "
+                    f"found other files of parameter scope {quoted(scope)} than in {display_path(first)}, "
                     "expected the same in all flagfiles of a module: it is loaded once"
                 )
                 faults.append(place.fault(msg))
@@ -103,7 +104,7 @@ def plan_of(config: RuntimeConfig, artifact: Path, module: Module, folder: Path,
     for path, name in zip(module.data, _case_names(module.data, folder), strict=True):
         if name == case or not case or len(module.data) == 1:
             try:
-                argv = flagfile_command(config, artifact.absolute(), path)
+                argv = flagfile_command(config, artifact.absolute(), path, folder)
             except FaultsError:
                 return None
             return None if argv is None else RunPlan(argv=argv, env=config.env, cwd=path.parent, telling=_TELLING)
@@ -119,7 +120,7 @@ def _module_of(flagfile: Path, folder: Path, beside: dict[Path, tuple[Path, ...]
     if flagfile.suffix in {*_SOURCES, _IMPORTED}:
         msg = "found a program, expected a flagfile of iree-run-module: name the flagfiles in srcs, not the modules"
         raise FaultsError([whole.fault(msg)])
-    flags, _ = split_flags(flagfile, read_text(flagfile))  # other faults are told when the case is run
+    flags, _ = flags_of(flagfile, read_text(flagfile), folder)  # other faults are told when the case is run
     for flag in flags:
         if flag.name == "module" and flag.value is not None and flag.value.text:
             return _named_module(flag.value, flagfile.parent, folder)
@@ -146,26 +147,27 @@ def _programs(folder: Path) -> tuple[Path, ...]:
 
 def _named_module(written: Written, base: Path, folder: Path) -> Path:
     """Return the program that `--module=` names; for a compiled one, the program of its stem beside it."""
-    path = Path(written.text)
+    path, shown = Path(written.text), quoted(written.text)
     try:
         found = (base / path).resolve()
         inside = found.is_relative_to(folder.resolve())
         there = inside and found.is_file()
     except (OSError, ValueError, RuntimeError) as error:
-        msg = f"found {written.text!r}, which is not a path that can be read: {error}"
+        reason = getattr(error, "strerror", None) or error
+        msg = f"found {shown}, which is not a path that can be read: {reason}"
         raise FaultsError([written.place.fault(msg)]) from error
     if not inside:
-        msg = f"found {written.text!r}, which leads outside the suite's folder {folder}; expected a module inside it"
+        msg = f"found {shown}, which leads outside the suite's folder {folder}; expected a module inside it"
         raise FaultsError([written.place.fault(msg)])
     if path.suffix not in {*_SOURCES, _IMPORTED}:
         sources = [found.with_suffix(suffix) for suffix in (*_SOURCES, _IMPORTED)]
         found = next((source for source in sources if source.is_file()), found)
         if found not in sources:
-            msg = f"found {written.text!r}, expected a program: .mlir, .mlirbc or .onnx (it is compiled by this run)"
+            msg = f"found {shown}, expected a program: .mlir, .mlirbc or .onnx (it is compiled by this run)"
             raise FaultsError([written.place.fault(msg)])
     elif not there:
         near = [entry.name for entry in _programs(found.parent)] if found.parent.is_dir() else []
-        msg = f"found no file {written.text!r}, expected a module{did_you_mean(path.name, near)}"
+        msg = f"found no file {shown}, expected a module{did_you_mean(path.name, near)}"
         raise FaultsError([written.place.fault(msg)])
     return _spelt_below(found, base, folder)
 
@@ -197,7 +199,7 @@ def _case_names(flagfiles: Sequence[Path], folder: Path) -> list[str]:
 
 def _case(path: Path, name: str, request: CaseRequest) -> Case:
     try:
-        file = parse_flagfile(path, read_text(path))
+        file = load_flagfile(path, request.folder)
         function = _function(file, request.functions)
     except FaultsError as error:
         return Case(name=name, function="", read=_Raises(error))
@@ -248,7 +250,7 @@ def _function(file: FlagFile, functions: Sequence[FunctionInfo]) -> FunctionInfo
     wanted = file.function.text
     if wanted not in by_name:
         guess = did_you_mean(wanted, by_name)
-        msg = f"found {wanted!r}, expected a function that the module exports: {known}{guess}"
+        msg = f"found {quoted(wanted)}, expected a function that the module exports: {known}{guess}"
         raise FaultsError([file.function.place.fault(msg)])
     return by_name[wanted]
 
@@ -270,7 +272,7 @@ def _tolerances(file: FlagFile) -> dict[str, Tolerance]:
 def _parameters_in(path: Path, folder: Path) -> dict[str, tuple[Place, dict[Path, None]]]:
     """Return a flagfile's parameter files by scope. One that is faulty has none: its case says why."""
     try:
-        file = parse_flagfile(path, read_text(path))
+        file = load_flagfile(path, folder)
     except FaultsError:
         return {}
     if not file.parameters:

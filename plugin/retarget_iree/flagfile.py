@@ -13,7 +13,8 @@
 Blanks around lines, names and values do not count; later flags override earlier ones. Numbers are as in C: `0x10` is
 16, `010` is 8, `nan`, `inf` and `0x1p-3` are floats. What the tool has no other form for is written as bytes in
 hexadecimal: complex numbers and, as the tool takes them, the Booleans `00` and `01` (here `0`, `1`, `false` and `true`
-too). The tool takes what follows a number for nothing and lets numbers wrap; both are faults here.
+too). The tool takes what follows a number for nothing and lets numbers wrap; both are faults here. A flagfile may
+include others: see `retarget_iree.flaglines`.
 
 Nothing here imports NumPy: flagfiles are read in pytest's process too.
 """
@@ -26,11 +27,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from retarget.errors import Fault, FaultsError, did_you_mean
+from retarget.errors import FaultsError, did_you_mean
 
-from .flagvalues import FaultyError, Place, Value, Written, parse_number, parse_value
+from .flaglines import Flag, flags_of, read_text
+from .flagvalues import FaultyError, Value, Written, parse_number, parse_value, quoted, shortened
 
-__all__ = ["Flag", "FlagFile", "Parameters", "parse_flagfile", "read_text", "split_flags"]
+__all__ = ["FlagFile", "Parameters", "load_flagfile", "parse_flagfile"]
 
 _THRESHOLDS = {
     "expected_f16_threshold": "float16",
@@ -66,20 +68,7 @@ _RUNTIME = re.compile(
 )
 """Flags of the runtime as a whole, which belong to runtime configs."""
 
-_MAX_TEXT = 64 << 20
-"""Bytes of a flagfile. Larger values belong into data files."""
-
-
 # ---------------------------------------------------------------- what a flagfile says
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Flag:
-    """One flag. `value` is None where there is no `=`."""
-
-    name: str
-    place: Place
-    value: Written | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,65 +98,17 @@ class FlagFile:
     exact: bool = False
 
 
-# ---------------------------------------------------------------- lines and flags
+# ---------------------------------------------------------------- flags
 
 
-def read_text(path: Path) -> str:
-    """Return a flagfile's text. Raises `FaultsError` for one that cannot be read or is not text."""
-    whole = Place(file=path, line=0, column=0)
-    try:
-        size = path.stat().st_size
-        if size > _MAX_TEXT:
-            msg = f"found a flagfile of {size} bytes, expected at most {_MAX_TEXT}; keep values in .npy or .bin files"
-            raise FaultsError([whole.fault(msg)])
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        msg = f"cannot be read: {error.strerror or error}; expected a flagfile of iree-run-module"
-        raise FaultsError([whole.fault(msg)]) from error
-    except UnicodeDecodeError as error:
-        msg = f"found bytes that are no UTF-8 text at offset {error.start}, expected a flagfile of iree-run-module"
-        raise FaultsError([whole.fault(msg)]) from error
+def load_flagfile(path: Path, folder: Path) -> FlagFile:
+    """Return what a flagfile and those that it includes say, none of them outside `folder`. Raises `FaultsError`."""
+    return parse_flagfile(path, read_text(path), folder)
 
 
-def split_flags(path: Path, text: str) -> tuple[tuple[Flag, ...], tuple[Fault, ...]]:
-    """Return the flags of a flagfile's text, and the lines that are none as faults."""
-    flags: list[Flag] = []
-    faults: list[Fault] = []
-    for number, raw in enumerate(text.split("\n"), 1):
-        line = raw.strip()
-        if not line or line.startswith(("#", "//")):
-            continue
-        place = Place(file=path, line=number, column=raw.index(line) + 1)
-        if not line.startswith("--"):
-            faults.append(place.fault(_no_flag(line)))
-            continue
-        name, equals, rest = line[2:].partition("=")
-        value = None
-        if equals:
-            start = len(line) - len(rest.lstrip())
-            value = _unquoted(Written(text=rest.strip(), place=place.after(start)))
-        flags.append(Flag(name=name.strip(), place=place, value=value))
-    return tuple(flags), tuple(faults)
-
-
-def _no_flag(line: str) -> str:
-    if line.startswith("\ufeff"):
-        return "found a byte order mark, expected '--name=value'; save the file as UTF-8 without one"
-    shown = line if len(line) <= 40 else f"{line[:40]}…"
-    return f"found {shown!r}, expected a flag ('--name=value'), a comment ('#' or '//') or an empty line"
-
-
-def _unquoted(written: Written) -> Written:
-    """Drop quotes around a whole value, which a shell would have eaten."""
-    text = written.text
-    if len(text) >= 2 and text[0] == text[-1] == '"':
-        return Written(text=text[1:-1], place=written.place.after(1))
-    return written
-
-
-def parse_flagfile(path: Path, text: str) -> FlagFile:
+def parse_flagfile(path: Path, text: str, folder: Path) -> FlagFile:
     """Return what a flagfile's text says. Raises `FaultsError` with all of its faults, each with line and column."""
-    flags, found = split_flags(path, text)
+    flags, found = flags_of(path, text, folder)
     faults = list(found)
     file = FlagFile(path=path)
     for flag in flags:
@@ -212,7 +153,7 @@ def _with_value(file: FlagFile, flag: Flag, written: Written) -> FlagFile:
         case "equality_mode":
             if written.text not in {"approximate", "exact"}:
                 guess = did_you_mean(written.text, ["approximate", "exact"])
-                msg = f"found {written.text!r}, expected approximate or exact{guess}"
+                msg = f"found {quoted(written.text)}, expected approximate or exact{guess}"
                 raise FaultyError(written.place.fault(msg))
             file = replace(file, exact=written.text == "exact")
         case "expected_rtol":
@@ -221,16 +162,14 @@ def _with_value(file: FlagFile, flag: Flag, written: Written) -> FlagFile:
 
 
 def _unknown(name: str) -> str:
-    if name == "flagfile":
-        return "found --flagfile, expected the flags themselves: a flagfile of a case includes no other"
     if _RUNTIME.fullmatch(name):
         return (
-            f"found --{name}, expected no flag of the runtime: where a case runs is said by the runtime config "
-            "(driver, devices, flags) in matrix.toml"
+            f"found --{shortened(name)}, expected no flag of the runtime: where a case runs is said by the runtime "
+            "config (driver, devices, flags) in matrix.toml"
         )
     guess = did_you_mean(name.replace("-", "_"), (*_JUDGING, *_PRINTING))
     known = "" if guess else f": {', '.join(sorted(_JUDGING))}"
-    return f"found --{name}, expected a flag of iree-run-module that bears on a case{known}{guess}"
+    return f"found --{shortened(name)}, expected a flag of iree-run-module that bears on a case{known}{guess}"
 
 
 def _example(name: str) -> str:
@@ -248,7 +187,7 @@ def _example(name: str) -> str:
 def _parse_tolerance(written: Written) -> float:
     number = parse_number(written.text)
     if number is None or not 0 <= number < math.inf:
-        msg = f"found {written.text!r}, expected a number of 0 or more, such as 0.001"
+        msg = f"found {quoted(written.text)}, expected a number of 0 or more, such as 0.001"
         raise FaultyError(written.place.fault(msg))
     return number
 

@@ -13,7 +13,18 @@ from pathlib import Path
 
 from retarget.errors import Fault, did_you_mean
 
-__all__ = ["ELEMENTS", "FaultyError", "Form", "Place", "Value", "Written", "parse_number", "parse_value"]
+__all__ = [
+    "ELEMENTS",
+    "FaultyError",
+    "Form",
+    "Place",
+    "Value",
+    "Written",
+    "parse_number",
+    "parse_value",
+    "quoted",
+    "shortened",
+]
 
 ELEMENTS: Mapping[str, str] = {
     "i1": "bool",
@@ -36,6 +47,8 @@ ELEMENTS: Mapping[str, str] = {
 _MAX_RANK = 64
 """As many dimensions as NumPy knows."""
 _MAX_DIGITS = 18
+_SHOWN = 60
+"""Characters of a text that a message shows."""
 
 _TYPE = re.compile(r"(?P<sizes>(?:\d*x)*)(?P<element>.*)", re.DOTALL | re.ASCII)
 _ITEM = re.compile(r"[^\s,\[\]]+")
@@ -110,6 +123,16 @@ class FaultyError(Exception):
         self.fault = fault
 
 
+def shortened(text: str) -> str:
+    """Return what a message shows of a text: a line of a flagfile may be as long as it likes."""
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def quoted(text: str) -> str:
+    """Return what a message shows of a text, in quotes."""
+    return repr(shortened(text))
+
+
 # ---------------------------------------------------------------- arguments
 
 
@@ -130,7 +153,7 @@ def parse_value(written: Written) -> Value:
 def _parse_arrays(written: Written) -> Value:
     source, path = written.text[0], written.text[1:].strip()
     if not path.endswith(".npy"):
-        msg = f"found {path!r}, expected a .npy file; raw bytes need their type before them: 2x3xf32=@file.bin"
+        msg = f"found {quoted(path)}, expected a .npy file; raw bytes need their type before them: 2x3xf32=@file.bin"
         raise FaultyError(written.place.after(1).fault(msg))
     return Value(form=Form.ARRAYS, written=written, source=source, path=path)
 
@@ -152,7 +175,7 @@ def _parse_tensor(whole: Written, written: Written) -> Value:
     if contents.text[:1] in {"@", "+"}:
         path = contents.text[1:].strip()
         if not path:
-            msg = f"found no file after {contents.text[0]!r}, expected {kind}=@file.bin"
+            msg = f"found no file after {contents.text[0]!r}, expected {shortened(kind)}=@file.bin"
             raise FaultyError(contents.place.fault(msg))
         return replace(tensor, source=contents.text[0], path=path)
     if contents.text[:1] == "*":
@@ -167,11 +190,15 @@ def _parse_type(written: Written, *, bare: bool) -> tuple[tuple[int, ...], str]:
     sizes, element = (found["sizes"], found["element"].strip()) if found else ("", text)
     place = written.place.after(len(sizes))
     if bare and not sizes:
-        msg = f"found {text!r}, expected a value with its type: {_FORMS}{did_you_mean(text, ['(ignored)', '(null)'])}"
+        guess = did_you_mean(text, ["(ignored)", "(null)"])
+        msg = f"found {quoted(text)}, expected a value with its type: {_FORMS}{guess}"
         raise FaultyError(written.place.fault(msg))
     if element[:1] in {"?", "-"} or re.match(r"\d.*x", element):
         size = element.partition("x")[0]
-        msg = f"found {size!r}, expected a size of 0 or more: data has a shape without unknown sizes"
+        msg = f"found {quoted(size)}, expected a size of 0 or more: data has a shape without unknown sizes"
+        raise FaultyError(place.fault(msg))
+    if not element:
+        msg = f"found no element type after {quoted(sizes)}, expected one, such as f32"
         raise FaultyError(place.fault(msg))
     if element not in ELEMENTS:
         raise FaultyError(place.fault(_unknown_element(element)))
@@ -179,25 +206,25 @@ def _parse_type(written: Written, *, bare: bool) -> tuple[tuple[int, ...], str]:
     if parts == [""]:
         parts = []
     if "" in parts:
-        msg = f"found {sizes!r}, expected sizes with an x after each: 2x3x{element}"
+        msg = f"found {quoted(sizes)}, expected sizes with an x after each: 2x3x{shortened(element)}"
         raise FaultyError(written.place.fault(msg))
     if len(parts) > _MAX_RANK or any(len(part) > _MAX_DIGITS for part in parts):
-        msg = f"found {sizes!r}, expected at most {_MAX_RANK} sizes of at most {_MAX_DIGITS} digits"
+        msg = f"found {quoted(sizes)}, expected at most {_MAX_RANK} sizes of at most {_MAX_DIGITS} digits"
         raise FaultyError(written.place.fault(msg))
     return tuple(map(int, parts)), element
 
 
 def _unknown_element(element: str) -> str:
     if element in {"complex<f32>", "c64"}:
-        return f"found element type {element!r}, expected cf64, which is how iree-run-module names it"
+        return f"found element type {quoted(element)}, expected cf64, which is how iree-run-module names it"
     if element in {"complex<f64>", "c128"}:
-        return f"found element type {element!r}, expected cf128, which is how iree-run-module names it"
+        return f"found element type {quoted(element)}, expected cf128, which is how iree-run-module names it"
     if element == "index":
         return "found element type 'index', expected i64, as which it is passed"
     if _UNHELD.fullmatch(element):
         known = ", ".join(ELEMENTS)
-        return f"found element type {element!r}, which no NumPy type holds; expected one of: {known}"
-    return f"found element type {element!r}, expected one of: {', '.join(ELEMENTS)}{_near_element(element)}"
+        return f"found element type {quoted(element)}, which no NumPy type holds; expected one of: {known}"
+    return f"found element type {quoted(element)}, expected one of: {', '.join(ELEMENTS)}{_near_element(element)}"
 
 
 def _near_element(element: str) -> str:
@@ -226,7 +253,7 @@ def _parse_contents(written: Written, shape: tuple[int, ...], element: str) -> t
             try:
                 parse(item[0])
             except ValueError:
-                msg = f"found {item[0]!r}, expected {expected}"
+                msg = f"found {quoted(item[0])}, expected {expected}"
                 raise FaultyError(written.place.after(item.start()).fault(msg)) from None
         raise
 

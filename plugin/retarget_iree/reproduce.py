@@ -46,17 +46,18 @@ def run_command(config: RuntimeConfig, artifact: Path, function: str, kind: str)
     return None if devices_of_tool is None else (command("iree-run-module"), *devices_of_tool, *what)
 
 
-def flagfile_command(config: RuntimeConfig, artifact: Path, flagfile: Path) -> tuple[str, ...] | None:
+def flagfile_command(config: RuntimeConfig, artifact: Path, flagfile: Path, folder: Path) -> tuple[str, ...] | None:
     """Return the command that runs and judges what a flagfile says, in the flagfile's folder; None if no tool can.
 
     A flagfile that names its module does so by its source, which the tool cannot load: its other flags are written out.
+    `folder` is the suite's.
     """
-    from .flagfile import read_text, split_flags  # for suites that have flagfiles only
+    from .flaglines import flags_of, read_text  # for suites that have flagfiles only
 
     devices = _device_flags(config)
     if devices is None:
         return None
-    flags, _ = split_flags(flagfile, read_text(flagfile))
+    flags, _ = flags_of(flagfile, read_text(flagfile), folder)
     said: tuple[str, ...] = (f"--flagfile={flagfile.name}",)
     if any(flag.name == "module" for flag in flags):
         others = (flag for flag in flags if flag.name != "module")

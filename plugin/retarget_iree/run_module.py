@@ -35,11 +35,11 @@ class RunModuleCaseLoader:
 
         return flagcases.find_modules(folder, srcs)
 
-    def data_faults(self, module: Module, suite: Suite) -> Sequence[Fault]:  # noqa: ARG002 - part of the protocol
+    def data_faults(self, module: Module, suite: Suite) -> Sequence[Fault]:
         """Return the faults of a module's flagfiles; their data files are looked at when a case is run."""
         from . import flagcases
 
-        return flagcases.data_faults(module)
+        return flagcases.data_faults(module, suite.folder)
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
         """Return one case per flagfile. Faults are kept for the case, whose `read` raises them."""

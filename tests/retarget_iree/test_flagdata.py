@@ -29,7 +29,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def read(info: FunctionInfo, *lines: str) -> CaseData:
-    return read_case(parse_flagfile(Path.cwd() / "flags.txt", "\n".join(lines)), info, Path.cwd())
+    return read_case(parse_flagfile(Path.cwd() / "flags.txt", "\n".join(lines), Path.cwd()), info, Path.cwd())
 
 
 def faults(info: FunctionInfo, *lines: str) -> list[str]:

@@ -260,3 +260,20 @@ def test_lines_that_the_tool_passes_over_are_passed_over(folder: Path, device: D
     flagfile.write_text(f"{line}\n{flagfile.read_text()}")
     assert tool(flagfile).returncode == 0
     assert ours(device, flagfile).failure is None
+
+
+def test_files_that_include_others_are_read_as_the_tool_reads_them(folder: Path, device: Device) -> None:
+    (folder / "more").mkdir(exist_ok=True)
+    (folder / "more/both.txt").write_text("--flagfile=one.txt\n--input=4xf32=2\n")
+    (folder / "one.txt").write_text("--input=4xf32=1\n")
+    for lines, passes in (
+        (["--flagfile=more/both.txt"], True),
+        (["--flagfile=one.txt", "--input=4xf32=2"], True),
+        (["--input=4xf32=2", "--flagfile=one.txt"], False),
+        (["--flagfile=both.txt"], False),
+        (['--flagfile="more/both.txt"'], False),
+    ):
+        flagfile = write(folder, "swap", lines, ["4xf32=2", "4xf32=1"])
+        by_tool, outcome = tool(flagfile), ours(device, flagfile)
+        assert (by_tool.returncode == 0) is passes, by_tool.stdout + by_tool.stderr
+        assert (outcome.failure is None) is passes, told(outcome)

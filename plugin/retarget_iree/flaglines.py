@@ -1,0 +1,170 @@
+"""The lines of flagfiles of `iree-run-module` as flags, with those of the flagfiles that they include.
+
+`--flagfile=path` stands for the flags of that file, in its place. The tool, which is run in the folder of a case's
+flagfile, looks for it there, whichever file names it; so does this. The tool ends with a crash where files include each
+other in a circle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from retarget.errors import Fault, FaultsError, did_you_mean
+
+from .flagvalues import FaultyError, Place, Written, quoted
+
+__all__ = ["Flag", "flags_of", "read_text", "split_flags"]
+
+_INCLUDE = "flagfile"
+_LITERAL = (_INCLUDE, "expected_output")
+"""Flags of whose values the tool takes quotes for a part."""
+_MOST_FILES = 256
+"""Flagfiles that one may include, directly and by others: files that include others twice are many very soon."""
+_MAX_TEXT = 64 << 20
+"""Bytes of a flagfile. Larger values belong into data files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flag:
+    """One flag. `value` is None where there is no `=`."""
+
+    name: str
+    place: Place
+    value: Written | None
+
+
+def read_text(path: Path) -> str:
+    """Return a flagfile's text. Raises `FaultsError` for one that cannot be read or is not text."""
+    whole = Place(file=path, line=0, column=0)
+    try:
+        size = path.stat().st_size
+        if size > _MAX_TEXT:
+            msg = f"found a flagfile of {size} bytes, expected at most {_MAX_TEXT}; keep values in .npy or .bin files"
+            raise FaultsError([whole.fault(msg)])
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        msg = f"cannot be read: {error.strerror or error}; expected a flagfile of iree-run-module"
+        raise FaultsError([whole.fault(msg)]) from error
+    except UnicodeDecodeError as error:
+        msg = f"found bytes that are no UTF-8 text at offset {error.start}, expected a flagfile of iree-run-module"
+        raise FaultsError([whole.fault(msg)]) from error
+
+
+def split_flags(path: Path, text: str) -> tuple[tuple[Flag, ...], tuple[Fault, ...]]:
+    """Return the flags of a flagfile's text, and the lines that are none as faults."""
+    flags: list[Flag] = []
+    faults: list[Fault] = []
+    for number, raw in enumerate(text.split("\n"), 1):
+        line = raw.strip()
+        if not line or line.startswith(("#", "//")):
+            continue
+        place = Place(file=path, line=number, column=raw.index(line) + 1)
+        if not line.startswith("--"):
+            faults.append(place.fault(_no_flag(line)))
+            continue
+        name, equals, rest = line[2:].partition("=")
+        value = None
+        if equals:
+            start = len(line) - len(rest.lstrip())
+            value = Written(text=rest.strip(), place=place.after(start))
+            if name.strip() not in _LITERAL:
+                value = _unquoted(value)
+        flags.append(Flag(name=name.strip(), place=place, value=value))
+    return tuple(flags), tuple(faults)
+
+
+def _no_flag(line: str) -> str:
+    if line.startswith("\ufeff"):
+        return "found a byte order mark, expected '--name=value'; save the file as UTF-8 without one"
+    return f"found {quoted(line)}, expected a flag ('--name=value'), a comment ('#' or '//') or an empty line"
+
+
+def _unquoted(written: Written) -> Written:
+    """Drop quotes around a whole value, which a shell would have eaten."""
+    text = written.text
+    if len(text) >= 2 and text[0] == text[-1] == '"':
+        return Written(text=text[1:-1], place=written.place.after(1))
+    return written
+
+
+# ---------------------------------------------------------------- inclusion
+
+
+def flags_of(path: Path, text: str, folder: Path) -> tuple[tuple[Flag, ...], tuple[Fault, ...]]:
+    """Return the flags of a flagfile's text and of the files that it includes, in the order that the tool reads them.
+
+    What is wrong with their lines and with the inclusions are the faults. No file may lie outside `folder`.
+    """
+    inclusion = _Inclusion(base=path.parent, folder=folder)
+    flags = tuple(inclusion.flags(path, text, (path,)))
+    return flags, tuple(inclusion.faults)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Inclusion:
+    """One flagfile about to be read. Paths start at `base`, its folder."""
+
+    base: Path
+    folder: Path
+    faults: list[Fault] = field(default_factory=list)
+    _files: int = 0
+
+    def flags(self, path: Path, text: str, trail: tuple[Path, ...]) -> Iterator[Flag]:
+        """Yield the flags of a file. `trail` are the files that led to it, itself last."""
+        flags, faults = split_flags(path, text)
+        self.faults += faults
+        for flag in flags:
+            if flag.name != _INCLUDE:
+                yield flag
+                continue
+            self._files += 1
+            if self._files > _MOST_FILES:  # told once
+                if self._files == _MOST_FILES + 1:
+                    msg = f"found more than {_MOST_FILES} inclusions by {trail[0].name}, expected at most as many"
+                    self.faults.append(flag.place.fault(msg))
+                return
+            try:
+                included = self._included(flag, trail)
+                text = read_text(included)
+            except FaultyError as error:
+                self.faults.append(error.fault)
+            except FaultsError as error:
+                self.faults += error.faults
+            else:
+                yield from self.flags(included, text, (*trail, included))
+
+    def _included(self, flag: Flag, trail: tuple[Path, ...]) -> Path:
+        """Return the file that a flag includes. Raises `FaultyError`."""
+        written = flag.value
+        if written is None or not written.text:
+            msg = f"found --{_INCLUDE} without a value, expected --{_INCLUDE}=common_flags.txt"
+            raise FaultyError(flag.place.fault(msg))
+        place = written.place
+        try:
+            root = self.folder.resolve()
+            real = (self.base / written.text).resolve()
+            is_inside = real.is_relative_to(root)
+            is_file = is_inside and real.is_file()
+            others = _neighbours(real.parent) - {other.name for other in trail} if is_inside and not is_file else ()
+        except (OSError, ValueError, RuntimeError) as error:
+            reason = getattr(error, "strerror", None) or error
+            msg = f"found {quoted(written.text)}, which is not a path that can be read: {reason}"
+            raise FaultyError(place.fault(msg)) from error
+        if not is_inside:
+            msg = f"found {quoted(written.text)}, which leads outside the suite's folder {self.folder}"
+            raise FaultyError(place.fault(f"{msg}; expected a flagfile inside it"))
+        if not is_file:
+            at = "" if len(trail) == 1 else f" in the folder of {trail[0].name}, where the tool looks for it"
+            near = did_you_mean(real.name, others)
+            raise FaultyError(place.fault(f"found no file {quoted(written.text)}, expected a flagfile{at}{near}"))
+        if any(other.resolve() == real for other in trail):
+            shown = " → ".join(other.name for other in (*trail, real))
+            msg = f"found flagfiles that include each other in a circle, {shown}; expected a file that includes no more"
+            raise FaultyError(place.fault(msg))
+        return self.folder / real.relative_to(root)
+
+
+def _neighbours(folder: Path) -> set[str]:
+    return {entry.name for entry in folder.iterdir() if entry.is_file()} if folder.is_dir() else set()

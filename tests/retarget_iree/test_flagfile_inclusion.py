@@ -1,0 +1,139 @@
+"""Flagfiles that include others: what becomes of them, and what is said of those that cannot be."""
+
+# ruff: noqa: E501  (messages are cut where they read well)
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from retarget.errors import FaultsError
+from retarget_iree.flagfile import FlagFile, load_flagfile
+from retarget_iree.run_module import RunModuleCaseLoader
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "suite"
+    path.mkdir()
+    return path
+
+
+def loaded(folder: Path, files: Mapping[str, str], first: str = "a.txt") -> FlagFile:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return load_flagfile(folder / first, folder)
+
+
+def faults(folder: Path, files: Mapping[str, str], first: str = "a.txt") -> list[str]:
+    with pytest.raises(FaultsError) as caught:
+        loaded(folder, files, first)
+    return str(caught.value).splitlines()
+
+
+def inputs(file: FlagFile) -> list[str]:
+    return [value.written.text for value in file.inputs]
+
+
+def test_an_included_file_stands_in_the_place_of_its_flag(folder: Path) -> None:
+    files = {
+        "a.txt": "--input=1\n--function=f\n--flagfile=b.txt\n--input=4\n",
+        "b.txt": "--input=2\n--flagfile=c.txt\n--function=g\n",
+        "c.txt": "# nothing but\n\n  --input=3\n",
+    }
+    file = loaded(folder, files)
+    assert inputs(file) == ["1", "2", "3", "4"]
+    assert file.function is not None
+    assert file.function.text == "g"
+
+
+def test_a_file_may_be_included_twice(folder: Path) -> None:
+    assert inputs(loaded(folder, {"a.txt": "--flagfile=b.txt\n" * 2, "b.txt": "--input=2\n"})) == ["2", "2"]
+
+
+def test_paths_start_at_the_folder_of_the_file_that_is_run(folder: Path) -> None:
+    files = {
+        "one/a.txt": "--flagfile=../common/b.txt\n",
+        "common/b.txt": "--flagfile=../common/c.txt\n--flagfile=d.txt\n",
+        "common/c.txt": "--input=@x.npy\n",
+        "one/d.txt": "--input=1\n",
+        "common/d.txt": "--input=2\n",
+    }
+    assert inputs(loaded(folder, files, "one/a.txt")) == ["@x.npy", "1"]
+    assert faults(folder, {"one/a.txt": "--flagfile=../common/b.txt\n", "common/b.txt": "--flagfile=c.txt"}, "one/a.txt") == [
+        "suite/common/b.txt:1:12: found no file 'c.txt', expected a flagfile in the folder of a.txt, where the tool looks for it; did you mean 'd.txt'?"
+    ]  # fmt: skip
+
+
+def test_the_module_may_stand_in_an_included_file(folder: Path) -> None:
+    loaded(folder, {"a.txt": "--flagfile=b.txt\n", "b.txt": "--module=two.mlir\n"})
+    (folder / "one.mlir").touch()
+    (folder / "two.mlir").touch()
+    (module,) = RunModuleCaseLoader().find_modules(folder, [folder / "a.txt"])
+    assert module.path == folder / "two.mlir"
+
+
+def test_faults_of_all_files_are_told_at_once_each_in_its_own(folder: Path) -> None:
+    files = {"a.txt": "--flagfile=b.txt\nfoo\n--inptu=1\n", "b.txt": "\n--input=1x\n"}
+    assert faults(folder, files) == [
+        "suite/a.txt:2:1: found 'foo', expected a flag ('--name=value'), a comment ('#' or '//') or an empty line",
+        "suite/a.txt:3:1: found --inptu, expected a flag of iree-run-module that bears on a case; did you mean 'input'?",
+        "suite/b.txt:2:11: found no element type after '1x', expected one, such as f32",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("files", "fault"),
+    [
+        ({"a.txt": "--flagfile\n"}, "a.txt:1:1: found --flagfile without a value, expected --flagfile=common_flags.txt"),
+        ({"a.txt": "--flagfile=\n"}, "a.txt:1:1: found --flagfile without a value, expected --flagfile=common_flags.txt"),
+        (
+            {"a.txt": " --flagfile=comon.txt\n", "common.txt": ""},
+            "a.txt:1:13: found no file 'comon.txt', expected a flagfile; did you mean 'common.txt'?",
+        ),
+        ({"a.txt": "--flagfile=sub\n", "sub/b.txt": ""}, "a.txt:1:12: found no file 'sub', expected a flagfile"),
+        (
+            {"a.txt": "--flagfile=a\0b\n"},
+            "a.txt:1:12: found 'a\\x00b', which is not a path that can be read: embedded null byte",
+        ),
+        (
+            {"a.txt": "--flagfile=a.txt\n"},
+            "a.txt:1:12: found flagfiles that include each other in a circle, a.txt → a.txt; expected a file that includes no more",
+        ),
+        (
+            {"a.txt": "--input=1\n--flagfile=b.txt\n", "b.txt": "--flagfile=./c.txt\n", "c.txt": "--flagfile=../suite/b.txt\n"},
+            "c.txt:1:12: found flagfiles that include each other in a circle, a.txt → b.txt → c.txt → b.txt; expected a file that includes no more",
+        ),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_included_is_a_fault(folder: Path, files: dict[str, str], fault: str) -> None:
+    assert faults(folder, files) == [f"suite/{fault}"]
+
+
+@pytest.mark.parametrize("way", ["../secret.txt", "link.txt"])
+def test_no_file_outside_the_suites_folder_is_included(folder: Path, way: str) -> None:
+    (folder.parent / "secret.txt").write_text("--input=1\n")
+    (folder / "link.txt").symlink_to(folder.parent / "secret.txt")
+    assert faults(folder, {"a.txt": f"--flagfile={way}\n"}) == [
+        f"suite/a.txt:1:12: found {way!r}, which leads outside the suite's folder {folder}; expected a flagfile inside it"
+    ]
+
+
+def test_an_included_file_that_is_no_text_is_told(folder: Path) -> None:
+    (folder / "b.txt").write_bytes(b"\xff")
+    assert faults(folder, {"a.txt": "--flagfile=b.txt\n"}) == [
+        "suite/b.txt: found bytes that are no UTF-8 text at offset 0, expected a flagfile of iree-run-module"
+    ]
+
+
+def test_files_that_include_others_twice_come_to_an_end(folder: Path) -> None:
+    names = "abcdefghijklmnopqrstuvwxyz"
+    files = {f"{one}.txt": f"--flagfile={other}.txt\n" * 2 for one, other in pairwise(names)}
+    files["z.txt"] = "--input=1\n"
+    (fault,) = faults(folder, files)
+    assert fault.endswith(":1: found more than 256 inclusions by a.txt, expected at most as many")
