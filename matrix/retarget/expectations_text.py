@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from .errors import RetargetError
+from .expectations_lists import edited_list
 
 __all__ = ["HEADER", "NewRule", "RuleChange", "rewrite", "rule_text", "toml_list", "toml_string"]
 
@@ -68,13 +69,15 @@ def rewrite(text: str, changes: Sequence[RuleChange], new: Sequence[tuple[int | 
     for after, rule in new:
         added.setdefault(after, []).append(rule_text(rule).replace("\n", newline))
     by_index = {change.index: change for change in changes}
+    is_less = any(not change.match for change in changes)
+    comments = frozenset(_comment_lines(_root(text), text.encode()) if is_less else ())
     for index in sorted(by_index.keys() | {after for after in added if after is not None}):
         span, change = tables[index], by_index.get(index)
         kept = [text[span.start : span.end]]
         if change is not None and change.match:
             kept = [_changed(kept[0].replace("\r\n", "\n"), change).replace("\n", newline)]
         elif change is not None:
-            kept, span = [], _with_comments(text, span)
+            kept, span = [], _with_comments(text, span, comments)
         follow = added.get(index, [])
         if not kept and not follow:
             span = _with_empty_lines(text, span)
@@ -82,8 +85,9 @@ def rewrite(text: str, changes: Sequence[RuleChange], new: Sequence[tuple[int | 
         pieces.append((span, newline.join([*ended, *follow])))
     for span, piece in reversed(pieces):
         text = text[: span.start] + piece + text[span.end :]
+    head = HEADER.replace("\n", newline)
     for piece in added.get(None, ()):
-        text = f"{_one_end(text, newline)}{newline}{piece}" if text.strip() else f"{HEADER}\n{piece}"
+        text = f"{_one_end(text, newline)}{newline}{piece}" if text.strip() else f"{head}{newline}{piece}"
     return text
 
 
@@ -121,13 +125,26 @@ def _parsed(text: str) -> list[Any]:
     return rules if isinstance(rules, list) else []
 
 
-def _nodes(text: str) -> list[Any]:
-    """The syntax trees of the rules, in order."""
+def _root(text: str) -> Any:
+    """The syntax tree of a file."""
     import tree_sitter
     import tree_sitter_toml
 
-    root = tree_sitter.Parser(tree_sitter.Language(tree_sitter_toml.language())).parse(text.encode()).root_node
-    return [node for node in root.children if node.type == "table_array_element" and _key(node.children[1]) == _TABLE]
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_toml.language())).parse(text.encode()).root_node
+
+
+def _nodes(text: str) -> list[Any]:
+    """The syntax trees of the rules, in order."""
+    tables = [node for node in _root(text).children if node.type == "table_array_element"]
+    return [node for node in tables if _key(node.children[1]) == _TABLE]
+
+
+def _comment_lines(node: Any, data: bytes) -> Iterator[int]:
+    """The lines that are comments, 0-based; a string may have lines that only look like one."""
+    if node.type == "comment" and not data[_line_start(data, node.start_byte) : node.start_byte].strip():
+        yield node.start_point[0]
+    for child in node.children:
+        yield from _comment_lines(child, data)
 
 
 def _tables(text: str) -> list[_Span]:
@@ -136,9 +153,15 @@ def _tables(text: str) -> list[_Span]:
     for node in _nodes(text):
         last = [child for child in node.children if child.type in {"pair", "]]"}][-1]
         end = data.find(b"\n", last.end_byte)
-        start = len(data[: node.start_byte].decode())
+        start = len(data[: _without_indent(data, node.start_byte)].decode())
         spans.append(_Span(start, len(data[: end + 1].decode()) if end >= 0 else len(text)))
     return spans
+
+
+def _without_indent(data: bytes, start: int) -> int:
+    """Where the line of a header begins, if nothing but spaces stands before it."""
+    line = _line_start(data, start)
+    return start if data[line:start].strip() else line
 
 
 def _key(node: Any) -> str:
@@ -154,11 +177,11 @@ def _one_end(text: str, newline: str = "") -> str:
     return body + (end.group() if end else newline)
 
 
-def _with_comments(text: str, table: _Span) -> _Span:
-    """Widen a table by the comment lines right above it, unless the file begins with them."""
-    lines = text[: table.start].splitlines(keepends=True)
+def _with_comments(text: str, table: _Span, comments: frozenset[int]) -> _Span:
+    """Widen a table by the lines right above it that are `comments`, unless the file begins with them."""
+    lines = re.split(r"(?<=\n)", text[: table.start])[:-1]
     first = len(lines)
-    while first and lines[first - 1].lstrip().startswith("#"):
+    while first - 1 in comments:
         first -= 1
     return _Span(len("".join(lines[:first])) if first else table.start, table.end)
 
@@ -175,50 +198,52 @@ def _with_empty_lines(text: str, table: _Span) -> _Span:
 
 def _changed(text: str, change: RuleChange) -> str:
     """Edit one table's text, whose lines end in a newline alone."""
-    import tomlkit
-    from tomlkit.items import Array
-
-    document = tomlkit.parse(text if text.endswith("\n") else f"{text}\n")
-    table: Any = document[_TABLE][0]
-    match = table["match"]
-    now = tuple(match) if isinstance(match, Array) else (str(match),)
-    if now != change.match:
-        if isinstance(match, Array):
-            _edit_list(match, change.match)
-        else:
-            table["match"] = tomlkit.value(_one_or_more(change.match))
-    if "when" in table and table["when"] != change.when:
-        if change.when:
-            table["when"] = change.when
-        else:
-            del table["when"]
-    result = tomlkit.dumps(document)
-    if change.when and "when" not in table:
-        result = _after_match(result, f"when = {toml_string(change.when)}\n")
-    return result
-
-
-def _after_match(text: str, line: str) -> str:
-    """Put a line below the key `match` of a table."""
+    text = text if text.endswith("\n") else f"{text}\n"
     (table,) = _nodes(text)
-    (match,) = [child for child in table.children if child.type == "pair" and _key(child.children[0]) == "match"]
+    pairs = {_key(child.children[0]): child for child in table.children if child.type == "pair"}
+    match = _value(pairs["match"])
+    rule = _parsed(text)[0]
+    now = rule["match"] if isinstance(rule["match"], list) else [rule["match"]]
+    edits: list[tuple[int, int, str]] = []
+    if tuple(now) != change.match:
+        is_list = isinstance(rule["match"], list)
+        new = edited_list(match, change.match, toml_string) if is_list else _one_or_more(change.match)
+        edits.append((match.start_byte, match.end_byte, new))
     data = text.encode()
-    end = data.find(b"\n", match.end_byte) + 1
-    return (data[:end] + line.encode() + data[end:]).decode()
+    if "when" in pairs and rule["when"] != change.when:
+        when = _value(pairs["when"])
+        if change.when:
+            edits.append((when.start_byte, when.end_byte, toml_string(change.when)))
+        else:
+            edits.append((_line_start(data, pairs["when"].start_byte), _line_end(data, when.end_byte), ""))
+    elif change.when and "when" not in pairs:
+        end = _line_end(data, match.end_byte)
+        edits.append((end, end, f"{_indent(data, match)}when = {toml_string(change.when)}\n"))
+    for start, end, new in sorted(edits, reverse=True):
+        data = data[:start] + new.encode() + data[end:]
+    return data.decode()
 
 
-def _edit_list(found: Any, wanted: Sequence[str]) -> None:
-    """Make a list hold `wanted`; what stays keeps its place, its comments and its line."""
-    for index in reversed(range(len(found))):
-        if found[index] not in wanted:
-            del found[index]
-    for word in wanted:
-        if word not in found:
-            later = [index for index, other in enumerate(found) if other > word]
-            if later and list(found) == sorted(found) and "#" not in found.as_string():
-                found.insert(later[0], word)
-            else:
-                found.append(word)
+def _value(pair: Any) -> Any:
+    """The node of a key's value; a comment behind it belongs to the pair too."""
+    (value,) = [child for child in pair.children[2:] if child.type != "comment"]
+    return value
+
+
+def _line_start(data: bytes, at: int) -> int:
+    """Where the line begins that a byte stands in."""
+    return data.rfind(b"\n", 0, at) + 1
+
+
+def _line_end(data: bytes, at: int) -> int:
+    """Where the next line begins."""
+    return data.find(b"\n", at) + 1
+
+
+def _indent(data: bytes, node: Any) -> str:
+    """What the line that a pair of this value begins on is indented by."""
+    start = node.parent.start_byte
+    return data[_line_start(data, start) : start].decode()
 
 
 def _one_or_more(words: Sequence[str]) -> str:
