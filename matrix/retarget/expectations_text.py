@@ -7,6 +7,7 @@ that comments, order and formatting inside it survive too.
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -262,6 +263,4 @@ def toml_string(text: str) -> str:
     """Return a string, in single quotes where that saves escapes."""
     if ('"' in text or "\\" in text) and "'" not in text and text.isprintable():
         return f"'{text}'"
-    import tomlkit
-
-    return tomlkit.string(text).as_string()
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -6,7 +6,7 @@ Tried in this order, the first that is exact is taken; within a step the most te
     word                            `vulkan`
     not word                        `not vmvx`
     two words                       `llvm-cpu or vmvx`, `llvm-cpu and local-task`, `cpu and not vmvx`
-    several words                   `a or b or c`, `not (a or b or c)`, `run and (a or b)`, `(a and x) or (b and y)`
+    several words                   `a or b or c`, `not (a or b or c)`, `cpu and (a or b)`, `(a and x) or (b and y)`
     keyword marks                   `compiler(name='vulkan') and runtime(name='mali')`
 
 Names of configs are more telling than what was derived or declared as a tag; words of a platform, a device or a
@@ -131,21 +131,21 @@ class _Space:
         found: list[str] = []
         if (listed := _cover(words, self._wanted, self._wanted)) is not None:
             found.append(" or ".join(listed))
-        for sort in self._words:
-            if sort.text in TARGET_SORTS and not self._wanted & ~sort.bits:
-                within = self._within(words, sort.bits)
-                found += [f"{sort.text} and {within}"] if within is not None else []
+        for one in sorted(self._words, key=lambda term: term.text not in TARGET_SORTS):
+            if not self._wanted & ~one.bits:
+                within = self._within(words, one.bits)
+                found += [f"{one.text} and {within}"] if within is not None else []
         if (paired := _cover(self._conjunctions(words), self._wanted, self._wanted)) is not None:
             found.append(_alternatives(paired))
         if (avoided := _cover(words, unwanted, unwanted)) is not None:
             found.append(f"not ({' or '.join(avoided)})")
         return min(found, key=_length, default=None)
 
-    def _within(self, words: Sequence[_Term], sort: int) -> str | None:
-        """What follows `run and`, where only targets of that sort are to be told apart."""
-        listed = _cover(words, self._wanted, self._wanted | (self._all & ~sort))
-        unwanted = sort & ~self._wanted
-        avoided = _cover(words, unwanted, unwanted | (self._all & ~sort))
+    def _within(self, words: Sequence[_Term], among: int) -> str | None:
+        """What follows `run and` or `vmvx and`, where only the targets of that word are to be told apart."""
+        listed = _cover(words, self._wanted, self._wanted | (self._all & ~among))
+        unwanted = among & ~self._wanted
+        avoided = _cover(words, unwanted, unwanted | (self._all & ~among))
         if avoided is not None and (listed is None or len(avoided) < len(listed)):
             return f"not {avoided[0]}" if len(avoided) == 1 else f"not ({' or '.join(avoided)})"
         if listed is None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
-from retarget.expectations_text import HEADER, NewRule, RuleChange, rewrite
+from retarget.expectations_text import HEADER, NewRule, RuleChange, rewrite, toml_string
 
 NEW = NewRule(match=("n",), stages=("run",), reason="r")
 
@@ -95,6 +95,13 @@ def test_a_file_all_of_whose_rules_go_keeps_its_line_ends() -> None:
     written = rewrite(text, [RuleChange(index=0, match=(), when="")], [(None, NEW)])
     assert written.startswith(HEADER.replace("\n", "\r\n"))
     assert re.search(r"(?<!\r)\n", written) is None
+
+
+@given(text=st.text(st.characters(exclude_categories=("Cs",)), max_size=20))
+def test_a_string_is_the_same_once_read(text: str) -> None:
+    written = toml_string(text)
+    assert tomllib.loads(f"text = {written}") == {"text": text}
+    assert "\n" not in written
 
 
 # ------------------------------------------------------------ whatever it looks like

@@ -42,6 +42,12 @@ B1, B2 = run(B, "sync", "local-sync"), run(B, "task", "local-task")
 C1 = run(C, "c", "vulkan")
 
 
+def more(of: CompileTarget) -> list[RunTarget]:
+    """The run targets of a config in another suite."""
+    there = compiled(of.compiler.name, "cpu", suite="more")
+    return [run(there, "sync", "local-sync"), run(there, "task", "local-task")]
+
+
 @pytest.mark.parametrize(
     ("wanted", "others", "expression"),
     [
@@ -59,6 +65,7 @@ C1 = run(C, "c", "vulkan")
         ([A1, A2, C1], [A, C, B1, B2, B], "run and not b"),
         ([A1, B2], [A2, B1], "(a and sync) or (b and task)"),
         ([A], [A1, A2], "compile"),
+        ([A2, *more(A)], [A1, B1, B2, *more(B)], "a and (task or more)"),
         ([A, B1], [A1, A2, B, C], "(b and sync) or (compile and a)"),
     ],
 )
