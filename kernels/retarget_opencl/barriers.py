@@ -1,16 +1,22 @@
 """Barriers that a kernel needs and IREE did not ask for.
 
 IREE's plain tiling for SPIR-V keeps accumulators in workgroup memory and puts no barrier between the statements that
-fill it, update it and read it, even where one work-item fills what another updates (seen with IREE 3.13.0: a softmax, a
-reduction fused with its use). That comes out right where a work-group is one subgroup whose lanes go in step. OpenCL
-promises no such thing, and a device that is a CPU runs one work-item after the other.
+fill it, update it and read it, even where one work-item fills what another updates, or all update the same (seen with
+IREE 3.13.0: a softmax, a reduction fused with its use, a pooling). That comes out right where a work-group is one
+subgroup whose lanes go in step. OpenCL promises no such thing, and a device that is a CPU runs one work-item after the
+other.
 
 `with_barriers` looks for pairs of statements at the outermost level of a kernel of which one writes what the other may
 read or write on behalf of another work-item, and puts a barrier between them. A barrier must be reached by every
 work-item of the group: an `if` at the outermost level is closed before it and opened again after it. Loops stay whole.
 What is out of step within one loop, or in an `if` with an `else`, is left as IREE wrote it.
 
-Accesses of a work-item to one place, the same throughout (`sums[local_id_x]` and `sums[local_id_x]`), need no barrier.
+Accesses of a work-item to a place of its own, the same throughout (`sums[local_id_x]` and `sums[local_id_x]`), need no
+barrier.
+
+A statement or loop that reads and writes the same memory, and in which nothing depends on a dimension of the local id,
+does the same work several times over. In step that is once; out of step sums would count it twice. Only the work-item
+with 0 in that dimension stores.
 """
 
 from __future__ import annotations
@@ -25,7 +31,11 @@ __all__ = ["with_barriers"]
 
 _BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_CONDITION = re.compile(r"if \((!?)(\w+)\) \{")
+_CONDITION = re.compile(r"if \(!?(?P<name>\w+)\) \{")
+_ASSIGNMENT = re.compile(r"(?P<new>const \w+ )?(?P<name>\w+) = (?P<value>.*);")
+_ID = re.compile(r"get_(?:local|global)_id\((\d)\)")
+_WITHIN_GROUP = re.compile(r"\b(?:retarget_|matrix_|sub_group_)")
+_HALF = re.compile(r".*\bv(?P<what>load|store)_half\w*\(.*half\*\)&")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,55 +75,91 @@ def _apart(first: set[int | None], then: set[int | None]) -> bool:
 
 
 @dataclass(slots=True)
-class _Places:
-    """Numbers the subscripts that stay the same for a work-item, equal ones equally."""
+class _Values:
+    """What the expressions of a kernel depend on, and which of them stay the same for a work-item."""
 
     definitions: dict[str, str]
-    """The expressions of values that are defined once; variables that are assigned are not among them."""
-    fixed: frozenset[str]
-    """The words of a definition that are no values: functions, types, literals' suffixes."""
+    """The expressions of values that have one."""
+    assigned: dict[str, list[str]]
+    """What the variables depend on: what is assigned to them, and the conditions on the way there."""
+    wide: frozenset[int]
+    """The dimensions of the work-group that have more than one work-item."""
     _numbers: dict[tuple[object, ...], int] = field(default_factory=dict)
     _known: dict[str, int | None] = field(default_factory=dict)
 
-    def number(self, text: str) -> int | None:
-        """Return the number of an expression, None if it reads memory or a variable."""
+    @classmethod
+    def of(cls, nodes: Sequence[Line | _Block], size: Sequence[int]) -> _Values:
+        definitions: dict[str, str] = {}
+        assigned: dict[str, list[str]] = {}
+        for node in nodes:
+            lines = list(_flat((node,)))
+            heads = [line.text for line in lines if line.text.endswith("{")]
+            for line in lines:
+                found = _ASSIGNMENT.fullmatch(line.text)
+                if line.defines is not None:
+                    definitions[line.defines.text] = line.text
+                elif found is not None and found["new"]:
+                    definitions[found["name"]] = found["value"]
+                elif found is not None:
+                    assigned.setdefault(found["name"], []).extend((found["value"], *heads))
+        return cls(definitions, assigned, frozenset(axis for axis, width in enumerate(size) if width > 1))
+
+    def dimensions(self, *texts: str) -> frozenset[int]:
+        """Return the dimensions of the local id that expressions depend on, of those that are wide."""
+        found: set[int] = set()
+        seen: set[str] = set()
+        open_ = list(texts)
+        while open_:
+            text = open_.pop()
+            found |= {int(axis) for axis in _ID.findall(text)}
+            if _WITHIN_GROUP.search(text):
+                return self.wide
+            for name in _NAME.findall(text):
+                if name not in seen:
+                    seen.add(name)
+                    open_ += [
+                        *([self.definitions[name]] if name in self.definitions else ()),
+                        *self.assigned.get(name, ()),
+                    ]
+        return self.wide & found
+
+    def place(self, subscript: str) -> int | None:
+        """Number a place that is a work-item's own and stays the same, equal ones equally; None for others."""
+        number = self._number(subscript)
+        return number if self.dimensions(subscript) == self.wide else None
+
+    def _number(self, text: str) -> int | None:
+        """Number an expression, None if it reads memory or a variable."""
         if text in self._known:
             return self._known[text]
-        parts: list[object] = []
-        end = 0
         self._known[text] = None
         if "[" in text:
             return None
+        parts: list[object] = []
+        end = 0
         for found in _NAME.finditer(text):
             name = found.group()
             if name in self.definitions:
-                inner = self.number(self.definitions[name])
+                inner = self._number(self.definitions[name])
                 if inner is None:
                     return None
                 parts += [text[end : found.start()], inner]
                 end = found.end()
-            elif name not in self.fixed and not text[: found.start()].endswith(tuple("0123456789.")):
+            elif name in self.assigned:
                 return None
-        # An expression that is just a name has the number of what the name stands for.
         if len(parts) == 2 and not parts[0] and end == len(text):
-            number = parts[1]
-            assert isinstance(number, int)  # noqa: S101
+            number = int(str(parts[1]))  # a name alone has the number of what it stands for
         else:
             number = self._numbers.setdefault((*parts, text[end:]), len(self._numbers))
         self._known[text] = number
         return number
 
 
-# Functions of the work-item alone, and casts.
-_FIXED = frozenset(
-    {"get_local_id", "get_group_id", "get_num_groups", "get_local_size", "uint", "int", "ulong", "as_int", "as_uint"}
-)
-
-
 @dataclass(slots=True)
 class _Kernel:
     local: frozenset[str]
-    places: _Places
+    values: _Values
+    lines: Sequence[Line]
     _seen: dict[int, _Accesses] = field(default_factory=dict)
 
     def accesses(self, node: Line | _Block) -> _Accesses:
@@ -134,24 +180,36 @@ class _Kernel:
             if name not in self.local:
                 continue
             end = _subscript_end(line.text, match.end())
-            place = self.places.number(line.text[match.end() + 1 : end - 1]) if end > match.end() else None
-            assigned = match.start() == 0 and line.text[end:].startswith(" = ")
-            # An address may be given to something that reads, writes or both.
-            address = line.text[: match.start()].endswith("&") or end == match.end()
-            if assigned or address:
+            before = line.text[: match.start()]
+            place = self.values.place(line.text[match.end() + 1 : end - 1]) if end > match.end() else None
+            half = _HALF.fullmatch(before)
+            writes = (not before and line.text[end:].startswith(" = ")) or (
+                half is not None and half["what"] == "store"
+            )
+            reads = not writes
+            if half is None and (before.endswith("&") or (place is None and end == match.end())):
+                # An address may be given to something that reads, writes or both, there or beyond.
+                reads = writes = True
+                place = None
+            if writes:
                 found.written.setdefault(name, set()).add(place)
-            if not assigned:
+            if reads:
                 found.read.setdefault(name, set()).add(place)
 
-    def split(self, nodes: Sequence[Line | _Block], before: _Accesses) -> list[list[Line | _Block]]:
-        """Part what follows on each other where a barrier is needed. `before` is what was done since the last one."""
+    def split(
+        self, nodes: Sequence[Line | _Block], before: _Accesses, conditions: tuple[str, ...] = ()
+    ) -> list[list[Line | _Block]]:
+        """Part what follows on each other where a barrier is needed.
+
+        `before` is what was done since the last barrier, `conditions` are those of the `if`s around.
+        """
         pieces: list[list[Line | _Block]] = [[]]
         for node, following in zip(nodes, (*nodes[1:], None), strict=True):
             if isinstance(node, Line) and node.text.startswith("barrier("):
                 before.clear()
                 pieces[-1].append(node)
             elif isinstance(node, _Block) and self._can_be_split(node, following):
-                first, *rest = self.split(node.body, before)
+                first, *rest = self.split(node.body, before, (*conditions, node.head.text))
                 if first:
                     pieces[-1].append(_Block(node.head, first, node.tail))
                 pieces += [[_Block(node.head, piece, node.tail)] for piece in rest]
@@ -161,15 +219,52 @@ class _Kernel:
                     pieces.append([])
                     before.clear()
                 before.add(now)
-                pieces[-1].append(node)
+                pieces[-1].append(self._once(node, conditions))
         return pieces
 
     def _can_be_split(self, block: _Block, following: Line | _Block | None) -> bool:
         """Tell whether a block is an `if` without `else` whose condition stays what it is."""
         condition = _CONDITION.fullmatch(block.head.text)
-        if condition is None or condition.group(2) not in self.places.definitions or block.tail.text != "}":
+        if condition is None or condition["name"] not in self.values.definitions or block.tail.text != "}":
             return False
         return not (isinstance(following, _Block) and following.head.text.startswith("else"))
+
+    def _once(self, node: Line | _Block, conditions: tuple[str, ...]) -> Line | _Block:
+        """Return a block with its stores left to one work-item of those that do the same, if it needs that."""
+        now = self.accesses(node)
+        if isinstance(node, Line) or not now.read.keys() & now.written.keys():
+            return node
+        lines = list(_flat((node,)))
+        texts = [line.text for line in lines]
+        same = self.values.wide - self.values.dimensions(*conditions, *texts)
+        if not same or any("atomic" in text for text in texts) or self._lives_on(lines):
+            return node
+        only = " && ".join(f"get_local_id({axis}) == 0" for axis in sorted(same))
+        return _guarded(node, only)
+
+    def _lives_on(self, lines: Sequence[Line]) -> bool:
+        """Tell whether something that these lines compute is used elsewhere."""
+        made = {line.defines.text for line in lines if line.defines is not None}
+        made |= {found["name"] for line in lines if (found := _ASSIGNMENT.fullmatch(line.text)) is not None}
+        mine = {id(line) for line in lines}
+        for line in self.lines:
+            if id(line) not in mine:
+                found = _ASSIGNMENT.fullmatch(line.text)
+                if made.intersection(_NAME.findall(line.text if found is None else found["value"])):
+                    return True
+        return False
+
+
+def _guarded(block: _Block, condition: str) -> _Block:
+    body: list[Line | _Block] = []
+    for node in block.body:
+        if isinstance(node, _Block):
+            body.append(_guarded(node, condition))
+        elif node.defines is not None or _ASSIGNMENT.fullmatch(node.text) or node.text in {"break;", "continue;"}:
+            body.append(node)
+        else:
+            body.append(Line(node.indent, f"if ({condition}) {node.text}"))
+    return _Block(block.head, body, block.tail)
 
 
 def _subscript_end(text: str, start: int) -> int:
@@ -206,27 +301,24 @@ def _flat(nodes: Iterable[Line | _Block]) -> Iterator[Line]:
             yield node.tail
 
 
-def with_barriers(lines: Sequence[Line], local: Iterable[str]) -> list[Line]:
+def with_barriers(lines: Sequence[Line], local: Iterable[str], size: Sequence[int]) -> list[Line]:
     """Return a kernel's statements with the barriers that they need.
 
-    `local` names the kernel's `__local` variables. Values that are defined before a barrier, inside an `if` that it
-    parts, and are used after it, are marked to be declared at the top of the kernel.
+    `local` names the kernel's `__local` variables, `size` is the work-group's in work-items. Values that are defined
+    before a barrier, inside an `if` that it parts, and are used after it, are marked to be declared at the top of the
+    kernel.
     """
     if any(line.text == "return;" for line in lines):
         return list(lines)
-    definitions = {line.defines.text: line.text for line in lines if line.defines is not None}
-    kernel = _Kernel(local=frozenset(local), places=_Places(definitions, _FIXED))
-    pieces = kernel.split(_tree(lines), _Accesses())
-    if len(pieces) == 1:
-        return list(lines)
+    tree = _tree(lines)
+    kernel = _Kernel(local=frozenset(local), values=_Values.of(tree, size), lines=lines)
     parted: list[Line] = []
     defined: dict[str, Line] = {}
-    for number, piece in enumerate(pieces):
+    for number, piece in enumerate(kernel.split(tree, _Accesses())):
         flat = list(_flat(piece))
         if number:
             parted.append(Line(1, _BARRIER))
-        for line in flat:
-            for name in _NAME.findall(line.text):
+            for name in _NAME.findall(" ".join(line.text for line in flat)):
                 earlier = defined.get(name)
                 if earlier is not None and earlier.indent > 1 and earlier.defines is not None:
                     earlier.defines.hoisted = True

@@ -6,7 +6,6 @@ Block arguments are variables at the top of the kernel; a branch assigns all of 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -57,7 +56,7 @@ class KernelWriter(StatementWriter):
         return KernelText(
             name=identifier(name),
             parameters=tuple(parameters),
-            lines=tuple(self._finish(math.prod(size))),
+            lines=tuple(self._finish(size)),
             bindings=bindings,
             constants=constants,
             workgroup_size=size,

@@ -183,10 +183,10 @@ class StatementWriter:
                 raise TypeSyntaxError(msg)
         return Value(text, Pointer(kind, storage), parents=(place, *indices))
 
-    def _finish(self, work_items: int) -> Iterable[str]:
+    def _finish(self, size: Sequence[int]) -> Iterable[str]:
         """Join declarations and statements, now that it is known which values are used outside their block."""
-        if self._local and work_items > 1:
-            self._lines = with_barriers(self._lines, self._local)
+        if self._local and any(width > 1 for width in size):
+            self._lines = with_barriers(self._lines, self._local, size)
         hoisted: dict[str, list[str]] = {}
         for line in self._lines:
             if line.defines is not None and line.defines.hoisted:

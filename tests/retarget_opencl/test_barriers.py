@@ -34,7 +34,7 @@ def text_of(lines: list[Line]) -> str:
 
 
 def parted(text: str) -> str:
-    return text_of(with_barriers(lines_of(text), ("sums", "tops")))
+    return text_of(with_barriers(lines_of(text), ("sums", "tops"), (8, 1, 1)))
 
 
 def test_what_one_writes_and_another_reads_has_a_barrier_between() -> None:
@@ -63,7 +63,7 @@ def test_what_one_writes_and_another_reads_has_a_barrier_between() -> None:
 )
 def test_no_barrier_where_none_is_needed_or_none_can_be(body: str) -> None:
     text = (ID + body).replace("barrier", "barrier(CLK_LOCAL_MEM_FENCE);")
-    assert text_of(with_barriers(lines_of(text), ("sums", "tops"))) == text.replace(
+    assert text_of(with_barriers(lines_of(text), ("sums", "tops"), (8, 1, 1))) == text.replace(
         "barrier(CLK_LOCAL_MEM_FENCE);", "barrier"
     )
 
@@ -79,7 +79,7 @@ def test_every_use_of_a_written_place_counts(use: str) -> None:
 
 
 def test_a_place_that_follows_a_loop_is_not_ones_own() -> None:
-    loop = "for (;;) {{\n    v{0} := i + id\n    {1}\n}}\n"
+    loop = "for (;;) {{\n    v{0} := i + id\n    {1}\n    i = v{0};\n}}\n"
     fill, use = loop.format(1, "sums[v1] = 0u;"), loop.format(2, "v3 := sums[v2]")
     assert parted(ID + fill + use) == (ID + fill + "barrier\n" + use).rstrip()
 
@@ -120,6 +120,45 @@ def test_an_if_is_closed_for_a_barrier_and_values_that_live_on_are_declared_at_t
             tops[id] = 0u;
         }"""
     )
+
+
+SUM = """\
+for (;;) {
+    v1 := sums[i]
+    v2 := v1 + 1u
+    sums[i] = v2;
+    out[i] = v2;
+    i = v2;
+}
+"""
+
+
+def test_where_all_do_the_same_sum_one_stores() -> None:
+    assert parted(SUM) == SUM.rstrip().replace("sums[i] =", "if (get_local_id(0) == 0) sums[i] =").replace(
+        "out[i] =", "if (get_local_id(0) == 0) out[i] ="
+    )
+
+
+def test_one_in_each_dimension_that_nothing_depends_on() -> None:
+    found = with_barriers(lines_of("id := get_local_id(1)\n" + SUM.replace("+ 1u", "+ id")), ("sums",), (2, 2, 2))
+    assert "if (get_local_id(0) == 0 && get_local_id(2) == 0) sums[i] = v2;" in text_of(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(SUM.replace("+ 1u", "+ id"), id="one's own value"),
+        pytest.param("c := id < 3\nif (c) {\n    i = 3u;\n}\n" + SUM, id="a condition of one's own"),
+        pytest.param(SUM.replace("+ 1u", "+ retarget_subgroup_lane()"), id="by lane"),
+        pytest.param(SUM.replace("v1 + 1u", "atomic_add(&sums[i], v1)"), id="each counts"),
+        pytest.param(SUM + "out[9] = i;", id="what is computed lives on"),
+        pytest.param(
+            SUM.replace("v2 := v1 + 1u", "v2 := i + 1u").replace("v1 := sums[i]\n    ", ""), id="only written"
+        ),
+    ],
+)
+def test_otherwise_all_store(text: str) -> None:
+    assert "if (get_local_id" not in parted(ID + text)
 
 
 @pytest.mark.parametrize("axis", [0, 1])
