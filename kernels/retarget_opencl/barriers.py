@@ -1,10 +1,10 @@
 """Barriers that a kernel needs and IREE did not ask for.
 
-IREE's plain tiling for SPIR-V keeps accumulators in workgroup memory and puts no barrier between the statements that
-fill it, update it and read it, even where one work-item fills what another updates, or all update the same (seen with
-IREE 3.13.0: a softmax, a reduction fused with its use, a pooling). That comes out right where a work-group is one
-subgroup whose lanes go in step. OpenCL promises no such thing, and a device that is a CPU runs one work-item after the
-other.
+IREE's plain tiling for SPIR-V keeps accumulators in workgroup memory, or in a result's buffer, and puts no barrier
+between the statements that fill, update and read them, even where one work-item fills what another updates, or all
+update the same (seen with IREE 3.13.0: softmax, a reduction fused with its use, pooling, a convolution per channel).
+That comes out right where a work-group is one subgroup whose lanes go in step. OpenCL promises no such thing, and a
+device that is a CPU runs one work-item after the other.
 
 `with_barriers` looks for pairs of statements at the outermost level of a kernel of which one writes what the other may
 read or write on behalf of another work-item, and puts a barrier between them. A barrier must be reached by every
@@ -22,17 +22,18 @@ with 0 in that dimension stores.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from .values import Line
 
 __all__ = ["with_barriers"]
 
-_BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _CONDITION = re.compile(r"if \(!?(?P<name>\w+)\) \{")
 _ASSIGNMENT = re.compile(r"(?P<new>const \w+ )?(?P<name>\w+) = (?P<value>.*);")
+_STORE = re.compile(r"(?P<name>\w+)\[.*?\] = (?P<value>.*);")
+_BINDING = "binding "
 _ID = re.compile(r"get_(?:local|global)_id\((\d)\)")
 _WITHIN_GROUP = re.compile(r"\b(?:retarget_|matrix_|sub_group_)")
 _HALF = re.compile(r".*\bv(?P<what>load|store)_half\w*\(.*half\*\)&")
@@ -47,12 +48,27 @@ class _Block:
     tail: Line
 
 
+_Place = tuple[str, int] | None
+"""A place that is a work-item's own and stays the same: the variable's name and the subscript's number."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """What stands between two barriers, and the first of them."""
+
+    barrier: str
+    nodes: list[Line | _Block]
+
+
 @dataclass(slots=True)
 class _Accesses:
-    """The places of each `__local` variable that are read and written. None: places that change or are not known."""
+    """The places of each memory that are read and written; None for those that change or are not known.
 
-    read: dict[str, set[int | None]] = field(default_factory=dict)
-    written: dict[str, set[int | None]] = field(default_factory=dict)
+    A memory is a `__local` variable's or a binding's, which may go by several names.
+    """
+
+    read: dict[str, set[_Place]] = field(default_factory=dict)
+    written: dict[str, set[_Place]] = field(default_factory=dict)
 
     def add(self, other: _Accesses) -> None:
         for mine, theirs in ((self.read, other.read), (self.written, other.written)):
@@ -63,14 +79,15 @@ class _Accesses:
         self.read.clear()
         self.written.clear()
 
-    def clashes(self, later: _Accesses) -> bool:
-        """Tell whether one of two statements writes what the other may use for another work-item."""
+    def clashes(self, later: _Accesses) -> set[str]:
+        """Return the memories where one of two statements writes what the other may use for another work-item."""
         pairs = ((self.written, later.written), (self.written, later.read), (self.read, later.written))
-        return any(_apart(first[name], then[name]) for first, then in pairs for name in first.keys() & then.keys())
+        return {
+            name for first, then in pairs for name in first.keys() & then.keys() if _apart(first[name] | then[name])
+        }
 
 
-def _apart(first: set[int | None], then: set[int | None]) -> bool:
-    places = first | then
+def _apart(places: set[_Place]) -> bool:
     return len(places) > 1 or None in places
 
 
@@ -88,19 +105,20 @@ class _Values:
     _known: dict[str, int | None] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, nodes: Sequence[Line | _Block], size: Sequence[int]) -> _Values:
+    def of(cls, nodes: Sequence[Line | _Block], memories: Iterable[str], size: Sequence[int]) -> _Values:
         definitions: dict[str, str] = {}
         assigned: dict[str, list[str]] = {}
+        shared = frozenset(memories)
         for node in nodes:
             lines = list(_flat((node,)))
             heads = [line.text for line in lines if line.text.endswith("{")]
             for line in lines:
-                found = _ASSIGNMENT.fullmatch(line.text)
+                found = _ASSIGNMENT.fullmatch(line.text) or _STORE.fullmatch(line.text)
                 if line.defines is not None:
                     definitions[line.defines.text] = line.text
-                elif found is not None and found["new"]:
+                elif found is not None and found.groupdict().get("new"):
                     definitions[found["name"]] = found["value"]
-                elif found is not None:
+                elif found is not None and found["name"] not in shared:
                     assigned.setdefault(found["name"], []).extend((found["value"], *heads))
         return cls(definitions, assigned, frozenset(axis for axis, width in enumerate(size) if width > 1))
 
@@ -157,7 +175,7 @@ class _Values:
 
 @dataclass(slots=True)
 class _Kernel:
-    local: frozenset[str]
+    memories: Mapping[str, str]
     values: _Values
     lines: Sequence[Line]
     _seen: dict[int, _Accesses] = field(default_factory=dict)
@@ -177,49 +195,53 @@ class _Kernel:
     def _read_line(self, line: Line, found: _Accesses) -> None:
         for match in _NAME.finditer(line.text):
             name = match.group()
-            if name not in self.local:
+            if name not in self.memories:
                 continue
+            memory = self.memories[name]
             end = _subscript_end(line.text, match.end())
             before = line.text[: match.start()]
-            place = self.values.place(line.text[match.end() + 1 : end - 1]) if end > match.end() else None
+            subscript = line.text[match.end() + 1 : end - 1]
+            number = self.values.place(subscript) if subscript else None
+            place: _Place = None if number is None else (name, number)
             half = _HALF.fullmatch(before)
             writes = (not before and line.text[end:].startswith(" = ")) or (
                 half is not None and half["what"] == "store"
             )
             reads = not writes
-            if half is None and (before.endswith("&") or (place is None and end == match.end())):
+            if half is None and (before.endswith("&") or not subscript):
                 # An address may be given to something that reads, writes or both, there or beyond.
                 reads = writes = True
                 place = None
             if writes:
-                found.written.setdefault(name, set()).add(place)
+                found.written.setdefault(memory, set()).add(place)
             if reads:
-                found.read.setdefault(name, set()).add(place)
+                found.read.setdefault(memory, set()).add(place)
 
     def split(
         self, nodes: Sequence[Line | _Block], before: _Accesses, conditions: tuple[str, ...] = ()
-    ) -> list[list[Line | _Block]]:
+    ) -> list[_Piece]:
         """Part what follows on each other where a barrier is needed.
 
         `before` is what was done since the last barrier, `conditions` are those of the `if`s around.
         """
-        pieces: list[list[Line | _Block]] = [[]]
+        pieces = [_Piece("", [])]
         for node, following in zip(nodes, (*nodes[1:], None), strict=True):
             if isinstance(node, Line) and node.text.startswith("barrier("):
                 before.clear()
-                pieces[-1].append(node)
+                pieces[-1].nodes.append(node)
             elif isinstance(node, _Block) and self._can_be_split(node, following):
                 first, *rest = self.split(node.body, before, (*conditions, node.head.text))
-                if first:
-                    pieces[-1].append(_Block(node.head, first, node.tail))
-                pieces += [[_Block(node.head, piece, node.tail)] for piece in rest]
+                if first.nodes:
+                    pieces[-1].nodes.append(_Block(node.head, first.nodes, node.tail))
+                pieces += [_Piece(piece.barrier, [_Block(node.head, piece.nodes, node.tail)]) for piece in rest]
             else:
                 now = self.accesses(node)
-                if before.clashes(now):
-                    pieces.append([])
+                clashes = before.clashes(now)
+                if clashes:
+                    pieces.append(_Piece(_barrier(clashes), []))
                     before.clear()
                 before.add(now)
-                pieces[-1].append(self._once(node, conditions))
+                pieces[-1].nodes.append(self._once(node, conditions))
         return pieces
 
     def _can_be_split(self, block: _Block, following: Line | _Block | None) -> bool:
@@ -245,7 +267,10 @@ class _Kernel:
     def _lives_on(self, lines: Sequence[Line]) -> bool:
         """Tell whether something that these lines compute is used elsewhere."""
         made = {line.defines.text for line in lines if line.defines is not None}
-        made |= {found["name"] for line in lines if (found := _ASSIGNMENT.fullmatch(line.text)) is not None}
+        for line in lines:
+            found = _ASSIGNMENT.fullmatch(line.text) or _STORE.fullmatch(line.text)
+            if found is not None and found["name"] not in self.memories:
+                made.add(found["name"])
         mine = {id(line) for line in lines}
         for line in self.lines:
             if id(line) not in mine:
@@ -253,6 +278,11 @@ class _Kernel:
                 if made.intersection(_NAME.findall(line.text if found is None else found["value"])):
                     return True
         return False
+
+
+def _barrier(memories: Iterable[str]) -> str:
+    fences = {"CLK_GLOBAL_MEM_FENCE" if name.startswith(_BINDING) else "CLK_LOCAL_MEM_FENCE" for name in memories}
+    return f"barrier({' | '.join(sorted(fences))});"
 
 
 def _guarded(block: _Block, condition: str) -> _Block:
@@ -301,23 +331,32 @@ def _flat(nodes: Iterable[Line | _Block]) -> Iterator[Line]:
             yield node.tail
 
 
-def with_barriers(lines: Sequence[Line], local: Iterable[str], size: Sequence[int]) -> list[Line]:
+def with_barriers(
+    lines: Sequence[Line], local: Iterable[str], bindings: Mapping[str, int], size: Sequence[int]
+) -> list[Line]:
     """Return a kernel's statements with the barriers that they need.
 
-    `local` names the kernel's `__local` variables, `size` is the work-group's in work-items. Values that are defined
-    before a barrier, inside an `if` that it parts, and are used after it, are marked to be declared at the top of the
-    kernel.
+    `local` names the kernel's `__local` variables, `bindings` gives the ordinals behind the names of the bindings that
+    the kernel may write, `size` is the work-group's in work-items. Values that are defined before a barrier, inside an
+    `if` that it parts, and are used after it, are marked to be declared at the top of the kernel.
     """
-    if any(line.text == "return;" for line in lines):
-        return list(lines)
+    memories = {name: name for name in local} | {name: f"{_BINDING}{ordinal}" for name, ordinal in bindings.items()}
     tree = _tree(lines)
-    kernel = _Kernel(local=frozenset(local), values=_Values.of(tree, size), lines=lines)
+    kernel = _Kernel(memories=memories, values=_Values.of(tree, memories, size), lines=lines)
+    everything = _Accesses()
+    for node in tree:
+        everything.add(kernel.accesses(node))
+    # A memory that is only read, or only written, is left alone.
+    used = everything.read.keys() & everything.written.keys()
+    if not used or not kernel.values.wide or any(line.text == "return;" for line in lines):
+        return list(lines)
+    kernel = replace(kernel, memories={name: memory for name, memory in memories.items() if memory in used}, _seen={})
     parted: list[Line] = []
     defined: dict[str, Line] = {}
-    for number, piece in enumerate(kernel.split(tree, _Accesses())):
-        flat = list(_flat(piece))
-        if number:
-            parted.append(Line(1, _BARRIER))
+    for piece in kernel.split(tree, _Accesses()):
+        flat = list(_flat(piece.nodes))
+        if piece.barrier:
+            parted.append(Line(1, piece.barrier))
             for name in _NAME.findall(" ".join(line.text for line in flat)):
                 earlier = defined.get(name)
                 if earlier is not None and earlier.indent > 1 and earlier.defines is not None:

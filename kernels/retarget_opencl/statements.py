@@ -84,6 +84,7 @@ class StatementWriter:
     _scopes: int = 0
     _globals: dict[str, Value] = field(default_factory=dict)
     _local: list[str] = field(default_factory=list)
+    _writable: dict[str, int] = field(default_factory=dict)
     _bindings: dict[int, Binding] = field(default_factory=dict)
     _constants: set[int] = field(default_factory=set)
     _types: dict[Ir, SpirvType] = field(default_factory=dict)
@@ -185,8 +186,7 @@ class StatementWriter:
 
     def _finish(self, size: Sequence[int]) -> Iterable[str]:
         """Join declarations and statements, now that it is known which values are used outside their block."""
-        if self._local and any(width > 1 for width in size):
-            self._lines = with_barriers(self._lines, self._local, size)
+        self._lines = with_barriers(self._lines, self._local, self._writable, size)
         hoisted: dict[str, list[str]] = {}
         for line in self._lines:
             if line.defines is not None and line.defines.hoisted:
@@ -247,6 +247,8 @@ class StatementWriter:
             f"__global {qualifier}{memory}* const {value.text} = "
             f"(__global {qualifier}{memory}*)(binding{ordinal}_base + binding{ordinal}_offset)"
         )
+        if not read_only:
+            self._writable[value.text] = ordinal
         self._bindings[ordinal] = Binding(ordinal=ordinal, read_only=read_only)
 
     def _declare_variable(self, value: Value, qualifier: str) -> None:

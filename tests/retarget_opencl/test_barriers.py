@@ -34,7 +34,7 @@ def text_of(lines: list[Line]) -> str:
 
 
 def parted(text: str) -> str:
-    return text_of(with_barriers(lines_of(text), ("sums", "tops"), (8, 1, 1)))
+    return text_of(with_barriers(lines_of(text), ("sums", "tops"), {"out": 0, "out2": 0}, (8, 1, 1)))
 
 
 def test_what_one_writes_and_another_reads_has_a_barrier_between() -> None:
@@ -63,7 +63,7 @@ def test_what_one_writes_and_another_reads_has_a_barrier_between() -> None:
 )
 def test_no_barrier_where_none_is_needed_or_none_can_be(body: str) -> None:
     text = (ID + body).replace("barrier", "barrier(CLK_LOCAL_MEM_FENCE);")
-    assert text_of(with_barriers(lines_of(text), ("sums", "tops"), (8, 1, 1))) == text.replace(
+    assert text_of(with_barriers(lines_of(text), ("sums", "tops"), {"out": 0, "out2": 0}, (8, 1, 1))) == text.replace(
         "barrier(CLK_LOCAL_MEM_FENCE);", "barrier"
     )
 
@@ -122,6 +122,24 @@ def test_an_if_is_closed_for_a_barrier_and_values_that_live_on_are_declared_at_t
     )
 
 
+@pytest.mark.parametrize(
+    ("use", "fences"),
+    [
+        ("v2 := out[v1]", "CLK_GLOBAL_MEM_FENCE"),
+        ("v2 := out2[id]", "CLK_GLOBAL_MEM_FENCE"),
+        ("v2 := out[v1] + sums[v1]", "CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE"),
+    ],
+)
+def test_a_result_that_is_also_read_needs_barriers_too(use: str, fences: str) -> None:
+    text = f"{ID}v1 := 3u - id\nif (c) {{\n    out[id] = 1u;\n    sums[id] = 1u;\n}}\n"
+    assert parted(text + use) == f"{text}barrier({fences});\n{use}"
+
+
+def test_a_result_that_is_only_written_needs_none() -> None:
+    text = ID + "out[id] = 1u;\nv1 := 3u - id\nout[v1] = 2u;"
+    assert parted(text) == text
+
+
 SUM = """\
 for (;;) {
     v1 := sums[i]
@@ -140,7 +158,7 @@ def test_where_all_do_the_same_sum_one_stores() -> None:
 
 
 def test_one_in_each_dimension_that_nothing_depends_on() -> None:
-    found = with_barriers(lines_of("id := get_local_id(1)\n" + SUM.replace("+ 1u", "+ id")), ("sums",), (2, 2, 2))
+    found = with_barriers(lines_of("id := get_local_id(1)\n" + SUM.replace("+ 1u", "+ id")), ("sums",), {}, (2, 2, 2))
     assert "if (get_local_id(0) == 0 && get_local_id(2) == 0) sums[i] = v2;" in text_of(found)
 
 
