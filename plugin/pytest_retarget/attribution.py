@@ -8,10 +8,11 @@ outputs differ most.
 
 from __future__ import annotations
 
+import os
 import shlex
 import tempfile
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,17 +21,18 @@ import pytest
 from _pytest._code.code import ExceptionRepr
 from retarget.errors import RetargetError, display_path
 from retarget.extension import UnavailableError
+from retarget.extensions import EXTENSIONS_VARIABLE
 from retarget.model import RunTarget, Target
-from retarget.outcomes import OutputComparison, Stage
+from retarget.outcomes import CaseOutcome, OutputComparison, Stage
 from retarget.signatures import observe
 
 from .attribution_junit import Told, complete, junit_file
 from .expected import AsExpected, UnexpectedPassError
-from .failures import StageFailedError, strip_colour
+from .failures import StageFailedError, first_line, strip_colour
 from .items import RunItem
 from .lastfailed import BLOCKED
 from .options import SETTINGS
-from .reasoning import Seen, conclusion, listing, reference, unrun
+from .reasoning import CaseSeen, Seen, conclusion, listing, reference, unrun
 from .session import SERVICES, Services
 
 __all__ = ["SECTION", "Attribution"]
@@ -100,7 +102,7 @@ class Attribution:
         account: dict[str, Any] | None = getattr(report, ACCOUNT, None)
         if account is None or self._is_worker:
             return
-        seen = Seen(**account["seen"])
+        seen = _seen(account["seen"])
         suite = report.nodeid.removesuffix(f"::{seen.name}")
         ran = self._modules.setdefault((suite, account["module"]), _Ran())
         ran.seen[seen.name] = seen
@@ -147,12 +149,13 @@ class Attribution:
         ]
         concluded = conclusion(failed.seen, others)
         blocks = [concluded, "\n".join(listing(failed.seen, others))]
-        if failed.seen.stage == Stage.COMPARE and (passing := reference(failed.seen, others)) is not None:
+        if (passing := reference(failed.seen, others)) is not None:
             blocks.append(comparer.told(module, failed, passing))
         if left := unrun(others):
             suite = f"{display_path(failed.suite_file)}::{module[0].rpartition('::')[2]}"
-            words = shlex.join([f"{suite}::{name}" for name in left] if len(left) <= NAMED else [suite])
-            blocks.append(f"to run what has not run: pytest {words}")
+            words = [f"{suite}::{name}" for name in left] if len(left) <= NAMED else [suite]
+            options = _options(self._config.getoption("retarget_extension") or ())
+            blocks.append(f"to run what has not run: {shlex.join(['pytest', *options, *words])}")
         return Told(conclusion=concluded, title=SECTION, section="\n\n".join(block for block in blocks if block))
 
 
@@ -161,13 +164,14 @@ def _account(item: RunItem, report: pytest.TestReport, error: BaseException | No
     target = item.target
     compiled = target.compile
     failed = error.error if isinstance(error, AsExpected) else error
-    how: dict[str, str] = {}
+    how: dict[str, object] = {}
     if isinstance(failed, StageFailedError):
         observation = observe(failed.failure)
         how = {
             "stage": observation.stage,
             "signature": observation.signature,
-            "summary": strip_colour(failed.failure.summary),
+            "summary": first_line(failed),
+            "cases": [_case(case) for case in failed.cases],
         }
     elif error is not None:
         how = {"reason": strip_colour(str(error).partition("\n")[0])}
@@ -188,6 +192,18 @@ def _account(item: RunItem, report: pytest.TestReport, error: BaseException | No
         account["suite_file"] = str(item.path)
         account["file"] = "" if compiled.module.entry else str(compiled.module.path)
     return account
+
+
+def _case(case: CaseOutcome) -> dict[str, str]:
+    """What became of a case, as builtin types."""
+    observation = observe(case.failure) if case.failure is not None else None
+    how = {"stage": observation.stage, "signature": observation.signature} if observation is not None else {}
+    return {"name": case.name, **how}
+
+
+def _seen(account: Mapping[str, Any]) -> Seen:
+    cases = tuple(CaseSeen(**case) for case in account.get("cases", ()))
+    return Seen(**{**account, "cases": cases})
 
 
 def _outcome(report: pytest.TestReport, error: BaseException | None) -> str:
@@ -226,7 +242,9 @@ class _Comparer:
         pairs = [f"{one.compiler}/{one.runtime}" for one in (failed.seen, passing)]
         by_name = [module[1], display_path(failed.suite_file)]
         what = [display_path(Path(failed.module_file))] if failed.module_file else by_name
-        by_hand = shlex.join(["retarget", "compare", *what, "--configs", ",".join(pairs)])
+        known = os.environ.get(EXTENSIONS_VARIABLE, "").split(os.pathsep)
+        options = _options(name for name in self._config.stash[SETTINGS].extensions if name not in known)
+        by_hand = shlex.join(["retarget", "compare", *options, *what, "--configs", ",".join(pairs)])
         hint = f"to compare them by hand: {by_hand}"
         if module in self._done or not self._left or time.monotonic() > self._end:
             return hint
@@ -236,7 +254,8 @@ class _Comparer:
             found = self._compare(failed, (failed.seen, passing), (pairs[0], pairs[1]))
         except (RetargetError, UnavailableError):
             return hint  # the command says why
-        return f"{_difference(found, pairs)}\n{hint}" if found is not None else hint
+        difference = _difference(found, pairs) if found is not None else ""
+        return f"{difference}\n{hint}" if difference else hint
 
     def _compare(self, failed: _Failed, both: tuple[Seen, Seen], pairs: tuple[str, str]) -> OutputComparison | None:
         services = self._services()
@@ -276,6 +295,11 @@ class _Comparer:
 
             self._own = make_services(self._config)
         return self._own
+
+
+def _options(extensions: Iterable[str]) -> list[str]:
+    """The options that a command needs to know the extensions of the session."""
+    return [word for name in extensions for word in ("--retarget-extension", name)]
 
 
 def _difference(found: OutputComparison, pairs: Sequence[str]) -> str:

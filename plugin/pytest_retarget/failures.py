@@ -44,13 +44,21 @@ _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\
 class StageFailedError(Exception):
     """A target failed at a stage. `str()` is the whole text, its first line tells stage and cause.
 
-    `place` is the line of the module, 1-based, that the compiler complains of, where it says one.
+    `place` is the line of the module, 1-based, that the compiler complains of, where it says one. `cases` are those
+    that a run came to.
     """
 
-    def __init__(self, failure: Failure, text: str, place: tuple[Path, int] | None = None) -> None:
+    def __init__(
+        self,
+        failure: Failure,
+        text: str,
+        place: tuple[Path, int] | None = None,
+        cases: Sequence[CaseOutcome] = (),
+    ) -> None:
         super().__init__(text)
         self.failure = failure
         self.place = place
+        self.cases = cases
 
 
 def headline(failure: Failure, where: str = "") -> str:
@@ -90,14 +98,15 @@ def run_failed(
     failed = [(case, case.failure) for case in run.cases if case.failure is not None]
     passed = [case.name for case in run.cases if case.failure is None]
     blocks = [headline(failure, _where(failure, [case for case, _ in failed], run.cases))]
-    blocks += [_case(case, why, failure) for case, why in failed[:SHOWN_CASES]] or [_message(failure)]
+    shown = [_case(case, why, failure) for case, why in failed[:SHOWN_CASES]] or [_message(failure)]
+    blocks += shown[1:] if failed and failed[0][1] == failure and "\n" not in shown[0] else shown
     if more := [case.name for case, _ in failed[SHOWN_CASES:]]:
         blocks.append(f"failed as well: {_names(more)}")
     if passed:
         blocks.append(f"passed: {_names(passed)}")
     blocks += [_output(run, failure), _hint(failure)]
     blocks += [commands.text(commands.run(target, artifact, [case for case, _ in failed]))]
-    return StageFailedError(failure, _join(blocks))
+    return StageFailedError(failure, _join(blocks), cases=run.cases)
 
 
 def check_failed(commands: Commands, target: CompileTarget, run: RunOutcome, failure: Failure) -> StageFailedError:

@@ -1,24 +1,40 @@
 """What the outcomes of a module's run targets say about the failure of one of them. Pure.
 
 Two run targets share an artifact if their module and compiler config are the same. Nothing is concluded from what did
-not run; a failure that was expected counts as a failure, and a pass that was not as a pass.
+not run; a failure that was expected counts as a failure, and a pass that was not as a pass. Where a module has several
+cases each is looked at by itself: what fails in another case, too, may fail there for another reason.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-__all__ = ["Seen", "conclusion", "listing", "reference", "unrun"]
+from retarget.signatures import CRASH, TIMEOUT
+
+__all__ = ["CaseSeen", "Seen", "conclusion", "listing", "reference", "unrun"]
 
 PASSED = frozenset({"passed", "flaky", "xpassed"})
 FAILED = frozenset({"failed", "xfailed"})
+COMPARE = "compare"
+"""The stage at which values differ."""
 
 _SHOWN = 12
 """How many targets are listed; the others are counted."""
-_SUMMARY = 90
+_SUMMARY = 100
 """Characters shown of why another target failed."""
+_CASES = 4
+"""How many cases are named; the others are counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseSeen:
+    """One case of a target that failed. `stage` and `signature` tell how; both are empty if it passed."""
+
+    name: str
+    stage: str = ""
+    signature: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +42,9 @@ class Seen:
     """One run target of a module, and what became of it.
 
     `outcome` is `passed`, `flaky`, `xpassed` (passed, though expected to fail), `failed`, `xfailed`, `error`,
-    `skipped`, `blocked`, or empty: it has not run. `stage` and `signature` tell how it failed, as expectations do, and
-    `summary` is the tool's own line. `reason` is why it was skipped.
+    `skipped`, `blocked`, or empty: it has not run. `stage` and `signature` tell how it failed, as expectations do,
+    `summary` is the first line of its report. `reason` is why it was skipped. `cases` are those that it came to, of a
+    target that failed; there are none if it failed before.
     """
 
     name: str
@@ -39,6 +56,7 @@ class Seen:
     signature: str = ""
     summary: str = ""
     reason: str = ""
+    cases: tuple[CaseSeen, ...] = ()
 
     @property
     def passes(self) -> bool:
@@ -49,13 +67,41 @@ class Seen:
         """Whether the target itself failed. A failure without a stage is another's."""
         return self.outcome in FAILED and bool(self.stage)
 
+    def at(self, case: str) -> Seen:
+        """What is known of one case: that it passed or failed as the target did, or by itself, or was not come to."""
+        if not self.fails or not self.cases:
+            return self
+        found = next((one for one in self.cases if one.name == case), None)
+        if found is None:
+            return replace(self, outcome="", stage="", signature="")
+        if not found.stage:
+            return replace(self, outcome="passed", stage="", signature="")
+        return replace(self, stage=found.stage, signature=found.signature)
+
     def is_like(self, other: Seen) -> bool:
         """Whether both fail at one stage in one way. Values that differ may differ by other values."""
         return (self.stage, self.signature) == (other.stage, other.signature)
 
+    def failures(self) -> dict[str, tuple[str, str]]:
+        """How each case failed, by name; under an empty name how the target did, if that was in no case."""
+        cases = {case.name: (case.stage, case.signature) for case in self.cases if case.stage}
+        return cases or {"": (self.stage, self.signature)}
+
 
 def conclusion(failing: Seen, others: Sequence[Seen]) -> str:
-    """Return one sentence or two on whose fault the failure looks like."""
+    """Return one sentence or two on whose fault the failure looks like; a line each for cases that differ in it."""
+    names = set(failing.failures())
+    apart = bool(failing.cases) and any(other.cases and set(other.failures()) != names for other in others)
+    told: dict[str, list[str]] = {}
+    for case in failing.failures():
+        seen = [other.at(case) for other in others]
+        told.setdefault(_concluded(failing.at(case), seen, "this case" if apart else "this module"), []).append(case)
+    if len(told) == 1 and not apart:
+        return next(iter(told))
+    return "\n".join(f"{_cases(cases)}: {text}" for text, cases in told.items())
+
+
+def _concluded(failing: Seen, others: Sequence[Seen], what: str) -> str:
     same = _Group.of(failing, [other for other in others if other.compiler == failing.compiler])
     cross = _Group.of(failing, [other for other in others if other.compiler != failing.compiler])
     runtime = f"runtime config {failing.runtime}" + (f" (driver {failing.driver})" if failing.driver else "")
@@ -63,8 +109,8 @@ def conclusion(failing: Seen, others: Sequence[Seen]) -> str:
     if same.passing:
         return _points_to_runtime(failing, runtime, same, cross)
     if same.ran:
-        return _points_to_compiler(failing, compiler, same, cross)
-    return _without_the_artifact(failing, compiler, runtime, cross)
+        return _points_to_compiler(failing, compiler, same, cross, what)
+    return _without_the_artifact(failing, compiler, runtime, cross, what)
 
 
 def _points_to_runtime(failing: Seen, runtime: str, same: _Group, cross: _Group) -> str:
@@ -80,20 +126,20 @@ def _points_to_runtime(failing: Seen, runtime: str, same: _Group, cross: _Group)
     return text
 
 
-def _points_to_compiler(failing: Seen, compiler: str, same: _Group, cross: _Group) -> str:
+def _points_to_compiler(failing: Seen, compiler: str, same: _Group, cross: _Group, what: str) -> str:
     """The same artifact passes nowhere, and ran elsewhere."""
     alike = not same.unlike
     fails = f"its artifact fails {'alike on' if alike else 'on'} every runtime config it ran on"
     fails += "" if alike else ", though not alike"
     if not cross.ran:
         data = ", or to the data of its cases" if failing.stage == "load" and alike else ""
-        return f"This points to {compiler}{data}: {fails}. No other compiler config has run this module."
+        return f"This points to {compiler}{data}: {fails}. No other compiler config has run {what}."
     if not cross.failing:
         return f"This points to {compiler}: {fails}, and what {_compilers(cross.passing)} made of this module passes."
     if cross.passing:
         return (
-            f"This points to {compiler} and what it has in common with {_compilers(cross.failing)}: {fails}, and what "
-            f"{_compilers(cross.passing)} made of this module passes."
+            f"This points to {compiler} and what it has in common with {_compilers(cross.failing, cross.passing)}: "
+            f"{fails}, and what {_compilers(cross.passing, cross.failing)} made of this module passes."
         )
     if alike and not cross.unlike:
         return (
@@ -103,23 +149,23 @@ def _points_to_compiler(failing: Seen, compiler: str, same: _Group, cross: _Grou
     return "Nothing is pointed to: nothing that ran this module passes, and it does not all fail alike."
 
 
-def _without_the_artifact(failing: Seen, compiler: str, runtime: str, cross: _Group) -> str:
+def _without_the_artifact(failing: Seen, compiler: str, runtime: str, cross: _Group, what: str) -> str:
     """The artifact ran nowhere else."""
     if not cross.ran:
-        return "Nothing is pointed to: nothing else has run this module."
+        return f"Nothing is pointed to: nothing else has run {what}."
     there = [other for other in cross.passing if other.runtime == failing.runtime]
     if not cross.failing and there:
         return f"This points to {compiler}: what {_compilers(there)} made of this module passes on {failing.runtime}."
     if not cross.failing:
         return (
-            f"This points to {compiler} or to {runtime}, which nothing else has run this module on: what "
+            f"This points to {compiler} or to {runtime}, which nothing else has run {what} on: what "
             f"{_compilers(cross.passing)} made of it passes on {_list(other.runtime for other in cross.passing)}."
         )
     if cross.passing:
+        failed, passed = _ways(cross.failing, cross.passing), _ways(cross.passing, cross.failing)
         return (
-            f"This points to what {compiler} on {failing.runtime} has in common with "
-            f"{_list(f'{other.compiler} on {other.runtime}' for other in cross.failing)}, which failed as well; "
-            f"{_list(f'{other.compiler} on {other.runtime}' for other in cross.passing)} passed."
+            f"This points to what {compiler} on {failing.runtime} has in common with {failed}, which failed as well; "
+            f"{passed} passed."
         )
     if not cross.unlike:
         return "This points to the module, or to what it expects: every compiler config that ran it fails alike."
@@ -127,11 +173,19 @@ def _without_the_artifact(failing: Seen, compiler: str, runtime: str, cross: _Gr
 
 
 def reference(failing: Seen, others: Sequence[Seen]) -> Seen | None:
-    """Return the passing target whose outputs tell most about a failure: first of all, of the same artifact."""
-    passing = [other for other in others if other.passes]
+    """Return the target whose outputs tell most about values that differ; None where there is none.
+
+    One that passes; else one that passes in a case that fails here, and gave its outputs. First of all, of the same
+    artifact.
+    """
+    if failing.stage in {CRASH, TIMEOUT}:
+        return None
+    differing = [case for case, (stage, _) in failing.failures().items() if stage == COMPARE]
+    ended = [other for other in others if other.stage not in {CRASH, TIMEOUT}]
+    passing = [other for other in ended if any(other.at(case).passes for case in differing)]
     return min(
         passing,
-        key=lambda other: (other.compiler != failing.compiler, other.runtime != failing.runtime),
+        key=lambda other: (not other.passes, other.compiler != failing.compiler, other.runtime != failing.runtime),
         default=None,
     )
 
@@ -178,14 +232,15 @@ class _Group:
 
 
 def _told(failing: Seen, other: Seen) -> str:
-    how = f"{other.stage}: {_clipped(other.summary)}" if other.stage else other.reason
     if other.outcome in _PLAIN:
         return _PLAIN[other.outcome]
+    how = _clipped(other.summary) if other.stage else other.reason
     if other.outcome == "blocked" or (other.outcome == "xfailed" and not other.stage):
         return how or other.outcome
     word = other.outcome
-    if word == "failed" and other.is_like(failing):
+    if word == "failed" and other.failures() == failing.failures():
         word = "failed alike"
+        how = "" if other.summary == failing.summary else how
     elif word == "xfailed":
         word = "failed as expected"
     return f"{word}: {how}" if how else word
@@ -203,8 +258,30 @@ def _clipped(text: str) -> str:
     return text if len(text) <= _SUMMARY else f"{text[: _SUMMARY - 1]}…"
 
 
-def _compilers(group: Iterable[Seen]) -> str:
-    return _list(other.compiler for other in group)
+def _compilers(group: Iterable[Seen], rest: Iterable[Seen] = ()) -> str:
+    """The compiler configs; of those that are in the rest too, where."""
+    mixed = {other.compiler for other in rest}
+    where: dict[str, list[str]] = {}
+    for other in group:
+        where.setdefault(other.compiler, []).append(other.runtime)
+    return _list(f"{name} (on {_list(on)})" if name in mixed else name for name, on in where.items())
+
+
+def _ways(group: Sequence[Seen], rest: Iterable[Seen]) -> str:
+    """`a on r` for each; `a` where that is all of several."""
+    mixed = {other.compiler for other in rest}
+    count = Counter(other.compiler for other in group)
+    return _list(
+        other.compiler
+        if count[other.compiler] > 1 and other.compiler not in mixed
+        else f"{other.compiler} on {other.runtime}"
+        for other in group
+    )
+
+
+def _cases(names: Sequence[str]) -> str:
+    shown = names if len(names) <= _CASES + 1 else [*names[:_CASES], f"{len(names) - _CASES} more"]
+    return _list(shown)
 
 
 def _list(words: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 
 import pytest
-from acceptance_support import DOUBLES, GOOD, TWO_BACKENDS, Project, block, commands, suite
+from acceptance_support import DOUBLES, GOOD, TWO_BACKENDS, Project, block, commands, shell, suite
 
 CONFIGS = """\
 root = true
@@ -42,6 +42,8 @@ runtimes = ["one", "two"]
 """
 
 FACULTIES = """\
+import fnmatch
+
 from doubles import *
 import doubles
 
@@ -54,12 +56,14 @@ class Faulty(doubles.DoubleDevice):
     def load(self, artifact):
         compiler, _, text = artifact.decode().partition("\\n")
         lines = text.split("\\n")
-        told = [line for line in lines if line.startswith("@")]
-        for line in told:
-            where, _, behaviour = line[1:].partition(" ")
-            if where in (f"{compiler}/{self._config.name}", f"{compiler}/*", f"*/{self._config.name}"):
-                return doubles.DoubleProgram("\\n".join([lines[0], f"f: {behaviour}"]))
-        return doubles.DoubleProgram("\\n".join([lines[0], "f: pass"]))
+        functions = {"f": "pass"}
+        for line in lines:
+            where, _, told = line.removeprefix("@").partition(" ")
+            name, _, behaviour = told.rpartition(":")
+            if line.startswith("@"):
+                fits = fnmatch.fnmatch(f"{compiler}/{self._config.name}", where)
+                functions[name or "f"] = behaviour if fits else functions.get(name or "f", "pass")
+        return doubles.DoubleProgram("\\n".join([lines[0], *(": ".join(pair) for pair in functions.items())]))
 
 
 class FaultyDriver(doubles.DoubleDriver):
@@ -95,7 +99,8 @@ def retarget_drivers():
 def retarget_case_loaders():
     return [doubles.DoubleCases()]
 """
-"""Doubles whose modules say which compiler's artifact misbehaves on which runtime config: `@bad/one fail`."""
+"""Doubles whose modules say which compiler's artifact misbehaves on which runtime config: `@bad/one fail`;
+and in which function, if that is not `f`: `@bad/* g:fail`."""
 
 SECTION = "what the others did"
 
@@ -134,7 +139,12 @@ def test_one_runtime_config_of_several_is_pointed_to(project: Project) -> None:
         "1 of 2 elements differ, first at [1]: bad/one 3.0, bad/two 2.0 "
         "(max abs error 1 at [1], max rel error 0.5 at [1]"
     )
-    assert "to compare them by hand: retarget compare suites/m.mlir --configs bad/one,bad/two" in lines
+    hint = "to compare them by hand: "
+    (by_hand,) = [line.removeprefix(hint) for line in lines if line.startswith(hint)]
+    assert by_hand == "retarget compare --retarget-extension faulty suites/m.mlir --configs bad/one,bad/two"
+    compared = shell([by_hand])
+    assert (compared.returncode, compared.stderr) == (1, "")
+    assert compared.stdout.splitlines()[3] == "first difference: f, check 1:"
     assert not any(line.startswith("to run what has not run") for line in lines)
 
 
@@ -148,7 +158,7 @@ def test_one_compiler_config_of_several_is_named_with_the_worst_mismatch(project
             "This points to compiler config bad: its artifact fails alike on every runtime config it ran on, and what "
             "good and other made of this module passes."
         )
-        assert any(line.startswith(f"  m_bad_{another}") and "failed alike: compare: " in line for line in lines)
+        assert any(line.split() == [f"m_bad_{another}", "failed", "alike"] for line in lines)
     assert any(
         line.startswith("run once more, the outputs of bad/one and good/one differ most in f, check 1: 1 of 2 elements")
         for line in told(block(result, "twice: m_bad_one"))
@@ -161,11 +171,11 @@ def test_a_crash_points_to_the_runtime_config_that_crashes(project: Project) -> 
     result.assert_outcomes(passed=4, failed=2, deselected=3)
     lines = told(block(result, "twice: m_bad_one"))
     assert lines[0] == "This points to runtime config one (driver double-device): the same artifact passes on two."
-    assert any("m_good_one" in line and "failed alike: crash: runner crashed" in line for line in lines)
+    assert "  m_good_one   failed alike" in lines
     assert any(line.split() == ["m_other_one", "not", "run"] for line in lines)
     assert (
-        "to run what has not run: pytest suites/suite.toml::twice::m_other_one suites/suite.toml::twice::m_other_two"
-        in lines
+        "to run what has not run: pytest --retarget-extension faulty suites/suite.toml::twice::m_other_one "
+        "suites/suite.toml::twice::m_other_two" in lines
     )
     assert not any(line.startswith("run once more") for line in lines)
 
@@ -185,7 +195,7 @@ def test_nothing_is_said_of_what_did_not_run_but_how_to_run_it(project: Project)
     assert lines[0] == "Nothing is pointed to: nothing else has run this module."
     command = next(line for line in lines if line.startswith("to run what has not run: pytest "))
     assert command.count("suites/suite.toml::twice::m_") == 5
-    again = project.run(*RUN, *command.removeprefix("to run what has not run: pytest ").split())
+    again = project.run(*command.removeprefix("to run what has not run: pytest ").split())
     again.assert_outcomes(passed=5)
 
 
@@ -201,6 +211,30 @@ def test_skipped_and_expected_failures_are_told_as_such(project: Project) -> Non
     assert lines[0].startswith("This points to compiler config bad: its artifact fails alike on every runtime config")
     assert any("m_bad_two" in line and "failed as expected: compare: 1 of 2 elements differ" in line for line in lines)
     assert any("m_bad_away" in line and "skipped: away: no double device is plugged in" in line for line in lines)
+
+
+def test_cases_are_told_apart_where_the_others_fail_in_other_cases(project: Project) -> None:
+    faulty(project, m="@*/* f:fail\n@bad/* g:fail\n@bad/* h:raise\n@good/one h:crash\n")
+    result = project.run(*RUN, "-k", "m_bad_one or m_good_one or m_good_two")
+    result.assert_outcomes(failed=3, deselected=6)
+    lines = told(block(result, "twice: m_bad_one"))
+    assert lines[:5] == [
+        "f: This points to the module, or to what it expects: every compiler config that ran it fails alike.",
+        "g: This points to compiler config bad: what good made of this module passes on one.",
+        "h: This points to what compiler config bad on one has in common with good on one, which failed as well; "
+        "good on two passed.",
+        "",
+        "  m_bad_two    not run",
+    ]
+    assert lines[5] == "  m_good_one   failed: run: runner crashed: SIGFPE in function 'h'"
+    assert lines[6].startswith("  m_good_two   failed: compare: f: 1 of 2 elements differ")
+    difference = next(line for line in lines if line.startswith("run once more"))
+    assert difference.startswith("run once more, the outputs of bad/one and good/two differ most in g, check 1: ")
+    assert told(block(result, "twice: m_good_one"))[:2] == [
+        "f: This points to the module, or to what it expects: every compiler config fails alike on every runtime "
+        "config it ran on.",
+        "h: This points to runtime config one (driver double-device): the same artifact passes on two.",
+    ]
 
 
 def test_it_is_the_same_under_xdist(project: Project) -> None:
@@ -236,7 +270,7 @@ def test_junit_tells_it_too(project: Project, arguments: tuple[str, ...]) -> Non
         "But what good and other made of this module passes on one too."
     )
     assert told["m_bad_two"][0].startswith("This points to compiler config bad: its artifact fails alike on every")
-    assert any(line.startswith("  m_bad_one    failed alike: compare: ") for line in told["m_bad_two"][1])
+    assert "  m_bad_one    failed alike" in told["m_bad_two"][1]
     assert root[0].attrib["failures"] == "3"
     assert [path.name for path in (project.path / "out").iterdir()] == ["report.xml"]
 
@@ -256,4 +290,4 @@ def test_with_a_real_compiler_a_wrong_expectation_points_to_the_module(project: 
     result.assert_outcomes(passed=8, failed=4)
     lines = told(block(result, "linalg: wrong_llvm-cpu_task"))
     assert lines[0].startswith("This points to the module, or to what it expects: every compiler config fails alike")
-    assert any("wrong_vmvx_sync" in line and "failed alike: compare: 1 of 3 elements differ" in line for line in lines)
+    assert "  wrong_vmvx_sync      failed alike" in lines

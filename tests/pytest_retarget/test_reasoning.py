@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-import pytest
-from pytest_retarget.reasoning import Seen, conclusion, listing, reference, unrun
+from dataclasses import replace
 
-COMPARE = {"stage": "compare", "signature": "values differ", "summary": "1 of 3 elements differ"}
-CRASH = {"stage": "crash", "signature": "SIGSEGV", "summary": "runner crashed: SIGSEGV"}
+import pytest
+from pytest_retarget.reasoning import CaseSeen, Seen, conclusion, listing, reference, unrun
+
+COMPARE = {"stage": "compare", "signature": "values differ", "summary": "compare: 1 of 3 elements differ"}
+CRASH = {"stage": "crash", "signature": "SIGSEGV", "summary": "run: runner crashed: SIGSEGV"}
 
 
 def seen(pair: str, outcome: str = "", **how: str) -> Seen:
     compiler, runtime = pair.split("/")
     return Seen(name=f"m_{compiler}_{runtime}", compiler=compiler, runtime=runtime, driver="d", outcome=outcome, **how)
+
+
+def with_cases(pair: str, **cases: dict[str, str]) -> Seen:
+    """A failed target; of its cases, those without anything passed."""
+    found = tuple(
+        CaseSeen(name=name, **{key: value for key, value in how.items() if key != "summary"})
+        for name, how in cases.items()
+    )
+    first = next(how for how in cases.values() if how)
+    return replace(seen(pair, "failed", **first), cases=found)
 
 
 FAILING = seen("a/r", "failed", **COMPARE)
@@ -90,6 +102,26 @@ FAILING = seen("a/r", "failed", **COMPARE)
             "c on s passed.",
         ),
         (
+            [
+                seen("a/s", "failed", **COMPARE),
+                seen("b/r", "failed", **COMPARE),
+                seen("b/s", "passed"),
+                seen("c/r", "passed"),
+            ],
+            "This points to compiler config a and what it has in common with b (on r): its artifact fails alike on "
+            "every runtime config it ran on, and what b (on s) and c made of this module passes.",
+        ),
+        (
+            [
+                *(seen(f"b/{runtime}", "failed", **COMPARE) for runtime in "st"),
+                *(seen(f"c/{runtime}", "passed") for runtime in "st"),
+                seen("d/s", "passed"),
+                seen("d/t", "failed", **COMPARE),
+            ],
+            "This points to what compiler config a on r has in common with b and d on t, which failed as well; "
+            "c and d on s passed.",
+        ),
+        (
             [seen("b/s", "failed", **COMPARE), seen("a/s")],
             "This points to the module, or to what it expects: every compiler config that ran it fails alike.",
         ),
@@ -111,12 +143,61 @@ def test_what_cannot_be_loaded_anywhere_may_be_the_data() -> None:
     )
 
 
+def test_each_case_is_told_apart_where_the_others_fail_in_other_cases() -> None:
+    failing = with_cases("a/r", odd=COMPARE, empty=CRASH, last=COMPARE, fine={})
+    others = [with_cases("b/s", odd=COMPARE, empty={}, last={}, fine={}), with_cases("c/s", odd=COMPARE)]
+    assert conclusion(failing, others) == (
+        "odd: This points to the module, or to what it expects: every compiler config that ran it fails alike.\n"
+        "empty and last: This points to compiler config a or to runtime config r (driver d), which nothing else has "
+        "run this case on: what b made of it passes on s."
+    )
+    assert list(listing(failing, others)) == [
+        "  m_b_s  failed: compare: 1 of 3 elements differ",
+        "  m_c_s  failed: compare: 1 of 3 elements differ",
+    ]
+    assert conclusion(others[0], [failing]) == (
+        "odd: This points to the module, or to what it expects: every compiler config that ran it fails alike."
+    )
+
+
+def test_where_the_cases_are_told_alike_none_is_named() -> None:
+    cases = {"odd": COMPARE, "even": COMPARE, "fine": {}}
+    failing = with_cases("a/r", **cases)
+    others = [with_cases("a/s", **cases), seen("b/r", "passed")]
+    assert conclusion(failing, others) == (
+        "This points to compiler config a: its artifact fails alike on every runtime config it ran on, and what b made "
+        "of this module passes."
+    )
+    assert next(listing(failing, others)) == "  m_a_s  failed alike"
+
+
+def test_a_case_that_was_not_come_to_says_nothing() -> None:
+    failing = with_cases("a/r", first={}, second=COMPARE)
+    assert conclusion(failing, [with_cases("b/r", first=CRASH)]) == (
+        "second: Nothing is pointed to: nothing else has run this case."
+    )
+    assert conclusion(failing, [seen("b/r", "failed", stage="load", signature="no such file")]) == (
+        "Nothing is pointed to: nothing that ran this module passes, and it does not all fail alike."
+    )
+
+
+def test_many_cases_are_counted() -> None:
+    failing = with_cases("a/r", **{f"c{number}": COMPARE for number in range(7)})
+    others = [with_cases("b/s", c0={}, c9=COMPARE)]
+    assert conclusion(failing, others) == (
+        "c0: This points to compiler config a or to runtime config r (driver d), which nothing else has run this case "
+        "on: what b made of it passes on s.\n"
+        "c1, c2, c3, c4 and 2 more: Nothing is pointed to: nothing else has run this case."
+    )
+
+
 def test_each_of_the_others_is_listed_with_its_outcome_those_of_the_artifact_first() -> None:
     others = [
         seen("b/r", "failed", **CRASH),
         seen("b/s", "skipped", reason="no device"),
         seen("a/s", "failed", **COMPARE),
         seen("a/t", "xfailed", **COMPARE),
+        seen("b/t", "failed", **{**COMPARE, "summary": "compare: 2 of 3 elements differ"}),
         seen("c/r", "blocked", reason="blocked by m_c"),
         seen("c/s", "xpassed"),
         seen("d/r", "xfailed", reason="m_d is expected to fail: known"),
@@ -124,10 +205,11 @@ def test_each_of_the_others_is_listed_with_its_outcome_those_of_the_artifact_fir
         seen("e/r"),
     ]
     assert list(listing(FAILING, others)) == [
-        "  m_a_s  failed alike: compare: 1 of 3 elements differ",
+        "  m_a_s  failed alike",
         "  m_a_t  failed as expected: compare: 1 of 3 elements differ",
-        "  m_b_r  failed: crash: runner crashed: SIGSEGV",
+        "  m_b_r  failed: run: runner crashed: SIGSEGV",
         "  m_b_s  skipped: no device",
+        "  m_b_t  failed alike: compare: 2 of 3 elements differ",
         "  m_c_r  blocked by m_c",
         "  m_c_s  passed, though expected to fail",
         "  m_d_r  m_d is expected to fail: known",
@@ -156,3 +238,14 @@ def test_outputs_are_compared_with_those_of_the_same_artifact_then_of_the_same_r
     assert reference(FAILING, others) == others[3]
     assert reference(FAILING, others[:3]) == others[1]
     assert reference(FAILING, others[2:3]) is None
+
+
+def test_what_passes_in_a_case_that_fails_is_compared_with_where_nothing_passes_in_all() -> None:
+    failing = with_cases("a/r", odd=COMPARE, last=COMPARE)
+    others = [with_cases("a/s", odd=COMPARE, last=COMPARE), with_cases("b/s", odd=COMPARE, last={})]
+    assert reference(failing, others) == others[1]
+    assert reference(failing, [*others, seen("c/s", "passed")]) == seen("c/s", "passed")
+    assert reference(failing, [replace(others[1], stage="crash")]) is None
+    assert reference(with_cases("a/r", odd=COMPARE, last=CRASH), others) is None
+    assert reference(replace(failing, stage="crash"), others) is None
+    assert reference(with_cases("a/r", last=CRASH), [seen("c/s", "passed")]) is None
