@@ -29,7 +29,10 @@ from .messages import RunModule
 from .model import Module, Origin, RuntimeConfig
 from .outcomes import Failure, RunOutcome
 
-__all__ = ["main", "run_case_command"]
+__all__ = ["RUN_CASE", "main", "run_case_command"]
+
+RUN_CASE = "retarget.run_case"
+"""What `python -m` runs."""
 
 
 def run_case_command(
@@ -39,7 +42,7 @@ def run_case_command(
     return (
         sys.executable,
         "-m",
-        "retarget.run_case",
+        RUN_CASE,
         f"--kind={kind}",
         f"--driver={config.driver}",
         *(f"--device={device}" for device in config.devices),

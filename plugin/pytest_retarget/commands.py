@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import sys
@@ -10,9 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from retarget.extension import RunPlan, RunsCasesOutside
-from retarget.extensions import Registry
+from retarget.extensions import EXTENSIONS_VARIABLE, Registry
 from retarget.model import CompileTarget, RunTarget
 from retarget.outcomes import Artifact, CaseOutcome
+from retarget.run_case import RUN_CASE, run_case_command
 
 __all__ = ["Commands"]
 
@@ -21,10 +23,11 @@ SHOWN_RUNS = 3
 
 
 class Commands:
-    """Words commands for a session that was started in `folder`."""
+    """Words commands for a session that was started in `folder`, with `extensions` besides those installed."""
 
-    def __init__(self, *, registry: Registry, folder: Path, compiles: bool) -> None:
+    def __init__(self, *, registry: Registry, folder: Path, compiles: bool, extensions: Sequence[str] = ()) -> None:
         self._registry = registry
+        self._extensions = os.pathsep.join(extensions)
         self._folder = folder
         self._compiles = compiles
         self._temporary = Path(tempfile.gettempdir())
@@ -42,18 +45,26 @@ class Commands:
         for case in (*cases[:SHOWN_RUNS],) or (None,):
             plan = self._plan(target, path, case)
             if plan is not None:
-                env = {**dict(target.runtime.env), **dict(plan.env)}
+                env = {**self._named_extensions(plan), **dict(target.runtime.env), **dict(plan.env)}
                 lines.append(self._line(tuple(env.items()), (*target.runtime.run_under, *plan.argv), plan.cwd))
         return list(dict.fromkeys(lines))
 
     def _plan(self, target: RunTarget, artifact: Path, case: CaseOutcome | None) -> RunPlan | None:
-        kind = target.compile.kind
+        """What a tool of the kind or the driver does by hand; where there is none, what this project's own does."""
+        kind, module, folder = target.compile.kind, target.compile.module, target.compile.folder
         loader = self._registry.case_loader(kind)
+        name = "" if case is None else case.name
         if isinstance(loader, RunsCasesOutside):
-            name = "" if case is None else case.name
-            return loader.run_case_outside(target.runtime, artifact, target.compile.module, target.compile.folder, name)
-        function = "" if case is None else case.function or case.name
-        return self._registry.driver(target.runtime.driver).run_outside(target.runtime, artifact, function, kind)
+            plan = loader.run_case_outside(target.runtime, artifact, module, folder, name)
+        else:
+            function = "" if case is None else case.function or case.name
+            plan = self._registry.driver(target.runtime.driver).run_outside(target.runtime, artifact, function, kind)
+        if plan is not None or target.runtime.run_under:
+            return plan
+        argv = run_case_command(
+            kind=kind, config=target.runtime, artifact=artifact, module=module, folder=folder, case=name
+        )
+        return RunPlan(argv=argv)
 
     def text(self, lines: Sequence[str]) -> str:
         """The block that a failure ends with."""
@@ -72,14 +83,23 @@ class Commands:
         line = " ".join([*(f"{name}={shlex.quote(value)}" for name, value in env), shlex.join(words)])
         return line if cwd is None else f"(cd {shlex.quote(self._relative(str(cwd)))} && {line})"
 
+    def _named_extensions(self, plan: RunPlan) -> dict[str, str]:
+        """The project's own tool loads the extensions of the session, too."""
+        ours = RUN_CASE in plan.argv and self._extensions != os.environ.get(EXTENSIONS_VARIABLE, "")
+        return {EXTENSIONS_VARIABLE: self._extensions} if ours else {}
+
     def _program(self, name: str) -> str:
-        """A tool of an environment that is not activated is named in full."""
+        """A tool of an environment that is not activated is named in full; one that PATH leads to by its name."""
+        path = Path(name)
+        if path.is_absolute():
+            return path.name if shutil.which(path.name) == name else name
         beside = Path(sys.executable).parent / name
         return str(beside) if shutil.which(name) is None and beside.is_file() else name
 
     def _relative(self, word: str) -> str:
         """A path below that folder is written relative to it; what is below the temporary folder goes without."""
-        path = Path(word)
+        option, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
+        path = Path(value)
         if not path.is_absolute() or not path.is_relative_to(self._folder) or path.parent == self._temporary:
             return word
-        return str(path.relative_to(self._folder))
+        return f"{option}{equals}{path.relative_to(self._folder)}"

@@ -60,7 +60,9 @@ class Services:
         self.settings = settings
         self.registry = registry
         self.cache_dir = cache_dir
-        self.commands = Commands(registry=registry, folder=folder, compiles=settings.artifacts is None)
+        self.commands = Commands(
+            registry=registry, folder=folder, compiles=settings.artifacts is None, extensions=settings.extensions
+        )
         self.places = Places()
         self.selected_compiles: frozenset[str] = frozenset()
         self._processes = processes

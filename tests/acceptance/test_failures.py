@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 
 import pytest
 from acceptance_support import CPU, CRASHES, DIFFERS, GOOD, REFUSED, Project, block, commands, section, shell, suite
@@ -53,6 +54,64 @@ def test_the_environment_of_the_configs_stands_before_the_commands(project: Proj
     assert lines[1].startswith("COMPILE_MOOD='a b' ")
     assert lines[2].startswith("RUN_MOOD=calm ")
     assert shell(lines).returncode == 1
+
+
+TOOLLESS = """\
+from doubles import *
+import doubles
+
+
+class Toolless(doubles.DoubleDriver):
+    def run_outside(self, config, artifact, function, kind):
+        return None
+
+
+class Compiler(doubles.DoubleCompiler):
+    def reproduce(self, target, flags, output):
+        return ("sh", "-c", 'echo "$0" > "$1" && cat "$0" >> "$1"', str(target.module.path), str(output))
+
+
+@hookimpl
+def retarget_compilers():
+    return [Compiler()]
+
+
+@hookimpl
+def retarget_drivers():
+    return [Toolless()]
+
+
+@hookimpl
+def retarget_case_loaders():
+    return [doubles.DoubleCases()]
+"""
+
+
+def test_what_no_tool_runs_is_run_by_this_projects_own(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.doubles(differs="fine: pass\nwrong: fail")
+    project.write({"toolless.py": TOOLLESS})
+    arguments = ("-k", "differs", "-p", "no:cacheprovider", "--retarget-extension", "toolless")
+    pasted = commands(block(project.run(*arguments), "twice: differs_dc_dr"))
+    assert len(pasted) == 3
+    assert pasted[2].startswith("RETARGET_EXTENSIONS=toolless ")
+    assert pasted[2].endswith(
+        "-m retarget.run_case --kind=double --driver=double-device "
+        f"--artifact={tempfile.gettempdir()}/differs_dc.double --case=wrong suites/differs.mlir"
+    )
+    again = shell(pasted)
+    assert (again.returncode, again.stderr) == (1, "")
+    first = "wrong: failed at compare: 1 of 2 elements differ, first at [1]: actual 3.0, expected 2.0"
+    assert again.stdout.splitlines()[0] == first
+    assert shell([*pasted[:2], pasted[2].replace("=wrong", "=fine")]).stdout == "fine: passed\n"
+    monkeypatch.setenv("RETARGET_EXTENSIONS", "toolless")
+    known = commands(block(project.run("-k", "differs"), "twice: differs_dc_dr"))
+    assert known[2] == pasted[2].removeprefix("RETARGET_EXTENSIONS=toolless ")
+
+
+def test_a_call_that_fails_without_a_word_more_is_told_once(project: Project) -> None:
+    project.doubles(lost="only: raise")
+    lines = block(project.run("--retarget-extension", "doubles"), "twice: lost_dc_dr")
+    assert lines[:3] == ["run: the double device lost its way", "", "to reproduce this by hand:"]
 
 
 def test_the_compilers_colours_are_kept_on_a_terminal_and_dropped_elsewhere(project: Project) -> None:
