@@ -23,6 +23,8 @@ __all__ = ["Covering"]
 _STAGES = ("compile", CRASH, TIMEOUT, "load", "run", "compare")
 """In which order new rules are written."""
 
+_WITH_DIAGNOSTIC = frozenset({"compile", "load", "run"})
+
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
@@ -42,6 +44,10 @@ class _Failure:
     def is_said_by(self, rule: Expectation) -> bool:
         """Tell whether the rule says exactly this."""
         return rule.stages == (self.seen.stage,) and rule.signature == self.seen.signature
+
+    def has_reason_of(self, rule: Expectation, targets: Sequence[Target]) -> bool:
+        """Tell whether the rule's reason holds for these targets, which are all that failed so, too."""
+        return _is_of_same_cause(rule, self.seen.stage, reason(self.seen, targets))
 
 
 class Covering:
@@ -63,8 +69,19 @@ class Covering:
         self._widen(failures)
         self._join(failures)
         for rule in self._new_rules(failures):
-            self._rules.add(rule)
+            self._add(rule)
         self._rules.settle()
+
+    def _add(self, rule: Expectation) -> None:
+        """Add a new rule; in the place of one that went, if that one said the same of modules that were mended."""
+        says = (rule.origin.file, rule.outcome, rule.stages, rule.signature)
+        for gone in self._rules.gone():
+            is_twin = (gone.origin.file, gone.outcome, gone.stages, gone.signature) == says
+            is_good = is_twin and not is_expired(gone, self._day)
+            if is_good and _is_of_same_cause(gone, rule.stages[0], rule.reason):
+                self._rules.replace(replace(gone, match=rule.match, when=rule.when))
+                return
+        self._rules.add(rule)
 
     def _widen(self, failures: dict[_Failure, list[Target]]) -> None:
         """Widen the expression of a rule all of whose modules fail in the same way on more configs."""
@@ -73,7 +90,11 @@ class Covering:
                 continue
             reach = self._rules.reach(rule)
             more = {
-                name: [failure for failure in failures if failure.module == name and failure.is_covered_by(rule)]
+                name: [
+                    failure
+                    for failure, targets in failures.items()
+                    if failure.module == name and failure.is_covered_by(rule) and failure.has_reason_of(rule, targets)
+                ]
                 for name in reach
             }
             if not reach or not all(more.values()):
@@ -100,7 +121,11 @@ class Covering:
         for rule in self._rules.all():
             if rule.outcome != "xfail" or is_expired(rule, self._day):
                 continue
-            said = [failure for failure in failures if failure.is_said_by(rule)]
+            said = [
+                failure
+                for failure, targets in failures.items()
+                if failure.is_said_by(rule) and failure.has_reason_of(rule, targets)
+            ]
             reach = self._rules.reach(rule) if said else {}
             joining = [
                 failure
@@ -170,3 +195,14 @@ class Covering:
             if key_of(target) not in wanted and not (is_open and self._rules.in_force(key_of(target)) is None):
                 others.append(target)
         return others
+
+
+def _is_of_same_cause(rule: Expectation, stage: str, generated: str) -> bool:
+    """Tell whether a rule's reason holds for what fails as it says, and would get the `generated` one by itself.
+
+    A diagnostic has one cause. Values that differ, crashes and timeouts have many: what a person wrote on some of them
+    says nothing of others.
+    """
+    if rule.signature and stage in _WITH_DIAGNOSTIC:
+        return True
+    return not rule.issue and rule.reason == generated

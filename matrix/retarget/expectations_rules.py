@@ -86,6 +86,10 @@ class RuleSet:
         """Return the rules as they are now, new ones last."""
         return list(self._rules.values())
 
+    def gone(self) -> list[Expectation]:
+        """Return the rules that were taken out, as they were read."""
+        return [rule for origin, rule in self._original.items() if origin not in self._rules]
+
     def folder(self, key: Key) -> Path:
         """Return the folder of a target's suite."""
         return self._suites[key[0]].suite.folder

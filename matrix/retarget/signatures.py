@@ -32,6 +32,7 @@ _SEVERITY = re.compile(r"^(?:[\w.-]+: )?(?:fatal )?error: ", re.IGNORECASE)
 _CUT_BEFORE = re.compile(r" ?… \d+ more characters cut$")
 _DUMP = re.compile(r": (?=%[^=]* = \S|\"[\w.$-]+\"\()(?P<dump>.*)$")
 _OPERATOR = re.compile(r"[<{ ]name = \"(?P<name>[\w.$:-]+)\"|= torch\.operator \"(?P<pretty>[\w.$:-]+)\"")
+_END = ":;,. "
 _ESCAPED_NUL = re.compile(r"\\00|\0")
 
 _REPLACED: tuple[tuple[re.Pattern[str], str], ...] = (
@@ -91,7 +92,7 @@ def normalise(diagnostic: str) -> str:
         text = text[: dump.start()] + (f": {name}" if name else "")
     for pattern, replacement in _REPLACED:
         text = pattern.sub(replacement, text)
-    return _shortened(text.strip().rstrip(":;,. "))
+    return _shortened(text.strip().rstrip(_END)).rstrip(_END)
 
 
 def contains_signature(observed: str, wanted: str) -> bool:

@@ -252,6 +252,45 @@ def test_a_module_joins_the_rule_that_says_the_same_of_others() -> None:
     assert written(found) == []
 
 
+@pytest.mark.parametrize(
+    ("seen", "reason"),
+    [
+        (WRONG, "the results are not those expected: values differ"),
+        (CRASHED, "the run crashes: SIGSEGV"),
+        (Observation(stage="timeout", signature=""), "the run takes longer than it may"),
+    ],
+)
+def test_a_reason_that_a_person_wrote_is_not_claimed_of_what_may_have_another_cause(
+    seen: Observation, reason: str
+) -> None:
+    one = suite()
+    failing = {f"{module}_vulkan_gpu": seen for module in "ab"} | {"c_opencl_pocl": seen}
+
+    def after(**fields: object) -> Update:
+        rules = [
+            rule(0, "a", "gpu", stages=(seen.stage,), signature=seen.signature, **fields),
+            rule(1, "c", "gpu", stages=(seen.stage,), signature=seen.signature, **fields),
+        ]
+        told = replace(one, suite=replace(one.suite, expectations=tuple(rules)))
+        return update(told, seen=observe(told, failing | {"c_vulkan_gpu": seen}))
+
+    same = after(reason=reason)
+    assert [(index, match) for index, match, _ in changed(same)] == [(0, ("a", "b")), (1, ("c",))]
+    assert written(same) == []
+    for fields in ({"reason": "exp is imprecise"}, {"reason": reason, "issue": "x/1"}):
+        found = after(**fields)
+        assert changed(found) == []
+        assert sorted(match for match, _, _, _ in written(found)) == [("b",), ("c",)]
+
+
+def test_a_rule_all_of_whose_modules_are_mended_serves_others_that_fail_as_it_says() -> None:
+    there = rule(0, ["a", "gone"], "vulkan", signature=REFUSED.signature, issue="x/1")
+    one = suite(rules=[there, rule(1, "c", stages=("compare",), signature="values differ")])
+    found = update(one, seen=observe(one, {"b_opencl": REFUSED, "b_vulkan_gpu": WRONG}))
+    assert changed(found) == [(0, ("b",), "opencl"), (1, (), "")]
+    assert written(found) == [(("b",), "vulkan", ("compare",), "values differ")]
+
+
 def test_what_is_left_of_a_rule_for_some_modules_keeps_its_reason_and_issue_and_stands_beside_it() -> None:
     there = rule(0, ["a", "b", "c"], "vulkan or opencl", issue="https://example.org/1", until=date(2026, 6, 1))
     one = suite(rules=[there])

@@ -82,6 +82,7 @@ def test_a_long_signature_is_cut_at_the_end_of_a_word_and_stays_itself() -> None
     assert len(long) <= MAX_SIGNATURE
     assert long.endswith("word")
     assert normalise(long) == long
+    assert normalise(f"it raised ValueError: {'x' * 400}") == "it raised ValueError"
 
 
 COMPARISONS = [
