@@ -320,10 +320,15 @@ class StoredArrays:
 
 def _header(stream: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     version = np.lib.format.read_magic(stream)
-    if version == (1, 0):
-        return np.lib.format.read_array_header_1_0(stream)
-    if version == (2, 0):
-        return np.lib.format.read_array_header_2_0(stream)
+    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(version)
+    if read is not None:
+        try:
+            return read(stream)
+        except ValueError as error:
+            if " object at 0x" not in str(error):
+                raise
+            msg = "its header is no literal of Python, expected one as numpy.save writes it"
+            raise ValueError(msg) from error
     msg = f"format version {version[0]}.{version[1]}, expected 1.0 or 2.0"
     raise ValueError(msg)
 

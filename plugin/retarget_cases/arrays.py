@@ -59,6 +59,9 @@ class Maker:
 
         `position` is the number of the argument. Raises `ValueFaultError`.
         """
+        if declared is not None and declared.dtype is None and declared.shape is not None:
+            msg = f"found the type {declared.text}, whose elements no NumPy type holds; expected a function of another"
+            raise ValueFaultError(msg)
         try:
             made = self._made(value, declared, position)
         except RetargetError as error:  # of a data file

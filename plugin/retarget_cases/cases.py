@@ -81,7 +81,8 @@ class _Reading:
         """Return the case's values. Raises `FaultsError` with all that is wrong with its inputs or results."""
         function = self._function()
         arguments = _parsed(function.argument_types)
-        results = _parsed(function.result_types)
+        # An artifact that says what the function takes says what it returns.
+        results = _parsed(function.result_types) or (None if arguments is None else ())
         written = self.written
         inputs = self._arrays("inputs", written.inputs, arguments, function, function.arguments)
         if written.reference is not None:
@@ -149,8 +150,10 @@ class _Reading:
             raise self.file.fault(reference.place, str(error)) from error
         if declared is not None and len(returned) != len(declared):
             types = ", ".join(result.text for result in declared)
-            ours = f"{reference.written} returned {len(returned)} results"
-            message = f"{ours}, {function.name} returns {len(declared)} ({types})"
+            ours = f"{reference.written} returned {len(returned)} result{'' if len(returned) == 1 else 's'}"
+            message = f"{ours}, {function.name} returns {len(declared)}" + (f" ({types})" if types else "")
+            if any(isinstance(result, bool | int | float | complex) for result in returned):
+                message += "; a list or tuple holds a result per entry, numpy.array(…) makes one result of it"
             raise self.file.fault(reference.place, message)
         problems: list[Problem] = []
         arrays: list[Array] = []
@@ -203,8 +206,10 @@ def _result(result: object, declared: Declared | None) -> Array:
             written = [result.real, result.imag] if isinstance(result, complex) else result
             return fitted(literal(written, dtype_named(declared.dtype), declared, ()), declared)
         return np.asarray(result)
-    if not isinstance(result, np.ndarray | np.generic):
+    if isinstance(result, np.ma.MaskedArray) or not isinstance(result, np.ndarray | np.generic):
         msg = f"found {type(result).__name__}, expected a NumPy array"
         raise ValueFaultError(msg if declared is None else f"{msg} ({declared.text})")
     array = np.asarray(result)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
     return array if declared is None else fitted(array, declared)

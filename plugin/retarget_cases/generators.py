@@ -45,7 +45,13 @@ def count_up(table: IotaTable, dtype: np.dtype[Any], shape: tuple[int, ...]) -> 
     if dtype.kind == "b":
         msg = "found numbers that count up, expected Booleans: values, fill or random = 'integers'"
         raise ValueFaultError(msg)
-    return _rounded(np.arange(count, dtype=np.float64) * step + start, dtype, shape)
+    try:
+        with np.errstate(over="ignore"):
+            numbers = np.arange(count, dtype=np.float64) * float(step) + float(start)
+    except OverflowError as error:  # of an integer that no float holds
+        msg = f"found numbers past the largest of f64, which {type_text((), dtype)} cannot hold"
+        raise ValueFaultError(msg) from error
+    return _rounded(numbers, dtype, shape)
 
 
 def draw(table: object, dtype: np.dtype[Any], shape: tuple[int, ...], random: np.random.Generator) -> Array:
@@ -57,7 +63,8 @@ def draw(table: object, dtype: np.dtype[Any], shape: tuple[int, ...], random: np
         raise ValueFaultError(msg)
     drawn = (*shape, 2) if dtype.kind == "c" else shape
     if isinstance(table, NormalTable):
-        numbers = random.standard_normal(drawn) * table.std + table.mean
+        with np.errstate(over="ignore"):
+            numbers = random.standard_normal(drawn) * table.std + table.mean
     elif isinstance(table, UniformTable):
         numbers = random.uniform(table.low, table.high, drawn)
     else:
@@ -65,7 +72,8 @@ def draw(table: object, dtype: np.dtype[Any], shape: tuple[int, ...], random: np
         raise TypeError(msg)
     numbers = np.asarray(numbers, np.float64)
     if dtype.kind == "c":
-        return numbers.view(np.complex128).reshape(shape).astype(dtype)
+        part = np.dtype(f"f{dtype.itemsize // 2}")
+        return _rounded(numbers, part, drawn).view(dtype).reshape(shape)
     return _rounded(numbers, dtype, shape)
 
 
@@ -95,11 +103,14 @@ def _expect_integer(number: int, dtype: np.dtype[Any]) -> None:
 
 
 def _rounded(numbers: Array, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
+    """Return generated numbers in an element type. None of them is meant to be an infinity."""
     with np.errstate(all="ignore"):
         made = numbers.astype(dtype)
-    if dtype.kind != "c":
-        lost = first_lost(np.asarray(numbers).reshape(-1), made.reshape(-1))
-        if lost is not None:
-            msg = f"found {numbers.reshape(-1)[lost]:g} among the numbers, which {type_text((), dtype)} cannot hold"
-            raise ValueFaultError(msg)
+    if not np.isfinite(numbers).all():
+        msg = f"found numbers past the largest of f64, which {type_text((), dtype)} cannot hold"
+        raise ValueFaultError(msg)
+    lost = first_lost(np.asarray(numbers).reshape(-1), made.reshape(-1))
+    if lost is not None:
+        msg = f"found {numbers.reshape(-1)[lost]:g} among the numbers, which {type_text((), dtype)} cannot hold"
+        raise ValueFaultError(msg)
     return made.reshape(shape)

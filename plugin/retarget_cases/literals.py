@@ -152,16 +152,24 @@ def _complex(element: object, dtype: np.dtype[Any]) -> complex:
     part = np.dtype(f"f{dtype.itemsize // 2}")
     if isinstance(element, str):
         try:
-            return complex(element.replace(" ", ""))
+            number = complex(element.replace(" ", ""))
         except ValueError:
             msg = f"found {_shown(element)}, expected a complex number, as in [1.0, -2.0] or '1-2j'"
             raise ValueError(msg) from None
-    if isinstance(element, list):
+    elif isinstance(element, list):
         if len(element) != 2:
             msg = f"found an array of {len(element)}, expected a complex number, as in [1.0, -2.0] or '1-2j'"
             raise ValueError(msg)
-        return complex(_real(element[0], part), _real(element[1], part))
-    return complex(_real(element, part), 0.0)
+        number = complex(_real(element[0], part), _real(element[1], part))
+    else:
+        number = complex(_real(element, part), 0.0)
+    wide = np.array([number.real, number.imag])
+    with np.errstate(all="ignore"):
+        lost = first_lost(wide, wide.astype(part))
+    if lost is not None:
+        msg = f"found {wide[lost]:g}, which {type_text((), part)} cannot hold"
+        raise ValueError(msg)
+    return number
 
 
 def _shown(element: object) -> str:

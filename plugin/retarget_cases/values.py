@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -39,6 +41,7 @@ _DISTRIBUTIONS: Mapping[str, type[ValueTable]] = {
     "uniform": UniformTable,
     "integers": IntegersTable,
 }
+_FILES = (".npy", ".npz", ".bin")
 _KEYS = (*_FORMS, "random")
 
 
@@ -101,8 +104,32 @@ def literal_problems(written: object, place: KeyPath) -> Iterable[Problem]:
                     return
         for index, entry in enumerate(written):
             yield from literal_problems(entry, (*place, index))
-    elif not isinstance(written, bool | int | float | str):
+    elif isinstance(written, str):
+        if not _is_number(written):
+            hint = "; a file stands for a whole value" if written.endswith(_FILES) else ""
+            yield Problem(place, f"found {describe_value(written)}, expected a number as text{hint}")
+    elif not isinstance(written, bool | int | float):
         yield Problem(place, f"found {describe_value(written)}, expected a number, true, false or an array of them")
+
+
+def _is_number(text: str) -> bool:
+    """Tell whether a text is a number of some element type: `0x10`, `nan`, `0x1p-3`, `1-2j`."""
+    for read in (_complex, _integer, float.fromhex if "0x" in text.lower() else float):
+        with contextlib.suppress(ValueError):
+            try:
+                read(text)
+            except OverflowError:  # told when its type is known
+                return True
+            return True
+    return False
+
+
+def _complex(text: str) -> complex:
+    return complex(text.replace(" ", ""))
+
+
+def _integer(text: str) -> int:
+    return int(text, 0)
 
 
 def _entries(count: int) -> str:
@@ -163,6 +190,9 @@ def _validated(
         problems.extend(literal_problems(table.fill, (*place, "fill")))
     elif isinstance(table, UniformTable) and table.low > table.high:
         problems.append(Problem((*place, "low"), f"found {table.low:g}, expected at most high, {table.high:g}"))
+    elif isinstance(table, UniformTable) and table.high - table.low == math.inf:
+        message = f"found {table.low:g} to {table.high:g}, expected a range of at most 1.79e308"
+        problems.append(Problem((*place, "low"), message))
     elif isinstance(table, IntegersTable) and table.low >= table.high:
         message = f"found {table.low}, expected less than high, {table.high}, which is not included"
         problems.append(Problem((*place, "low"), message))

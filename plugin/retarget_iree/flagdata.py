@@ -74,7 +74,8 @@ class _Signature:
     @classmethod
     def results(cls, function: FunctionInfo) -> _Signature:
         types = function.result_types
-        count = len(types) if types else None
+        # An artifact that says what the function takes says what it returns.
+        count = len(types) if types or function.argument_types else None
         return cls(function=function.name, noun="result", written="--expected_output", count=count, types=types)
 
     def type(self, index: int) -> str:
@@ -109,8 +110,9 @@ def _read(
     if signature.count is not None and len(arrays) != signature.count:
         place = values[-1].written.place if values else Place(file=file.path, line=0, column=0)
         plural = "" if len(arrays) == 1 else "s"
-        of = signature.function if signature.noun == "argument" else f"the results of {signature.function} "
+        of = signature.function if signature.noun == "argument" else f"the results of {signature.function}"
         types = f"({', '.join(signature.types)})" if signature.types else ""
+        types = f" {types}" if types and signature.noun == "result" else types
         msg = f"found {len(arrays)} value{plural} by {signature.written}, expected {signature.count} for {of}{types}"
         faults.append(place.fault(msg))
     return arrays

@@ -257,6 +257,15 @@ def test_a_header_with_a_shape_that_is_none_is_refused(tmp_path: Path, shape: st
     assert fault(read_npy, tmp_path / "a.npy").startswith("data file a.npy is ")
 
 
+def test_a_header_that_is_a_program_is_not_run(tmp_path: Path) -> None:
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (open('ran', 'w'),), }\n"
+    (tmp_path / "a.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(16))
+    assert fault(read_npy, tmp_path / "a.npy") == (
+        "data file a.npy is no .npy file: its header is no literal of Python, expected one as numpy.save writes it"
+    )
+    assert not (tmp_path / "ran").exists()
+
+
 # ---------------------------------------------------------------- .npz
 
 

@@ -81,6 +81,22 @@ BAD_FILES = {
         CASE + JUDGED + "function = 1\n",
         ":3: case[0].function: found the integer 1, expected a string",
     ),
+    "text that is no number": (
+        CASE + "inputs = [['0x1p-3', '1-2 j', 'nan', '1_000', '0b1', '1e999', 'one']]\n" + JUDGED,
+        ":2: case[0].inputs[0][6]: found the string 'one', expected a number as text",
+    ),
+    "a file within an array": (
+        CASE + "inputs = [['good.npy']]\n" + JUDGED,
+        ":2: case[0].inputs[0][0]: found the string 'good.npy', expected a number as text; a file stands for a whole value",
+    ),
+    "a filling that is no number": (
+        CASE + "inputs = [{ fill = 'abc' }]\n" + JUDGED,
+        ":2: case[0].inputs[0].fill: found the string 'abc', expected a number as text",
+    ),
+    "a range wider than any number": (
+        CASE + "inputs = [{ random = 'uniform', low = -1e308, high = 1e308 }]\n" + JUDGED,
+        ":2: case[0].inputs[0].low: found -1e+308 to 1e+308, expected a range of at most 1.79e308",
+    ),
     "tolerance of a type that is none": (
         CASE + JUDGED + "tolerance.f31 = { atol = 1 }\n",
         ":3: case[0].tolerance.f31: found the unknown key 'f31', expected atol, rtol, ulp, nan or an element type, such as float32 or f32; did you mean 'f32'?",

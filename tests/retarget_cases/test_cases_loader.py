@@ -288,6 +288,51 @@ def test_a_reference_computes_what_is_expected_and_leaves_nothing_behind(folder:
     assert not (folder / "__pycache__").exists()
 
 
+def test_a_reference_may_return_any_byte_order(folder: Path) -> None:
+    (folder / "ref.py").write_text("def f(x):\n    return x.astype('>f4')\n")
+    (case,) = load(folder, "[[case]]\ninputs = [[1, 2]]\nreference = 'ref.py:f'\n", F)
+    (expected,) = read(case).expected or ()
+    assert expected.tolist() == [1, 2]
+    assert expected.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        (
+            "[1.0, 2.0]",
+            "ref.py:f returned 2 results, f returns 1 (tensor<2xf32>); a list or tuple holds a result per entry, "
+            "numpy.array(…) makes one result of it",
+        ),
+        (
+            "np.ma.array(x, mask=[True, False])",
+            "result 0 of ref.py:f: found MaskedArray, expected a NumPy array (tensor<2xf32>)",
+        ),
+    ],
+)
+def test_what_a_reference_returns_is_not_guessed(folder: Path, returned: str, message: str) -> None:
+    (folder / "ref.py").write_text(f"import numpy as np\ndef f(x):\n    return {returned}\n")
+    (case,) = load(folder, "[[case]]\ninputs = [[1, 2]]\nreference = 'ref.py:f'\n", F)
+    with pytest.raises(FaultsError) as caught:
+        read(case)
+    assert str(caught.value) == f"suite/m.cases.toml:3: case[0].reference: {message}"
+
+
+@pytest.mark.parametrize(
+    ("judged", "message"),
+    [
+        ("expected = [1]", "expected: found 1 value, sink returns 0 results"),
+        ("reference = 'ref.py:f'", "reference: ref.py:f returned 1 result, sink returns 0"),
+    ],
+)
+def test_a_function_that_returns_nothing_is_not_held_against_values(folder: Path, judged: str, message: str) -> None:
+    (folder / "ref.py").write_text("def f(x):\n    return x\n")
+    (case,) = load(folder, f"[[case]]\ninputs = [[1, 2]]\n{judged}\n", function("sink", ["tensor<2xf32>"]))
+    with pytest.raises(FaultsError) as caught:
+        read(case)
+    assert str(caught.value) == f"suite/m.cases.toml:3: case[0].{message}"
+
+
 def test_a_changed_reference_is_executed_again(folder: Path) -> None:
     text = "[[case]]\ninputs = [[1, 2]]\nreference = 'ref.py:f'\n"
     for factor in (3, 4):

@@ -205,6 +205,9 @@ def test_the_number_of_values_is_held_against_the_signature_too() -> None:
         "flags.txt:1:9: found 1 value by --input, expected 2 for f(tensor<2xf32>, i32)",
         "flags.txt:3:19: found 2 values by --expected_output, expected 1 for the results of f (tensor<2xf32>)",
     ]
+    assert faults(function("tensor<2xf32>"), "--input=2xf32", "--expected_output=2xf32") == [
+        "flags.txt:2:19: found 1 value by --expected_output, expected 0 for the results of f"
+    ]
     assert faults(info, "--function=f") == [
         "flags.txt: found 0 values by --input, expected 2 for f(tensor<2xf32>, i32)"
     ]
