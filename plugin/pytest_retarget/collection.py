@@ -190,11 +190,6 @@ class SuiteCollector(pytest.Collector):
     def repr_failure(self, excinfo: ExceptionInfo[BaseException]) -> str | TerminalRepr:  # type: ignore[override]
         return _collect_repr(self, excinfo) or super().repr_failure(excinfo)
 
-    @property
-    def file_id(self) -> str:
-        """The node id of the suite file."""
-        return self.nodeid.removesuffix(f"::{self.name}")
-
     @cached_property
     def line(self) -> int | None:
         """Where the suite's table starts, 0-based."""

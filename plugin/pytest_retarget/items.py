@@ -40,10 +40,6 @@ class Home(Protocol):
         """What the items' node ids start with."""
 
     @property
-    def file_id(self) -> str:
-        """The node id of the suite file."""
-
-    @property
     def line(self) -> int | None:
         """Where the suite's table starts, 0-based; None if that cannot be told."""
 
@@ -120,7 +116,7 @@ class MatrixItem(Standing):
     def record(self, reason: str) -> Record:
         """What the summary needs to know. `reason` says why it was skipped, empty if it was not."""
         return Record(
-            file=self.home.file_id,
+            file=str(self.path),
             suite=self.compile_target.suite,
             compiler=self.compile_target.compiler.name,
             runtime=self.runtime.name if self.runtime else "",

@@ -49,10 +49,10 @@ class Line:
 class Record:
     """What the report of one target tells the summary. `runtime` is empty for a compile target.
 
-    `line` is the suite's in its file and `position` the target's in its suite: reports may come in any order. `target`
-    and `module` are names, `tags` the target's words. `observed` is (stage, signature) of how it failed, whatever an
-    expectation made of it, or `PASSED`; None where nothing can be said: it was skipped or blocked, its compile failed
-    as expected, or the failure says nothing of the target.
+    `file` is the path of the suite file, `line` the suite's in it, and `position` the target's in its suite: reports
+    may come in any order. `target` and `module` are names, `tags` the target's words. `observed` is (stage, signature)
+    of how it failed, whatever an expectation made of it, or `PASSED`; None where nothing can be said: it was skipped or
+    blocked, its compile failed as expected, or the failure says nothing of the target.
     """
 
     file: str

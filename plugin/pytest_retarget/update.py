@@ -84,7 +84,7 @@ class UpdateExpectations:
         if self._is_worker or not hasattr(report, RECORD):
             return
         record = Record.from_plain(getattr(report, RECORD))
-        self._files.add(self._config.rootpath / record.file)
+        self._files.add(Path(record.file))
         if record.observed is None:
             return
         stage, signature = record.observed

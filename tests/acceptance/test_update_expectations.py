@@ -103,6 +103,19 @@ def test_a_compile_that_only_a_run_target_reports_gets_the_rule_too(project: Pro
     assert project.run(*DOUBLES).ret == 0
 
 
+@pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["alone", "xdist"])
+def test_suites_outside_of_pytests_root_folder_are_brought_up_to_date_too(
+    project: Project, arguments: tuple[str, ...]
+) -> None:
+    project.doubles(a="f: differ")
+    project.write({"root/pytest.ini": ""})
+    first = project.run(*UPDATE, "--rootdir=root", "-c", "root/pytest.ini", *arguments, "suites")
+    assert first.ret == 0
+    assert f"expectations: 1 rule for 1 target in {FILE} (+1, -0, ~0)" in section(first, "expectations")
+    second = project.run(*DOUBLES, "--rootdir=root", "-c", "root/pytest.ini", *arguments, "suites")
+    second.stdout.fnmatch_lines(["*1 passed, 1 xfailed in*"])
+
+
 LEFT = """\
 [[expectation]]
 match = "a"
