@@ -52,12 +52,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="two compiler configs, or compiler/runtime pairs such as vulkan/vulkan",
     )
     parser.add_argument(
-        "--atol", type=float, default=0.0, help="absolute error to overlook, in units of the values (0)"
+        "--atol", type=_error, default=0.0, help="absolute error to overlook, in units of the values (0)"
     )
-    parser.add_argument("--rtol", type=float, default=0.0, help="relative error to overlook, as a ratio (0)")
-    parser.add_argument("--ulp", type=int, default=None, help="distance to overlook, in representable values")
+    parser.add_argument("--rtol", type=_error, default=0.0, help="relative error to overlook, as a ratio (0)")
+    parser.add_argument("--ulp", type=_count_of, default=None, help="distance to overlook, in representable values")
     parser.add_argument(
-        "--seed", type=int, default=0, help="other inputs for functions that have no data of their own (0)"
+        "--seed", type=_count_of, default=0, help="other inputs for functions that have no data of their own (0)"
     )
 
 
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         msg = f"found --configs {arguments.configs}, expected two, such as: --configs llvm-cpu,vmvx"
         raise argparse.ArgumentError(None, msg)
     registry = load_extensions(arguments.retarget_extension)
-    found = _choose(_declaring(arguments, registry), names)
+    found, *alike = _choose(_declaring(arguments, registry), names)
     tolerance = Tolerance(atol=arguments.atol, rtol=arguments.rtol, ulp=arguments.ulp)
     with (
         tempfile.TemporaryDirectory(prefix="retarget-outputs-") as scratch,
@@ -88,10 +88,32 @@ def run(arguments: argparse.Namespace) -> int:
         comparison = None
         if all(rerunner.is_recorded(folder) for folder in folders):
             comparison = rerunner.compare(folders, sides, tolerance)
-    sys.stdout.write("\n".join(_report(found, targets, outcomes, comparison)) + "\n")
+    suites = [found.suite.name, *(f"(also in suite {one.suite.name})" for one in alike)]
+    title = f"{found.module.name} ({display_path(found.module.path)}), suite {' '.join(suites)}"
+    sys.stdout.write("\n".join([title, *_report(found, targets, outcomes, comparison)]) + "\n")
     failed = any(outcome.failure is not None and outcome.failure.stage != Stage.COMPARE for outcome in outcomes)
     same = comparison is not None and not comparison.differing and not comparison.unmatched and comparison.arrays
     return 0 if same and not failed else 1
+
+
+def _error(text: str) -> float:
+    """Return a finite number from 0 on."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if 0.0 <= value < float("inf"):
+        return value
+    msg = f"found {text!r}, expected a number from 0 on"
+    raise argparse.ArgumentTypeError(msg)
+
+
+def _count_of(text: str) -> int:
+    """Return a whole number from 0 on."""
+    if text.isascii() and text.isdigit():
+        return int(text)
+    msg = f"found {text!r}, expected a whole number from 0 on"
+    raise argparse.ArgumentTypeError(msg)
 
 
 # ---------------------------------------------------------------- which module, which targets
@@ -149,16 +171,15 @@ def _run_targets(targets: Sequence[Target], module: Module) -> tuple[RunTarget, 
     return tuple(target for target in targets if isinstance(target, RunTarget) and target.compile.module == module)
 
 
-def _choose(candidates: Sequence[_Found], names: Sequence[str]) -> _Found:
-    """Return the first that runs the module in both ways; else say what there is."""
+def _choose(candidates: Sequence[_Found], names: Sequence[str]) -> list[_Found]:
+    """Return the suites that run the module in both ways; else say what there is. They share one module."""
     running = [found for found in candidates if found.targets]
     if not running:
         kinds = ", ".join(dict.fromkeys(f"suite {found.suite.name} (kind {found.suite.kind})" for found in candidates))
         msg = f"module {candidates[0].module.name} is run nowhere: {kinds} has compile targets only"
         raise argparse.ArgumentError(None, msg)
-    for found in running:
-        if all(_matching(found, name) for name in names):
-            return found
+    if able := [found for found in running if all(_matching(found, name) for name in names)]:
+        return _of_one_module(able)
     pairs = dict.fromkeys(_pair(target) for found in running for target in found.targets)
     known = [*dict.fromkeys(pair.partition("/")[0] for pair in pairs), *pairs]
     missing = [name for name in names if not any(_matching(found, name) for found in running)]
@@ -166,8 +187,24 @@ def _choose(candidates: Sequence[_Found], names: Sequence[str]) -> _Found:
         msg = f"no suite runs module {running[0].module.name} as {names[0]} and as {names[1]}: {', '.join(pairs)}"
         raise argparse.ArgumentError(None, msg)
     name = missing[0]
-    hint = did_you_mean(name, known)
-    msg = f"found config {name!r}{hint}; module {running[0].module.name} runs as {', '.join(pairs)}"
+    hint = did_you_mean(name, known).removesuffix("?")
+    msg = (
+        f"found config {name!r}{f'{hint}?' if hint else ';'} module {running[0].module.name} runs as {', '.join(pairs)}"
+    )
+    raise argparse.ArgumentError(None, msg)
+
+
+def _of_one_module(able: list[_Found]) -> list[_Found]:
+    """Raises `argparse.ArgumentError` for modules of one name that are not the same."""
+    files = {(found.module.path, found.module.entry): found for found in able}
+    if len(files) == 1:
+        return able
+    name = able[0].module.name
+    told = ", ".join(f"{display_path(found.module.path)} (suite {found.suite.name})" for found in files.values())
+    msg = (
+        f"found {len(files)} modules {name!r}: {told}; "
+        "expected the file of one, or the name and the folder of its suite"
+    )
     raise argparse.ArgumentError(None, msg)
 
 
@@ -186,7 +223,7 @@ def _available(rerunner: Rerunner, targets: Sequence[RunTarget], name: str) -> R
                 reason = first_line(str(error))
             else:
                 return target
-        reasons.append(f"{_pair(target)}: {reason}")
+        reasons.append(reason if _pair(target) == name else f"{_pair(target)}: {reason}")
     msg = f"{name} cannot run here: {'; '.join(reasons)}"
     raise RetargetError(msg)
 
@@ -204,11 +241,9 @@ def _report(
     outcomes: Sequence[RunOutcome],
     comparison: OutputComparison | None,
 ) -> Iterator[str]:
-    yield f"{found.module.name} ({display_path(found.module.path)}), suite {found.suite.name}"
     width = max(len(_pair(target)) for target in targets)
-    judged = comparison is None or bool(comparison.judged)
     for target, outcome in zip(targets, outcomes, strict=True):
-        yield f"  {_pair(target).ljust(width)}  {_verdict(outcome, judged=judged)}"
+        yield f"  {_pair(target).ljust(width)}  {_verdict(outcome, comparison)}"
     if comparison is None:
         yield "nothing to compare: not both have outputs"
         yield from _hints(found)
@@ -228,11 +263,18 @@ def _report(
         yield f"{comparison.differing} of {_count(comparison.arrays, 'array')} {verb}; {counted}"
 
 
-def _verdict(outcome: RunOutcome, *, judged: bool) -> str:
+def _verdict(outcome: RunOutcome, comparison: OutputComparison | None) -> str:
     failure = outcome.failure
+    if failure is None and comparison is not None and not comparison.judged:
+        return "ran; the module has no expected values of its own"
     if failure is None:
-        return "agrees with what the module expects" if judged else "ran; the module has no expected values of its own"
+        partly = comparison is not None and comparison.judged < comparison.cases
+        where = f" in {comparison.judged} of {comparison.cases} cases" if comparison is not None and partly else ""
+        return f"agrees with what the module expects{where}"
+    failed = [case for case in outcome.cases if case.failure is not None]
     summary = strip_colour(failure.summary)
+    if len(outcome.cases) > 1 and failed and failed[0].failure == failure and f"'{failed[0].name}'" not in summary:
+        summary = f"{failed[0].name}{f' and {len(failed) - 1} more' if len(failed) > 1 else ''}: {summary}"
     if failure.stage == Stage.COMPARE and not failure.transient:
         return f"does not agree with what the module expects: {summary}"
     return f"{failure.stage}: {summary}"

@@ -112,6 +112,20 @@ class Lists(Loader):
         return [Module(name=name, path=path, entry=name) for path in srcs for name in path.read_text().split()]
 
 
+class Pairs:
+    kind = "pairs"
+
+    def load(self, request):
+        import numpy as np
+
+        inputs = (np.zeros((2, 3), np.float32), np.int32(7))
+        judged = [
+            Case(name=name, function="f", inputs=inputs, expected=(np.zeros((2, 3), np.float32), None))
+            for name in ("plain", "again")
+        ]
+        return [*judged, Case(name="free", function="f", inputs=inputs)]
+
+
 class Texts:
     kind = "texts"
 
@@ -134,7 +148,7 @@ def retarget_drivers():
 
 @hookimpl
 def retarget_case_loaders():
-    return [Loader(), Texts(), Lists()]
+    return [Loader(), Texts(), Lists(), Pairs()]
 """
 
 CONFIGS = "\n".join(
@@ -155,7 +169,7 @@ CONFIGS = "\n".join(
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("plain", "check", "opaque"):
         (tmp_path / f"{name}.toy").write_text(name)
-    (tmp_path / "some.list").write_text("plainer check")
+    (tmp_path / "some.list").write_text("plainer other")
     (tmp_path / "words.text").write_text("words")
     (tmp_path / "suite.toml").write_text(CONFIGS)
     (tmp_path / "toys_extension.py").write_text(EXTENSION)
@@ -216,6 +230,18 @@ def test_one_artifact_on_two_runtime_configs_and_which_agrees_with_the_module(
     assert compare(capsys, "check", "--configs", "good/flat,off/bent")[0] == 1
 
 
+def test_which_cases_do_not_agree_with_the_module(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "pair.pairs").write_text("pair")
+    suite = '[[module_test_suite]]\nname = "pairs"\nsrcs = ["*.pairs"]\nkind = "pairs"\ntargets = ["all"]\n'
+    (project / "suite.toml").write_text(f"{CONFIGS}\n{suite}")
+    lines = compare(capsys, "pair", "--configs", "good,off")[1]
+    assert lines[1:3] == [
+        "  good/flat  agrees with what the module expects in 2 of 3 cases",
+        "  off/flat   does not agree with what the module expects: plain and 1 more: result 0: 1 of 6 elements differ, "
+        "first at [1, 2]: actual 0.5, expected 0.0",
+    ]
+
+
 def test_a_side_that_fails_is_told_as_such(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, lines = compare(capsys, "check", "--configs", "good,broken")
     assert status == 1
@@ -241,7 +267,11 @@ def test_a_side_that_fails_is_told_as_such(project: Path, capsys: pytest.Capture
         (("plain", "--configs", "good,,off"), "found --configs good,,off, expected two"),
         (
             ("plain", "--configs", "good,of"),
-            "found config 'of'; did you mean 'off'?; module plain runs as good/flat, good/bent, good/away, off/flat",
+            "found config 'of'; did you mean 'off'? module plain runs as good/flat, good/bent, good/away, off/flat",
+        ),
+        (
+            ("plain", "--configs", "good,wholly-else"),
+            "found config 'wholly-else'; module plain runs as good/flat, good/bent, good/away, off/flat",
         ),
         (("plian", "--configs", "good,off"), "found no file and no module 'plian' in .; did you mean 'plain'?"),
         (
@@ -251,7 +281,7 @@ def test_a_side_that_fails_is_told_as_such(project: Path, capsys: pytest.Capture
         (("plain", "--configs", "good,good"), "found --configs good,good, which both mean plain_good_flat"),
         (
             ("some.list", "--configs", "good,off"),
-            "some.list holds 2 modules; expected the name of one (plainer, check, …) and the folder that its suite "
+            "some.list holds 2 modules; expected the name of one (plainer, other, …) and the folder that its suite "
             "is in",
         ),
         (("toys_extension.py", "--configs", "good,off"), "no suite declares the module toys_extension.py"),
@@ -265,10 +295,53 @@ def test_wrong_usage_is_told_and_exits_with_2(
     assert message in lines[0]
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "expected"),
+    [
+        ("--atol", "-1", "found '-1', expected a number from 0 on"),
+        ("--atol", "x", "found 'x', expected a number from 0 on"),
+        ("--rtol", "nan", "found 'nan', expected a number from 0 on"),
+        ("--rtol", "inf", "found 'inf', expected a number from 0 on"),
+        ("--ulp", "-3", "found '-3', expected a whole number from 0 on"),
+        ("--ulp", "1.5", "found '1.5', expected a whole number from 0 on"),
+        ("--seed", "-1", "found '-1', expected a whole number from 0 on"),
+    ],
+)
+def test_numbers_that_mean_nothing_are_refused(
+    capsys: pytest.CaptureFixture[str], option: str, value: str, expected: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        compare(capsys, "plain", "--configs", "good,off", f"{option}={value}")
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.splitlines()[-1] == f"retarget compare: error: argument {option}: {expected}"
+
+
+def test_a_name_that_several_modules_bear_is_not_guessed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite = CONFIGS.partition("[[module_test_suite]]")
+    (project / "more").mkdir()
+    (project / "more" / "plain.toy").write_text("check")
+    declared = '[[module_test_suite]]\nname = "more"\nsrcs = ["plain.toy"]\nkind = "toys"\ntargets = ["all"]\n'
+    (project / "more" / "suite.toml").write_text(suite[0] + declared)
+    assert compare(capsys, "plain", "--configs", "good,off") == (
+        2,
+        [
+            "retarget: found 2 modules 'plain': more/plain.toy (suite more), plain.toy (suite toys); expected the file "
+            "of one, or the name and the folder of its suite"
+        ],
+    )
+    for chosen in (("plain", "more"), ("more/plain.toy",)):
+        assert compare(capsys, *chosen, "--configs", "good,off")[1][0] == "plain (more/plain.toy), suite more"
+    assert compare(capsys, "plain", "--configs", "good/away,off")[0] == 1  # one alone runs it like this
+    again = '[[module_test_suite]]\nname = "again"\nsrcs = ["plain.toy"]\nkind = "toys"\ntargets = ["all"]\n'
+    (project / "more" / "suite.toml").write_text(suite[0] + declared + again)
+    title = compare(capsys, "plain", "more", "--configs", "good,off")[1][0]
+    assert title == "plain (more/plain.toy), suite more (also in suite again)"
+
+
 def test_what_cannot_run_here_is_told_with_the_reason(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, lines = compare(capsys, "plain", "--configs", "good/away,off")
     assert status == 1
-    assert lines == ["good/away cannot run here: good/away: no toy is here"]
+    assert lines == ["good/away cannot run here: no toy is here"]
 
 
 def test_two_backends_of_a_real_compiler_agree(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

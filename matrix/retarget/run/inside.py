@@ -89,7 +89,8 @@ def run_inside(
     )
     outcomes: list[CaseOutcome] = []
     for case in cases:
-        send(Progress(stage=Stage.RUN, case=case.name, done=outcomes[-1] if outcomes else None))
+        stage = Stage.RUN if case.read is None else Stage.LOAD
+        send(Progress(stage=stage, case=case.name, done=outcomes[-1] if outcomes else None))
         outcomes.append(run.case(case))
     if run.writer is not None:
         run.writer.close()
@@ -153,6 +154,8 @@ class _Run:
             return CaseOutcome(
                 name=case.name, function=case.function, seconds=time.perf_counter() - start, failure=failure
             )
+        if case.read is not None:
+            self.send(Progress(stage=Stage.RUN, case=case.name))
         checks: list[Check] = []
         results: Sequence[Array] = ()
         failure = None
@@ -195,10 +198,10 @@ class _Run:
         if recorded is None and self.writer is not None and case.agree_with not in self.references:
             return None  # this run is to be compared with, not to be judged
         if recorded is None:
-            msg = (
-                f"there are no results of compiler config {case.agree_with!r} to agree with: "
-                f"its own run of case {case.name!r} did not come to its end"
-            )
+            why = f"its own run of case {case.name!r} did not come to its end"
+            if case.agree_with not in self.references:
+                why = "it is not run here; `retarget compare` runs both"
+            msg = f"there are no results of compiler config {case.agree_with!r} to agree with: {why}"
             raise RetargetError(msg)
         return recorded.results
 
