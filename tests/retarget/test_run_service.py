@@ -184,6 +184,15 @@ def test_a_crash_while_loading_is_at_load(run: Run) -> None:
     assert failure.stage is Stage.LOAD
 
 
+def test_a_crash_while_reading_a_case_is_at_load_with_its_case(run: Run) -> None:
+    outcome = run("eq a 1 1\npass unreadable\npass c")
+
+    assert outcome.failure is not None
+    assert outcome.failure.summary == "runner crashed: SIGSEGV while reading the values of case 'unreadable'"
+    assert (outcome.failure.stage, outcome.failure.signal) == (Stage.LOAD, "SIGSEGV")
+    assert [(case.name, case.failure is None) for case in outcome.cases] == [("a", True), ("unreadable", False)]
+
+
 def test_a_runner_that_exits_costs_one_target(run: Run) -> None:
     failure = run("exit a 4").failure
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from retarget.extension import (
     Case,
+    CaseData,
     CaseRequest,
     Check,
     CheckSink,
@@ -270,7 +271,7 @@ class AbsentDriver(DoubleDriver):
 
 
 class DoubleCaseLoader:
-    """One case per function; `must…` must check, `result` expects three ones."""
+    """One case per function; `must…` must check, `result` expects three ones, reading `unreadable…` crashes."""
 
     kind = "double"
 
@@ -282,9 +283,20 @@ class DoubleCaseLoader:
             expected = (np.ones(3, np.float32),) if function.name.startswith("result") else None
             must = function.name.startswith("must")
             cases.append(
-                Case(name=function.name, function=function.name, expected=expected, must_check=must, atol=0.25)
+                Case(
+                    name=function.name,
+                    function=function.name,
+                    expected=expected,
+                    must_check=must,
+                    atol=0.25,
+                    read=self._crash if function.name.startswith("unreadable") else None,
+                )
             )
         return cases
+
+    def _crash(self) -> CaseData:
+        die("SIGSEGV")
+        return CaseData()
 
 
 @hookimpl

@@ -308,6 +308,8 @@ class _Run:
 
     @property
     def _place(self) -> str:
+        if self.case and self.stage is Stage.LOAD:
+            return f"while reading the values of case {self.case!r}"
         return f"in function {self.case!r}" if self.case else "while loading the artifact"
 
     def _note(self, progress: Progress) -> None:
