@@ -17,9 +17,10 @@ from .errors import RetargetError, did_you_mean, display_path
 from .expansion import active_overrides, compile_target_name, excluding_override, run_target_name
 from .expectations import RuleBook
 from .expectations_verdict import excuse, expected_text, is_expired, today
-from .extension import ChecksArtifacts, RunsCasesOutside
+from .extension import ChecksArtifacts, MakesModules, RunPlan, RunsCasesOutside
 from .extensions import Registry
 from .model import CompileTarget, Origin, RunTarget, RuntimeConfig, Suite, Target, TargetConfig
+from .run_case import run_case_command
 from .tags import tag_sources
 
 __all__ = ["add_arguments", "run"]
@@ -27,7 +28,7 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `retarget explain`."""
-    parser.add_argument("target", help="the name of a target, as `retarget list` and pytest show it")
+    parser.add_argument("target", help="the name of a target, or its node id, as `retarget list` and pytest show them")
     add_path_argument(parser)
 
 
@@ -36,22 +37,31 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises `FaultsError`, `RetargetError`, and `argparse.ArgumentError` for a name that no target has.
     """
-    name: str = arguments.target.rpartition("::")[2]
+    of_suite, _, name = arguments.target.rpartition("::")
     declared = read_declared(arguments.path, arguments.retarget_extension)
     explainer = _Explainer(registry=declared.registry, places=Places())
+    suites = [(suite, targets) for suite, targets in declared.suites if _is_named(suite, of_suite)]
     found = [
         "\n".join(explainer.target(suite, target))
-        for suite, targets in declared.suites
+        for suite, targets in suites
         for target in targets
         if target.name == name
-    ] or ["\n".join(explainer.excluded(suite, ways)) for suite, _ in declared.suites if (ways := _ways(suite, name))]
+    ] or ["\n".join(explainer.excluded(suite, ways)) for suite, _ in suites if (ways := _ways(suite, name))]
     if not found:
-        names = [target.name for _, targets in declared.suites for target in targets]
+        names = [target.name for _, targets in suites or declared.suites for target in targets]
         where = ", ".join(display_path(path) for path in arguments.path)
         hint = did_you_mean(name, names) or "; `retarget list` shows all"
-        raise argparse.ArgumentError(None, f"found no target {name!r} in {where}{hint}")
+        what = f"target {name!r}" if suites or not of_suite else f"suite {of_suite!r}"
+        raise argparse.ArgumentError(None, f"found no {what} in {where}{hint if suites else ''}")
     sys.stdout.write("\n\n".join(found) + "\n")
     return 0
+
+
+def _is_named(suite: Suite, text: str) -> bool:
+    """Whether the front of a node id, `folder/suite.toml::name` or nothing, means a suite. Paths start anywhere."""
+    file, _, name = text.rpartition("::")
+    parts = Path(file).parts
+    return name in {"", suite.name} and suite.origin.file.parts[len(suite.origin.file.parts) - len(parts) :] == parts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,16 +226,27 @@ class _Explainer:
         compiler = self.registry.compilers.get(compiled.compiler.compiler)
         if compiler is None:
             return
+        loader = self.registry.case_loaders.get(compiled.kind)
+        if isinstance(loader, MakesModules):
+            manifest = display_path(compiled.module.path)
+            yield f"pytest makes the module from {manifest} when it runs the target; a failure names the file", ""
+            return
         output = Path(tempfile.gettempdir()) / (compiled.name.replace("/", "-") + compiler.artifact_suffix)
         yield _line(compiled.compiler.env, compiler.reproduce(compiled, compiled.flags, output)), ""
         driver = self.registry.drivers.get(runtime.driver) if runtime is not None else None
         if runtime is None or driver is None:
             return
-        loader = self.registry.case_loaders.get(compiled.kind)
         if isinstance(loader, RunsCasesOutside):
             plan = loader.run_case_outside(runtime, output, compiled.module, compiled.folder, "")
         else:
             plan = driver.run_outside(runtime, output, "FUNCTION", compiled.kind)  # the artifact knows its functions
+        if plan is None and loader is not None and not runtime.run_under:
+            module, folder = compiled.module, compiled.folder
+            plan = RunPlan(
+                argv=run_case_command(
+                    kind=compiled.kind, config=runtime, artifact=output, module=module, folder=folder, case=""
+                )
+            )
         if plan is not None:
             line = _line((*runtime.env, *plan.env), (*runtime.run_under, *plan.argv))
             yield line if plan.cwd is None else f"(cd {shlex.quote(str(plan.cwd))} && {line})", ""

@@ -22,6 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the artifact. Returns 0. Raises `RetargetError` for a file that no compiler here can show."""
     path: Path = arguments.artifact
+    if not path.is_file():
+        msg = f"found no file {display_path(path)}, expected one that --retarget-export wrote, or a compiler"
+        raise RetargetError(msg)
     shower = _shower(load_extensions(arguments.retarget_extension), arguments.compiler, path)
     try:
         content = path.read_bytes()

@@ -359,6 +359,48 @@ by hand
     )
 
 
+def test_explain_keeps_to_the_suite_of_a_node_id(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "suites" / "more").mkdir()
+    (project / "suites" / "more" / "foo.lines").write_text("")
+    (project / "suites" / "more" / "suite.toml").write_text(
+        '[[module_test_suite]]\nname = "second"\nsrcs = ["foo.lines"]\nkind = "lines"\ntargets = ["all"]\n'
+    )
+
+    def explained(target: str) -> list[str]:
+        lines = run(capsys, "explain", target)[1].splitlines()
+        return [line.split()[1] for line in lines if line.startswith("  suite ")]
+
+    assert explained("foo_cc") == ["second", "first"]
+    assert explained("first::foo_cc") == ["first"]
+    assert explained("suites/suite.toml::first::foo_cc") == ["first"]
+    assert explained("more/suite.toml::second::foo_cc") == ["second"]
+    assert explained(f"{project}/suites/more/suite.toml::second::foo_cc") == ["second"]
+    assert run(capsys, "explain", "third::foo_cc") == (2, "", "retarget: found no suite 'third' in .\n")
+    assert run(capsys, "explain", "first::fooo_cc") == (
+        2,
+        "",
+        "retarget: found no target 'fooo_cc' in .; did you mean 'foo_cc'?\n",
+    )
+
+
+def test_explain_shows_no_command_for_a_module_that_is_made_yet(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nodes.toml").write_text(
+        'format = 1\npackage = "onnx 1.23.2"\n\n[tests]\ntest_abs = "op-Abs opset-13 f32"\n'
+    )
+    (tmp_path / "suite.toml").write_text(
+        '[[compiler_config]]\nname = "c"\ncompiler = "iree"\n[[target_config]]\nname = "t"\ncompiler = "c"\n'
+        'runtimes = []\n[[module_test_suite]]\nname = "n"\nsrcs = ["nodes.toml"]\nkind = "onnx-backend"\n'
+        'targets = ["t"]\n'
+    )
+    lines = run(capsys, "explain", "test_abs_c")[1].splitlines()
+    assert lines[lines.index("by hand") + 1 :] == [
+        "  pytest makes the module from nodes.toml when it runs the target; a failure names the file"
+    ]
+
+
 def test_explain_says_why_a_target_cannot_run_here(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = run(capsys, "explain", "foo_cc_elsewhere")[1]
     system, architecture = host_platform()

@@ -37,6 +37,10 @@ def test_a_damaged_artifact_is_named(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_a_file_of_another_compiler_cannot_be_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "main.vmfb"
     assert main(["show", str(path)]) == 1
+    expected = f"found no file {path}, expected one that --retarget-export wrote, or a compiler\n"
+    assert capsys.readouterr().err == expected
+    path.write_bytes(b"")
+    assert main(["show", str(path)]) == 1
     error = capsys.readouterr().err
     assert error == f"{path} cannot be shown as text; compilers whose artifacts can: iree-opencl (*.oclx)\n"
     assert main(["show", str(path), "--compiler", "iree"]) == 1
