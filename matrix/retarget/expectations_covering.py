@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -11,7 +11,7 @@ from .declarations import EXPECTATIONS_FILE
 from .expectations_match import with_modules
 from .expectations_narrowing import stand_of
 from .expectations_reasons import reason
-from .expectations_rules import Observations, RuleSet, cell_of, key_of, module_of
+from .expectations_rules import Key, Observations, RuleSet, cell_of, key_of, module_of
 from .expectations_verdict import is_expired
 from .model import CompileTarget, Expectation, Origin, RunTarget, Target
 from .outcomes import Observation
@@ -106,7 +106,8 @@ class Covering:
             stands = {name: stand_of(self._rules, self._seen, rule, targets, set()) for name, targets in reach.items()}
             keep = [target for stand in stands.values() for target in stand.keep]
             keep += [self._rules.targets[key] for key in sorted(extra)]
-            others = [t for stand in stands.values() for t in stand.others if key_of(t) not in extra]
+            wanted = {key_of(target) for target in keep}
+            others = [target for stand in stands.values() for target in stand.others if self._must_not(target, wanted)]
             when = shortest_expression(keep, others)
             if when is None:
                 continue
@@ -188,13 +189,16 @@ class Covering:
             origin=Origin(file=folder / EXPECTATIONS_FILE, key_path=""),
         )
         wanted = {key_of(target) for failure in found for target in all_failures[failure]}
-        others = []
-        for target in (one for targets in self._rules.reach(probe).values() for one in targets):
-            # What runs an artifact that the compiler crashes on has nothing to say on it, unless another rule has.
-            is_open = isinstance(target, RunTarget) and key_of(target.compile) in wanted
-            if key_of(target) not in wanted and not (is_open and self._rules.in_force(key_of(target)) is None):
-                others.append(target)
-        return others
+        reached = (one for targets in self._rules.reach(probe).values() for one in targets)
+        return [target for target in reached if self._must_not(target, wanted)]
+
+    def _must_not(self, target: Target, wanted: Container[Key]) -> bool:
+        """Tell whether a rule that selects the `wanted` ones must not select this target.
+
+        What runs an artifact that the compiler crashes on has nothing to say on it, unless another rule has.
+        """
+        is_open = isinstance(target, RunTarget) and key_of(target.compile) in wanted
+        return key_of(target) not in wanted and not (is_open and self._rules.in_force(key_of(target)) is None)
 
 
 def _is_of_same_cause(rule: Expectation, stage: str, generated: str) -> bool:

@@ -244,6 +244,12 @@ def test_a_rule_all_of_whose_modules_fail_on_more_configs_is_widened() -> None:
     assert written(found) == []
 
 
+def test_a_rule_for_crashes_is_widened_whatever_runs_that_did_not_run() -> None:
+    there = rule(0, "a", "llvm-cpu", stages=("crash",), signature="SIGSEGV", reason="iree crashes on it: SIGSEGV")
+    one = suite(rules=[there])
+    assert changed(update(one, seen=observe(one, everywhere("a", CRASHED)))) == [(0, ("a",), "")]
+
+
 def test_a_module_joins_the_rule_that_says_the_same_of_others() -> None:
     one = suite(rules=[rule(0, ["a", "c"], "vulkan", signature=REFUSED.signature)])
     seen = observe(one, {f"{module}_vulkan": REFUSED for module in "abc"})
