@@ -8,6 +8,7 @@ of declarations, `suite.toml`, `matrix.toml` and `expectations.toml`.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import fnmatch
 import os
@@ -52,7 +53,12 @@ def find_modules(
             incomplete = True
             problems.append(Problem(path, fault))
             continue
-        found = _find(folder, glob)
+        try:
+            found = _find(folder, glob)
+        except _UnreadableError as error:
+            incomplete = True
+            problems.append(Problem(path, f"found the folder {error.folder!r}, which cannot be read: {error.reason}"))
+            continue
         if not found and (not _MAGIC.search(glob) or not allow_empty):
             incomplete = True
             problems.append(Problem(path, _nothing_found(folder, glob)))
@@ -174,11 +180,22 @@ def _nothing_found(folder: Path, glob: str) -> str:
         return f"found no file that matches {glob!r}; expected one, or allow_empty = true"
     below, _, name = glob.rpartition("/")
     stem, dot, suffix = name.rpartition(".")
-    names = [other for other, is_folder in _entries(str(folder), f"{below}/" if below else "") if not is_folder]
+    names: list[str] = []
+    with contextlib.suppress(_UnreadableError):
+        names = [other for other, is_folder in _entries(str(folder), f"{below}/" if below else "") if not is_folder]
     # Names are near when their stems are: equal suffixes make all files look alike.
     near = difflib.get_close_matches(stem, [other.removesuffix(dot + suffix) for other in names], n=1)
     hint = f"; did you mean {near[0] + dot + suffix!r}?" if near and near[0] + dot + suffix in names else ""
     return f"found no file {glob!r}, expected one{hint}"
+
+
+class _UnreadableError(Exception):
+    """A folder, as a path below the suite's, that a glob leads into and that cannot be listed."""
+
+    def __init__(self, folder: str, reason: str) -> None:
+        super().__init__(folder, reason)
+        self.folder = folder
+        self.reason = reason
 
 
 class _Folder:
@@ -254,9 +271,18 @@ def _walk(folder: str, below: str, parts: tuple[str, ...]) -> Iterator[str]:
 def _entries(folder: str, below: str) -> list[tuple[str, bool]]:
     try:
         with os.scandir(f"{folder}/{below}") as entries:
-            return [(entry.name, entry.is_dir()) for entry in entries]
-    except OSError:
+            return [(entry.name, _is_folder(entry)) for entry in entries]
+    except (FileNotFoundError, NotADirectoryError):
         return []
+    except OSError as error:
+        raise _UnreadableError(below.rstrip("/") or ".", error.strerror or str(error)) from error
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a loop of links
+        return False
 
 
 def _matches(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:

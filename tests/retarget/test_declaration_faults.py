@@ -399,6 +399,22 @@ def test_a_link_out_of_the_folder_is_a_fault(folder: Path) -> None:
     ]
 
 
+def test_a_folder_that_cannot_be_read_is_a_fault(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "sub/locked").mkdir(parents=True)
+    scandir = os.scandir
+
+    def refuse(path: str) -> object:  # root may read whatever it likes
+        if str(path).rstrip("/").endswith("locked"):
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert faults_of(folder, GOOD.replace('"*.mlir"', '"**/*.mlir", "sub/locked/lost.mlir"')) == [
+        "suite.toml:13: module_test_suite[0].srcs[0]: found the folder 'sub/locked', which cannot be read: Permission denied",
+        "suite.toml:13: module_test_suite[0].srcs[1]: found no file 'sub/locked/lost.mlir', expected one",
+    ]
+
+
 def test_a_link_to_nothing_is_a_fault(folder: Path) -> None:
     (folder / "gone.mlir").symlink_to(folder / "nothing.mlir")
     assert faults_of(folder, GOOD) == [

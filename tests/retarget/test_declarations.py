@@ -282,6 +282,13 @@ def test_sources_come_in_the_order_of_the_globs_and_once_each(write: Write) -> N
     assert [module.name for module in suite.modules] == ["b", "a", "deep/er/c"]
 
 
+def test_a_link_to_itself_hides_no_other_file(write: Write, tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "found.mlir").touch()
+    (suite,) = load(write("suite.toml", CONFIGS + SUITE))
+    assert [module.name for module in suite.modules] == ["found"]
+
+
 def test_a_glob_does_not_follow_a_link_to_a_folder_above(write: Write, tmp_path: Path) -> None:
     write("a/foo.mlir")
     (tmp_path / "a" / "again").symlink_to(tmp_path)
