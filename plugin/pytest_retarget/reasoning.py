@@ -108,6 +108,11 @@ def _concluded(failing: Seen, others: Sequence[Seen], what: str) -> str:
     compiler = f"compiler config {failing.compiler}"
     if same.passing:
         return _points_to_runtime(failing, runtime, same, cross)
+    if elsewhere := _passing_elsewhere(failing, same, cross):
+        return (
+            f"This points to {runtime}: everything that ran on it fails alike, and what {_compilers(elsewhere)} made "
+            f"of this module passes on {_list(other.runtime for other in elsewhere)}."
+        )
     if same.ran:
         return _points_to_compiler(failing, compiler, same, cross, what)
     return _without_the_artifact(failing, compiler, runtime, cross, what)
@@ -124,6 +129,17 @@ def _points_to_runtime(failing: Seen, runtime: str, same: _Group, cross: _Group)
     if there:
         text += f" But what {_compilers(there)} made of this module passes on {failing.runtime} too."
     return text
+
+
+def _passing_elsewhere(failing: Seen, same: _Group, cross: _Group) -> list[Seen]:
+    """Where all on a runtime config fails alike, what passes of these artifacts elsewhere; where not, nothing."""
+    there = [other for other in (*cross.passing, *cross.failing) if other.runtime == failing.runtime]
+    if not all(other.fails and other.is_like(failing) for other in there):
+        return []
+    if len(same.unlike) < len(same.failing):
+        return []  # the artifact fails alike on others, too
+    compilers = {other.compiler for other in there}
+    return [other for other in cross.passing if other.compiler in compilers]
 
 
 def _points_to_compiler(failing: Seen, compiler: str, same: _Group, cross: _Group, what: str) -> str:
@@ -234,7 +250,7 @@ class _Group:
 def _told(failing: Seen, other: Seen) -> str:
     if other.outcome in _PLAIN:
         return _PLAIN[other.outcome]
-    how = _clipped(other.summary) if other.stage else other.reason
+    how = _clipped(other.summary if other.stage else other.reason)
     if other.outcome == "blocked" or (other.outcome == "xfailed" and not other.stage):
         return how or other.outcome
     word = other.outcome

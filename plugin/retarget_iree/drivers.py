@@ -132,12 +132,12 @@ def parse_runtime_flags(config: RuntimeConfig) -> None:
     for flag in config.flags:
         name = flag.lstrip("-").partition("=")[0]
         if not flag.startswith("--") or name == "help":
-            msg = f"runtime config {config.name!r}: {flag!r} is no runtime flag; expected --name=value"
+            msg = f"{flag!r} is no runtime flag; expected --name=value"
             raise DriverError(msg)
         try:
             flags.parse_flags(flag)
         except (RuntimeError, ValueError) as error:
-            msg = f"runtime config {config.name!r}: the IREE runtime refuses {flag}: {clean_status(str(error))}"
+            msg = f"the IREE runtime refuses {flag}: {clean_status(str(error))}"
             hint = f"`iree-run-module --help` lists the flags; `{flag.partition('=')[0]}` must be among them"
             raise DriverError(msg, hint=hint) from error
 

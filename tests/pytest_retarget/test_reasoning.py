@@ -103,6 +103,27 @@ FAILING = seen("a/r", "failed", **COMPARE)
         ),
         (
             [
+                seen("a/s", "failed", **CRASH),
+                seen("b/r", "failed", **COMPARE),
+                seen("b/s", "passed"),
+                seen("b/t", "passed"),
+                seen("c/r", "skipped", reason="no"),
+            ],
+            "This points to runtime config r (driver d): everything that ran on it fails alike, and what b made of "
+            "this module passes on s and t.",
+        ),
+        (
+            [seen("b/r", "failed", **COMPARE), seen("c/r", "failed", **COMPARE), seen("b/s", "passed")],
+            "This points to runtime config r (driver d): everything that ran on it fails alike, and what b made of "
+            "this module passes on s.",
+        ),
+        (
+            [seen("b/r", "failed", **CRASH), seen("b/s", "passed")],
+            "This points to what compiler config a on r has in common with b on r, which failed as well; b on s "
+            "passed.",
+        ),
+        (
+            [
                 seen("a/s", "failed", **COMPARE),
                 seen("b/r", "failed", **COMPARE),
                 seen("b/s", "passed"),

@@ -89,7 +89,7 @@ def test_run_check_refuses_a_wrong_command_line(
     ("arguments", "message"),
     [
         (["--device=local-sync://7"], "error: the driver local-sync has no device 'local-sync://7'"),
-        (["--device=local-sync", "--no_such_flag"], "error: runtime config 'run_check': the IREE runtime refuses"),
+        (["--device=local-sync", "--no_such_flag"], "error: the IREE runtime refuses"),
         (["--device=local-sync", "--function=g"], "the module exports no function 'g'"),
     ],
 )

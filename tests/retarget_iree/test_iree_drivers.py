@@ -187,11 +187,11 @@ def test_vulkan_without_an_icd_is_unavailable(vulkan_device: Device) -> None:
     [
         (
             "--task_topology_grup_count=2",
-            "runtime config 'test': the IREE runtime refuses --task_topology_grup_count=2: INVALID_ARGUMENT; "
+            "the IREE runtime refuses --task_topology_grup_count=2: INVALID_ARGUMENT; "
             "flag 'task_topology_grup_count' not recognized",
         ),
-        ("--help", "runtime config 'test': '--help' is no runtime flag; expected --name=value"),
-        ("two", "runtime config 'test': 'two' is no runtime flag; expected --name=value"),
+        ("--help", "'--help' is no runtime flag; expected --name=value"),
+        ("two", "'two' is no runtime flag; expected --name=value"),
     ],
 )
 def test_a_runtime_flag_that_is_unknown_is_told_with_its_config(flag: str, message: str) -> None:
