@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 
@@ -37,9 +38,10 @@ def schema_problems(
             problems[path] = f"found no such key, expected {_expected(schema, full)}"
         else:
             found = _value_at(data, path)
-            problems[path] = (
-                f"found {describe_value(found)}, expected {_expected(schema, full)}{_listed_hint(schema, found, full)}"
-            )
+            expected = _expected(schema, full)
+            if isinstance(found, float) and not math.isfinite(found):
+                expected = expected.replace("a number", "a finite number")
+            problems[path] = f"found {describe_value(found)}, expected {expected}{_listed_hint(schema, found, full)}"
     return tuple(Problem((*prefix, *path), message) for path, message in problems.items())
 
 

@@ -82,7 +82,7 @@ BAD_CONFIGS = {
     ),
     "an infinite timeout": (
         COMPILER + "timeout = inf\n" + RUNTIME + TARGET,
-        "suite.toml:4: compiler_config[0].timeout: found the number inf, expected a number above 0",
+        "suite.toml:4: compiler_config[0].timeout: found the number inf, expected a finite number above 0",
     ),
     "a timeout of nothing": (
         COMPILER + "timeout = 0\n" + RUNTIME + TARGET,

@@ -115,7 +115,7 @@ BAD_FILES = {
     ),
     "infinite tolerance": (
         "tolerance.rtol = inf\n" + CASE + JUDGED,
-        ":1: tolerance.rtol: found the number inf, expected a number of at least 0",
+        ":1: tolerance.rtol: found the number inf, expected a finite number of at least 0",
     ),
     "NaN neither equal nor never": (
         "tolerance.nan = 'yes'\n" + CASE + JUDGED,
