@@ -27,7 +27,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--output",
-        type=Path,
         metavar="DIR",
         help=f"write {MATRIX_FILE} and {EXPECTATIONS_FILE} to this folder (they are printed)",
     )
@@ -43,6 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Write or print the files, then the counts. Returns 0; raises `FaultsError` and `RetargetError`."""
     if arguments.suite is not None and (fault := name_fault(arguments.suite)):
         raise argparse.ArgumentError(None, f"argument --suite: {fault}")
+    if arguments.output == "":
+        raise argparse.ArgumentError(None, "argument --output: found an empty text, expected a folder")
     imported = _imported([_named(text) for text in arguments.config])
     files = {MATRIX_FILE: imported.matrix, EXPECTATIONS_FILE: imported.expectations}
     if arguments.suite is not None:
@@ -52,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.write("\n".join(told))
         sys.stderr.write(_counts(imported))
         return 0
-    _write(arguments.output, files, force=arguments.force)
+    _write(Path(arguments.output), files, force=arguments.force)
     sys.stdout.write(_counts(imported))
     return 0
 

@@ -15,12 +15,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .errors import Fault, did_you_mean
+from .references import is_glob
 
 __all__ = ["LISTS", "ConfigLists", "read_config_lists"]
 
@@ -46,6 +48,8 @@ def read_config_lists(file: Path) -> tuple[ConfigLists | None, tuple[Fault, ...]
     """Read one file. Returns None with the faults if there are any, each with its line."""
     try:
         text = file.read_bytes().decode("utf-8-sig")
+        if not text.strip():
+            return None, (_fault(file, 0, "", "found nothing in it, expected a config file"),)
         data = _parse(text)
     except OSError as error:
         return None, (_fault(file, 0, "", f"cannot be read: {error.strerror or error}; expected a config file"),)
@@ -138,18 +142,23 @@ def _list_faults(file: Path, text: str, key: str, value: object) -> Iterator[Fau
     if not isinstance(value, list):
         yield _fault(file, start, key, f"found {_sort(value)}, expected a list of strings")
         return
-    seen: set[str] = set()
+    seen: Counter[str] = Counter()
     for index, entry in enumerate(value):
         path = f"{key}[{index}]"
         if not isinstance(entry, str):
             yield _fault(file, start, path, f"found {_sort(entry)}, expected a string")
-        elif not entry.strip():
+            continue
+        if not entry.strip():
             yield _fault(file, start, path, "found an empty text, expected a flag or the name of a test")
-        elif key in LISTS and entry in seen:
-            line = _line(text, entry, 2, after=start) or start
-            yield _fault(file, line, path, f"found {entry!r} a second time, expected it once")
-        else:
-            seen.add(entry)
+        elif key in LISTS and is_glob(entry):
+            yield _fault(
+                file, _line(text, entry) or start, path, f"found {entry!r}, expected a test's name and no glob"
+            )
+        elif key in LISTS and seen[entry]:
+            line = _line(text, entry, seen[entry] + 1, after=start) or start
+            again = "a second time" if seen[entry] == 1 else "once more"
+            yield _fault(file, line, path, f"found {entry!r} {again}, expected it once")
+        seen[entry] += 1
 
 
 def _fault(file: Path, line: int, key_path: str, message: str) -> Fault:

@@ -235,6 +235,11 @@ EXPECTED_KEYS = f"config_name, iree_compile_flags, iree_run_module_flags, {', '.
             "cpu.json:14: expected_compile_failures[2]: found 'node/test_dft' a second time, expected it once",
         ),
         (
+            '["node/test_det"]',
+            '["node/test_*"]',
+            "cpu.json:8: skip_compile_tests[0]: found 'node/test_*', expected a test's name and no glob",
+        ),
+        (
             '"skip_run_tests"',
             '"skip_compile_tests"',
             "cpu.json:9: skip_compile_tests: found this key a second time, expected it once",
@@ -258,9 +263,14 @@ def test_faults_have_their_place(
 def test_all_faults_of_all_files_are_told_at_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "cpu.json").write_text("[]")
     (folder / "gpu.json").write_bytes(b"\xff")
-    assert main(["import-xfails", "cpu.json", "gpu.json", "none.json"]) == 1
+    (folder / "empty.json").write_text("\n")
+    (folder / "again.json").write_text(CPU.replace('"node/test_dft"', '"node/test_dft",\n' * 2 + '"node/test_dft"'))
+    assert main(["import-xfails", "cpu.json", "gpu.json", "none.json", "empty.json", "again.json"]) == 1
     assert capsys.readouterr().err.splitlines() == [
+        "again.json:14: expected_compile_failures[1]: found 'node/test_dft' a second time, expected it once",
+        "again.json:15: expected_compile_failures[2]: found 'node/test_dft' once more, expected it once",
         "cpu.json:1: found a list, expected an object with config_name and lists",
+        "empty.json: found nothing in it, expected a config file",
         "gpu.json: found the byte 0xff, expected UTF-8 text",
         "none.json: cannot be read: No such file or directory; expected a config file",
     ]
@@ -287,6 +297,12 @@ def test_two_configs_of_one_name_are_a_fault_that_says_how_to_rename_one(
         "gpu.json: config_name: found the name 'cpu-llvm-sync', which cpu.json gives its config too; "
         "expected another one: NAME=gpu.json gives it\n"
     )
+
+
+def test_an_empty_output_is_no_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import-xfails", "cpu.json", "--output", ""]) == 2
+    assert capsys.readouterr().err == "retarget: argument --output: found an empty text, expected a folder\n"
+    assert not (folder / "matrix.toml").exists()
 
 
 def test_a_suite_needs_a_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
