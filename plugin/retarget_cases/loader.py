@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,10 +41,8 @@ class CasesLoader:
         sources = [source for source in srcs if not source.name.endswith(SUFFIX)]
         for source in sources:
             cases = cases_file_of(source)
-            if not cases.is_file():
-                near = did_you_mean(cases.name, (path.name for path in source.parent.glob(f"*{SUFFIX}")))
-                message = f"found no cases file {cases.name!r} beside the module, expected one{near}"
-                faults.append(Fault(file=source, line=0, key_path="", message=message))
+            if not cases.is_file() or (cases.is_symlink() and not cases.resolve().is_relative_to(folder.resolve())):
+                faults.append(_without_cases(source, cases))
                 continue
             try:
                 read_cases_file(cases, folder)
@@ -132,6 +131,17 @@ def _names(cases: Sequence[WrittenCase], functions: Sequence[FunctionInfo]) -> S
             taken.add(name)
         names.append(name)
     return names
+
+
+def _without_cases(source: Path, cases: Path) -> Fault:
+    """Return the fault of a module whose cases file cannot be one."""
+    file, message = cases, "found no regular file, expected the cases of the module beside it"
+    if cases.is_file():
+        message = f"found a link to {str(cases.resolve())!r}, expected a file in the suite's folder: copy it there"
+    elif not os.path.lexists(cases):
+        near = did_you_mean(cases.name, (path.name for path in source.parent.glob(f"*{SUFFIX}")))
+        file, message = source, f"found no cases file {cases.name!r} beside the module, expected one{near}"
+    return Fault(file=file, line=0, key_path="", message=message)
 
 
 def _without_module(sources: Iterable[Path]) -> Iterable[Fault]:

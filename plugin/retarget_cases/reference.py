@@ -6,6 +6,7 @@ and its folder is not put on the path of imports.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
 import linecache
@@ -55,7 +56,8 @@ class References:
             msg = f"{display_path(path)} has no function {function!r}; it has: {listed}{did_you_mean(function, known)}"
             raise RetargetError(msg)
         try:
-            returned = called(*(_read_only(array) for array in inputs))
+            with contextlib.chdir(Path.cwd()):  # the messages about what follows are made in this folder
+                returned = called(*(_read_only(array) for array in inputs))
         except (Exception, SystemExit) as error:
             raise _failed(error, path, f"{function} raised") from error
         if returned is None:

@@ -128,6 +128,9 @@ def _module_of(flagfile: Path, folder: Path, beside: dict[Path, tuple[Path, ...]
         beside[flagfile.parent] = _programs(flagfile.parent)
     found = beside[flagfile.parent]
     if len(found) == 1:
+        if found[0].is_symlink() and not found[0].resolve().is_relative_to(folder.resolve()):
+            msg = f"found the module {found[0].name} beside it, which links to {str(found[0].resolve())!r}"
+            raise FaultsError([whole.fault(f"{msg}; expected a file in the suite's folder: copy it there")])
         return found[0]
     names = ", ".join(path.name for path in found)
     if not found:

@@ -87,6 +87,21 @@ def test_modules_may_be_of_any_sort(folder: Path) -> None:
     assert [found.name for found in CasesLoader().find_modules(folder, [folder / "a.wat"])] == ["a"]
 
 
+def test_what_is_no_file_of_the_suite_is_no_cases_file(folder: Path) -> None:
+    (folder.parent / "out.cases.toml").write_text(PLAIN)
+    for name in ("folder", "loop", "out"):
+        (folder / f"{name}.mlir").touch()
+    (folder / "folder.cases.toml").mkdir()
+    (folder / "loop.cases.toml").symlink_to("loop.cases.toml")
+    (folder / "out.cases.toml").symlink_to(folder.parent / "out.cases.toml")
+    assert faults(folder, "folder.mlir", "loop.mlir", "out.mlir") == [
+        "suite/folder.cases.toml: found no regular file, expected the cases of the module beside it",
+        "suite/loop.cases.toml: found no regular file, expected the cases of the module beside it",
+        f"suite/out.cases.toml: found a link to '{folder.parent / 'out.cases.toml'}', "
+        "expected a file in the suite's folder: copy it there",
+    ]
+
+
 # ---------------------------------------------------------------- configs to agree with
 
 
@@ -286,6 +301,13 @@ def test_a_reference_computes_what_is_expected_and_leaves_nothing_behind(folder:
     assert expected.tolist() == [2, 4]
     assert expected.dtype == np.float32
     assert not (folder / "__pycache__").exists()
+
+
+def test_a_reference_leaves_the_current_folder_as_it_was(folder: Path) -> None:
+    (folder / "ref.py").write_text("import os\ndef f(x):\n    os.chdir('/')\n    return x\n")
+    (case,) = load(folder, "[[case]]\ninputs = [[1, 2]]\nreference = 'ref.py:f'\n", F)
+    read(case)
+    assert Path.cwd() == folder.parent
 
 
 def test_a_reference_may_return_any_byte_order(folder: Path) -> None:

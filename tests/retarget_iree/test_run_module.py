@@ -96,6 +96,20 @@ def test_faults_of_values_do_not_keep_modules_from_being_found() -> None:
     assert found({"m.mlir": "", "f.txt": "nonsense\n--input=4xf32=1 2"}) == [("m", "m.mlir", ["f.txt"])]
 
 
+def test_a_module_that_links_out_of_the_suites_folder_is_a_fault(tmp_path: Path) -> None:
+    (tmp_path / "model.mlir").touch()
+    folder = tmp_path / "suite"
+    folder.mkdir()
+    (folder / "model.mlir").symlink_to(tmp_path / "model.mlir")
+    (folder / "f.txt").touch()
+    with pytest.raises(FaultsError) as caught:
+        LOADER.find_modules(folder, [folder / "f.txt"])
+    assert str(caught.value) == (
+        f"suite/f.txt: found the module model.mlir beside it, which links to '{tmp_path}/model.mlir'; "
+        "expected a file in the suite's folder: copy it there"
+    )
+
+
 def test_every_flagfile_whose_module_is_not_there_is_told_at_once(tmp_path: Path) -> None:
     files = {
         "none/f.txt": "",
