@@ -49,8 +49,8 @@ COMPARED = 10
 COMPARING_SECONDS = 30.0
 """After that time no more outputs are compared."""
 
-NAMED = 6
-"""How many targets a command names; for more it names their module's suite."""
+NAMED = 3
+"""How many targets a command names; for more it names their module."""
 
 _Key = tuple[str, str]
 """A suite's node id and the name of a module."""
@@ -152,11 +152,21 @@ class Attribution:
         if (passing := reference(failed.seen, others)) is not None:
             blocks.append(comparer.told(module, failed, passing))
         if left := unrun(others):
-            suite = f"{display_path(failed.suite_file)}::{module[0].rpartition('::')[2]}"
-            words = [f"{suite}::{name}" for name in left] if len(left) <= NAMED else [suite]
             options = _options(self._config.getoption("retarget_extension") or ())
-            blocks.append(f"to run what has not run: {shlex.join(['pytest', *options, *words])}")
+            words, whole = self._to_run(module, failed, left)
+            what = "all of them" if whole else "what has not run"
+            blocks.append(f"to run {what}: {shlex.join(['pytest', *options, *words])}")
         return Told(conclusion=concluded, title=SECTION, section="\n\n".join(block for block in blocks if block))
+
+    @staticmethod
+    def _to_run(module: _Key, failed: _Failed, left: Sequence[str]) -> tuple[list[str], bool]:
+        """What pytest is to be given to run what is left; and whether that is all of the module."""
+        suite = f"{display_path(failed.suite_file)}::{module[0].rpartition('::')[2]}"
+        if len(left) <= NAMED:
+            return [f"{suite}::{name}" for name in left], False
+        if failed.module_file:
+            return [display_path(Path(failed.module_file))], True
+        return [suite, "-k", f"{module[1]}_"], True
 
 
 def _account(item: RunItem, report: pytest.TestReport, error: BaseException | None) -> dict[str, object]:

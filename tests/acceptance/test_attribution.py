@@ -193,10 +193,17 @@ def test_nothing_is_said_of_what_did_not_run_but_how_to_run_it(project: Project)
     result.assert_outcomes(failed=1)
     lines = told(block(result, "twice: m_bad_one"))
     assert lines[0] == "Nothing is pointed to: nothing else has run this module."
-    command = next(line for line in lines if line.startswith("to run what has not run: pytest "))
-    assert command.count("suites/suite.toml::twice::m_") == 5
-    again = project.run(*command.removeprefix("to run what has not run: pytest ").split())
-    again.assert_outcomes(passed=5)
+    command = next(line for line in lines if line.startswith("to run "))
+    assert command == "to run all of them: pytest --retarget-extension faulty suites/m.mlir"
+    again = project.run(*command.removeprefix("to run all of them: pytest ").split())
+    again.assert_outcomes(passed=8, failed=1)
+    most = project.run(*RUN, *(f"suites/suite.toml::twice::m_{name}" for name in ("bad_one", "good_one", "other_one")))
+    command = next(line for line in told(block(most, "twice: m_bad_one")) if line.startswith("to run "))
+    assert command == (
+        "to run what has not run: pytest --retarget-extension faulty suites/suite.toml::twice::m_good_two "
+        "suites/suite.toml::twice::m_bad_two suites/suite.toml::twice::m_other_two"
+    )
+    project.run(*command.removeprefix("to run what has not run: pytest ").split()).assert_outcomes(passed=3)
 
 
 def test_skipped_and_expected_failures_are_told_as_such(project: Project) -> None:
