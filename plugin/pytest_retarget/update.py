@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from retarget.declarations import DeclarationLoader, discover
-from retarget.errors import RetargetError, display_path
+from retarget.errors import FaultsError, RetargetError, display_path
 from retarget.expansion import compile_target_name, expand
 from retarget.expectations_faults import expired_faults
 from retarget.expectations_files import Rewritten, diff, put_in_place, rewritten
@@ -117,6 +117,8 @@ class UpdateExpectations:
         except RetargetError as error:
             for line in str(error).splitlines():
                 self._say(line, red=True)
+            if isinstance(error, FaultsError):
+                self._say("expectations: nothing was written, because of these faults", yellow=True)
             self._fail(session)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:

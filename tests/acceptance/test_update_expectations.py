@@ -187,6 +187,18 @@ def test_a_read_only_file_is_an_error_and_stays(project: Project) -> None:
     assert (project.path / FILE).read_text() == "# mine\n"
 
 
+def test_faults_of_a_suite_that_a_rule_serves_are_told_and_nothing_is_written(project: Project) -> None:
+    project.doubles(a="f: pass")
+    text = '[[expectation]]\nmatch = "a"\nstage = "compare"\nreason = "known"\n'
+    project.write({"expectations.toml": text, "more/suite.toml": ""})
+    result = project.run(*UPDATE, "--continue-on-collection-errors")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    fault, told = section(result, "expectations")
+    assert fault == "more/suite.toml: found no [[module_test_suite]], expected one"
+    assert told == "expectations: nothing was written, because of these faults"
+    assert (project.path / "expectations.toml").read_text() == text
+
+
 @pytest.mark.parametrize("option", ["--retarget-ignore-expectations", "--runxfail"])
 def test_what_is_ignored_cannot_be_updated(project: Project, option: str) -> None:
     project.doubles(a="f: pass")
