@@ -11,6 +11,7 @@ from .keypaths import KeyPath, Problem, format_key_path
 from .model import Expectation, Origin
 from .schema import OUTCOMES, STAGES, ExpectationTable
 from .selection import ExpressionError, terms
+from .signatures import TIMEOUT
 
 __all__ = ["build_expectations", "foreign_problems"]
 
@@ -70,6 +71,9 @@ def _problems(table: ExpectationTable, path: KeyPath) -> Iterable[Problem]:
             if getattr(table, key):
                 hint = 'when = "run" skips run targets alone' if key == "stage" else "nothing is tried"
                 yield Problem((*path, key), f'found {key} with outcome "skip", expected none: {hint}')
+    if table.stage == [TIMEOUT] and table.signature.strip():
+        message = 'found signature with stage "timeout", expected none: what runs out of time gives no diagnostic'
+        yield Problem((*path, "signature"), message)
     if table.outcome == "flaky" and table.retries is None:
         yield Problem((*path, "retries"), "found no retries, expected how often a flaky target is tried again")
     if table.outcome != "flaky" and table.retries is not None:
