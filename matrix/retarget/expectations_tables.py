@@ -63,6 +63,19 @@ def _problems(table: ExpectationTable, path: KeyPath) -> Iterable[Problem]:
             yield Problem((*path, "stage", index), fault)
     if fault := word_fault(table.outcome, OUTCOMES):
         yield Problem((*path, "outcome"), fault)
+    yield from _outcome_problems(table, path)
+    if not table.reason.strip():
+        yield Problem((*path, "reason"), "found no reason, expected why the targets fail")
+    if "\n" in table.signature.strip():
+        yield Problem((*path, "signature"), "found several lines, expected the first diagnostic, which is one line")
+    try:
+        terms(table.when)
+    except ExpressionError as error:
+        yield Problem((*path, "when"), f"found {table.when!r}: {error.fault}")
+
+
+def _outcome_problems(table: ExpectationTable, path: KeyPath) -> Iterable[Problem]:
+    """Yield what does not go together of stages, signature, outcome and retries."""
     if not table.stage and table.outcome != "skip":
         expected = f"expected where the targets fail: one or some of {', '.join(STAGES)}"
         yield Problem((*path, "stage"), f"found no stage, {expected}")
@@ -79,14 +92,6 @@ def _problems(table: ExpectationTable, path: KeyPath) -> Iterable[Problem]:
     if table.outcome != "flaky" and table.retries is not None:
         message = f'found retries with outcome "{table.outcome}", expected it with outcome = "flaky" only'
         yield Problem((*path, "retries"), message)
-    if not table.reason.strip():
-        yield Problem((*path, "reason"), "found no reason, expected why the targets fail")
-    if "\n" in table.signature.strip():
-        yield Problem((*path, "signature"), "found several lines, expected the first diagnostic, which is one line")
-    try:
-        terms(table.when)
-    except ExpressionError as error:
-        yield Problem((*path, "when"), f"found {table.when!r}: {error.fault}")
 
 
 def _repeated(words: Sequence[str], path: KeyPath) -> Iterable[Problem]:

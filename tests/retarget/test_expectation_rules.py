@@ -194,8 +194,8 @@ def test_a_rule_holds_what_its_table_says(write: Write) -> None:
         ),
         (
             'match = "a"; stage = "timeout"; signature = "x"',
-            'expectation[0].signature: found signature with stage "timeout", expected none: what runs out of time gives no '
-            "diagnostic",
+            'expectation[0].signature: found signature with stage "timeout", expected none: what runs out of time '
+            "gives no diagnostic",
         ),
         ("match = []", "expectation[0].match: found an empty array, expected"),
     ],
