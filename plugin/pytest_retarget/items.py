@@ -187,7 +187,9 @@ class MatrixItem(Standing):
             self.services.compile_again(self.compile_target)
             outcome = self._compiled()
 
-        tried = attempts(self.compile_rule, once, again)
+        tried = self.services.exhausted.get(self.compile_id) or attempts(self.compile_rule, once, again)
+        if tried.before and tried.error is not None:
+            self.services.exhausted[self.compile_id] = tried
         self.compile_key = outcome.key
         self.note("compile_key", outcome.key)
         self.note("reused", str(outcome.reused).lower())

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from retarget.build.service import BuildService
     from retarget.run.service import RunService
 
+    from .expected import Attempts
     from .items import MatrixItem
 
 __all__ = ["SERVICES", "Services", "compiles_at_a_time"]
@@ -65,6 +66,8 @@ class Services:
         )
         self.places = Places()
         self.selected_compiles: frozenset[str] = frozenset()
+        self.exhausted: dict[str, Attempts] = {}
+        """Flaky compiles that failed at every attempt, by their node ids: they are not tried for each run target."""
         self._processes = processes
         self._progress = progress
         self._build: BuildService | None = None

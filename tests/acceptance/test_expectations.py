@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from acceptance_support import CPU, DIFFERS, GOOD, REFUSED, Project, section, suite
+from acceptance_support import CPU, DIFFERS, DOUBLE, GOOD, REFUSED, Project, section, suite
 from acceptance_support import block as framed_block
 
 SUITE = "suites/suite.toml"
@@ -246,6 +246,24 @@ def test_a_flaky_target_out_of_retries_fails_with_each_attempt(project: Project)
         "flaky by   suites/expectations.toml:1: known",
     ]
     assert "to reproduce this by hand:" in lines
+
+
+@pytest.mark.parametrize("selection", [(), ("-m", "run")], ids=["all", "run"])
+def test_a_flaky_compile_out_of_retries_is_not_tried_again_for_each_run_target(
+    project: Project, selection: tuple[str, ...]
+) -> None:
+    project.doubles(a="compile: fail-9\nf: pass")
+    second = '[[runtime_config]]\nname = "dr2"\ndriver = "double-device"\n'
+    project.write({"matrix.toml": DOUBLE.replace('["dr"]', '["dr", "dr2"]') + "\n" + second})
+    expecting(project, rule("a", "compile", outcome="flaky", retries=2))
+    result = project.run(*DOUBLES, *selection)
+    assert (project.path / "suites/a.mlir.count").read_text() == "3"
+    failed = ["a_dc_dr", "a_dc_dr2"] if selection else ["a_dc"]
+    for name in failed:
+        assert block(result, f"twice: {name}")[0].startswith(
+            "failed at each of 3 attempts: compile: error: cannot fold"
+        )
+    result.stdout.fnmatch_lines([f"*{len(failed)} failed*"])
 
 
 def test_a_flaky_target_that_fails_otherwise_is_not_tried_again(project: Project) -> None:
