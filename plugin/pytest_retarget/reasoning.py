@@ -17,8 +17,9 @@ __all__ = ["CaseSeen", "Seen", "conclusion", "listing", "reference", "unrun"]
 
 PASSED = frozenset({"passed", "flaky", "xpassed"})
 FAILED = frozenset({"failed", "xfailed"})
+LOAD = "load"
 COMPARE = "compare"
-"""The stage at which values differ."""
+"""The stages at which data is read, and values differ."""
 
 _SHOWN = 12
 """How many targets are listed; the others are counted."""
@@ -148,8 +149,9 @@ def _points_to_compiler(failing: Seen, compiler: str, same: _Group, cross: _Grou
     fails = f"its artifact fails {'alike on' if alike else 'on'} every runtime config it ran on"
     fails += "" if alike else ", though not alike"
     if not cross.ran:
-        data = ", or to the data of its cases" if failing.stage == "load" and alike else ""
-        return f"This points to {compiler}{data}: {fails}. No other compiler config has run {what}."
+        is_data = failing.stage == LOAD and alike
+        module = "the data of its cases" if is_data else "the module and what it expects"
+        return f"This points to {compiler} or to {module}: {fails}, and no other compiler config has run {what}."
     if not cross.failing:
         return f"This points to {compiler}: {fails}, and what {_compilers(cross.passing)} made of this module passes."
     if cross.passing:

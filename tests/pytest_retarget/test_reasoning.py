@@ -60,8 +60,8 @@ FAILING = seen("a/r", "failed", **COMPARE)
         ),
         (
             [seen("a/s", "failed", **COMPARE)],
-            "This points to compiler config a: its artifact fails alike on every runtime config it ran on. No other "
-            "compiler config has run this module.",
+            "This points to compiler config a or to the module and what it expects: its artifact fails alike on every "
+            "runtime config it ran on, and no other compiler config has run this module.",
         ),
         (
             [seen("a/s", "xfailed", **COMPARE), seen("b/r", "passed"), seen("c/r", "passed")],
@@ -159,8 +159,8 @@ def test_a_failure_points_to_what_the_outcomes_allow(others: list[Seen], expecte
 def test_what_cannot_be_loaded_anywhere_may_be_the_data() -> None:
     load = {"stage": "load", "signature": "data file … does not exist", "summary": "a.txt:1:1: …"}
     assert conclusion(seen("a/r", "failed", **load), [seen("a/s", "failed", **load)]) == (
-        "This points to compiler config a, or to the data of its cases: its artifact fails alike on every runtime "
-        "config it ran on. No other compiler config has run this module."
+        "This points to compiler config a or to the data of its cases: its artifact fails alike on every runtime "
+        "config it ran on, and no other compiler config has run this module."
     )
 
 
