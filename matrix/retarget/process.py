@@ -231,7 +231,9 @@ class Worker:
                 timeout=START_LIMIT,
             )
         except WorkerDiedError as error:
-            reason = first_line("\n".join(reversed(error.output.splitlines())), "it printed nothing")
+            lines = [line for line in reversed(error.output.splitlines()) if line.strip()]
+            named = [line for line in lines if "error:" in line.lower()]  # a stack may follow it
+            reason = first_line("\n".join(named or lines), "it printed nothing")
             msg = f"a worker process ended while it started ({error.cause}): {reason}"
             raise RetargetError(msg) from None
         except WorkerTimeoutError:

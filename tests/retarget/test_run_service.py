@@ -287,6 +287,15 @@ def test_a_device_that_cannot_be_opened_is_an_error_and_given_up_after_two_attem
     assert opened(log) == 2
 
 
+def test_an_environment_in_which_no_process_starts_is_named(service: RunService) -> None:
+    with pytest.raises(RetargetError) as caught:
+        service.devices(runtime_config(env=(("PYTHONHOME", "/nowhere"),)))
+    assert str(caught.value).startswith(
+        "runtime config 'host-double', which sets PYTHONHOME: a worker process ended while it started (exit status 1): "
+    )
+    assert str(caught.value).endswith("No module named 'encodings'")
+
+
 def test_opening_that_hangs_is_an_error(tmp_path: Path, log: Path) -> None:
     with (
         RunService(extensions=EXTENSIONS, default_timeout=30, open_timeout=0.4, lease_folder=tmp_path) as service,

@@ -118,12 +118,19 @@ class Runner:
         config = self._config
         if config.run_under:
             _expect_command(config)
-        self._worker = Worker(
-            spawner=self._spawner,
-            extensions=self._extensions,
-            env=config.env,
-            starts_processes=bool(config.run_under),
-        )
+        try:
+            self._worker = Worker(
+                spawner=self._spawner,
+                extensions=self._extensions,
+                env=config.env,
+                starts_processes=bool(config.run_under),
+            )
+        except RetargetError as error:
+            if not config.env:
+                raise
+            names = ", ".join(name for name, _ in config.env)
+            msg = f"runtime config {config.name!r}, which sets {names}: {error}"
+            raise RetargetError(msg) from error
         if config.run_under:
             return ()
         where = f"runtime config {config.name!r}: driver {config.driver!r}"
