@@ -17,6 +17,9 @@ barrier.
 A statement or loop that reads and writes the same memory, and in which nothing depends on a dimension of the local id,
 does the same work several times over. In step that is once; out of step sums would count it twice. Only the work-item
 with 0 in that dimension stores.
+
+Two `if`s of one condition that stand next to each other become one. IREE writes such pairs, the second reading what the
+first has put into workgroup memory, and PoCL 3.0 compiles some of them wrongly.
 """
 
 from __future__ import annotations
@@ -320,6 +323,27 @@ def _tree(lines: Iterable[Line]) -> list[Line | _Block]:
     return stack[0][1]
 
 
+def _joined(nodes: Iterable[Line | _Block], fixed: Mapping[str, str]) -> list[Line | _Block]:
+    """Join neighbouring `if`s of one condition; `fixed` names what does not change."""
+    joined: list[Line | _Block] = []
+    for node in nodes:
+        block = node if isinstance(node, Line) else _Block(node.head, _joined(node.body, fixed), node.tail)
+        before = joined[-1] if joined else None
+        condition = None if isinstance(block, Line) else _CONDITION.fullmatch(block.head.text)
+        if (
+            isinstance(block, _Block)
+            and isinstance(before, _Block)
+            and condition is not None
+            and condition["name"] in fixed
+            and before.head.text == block.head.text
+            and before.tail.text == "}"
+        ):
+            joined[-1] = _Block(before.head, _joined((*before.body, *block.body), fixed), block.tail)
+        else:
+            joined.append(block)
+    return joined
+
+
 def _flat(nodes: Iterable[Line | _Block]) -> Iterator[Line]:
     for node in nodes:
         if isinstance(node, Line):
@@ -350,6 +374,7 @@ def with_barriers(
     used = everything.read.keys() & everything.written.keys()
     if not used or not kernel.values.wide or any(line.text == "return;" for line in lines):
         return list(lines)
+    tree = _joined(tree, kernel.values.definitions)
     kernel = replace(kernel, memories={name: memory for name, memory in memories.items() if memory in used}, _seen={})
     parted: list[Line] = []
     defined: dict[str, Line] = {}

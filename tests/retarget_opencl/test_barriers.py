@@ -140,6 +140,51 @@ def test_a_result_that_is_only_written_needs_none() -> None:
     assert parted(text) == text
 
 
+def test_neighbouring_ifs_of_one_condition_become_one() -> None:
+    text = f"""{ID}c := id < 4
+if (c) {{
+    sums[id] = 1u;
+    if (c) {{
+        tops[id] = 1u;
+    }}
+}}
+if (c) {{
+    if (c) {{
+        v1 := tops[id]
+    }}
+    v2 := sums[id]
+}} else {{
+    v3 := 1u
+}}"""
+    assert (
+        parted(text)
+        == f"""{ID}c := id < 4
+if (c) {{
+    sums[id] = 1u;
+    if (c) {{
+        tops[id] = 1u;
+        v1 := tops[id]
+    }}
+    v2 := sums[id]
+}} else {{
+    v3 := 1u
+}}"""
+    )
+
+
+@pytest.mark.parametrize(
+    "between", ["}\nv9 := 1u\nif (c) {", "}\nif (!c) {", "} else {\n    v9 := 1u\n}\nif (c) {", "}\nif (i) {"]
+)
+def test_other_ifs_stay_apart(between: str) -> None:
+    text = f"{ID}c := id < 4\nif (c) {{\n    sums[id] = 1u;\n{between}\n    v2 := sums[id]\n}}"
+    assert parted(text) == text
+
+
+def test_ifs_whose_condition_changes_stay_apart() -> None:
+    text = f"{ID}if (i) {{\n    sums[id] = 1u;\n    i = 0;\n}}\nif (i) {{\n    v2 := sums[id]\n}}"
+    assert parted(text) == text
+
+
 SUM = """\
 for (;;) {
     v1 := sums[i]
