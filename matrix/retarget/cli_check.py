@@ -97,7 +97,8 @@ def _judged(suite: Suite, targets: Sequence[Target], registry: Registry, ledger:
         assignment = RuleBook(suite.expectations, checks_artifacts=checks).assign(targets)
         ledger.add(suite, assignment, targets)
         yield from contradiction_faults(assignment.contradictions)
-    ledger.collected(suite.origin.file, suite)
+    if not registry.unknown(suite):
+        ledger.collected(suite.origin.file, suite)
 
 
 def _unknown(loader: DeclarationLoader, suites: Iterable[Suite], registry: Registry) -> Iterable[Fault]:

@@ -46,7 +46,7 @@ class Ledger:
             self._tags.update(dict.fromkeys(tags))
 
     def collected(self, path: Path, suite: Suite) -> None:
-        """Enter that a suite of the file `path` was seen as a whole."""
+        """Enter that a suite of the file `path` was seen as a whole, with all the words of its targets."""
         self._collected.setdefault(path, set()).add(suite.name)
 
     def use(self, rules: Iterable[Expectation]) -> None:

@@ -20,7 +20,7 @@ import pluggy
 
 from .errors import RetargetError, did_you_mean
 from .extension import ENTRY_POINT_GROUP, PROJECT, CaseLoader, Compiler, Driver, HookSpecs
-from .model import CompilerConfig, RuntimeConfig
+from .model import CompilerConfig, RuntimeConfig, Suite
 from .names import tag_fault
 
 __all__ = ["EXTENSIONS_VARIABLE", "Registry", "load_extensions", "registry_of"]
@@ -75,6 +75,23 @@ class Registry:
     def case_loader(self, kind: str) -> CaseLoader:
         """Return the case loader of a kind. Raises `RetargetError` that names those there are."""
         return _found(self.case_loaders, "case loader", kind)
+
+    def unknown(self, suite: Suite) -> tuple[str, ...]:
+        """Return what is to be said of compilers, drivers and the kind of a suite that no extension brought.
+
+        The words that such a one would derive for its targets are not known then, nor is how they fail.
+        """
+        compilers = {config.compiler for target in suite.targets for config in target.compilers}
+        drivers = {config.driver for target in suite.targets for config in target.runtimes}
+        asked: list[tuple[Callable[[str], object], str]] = [(self.compiler, name) for name in sorted(compilers)]
+        asked += [(self.driver, name) for name in sorted(drivers)]
+        found = []
+        for find, name in (*asked, (self.case_loader, suite.kind)):
+            try:
+                find(name)
+            except RetargetError as error:
+                found.append(str(error))
+        return tuple(found)
 
     def compiler_tags(self, config: CompilerConfig) -> tuple[str, ...]:
         """Return the words that the config's compiler derives from it; none if there is no such compiler.

@@ -217,7 +217,7 @@ class SuiteCollector(pytest.Collector):
         found = declared(self.config)
         targets = found.targets(self.suite, self.path)
         assigned = found.assignment(self.suite, targets, self.path)
-        if self._only is None:
+        if self._only is None and not found.registry.unknown(self.suite):
             found.ledger.collected(self.path, self.suite)
         found.marks.register(targets)
         prefix = self.nodeid + "::"

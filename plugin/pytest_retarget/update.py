@@ -144,6 +144,9 @@ class UpdateExpectations:
 
         registry = declared(self._config).registry
         suites = _suites(self._files, registry)
+        if unknown := dict.fromkeys(text for one in suites for text in registry.unknown(one.suite)):
+            msg = "\n".join([*unknown, "expectations: nothing was written, because without these nothing can be told"])
+            raise RetargetError(msg)
         update = plan_update(suites, {**self._compiled, **self._seen}, day=today())
         files = rewritten(update.edits)
         for file in files:

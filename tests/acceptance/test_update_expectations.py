@@ -199,6 +199,26 @@ def test_faults_of_a_suite_that_a_rule_serves_are_told_and_nothing_is_written(pr
     assert (project.path / "expectations.toml").read_text() == text
 
 
+def test_words_of_an_extension_that_was_not_asked_for_are_neither_taken_out_nor_called_unknown(
+    project: Project,
+) -> None:
+    project.doubles(a="f: differ")
+    text = '[[expectation]]\nmatch = "a"\nwhen = "double-hal"\nstage = "compare"\nreason = "known"\n'
+    project.write({FILE: text})
+    assert project.run(*DOUBLES).ret == 0
+    result = project.run("--retarget-update-expectations")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    *unknown, told = section(result, "expectations")
+    assert [line.partition(", expected")[0] for line in unknown] == [
+        "found the compiler 'double'",
+        "found the driver 'double-device'",
+        "found the case loader 'double'",
+    ]
+    assert told == "expectations: nothing was written, because without these nothing can be told"
+    assert (project.path / FILE).read_text() == text
+    project.run().stdout.no_fnmatch_line("*which no target has as a tag*")
+
+
 @pytest.mark.parametrize("option", ["--retarget-ignore-expectations", "--runxfail"])
 def test_what_is_ignored_cannot_be_updated(project: Project, option: str) -> None:
     project.doubles(a="f: pass")
