@@ -218,6 +218,8 @@ class _Folder:
             return f"found {relative!r}, which links to {real!r}; expected a file below this file's folder"
         if not os.path.exists(path):  # noqa: PTH110  called for each source
             return f"found {relative!r}, a link to nothing; expected a file"
+        if not os.path.isfile(path):  # noqa: PTH113  as above
+            return f"found {relative!r}, which is no regular file; expected one"
         bad = _NOT_IN_MODULE_NAMES.search(relative)
         if bad:
             expected = "expected a file name without blanks and : * ? [ ] \\, because it becomes the name of targets"

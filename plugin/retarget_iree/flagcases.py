@@ -54,11 +54,13 @@ def find_modules(folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
 
 
 def data_faults(module: Module, folder: Path) -> Sequence[Fault]:
-    """Return the faults of a module's flagfiles; their data files are looked at when a case is run."""
+    """Return the faults of a module's flagfiles and of the data that they name."""
+    from .flagdata import data_faults as faults_of_data  # imports NumPy
+
     faults: list[Fault] = []
     for path in module.data:
         try:
-            load_flagfile(path, folder)
+            faults += faults_of_data(load_flagfile(path, folder), folder)
         except FaultsError as error:
             faults += error.faults
     return faults

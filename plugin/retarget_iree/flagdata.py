@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
-__all__ = ["read_case"]
+__all__ = ["data_faults", "read_case"]
 
 _TENSOR = re.compile(r"tensor<(?P<sizes>(?:(?:\d+|\?)x)*)[^x,][^,]*(?:,.*)?>", re.DOTALL)
 _DEMOTED = {("float64", "float32"): "f64-to-f32", ("int64", "int32"): "i64-to-i32"}
@@ -51,32 +51,59 @@ def read_case(file: FlagFile, function: FunctionInfo, folder: Path) -> CaseData:
     )
 
 
+def data_faults(file: FlagFile, folder: Path) -> list[Fault]:
+    """Return what is wrong with the data that a flagfile names, as far as it shows without the function's signature.
+
+    Paths are as in `read_case`.
+    """
+    faults: list[Fault] = []
+    function = FunctionInfo(name="the function" if file.function is None else file.function.text, arguments=None)
+    for values, signature in (
+        (file.inputs, _Signature.arguments(function, is_seen=False)),
+        (file.expected or (), _Signature.results(function, is_seen=False)),
+    ):
+        _read(file, [value for value in values if value.path], signature, folder, faults)
+    files = DataFiles(folder=folder, base=file.path.parent)
+    for parameters in file.parameters:
+        try:
+            files.large_path(parameters.path.text)
+        except RetargetError as error:
+            faults.append(parameters.path.place.fault(str(error)))
+    return faults
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Signature:
-    """One side of a function: how many values of which types, None and empty where the artifact does not say."""
+    """One side of a function: how many values of which types, None and empty where the artifact does not say.
+
+    `is_seen` tells whether there is an artifact that could.
+    """
 
     function: str
     noun: str
     written: str
     count: int | None
     types: tuple[str, ...]
+    is_seen: bool
 
     @classmethod
-    def arguments(cls, function: FunctionInfo) -> _Signature:
+    def arguments(cls, function: FunctionInfo, *, is_seen: bool = True) -> _Signature:
         return cls(
             function=function.name,
             noun="argument",
             written="--input",
             count=function.arguments,
             types=function.argument_types,
+            is_seen=is_seen,
         )
 
     @classmethod
-    def results(cls, function: FunctionInfo) -> _Signature:
+    def results(cls, function: FunctionInfo, *, is_seen: bool = True) -> _Signature:
         types = function.result_types
         # An artifact that says what the function takes says what it returns.
         count = len(types) if types or function.argument_types else None
-        return cls(function=function.name, noun="result", written="--expected_output", count=count, types=types)
+        written = "--expected_output"
+        return cls(function=function.name, noun="result", written=written, count=count, types=types, is_seen=is_seen)
 
     def type(self, index: int) -> str:
         return self.types[index] if index < len(self.types) else ""
@@ -259,7 +286,7 @@ def _fitting(array: Array, signature: _Signature, index: int, place: Place) -> A
                 f"{_demoted(array.dtype, dtype)}"
             )
             raise FaultyError(place.fault(msg))
-    elif array.dtype.type is np.void:
+    elif array.dtype.type is np.void and signature.is_seen:
         msg = (
             f"found elements of {array.dtype.itemsize} bytes without a type, and the module does not say which it takes"
         )

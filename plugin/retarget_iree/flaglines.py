@@ -7,6 +7,7 @@ other in a circle.
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,7 +40,10 @@ def read_text(path: Path) -> str:
     """Return a flagfile's text. Raises `FaultsError` for one that cannot be read or is not text."""
     whole = Place(file=path, line=0, column=0)
     try:
-        size = path.stat().st_size
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise FaultsError([whole.fault("found no regular file, expected a flagfile of iree-run-module")])
+        size = status.st_size
         if size > _MAX_TEXT:
             msg = f"found a flagfile of {size} bytes, expected at most {_MAX_TEXT}; keep values in .npy or .bin files"
             raise FaultsError([whole.fault(msg)])

@@ -36,7 +36,7 @@ class RunModuleCaseLoader:
         return flagcases.find_modules(folder, srcs)
 
     def data_faults(self, module: Module, suite: Suite) -> Sequence[Fault]:
-        """Return the faults of a module's flagfiles; their data files are looked at when a case is run."""
+        """Return the faults of a module's flagfiles and of the data that they name."""
         from . import flagcases
 
         return flagcases.data_faults(module, suite.folder)

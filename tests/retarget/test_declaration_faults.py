@@ -422,6 +422,13 @@ def test_a_link_to_nothing_is_a_fault(folder: Path) -> None:
     ]
 
 
+def test_a_pipe_is_a_fault(folder: Path) -> None:
+    os.mkfifo(folder / "pipe.mlir")
+    assert faults_of(folder, GOOD) == [
+        "suite.toml:13: module_test_suite[0].srcs[0]: found 'pipe.mlir', which is no regular file; expected one"
+    ]
+
+
 def test_a_file_name_that_no_target_can_bear_is_a_fault(folder: Path) -> None:
     (folder / "a b.mlir").touch()
     assert faults_of(folder, GOOD) == [

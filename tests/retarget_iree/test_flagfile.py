@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import os
 from pathlib import Path
 
 import pytest
@@ -254,6 +255,10 @@ def test_a_file_that_is_no_text_or_too_long_is_told(tmp_path: Path, monkeypatch:
         with pytest.raises(FaultsError) as caught:
             read_text(path)
         assert str(caught.value) == f"{path.name}: {message}"
+    os.mkfifo(tmp_path / "pipe.txt")
+    with pytest.raises(FaultsError) as caught:
+        read_text(tmp_path / "pipe.txt")
+    assert str(caught.value) == "pipe.txt: found no regular file, expected a flagfile of iree-run-module"
     with (tmp_path / "long.txt").open("wb") as stream:
         stream.truncate(1 << 32)
     with pytest.raises(FaultsError) as caught:

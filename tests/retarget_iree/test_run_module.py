@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from iree_support import VMVX, VULKAN, Compile, OpenDevice, runtime_config
 from retarget.cli import main
 from retarget.errors import FaultsError
 from retarget.extension import CaseRequest, Device, DriverError, FunctionInfo, LoadsParameters
-from retarget.model import Module
+from retarget.model import Module, Origin, Suite
 from retarget_iree.run_module import RunModuleCaseLoader
 
 LOADER = RunModuleCaseLoader()
@@ -181,6 +182,48 @@ def test_thresholds_become_tolerances_and_all_else_is_compared_by_bits() -> None
         "": (0, 0, True),
     }
     assert {name: rule.same_bits for name, rule in second.tolerances.items()} == {"": True}
+
+
+def test_data_that_is_not_there_or_of_another_length_is_told_without_the_module(tmp_path: Path) -> None:
+    folder = tmp_path / "suite"
+    folder.mkdir()
+    (folder / "short.bin").write_bytes(bytes(15))
+    (folder / "two.bin").write_bytes(bytes(32))
+    (folder / "large.npy").touch()
+    os.truncate(folder / "large.npy", 2 << 30)
+    np.save(folder / "bf16.npy", np.zeros(2, "V2"))
+    (tmp_path / "out.bin").write_bytes(bytes(16))
+    lines = [
+        "--input=4xf32=@mising.bin",
+        "--input=4xf32=@short.bin",
+        "--input=4xf32=@two.bin",
+        "--input=4xf32=+two.bin",
+        "--input=@bf16.npy",
+        "--input=4xf32=@../out.bin",
+        "--expected_output=3xf32=@two.bin",
+        "--expected_output=@large.npy",
+        "--parameters=w.irpa",
+        "--input=300000000xf32=1",
+    ]
+    (folder / "f.txt").write_text("\n".join(lines))
+    module = Module(name="m", path=folder / "m.mlir", data=(folder / "f.txt",))
+    suite = Suite(
+        name="s",
+        folder=folder,
+        modules=(module,),
+        kind="run-module",
+        targets=(),
+        origin=Origin(file=folder / "suite.toml", key_path=""),
+    )
+    assert [str(fault) for fault in LOADER.data_faults(module, suite)] == [
+        "suite/f.txt:1:9: data file suite/mising.bin does not exist",
+        "suite/f.txt:2:9: data file suite/short.bin is short: expected 16 bytes for 4xf32, found 15",
+        f"suite/f.txt:6:9: data file ../out.bin leads to {tmp_path}/out.bin, outside the suite's folder {folder}; "
+        "expected a file inside it: copy it there",
+        "suite/f.txt:8:19: data file suite/large.npy has 2147483648 bytes, over the limit of 1073741824; to read it, "
+        "set the environment variable RETARGET_MAX_DATA_BYTES to 2147483648 or more",
+        "suite/f.txt:9:14: data file suite/w.irpa does not exist",
+    ]
 
 
 DECLARED = """\
