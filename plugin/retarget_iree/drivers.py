@@ -13,7 +13,7 @@ from retarget.outcomes import DeviceInfo
 
 from .identity import describe_device
 from .noise import clean_status
-from .reproduce import run_command
+from .reproduce import RUN_CHECK_TELLS, run_command
 from .selection import select_device
 from .toolchain import RUNTIME_HINT, runtime_installed
 
@@ -78,7 +78,9 @@ class IreeDriver:
     def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
         """Return the command that runs one function by hand; None where no tool takes the config's devices."""
         argv = run_command(config, artifact, function, kind)
-        return None if argv is None else RunPlan(argv=argv, env=config.env)
+        if argv is None:
+            return None
+        return RunPlan(argv=argv, env=config.env, telling=RUN_CHECK_TELLS if kind == "check" else ())
 
     def _require_runtime(self) -> None:
         if not runtime_installed():

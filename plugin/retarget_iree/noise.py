@@ -10,7 +10,10 @@ from collections.abc import Iterator, Sequence
 
 from retarget.text import cut_stacks, is_stack_frame
 
-__all__ = ["clean_diagnostics", "clean_status", "first_error", "plain"]
+__all__ = ["RUNTIME_FAULTS", "clean_diagnostics", "clean_status", "first_error", "plain"]
+
+RUNTIME_FAULTS = (RuntimeError, ValueError, IndexError, KeyError, TypeError, MemoryError, NotImplementedError, OSError)
+"""What the runtime's binding raises for a status, by the status' code."""
 
 MAX_OPERATION_LINES = 12
 """Lines kept of one dumped operation (`note: see current operation`)."""

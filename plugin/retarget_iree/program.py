@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,8 @@ from retarget.extension import Check, CheckSink, DriverError, FunctionInfo
 from retarget.outcomes import DeviceInfo
 
 from .elements import declared_dtype, dtype_of, element_type_of
-from .noise import clean_status
+from .noise import RUNTIME_FAULTS, clean_status
+from .parameters import parameter_indices, parameters_hint
 from .signature import Signature, parse_signature
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["IreeDevice", "IreeProgram", "module_functions"]
 
-_RUNTIME_FAULTS = (RuntimeError, ValueError, IndexError, KeyError, TypeError, MemoryError, NotImplementedError, OSError)
-"""What the binding raises for a status of the runtime, by the status' code."""
 _RAW_BITS = {"f16": np.uint16, "bf16": np.uint16}
 """Declared scalars that the VM passes as the bits of an i32."""
 _CONVENTION_DTYPES: dict[str, np.dtype[np.generic]] = {
@@ -101,7 +100,7 @@ def _load_module(instance: Any, artifact: bytes) -> Any:
         raise DriverError(msg, hint=hint)
     try:
         return rt.VmModule.copy_buffer(instance, artifact)
-    except _RUNTIME_FAULTS as error:
+    except RUNTIME_FAULTS as error:
         reason = clean_status(str(error))
         msg = f"this is not a module that the IREE runtime {version.VERSION} can load: {reason}"
         hint = "the artifact is damaged, or another version of the compiler made it; compile it again"
@@ -151,7 +150,7 @@ class IreeDevice:
         self._instance = rt.VmInstance()
         try:
             self._hal = rt.create_hal_module(self._instance, devices=self._devices)
-        except _RUNTIME_FAULTS as error:
+        except RUNTIME_FAULTS as error:
             names = ", ".join(info.uri for info in infos)
             msg = f"the devices {names} cannot be used together: {clean_status(str(error))}"
             raise DriverError(msg, hint="name each device once, unless its driver can open it several times") from error
@@ -176,12 +175,13 @@ class IreeDevice:
             msg = "the device is closed"
             raise DriverError(msg)
         module = _load_module(self._instance, artifact)
-        providers = _parameter_providers(parameters)
+        indices = parameter_indices(parameters)
         try:
+            providers = [index.create_provider(scope) for scope, index in indices.items()]
             served = [rt.create_io_parameters_module(self._instance, *providers)] if providers else []
             context = rt.VmContext(self._instance, [self._hal, *served, self._check, module])
-        except _RUNTIME_FAULTS as error:
-            raise DriverError(clean_status(str(error)), hint=_load_hint(str(error))) from error
+        except RUNTIME_FAULTS as error:
+            raise DriverError(clean_status(str(error)), hint=_load_hint(str(error), indices)) from error
         program = IreeProgram(self, context, module)
         self._programs.add(program)
         return program
@@ -207,7 +207,7 @@ class IreeDevice:
         for device in self._devices:  # with several, only the one that owns the buffer can copy it
             try:
                 return _staged(device, buffer)
-            except _RUNTIME_FAULTS as error:
+            except RUNTIME_FAULTS as error:
                 faults.append(clean_status(str(error)))
         msg = f"reading a buffer back from the device failed: {'; '.join(faults)}"
         raise DriverError(msg)
@@ -226,7 +226,7 @@ class IreeDevice:
                 buffer=contiguous,
                 element_type=code,
             )
-        except _RUNTIME_FAULTS:
+        except RUNTIME_FAULTS:
             return device.allocator.allocate_buffer_copy(
                 memory_type=rt.MemoryType.DEVICE_LOCAL,
                 allowed_usage=rt.BufferUsage.DEFAULT,
@@ -265,25 +265,9 @@ def _staged(device: Any, buffer: Any) -> npt.NDArray[np.uint8]:
     return np.asarray(staging.map())
 
 
-def _parameter_providers(parameters: Sequence[tuple[str, Path]]) -> list[Any]:
-    """Return one provider per scope, in the order of first mention; a scope may have several files."""
-    indices: dict[str, Any] = {}
-    for scope, path in parameters:
-        index = indices.setdefault(scope, rt.ParameterIndex())
-        try:
-            index.load(str(path))
-        except _RUNTIME_FAULTS as error:
-            msg = f"the parameter file {path} cannot be loaded: {clean_status(str(error))}"
-            hint = "expected an .irpa, .gguf or .safetensors archive; `iree-dump-parameters` shows what one holds"
-            raise DriverError(msg, hint=hint) from error
-    return [index.create_provider(scope) for scope, index in indices.items()]
-
-
-def _load_hint(message: str) -> str:
+def _load_hint(message: str, parameters: Mapping[str, Any]) -> str:
     if "io_parameters" in message or "parameters/" in message:
-        return (
-            "the module takes parameters from files: --parameters=SCOPE=FILE in a flagfile (kind run-module) names one"
-        )
+        return parameters_hint(parameters)
     if "required module" in message:
         return "the module imports a module that this runtime does not bring; only `hal` and `check` are there"
     if "executable" in message or "NOT_FOUND" in message or "UNAVAILABLE" in message or "INCOMPATIBLE" in message:
@@ -320,7 +304,7 @@ class IreeProgram:
         recorder.sink, recorder.fault = on_check, None
         try:
             self._context.invoke(entry, arguments, results)
-        except _RUNTIME_FAULTS as error:
+        except RUNTIME_FAULTS as error:
             if recorder.fault is None:
                 raise DriverError(clean_status(str(error))) from error
         finally:
@@ -342,7 +326,7 @@ class IreeProgram:
             declared = signature.argument_types[index] if signature.argument_types else ""
             try:
                 self._push(packed, letter, declared, np.asarray(array))
-            except (*_RUNTIME_FAULTS, DriverError) as error:
+            except (*RUNTIME_FAULTS, DriverError) as error:
                 msg = f"argument {index} of {function}: {clean_status(str(error))}"
                 raise DriverError(msg) from error
         return packed
@@ -371,7 +355,7 @@ class IreeProgram:
             declared = signature.result_types[index] if signature.result_types else ""
             try:
                 unpacked.append(self._pull(results, index, letter, declared))
-            except (*_RUNTIME_FAULTS, DriverError) as error:
+            except (*RUNTIME_FAULTS, DriverError) as error:
                 msg = f"result {index} of {function}: {clean_status(str(error))}"
                 raise DriverError(msg, hint=getattr(error, "hint", "")) from error
         return unpacked

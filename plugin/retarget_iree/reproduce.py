@@ -6,11 +6,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from retarget.model import CompileTarget, RuntimeConfig
+from retarget.outcomes import Stage
 
 from .flags import phase_of, with_devices, with_one_phase
 from .toolchain import command
 
-__all__ = ["compile_command", "flagfile_command", "run_command"]
+__all__ = ["RUN_CHECK_TELLS", "compile_command", "flagfile_command", "run_command"]
+
+_END = r" \(\d+ checks?, [\d.]+ s\)$"
+RUN_CHECK_TELLS = (
+    (Stage.RUN, rf"FAIL \S+ at run: (.*){_END}"),
+    (Stage.COMPARE, rf"FAIL \S+: (.*){_END}"),
+    (Stage.LOAD, r"error: (.*)"),
+)
+"""What `python -m retarget_iree.run_check` prints of a failure, as `RunPlan.telling` has it."""
 
 
 def compile_command(target: CompileTarget, flags: Sequence[str], output: Path) -> tuple[str, ...]:

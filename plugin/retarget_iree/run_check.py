@@ -107,13 +107,14 @@ def _passes(program: Program, name: str) -> bool:
     except DriverError as error:
         fault = error
     seconds = time.perf_counter() - start
+    where = ""
     if mismatches:
         reason = mismatches[0].summary
     elif fault is not None:
-        reason = str(fault).partition("\n")[0]
+        reason, where = str(fault).partition("\n")[0], " at run"
     else:
-        reason = "" if checks else "the function made no check, so it could not have failed"
-    verdict = f"FAIL {name}: {reason}" if reason else f"PASS {name}"
+        reason = "" if checks else f"function {name!r} made no check"
+    verdict = f"FAIL {name}{where}: {reason}" if reason else f"PASS {name}"
     _tell(f"{verdict} ({checks} check{'' if checks == 1 else 's'}, {seconds:.3f} s)")
     for mismatch in mismatches:
         _tell(_indent(mismatch.report or mismatch.summary))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,8 +15,10 @@ import pytest
 from iree_support import VMVX, Compile, OpenDevice, driver_named, runtime_config
 from onnx import TensorProto, helper
 from retarget.extension import Check, CompilerError
+from retarget.outcomes import Stage
 from retarget_iree import run_check
 from retarget_iree.onnx_import import import_onnx
+from retarget_iree.reproduce import RUN_CHECK_TELLS
 
 
 def onnx_model() -> onnx.ModelProto:
@@ -48,7 +51,7 @@ def test_run_check_fails_what_differs_or_checks_nothing_and_goes_on(
     assert verdicts == [
         "PASS passes",
         "FAIL differs: 1 of 3 elements differ, first at [2]: actual 3, expected 4",
-        "FAIL checks_nothing: the function made no check, so it could not have failed",
+        "FAIL checks_nothing: function 'checks_nothing' made no check",
     ]
     assert output.endswith("1 passed, 2 failed on local-task:// (CPU, in a pool of threads)\n")
 
@@ -60,8 +63,31 @@ def test_run_check_tells_the_modules_own_failure(
     file.write_bytes(failing)
     assert run_check.main(["--device=local-sync", f"--module={file}", "--function=asserts"]) == 1
     output = capsys.readouterr().out
-    assert output.startswith("FAIL asserts: FAILED_PRECONDITION; must be zero (0 checks, ")
+    assert output.startswith("FAIL asserts at run: FAILED_PRECONDITION; must be zero (0 checks, ")
     assert "\n    FAILED_PRECONDITION; must be zero\n" in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--function=asserts"], (Stage.RUN, "FAILED_PRECONDITION; must be zero")),
+        (["--function=g"], (Stage.RUN, "the module exports no function 'g'")),
+        (["--no_such_flag"], (Stage.LOAD, "the IREE runtime refuses --no_such_flag: INVALID_ARGUMENT; flag 'no_such_")),
+    ],
+)
+def test_what_run_check_prints_tells_the_stage(
+    failing: bytes,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    told: tuple[Stage, str],
+) -> None:
+    file = tmp_path / "f.vmfb"
+    file.write_bytes(failing)
+    assert run_check.main(["--device=local-sync", f"--module={file}", *arguments]) == 1
+    first = capsys.readouterr().out.splitlines()[0]
+    stage, said = next((stage, found[1]) for stage, line in RUN_CHECK_TELLS if (found := re.match(line, first)))
+    assert (stage, said[: len(told[1])]) == told
 
 
 @pytest.mark.parametrize(

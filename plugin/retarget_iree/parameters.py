@@ -1,0 +1,52 @@
+"""Parameter archives for IREE's runtime, and what they hold where a module looks for something else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import iree.runtime as rt
+from retarget.errors import display_path
+from retarget.extension import DriverError
+
+from .noise import RUNTIME_FAULTS, clean_status
+
+__all__ = ["parameter_indices", "parameters_hint"]
+
+_SHOWN = 4
+"""Keys that are named of each scope."""
+
+
+def parameter_indices(parameters: Sequence[tuple[str, Path]]) -> Mapping[str, Any]:
+    """Return one index per scope, in the order of first mention; a scope may have several files.
+
+    Raises `DriverError` for a file that is no archive.
+    """
+    indices: dict[str, Any] = {}
+    for scope, path in parameters:
+        index = indices.setdefault(scope, rt.ParameterIndex())
+        try:
+            index.load(str(path))
+        except RUNTIME_FAULTS as error:
+            msg = f"the parameter file {display_path(path)} cannot be loaded: {clean_status(str(error))}"
+            hint = "expected an .irpa, .gguf or .safetensors archive; `iree-dump-parameters` shows what one holds"
+            raise DriverError(msg, hint=hint) from error
+    return indices
+
+
+def parameters_hint(indices: Mapping[str, Any]) -> str:
+    """Return what to do about a parameter that a module did not find in what it was given."""
+    if not indices:
+        return (
+            "the module takes parameters from files: --parameters=SCOPE=FILE in a flagfile (kind run-module) or "
+            'parameters = { SCOPE = "FILE" } in a cases file (kind cases) names one'
+        )
+    given = "; ".join(f"scope {scope or '(no name)'} with {_keys(index)}" for scope, index in indices.items())
+    return f"the module was given {given}; `iree-dump-parameters --parameters=FILE` tells more of a file"
+
+
+def _keys(index: Any) -> str:
+    keys = [key for key, _ in index.items()]
+    more = f" and {len(keys) - _SHOWN} more" if keys[_SHOWN:] else ""
+    return f"{', '.join(keys[:_SHOWN]) or 'no keys'}{more}"
