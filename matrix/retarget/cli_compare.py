@@ -216,7 +216,10 @@ def _available(rerunner: Rerunner, targets: Sequence[RunTarget], name: str) -> R
     """Return the first that can run here. Raises `RetargetError` with every reason."""
     reasons = []
     for target in targets:
-        if (reason := host_mismatch(target.runtime)) is None:
+        reason = host_mismatch(target.runtime)
+        if reason is None and target.runtime.run_under:
+            reason = "out of run_under come no outputs to compare"
+        if reason is None:
             try:
                 rerunner.check(target)
             except (UnavailableError, RetargetError) as error:
@@ -224,7 +227,7 @@ def _available(rerunner: Rerunner, targets: Sequence[RunTarget], name: str) -> R
             else:
                 return target
         reasons.append(reason if _pair(target) == name else f"{_pair(target)}: {reason}")
-    msg = f"{name} cannot run here: {'; '.join(reasons)}"
+    msg = f"{name} cannot be compared here: {'; '.join(reasons)}"
     raise RetargetError(msg)
 
 

@@ -191,6 +191,7 @@ def _account(item: RunItem, report: pytest.TestReport, error: BaseException | No
         "runtime": target.runtime.name,
         "driver": target.runtime.driver,
         "outcome": _outcome(report, error),
+        "outside": bool(target.runtime.run_under),
         **how,
     }
     account: dict[str, object] = {"seen": seen, "module": compiled.module.name}

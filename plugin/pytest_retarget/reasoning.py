@@ -45,7 +45,8 @@ class Seen:
     `outcome` is `passed`, `flaky`, `xpassed` (passed, though expected to fail), `failed`, `xfailed`, `error`,
     `skipped`, `blocked`, or empty: it has not run. `stage` and `signature` tell how it failed, as expectations do,
     `summary` is the first line of its report. `reason` is why it was skipped. `cases` are those that it came to, of a
-    target that failed; there are none if it failed before.
+    target that failed; there are none if it failed before. What runs `outside`, in a process of a tool, keeps its
+    outputs to itself.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Seen:
     summary: str = ""
     reason: str = ""
     cases: tuple[CaseSeen, ...] = ()
+    outside: bool = False
 
     @property
     def passes(self) -> bool:
@@ -67,6 +69,11 @@ class Seen:
     def fails(self) -> bool:
         """Whether the target itself failed. A failure without a stage is another's."""
         return self.outcome in FAILED and bool(self.stage)
+
+    @property
+    def tells(self) -> bool:
+        """Whether another run would give outputs to look at."""
+        return not self.outside and self.stage not in {CRASH, TIMEOUT}
 
     def at(self, case: str) -> Seen:
         """What is known of one case: that it passed or failed as the target did, or by itself, or was not come to."""
@@ -196,11 +203,10 @@ def reference(failing: Seen, others: Sequence[Seen]) -> Seen | None:
     One that passes; else one that passes in a case that fails here, and gave its outputs. First of all, of the same
     artifact.
     """
-    if failing.stage in {CRASH, TIMEOUT}:
-        return None
     differing = [case for case, (stage, _) in failing.failures().items() if stage == COMPARE]
-    ended = [other for other in others if other.stage not in {CRASH, TIMEOUT}]
-    passing = [other for other in ended if any(other.at(case).passes for case in differing)]
+    passing = [other for other in others if other.tells and any(other.at(case).passes for case in differing)]
+    if not failing.tells:
+        return None
     return min(
         passing,
         key=lambda other: (not other.passes, other.compiler != failing.compiler, other.runtime != failing.runtime),

@@ -127,6 +127,17 @@ def test_the_compilers_colours_are_kept_on_a_terminal_and_dropped_elsewhere(proj
     assert "suites/red.mlir:1:1: \x1b[31merror\x1b[0m: cannot fold the widget" in through_xdist.outlines
 
 
+def test_behind_run_under_a_mismatch_is_told_as_anywhere(project: Project) -> None:
+    project.cpu(differs=DIFFERS)
+    project.write({"matrix.toml": CPU.replace('driver = "local-task"', 'driver = "local-task"\nrun_under = ["env"]')})
+    result = project.run()
+    result.assert_outcomes(passed=1, failed=2)
+    here, outside = (block(result, f"linalg: differs_vmvx_{runtime}") for runtime in ("sync", "task"))
+    assert outside[0] == here[0] == "compare: wrong: 1 of 3 elements differ, first at [2]: actual 6.0, expected 7.0"
+    assert "  differs_vmvx_task  failed alike" in here
+    assert not any(line.startswith("to compare them by hand") for line in here)
+
+
 def test_every_failed_function_is_named_and_what_passed_too(project: Project) -> None:
     project.doubles(many="a: pass\nb: fail\nc: raise\nd: pass\ne: fail\nf: fail\ng: fail")
     result = project.run("--retarget-extension", "doubles")

@@ -259,6 +259,8 @@ def test_outputs_are_compared_with_those_of_the_same_artifact_then_of_the_same_r
     assert reference(FAILING, others) == others[3]
     assert reference(FAILING, others[:3]) == others[1]
     assert reference(FAILING, others[2:3]) is None
+    assert reference(FAILING, [*others[:3], replace(others[3], outside=True)]) == others[1]
+    assert reference(replace(FAILING, outside=True), others) is None
 
 
 def test_what_passes_in_a_case_that_fails_is_compared_with_where_nothing_passes_in_all() -> None:

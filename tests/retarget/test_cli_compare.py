@@ -341,7 +341,19 @@ def test_a_name_that_several_modules_bear_is_not_guessed(project: Path, capsys: 
 def test_what_cannot_run_here_is_told_with_the_reason(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, lines = compare(capsys, "plain", "--configs", "good/away,off")
     assert status == 1
-    assert lines == ["good/away cannot run here: no toy is here"]
+    assert lines == ["good/away cannot be compared here: no toy is here"]
+
+
+def test_outputs_do_not_come_out_of_a_command(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    under = '[[runtime_config]]\nname = "under"\ndriver = "toy"\nrun_under = ["env"]\n'
+    declared = CONFIGS.replace("[[target_config]]", f"{under}[[target_config]]", 1)
+    declared = declared.replace('runtimes = ["flat", "bent"]', 'runtimes = ["under", "flat"]')
+    (project / "suite.toml").write_text(declared)
+    status, lines = compare(capsys, "plain", "--configs", "good/under,off")
+    assert status == 1
+    assert lines == ["good/under cannot be compared here: out of run_under come no outputs to compare"]
+    lines = compare(capsys, "plain", "--configs", "good,off", "--atol", "0.6")[1]
+    assert lines[1].startswith("  good/flat  ran")  # the next runtime config
 
 
 def test_two_backends_of_a_real_compiler_agree(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
