@@ -144,10 +144,12 @@ class UpdateExpectations:
 
         registry = declared(self._config).registry
         suites = _suites(self._files, registry)
-        if unknown := dict.fromkeys(text for one in suites for text in registry.unknown(one.suite)):
+        if unknown := dict.fromkeys(text for suite in suites for text in registry.unknown(suite)):
             msg = "\n".join([*unknown, "expectations: nothing was written, because without these nothing can be told"])
             raise RetargetError(msg)
-        update = plan_update(suites, {**self._compiled, **self._seen}, day=today())
+        update = plan_update(
+            [_expanded(suite, registry) for suite in suites], {**self._compiled, **self._seen}, day=today()
+        )
         files = rewritten(update.edits)
         for file in files:
             for line in diff(file):
@@ -162,9 +164,8 @@ class UpdateExpectations:
             which = ", ".join(name for _, name in update.left[:8]) + (", …" if len(update.left) > 8 else "")
             self._say(f"expectations: left to you, as flaky or past their date: {which}", yellow=True)
             self._fail(session)
-        expired = expired_faults(
-            {rule.origin: rule for one in suites for rule in one.suite.expectations}.values(), today()
-        )
+        now = _suites(self._files, registry) if files else suites  # rules went, others stand on other lines
+        expired = expired_faults({rule.origin: rule for suite in now for rule in suite.expectations}.values(), today())
         for fault in expired:
             self._say(str(fault), red=True)
         if expired:
@@ -183,7 +184,7 @@ def _is_written(rule: Expectation | None) -> bool:
     return rule is None or not (rule.outcome == "flaky" or is_expired(rule, today()))
 
 
-def _suites(files: Iterable[Path], registry: Registry) -> list[SuiteTargets]:
+def _suites(files: Iterable[Path], registry: Registry) -> list[Suite]:
     """Read the suites that ran as they are declared now, and all others that the rules of theirs serve.
 
     Raises `FaultsError` for a file that has faults: what its suites expect cannot be told from it.
@@ -195,15 +196,12 @@ def _suites(files: Iterable[Path], registry: Registry) -> list[SuiteTargets]:
     for file in discover(sorted(folders)):
         if file not in suites:
             suites[file] = loader.load_suite_file(file)
-    return [
-        SuiteTargets(
-            suite=one,
-            targets=expand(one, registry),
-            checks_artifacts=isinstance(registry.case_loaders.get(one.kind), ChecksArtifacts),
-        )
-        for some in suites.values()
-        for one in some
-    ]
+    return [suite for some in suites.values() for suite in some]
+
+
+def _expanded(suite: Suite, registry: Registry) -> SuiteTargets:
+    checks = isinstance(registry.case_loaders.get(suite.kind), ChecksArtifacts)
+    return SuiteTargets(suite=suite, targets=expand(suite, registry), checks_artifacts=checks)
 
 
 def _told(file: Rewritten) -> str:

@@ -145,6 +145,20 @@ def test_what_only_a_person_can_settle_stays_a_failure(project: Project) -> None
     assert (project.path / FILE).read_text() == LEFT
 
 
+def test_a_rule_past_its_date_that_excuses_nothing_goes_and_is_no_fault_any_more(project: Project) -> None:
+    project.doubles(a="f: pass", b="compile: fail\nf: pass")
+    gone, left = LEFT.replace('outcome = "flaky"\nretries = 1', "until = 2024-01-01").split("\n\n")
+    project.write({FILE: f"# first\n\n{gone}\n\n{left}"})
+    result = project.run(*UPDATE)
+    assert (project.path / FILE).read_text() == f"# first\n\n{left}"
+    faults = [line for line in section(result, "expectations") if "which is past" in line]
+    assert [line.partition(": found")[0] for line in faults] == [f"{FILE}:7: expectation[0].until"]
+    (project.path / "suites/b.mlir").write_text("f: pass")
+    last = project.run(*UPDATE)
+    assert last.ret == 0
+    assert (project.path / FILE).read_text() == "# first\n"
+
+
 def test_a_run_that_ends_early_writes_nothing(project: Project) -> None:
     project.doubles(a="f: differ", b="f: differ")
     project.write({FILE: LEFT})
