@@ -153,6 +153,8 @@ class Attribution:
             blocks.append(comparer.told(module, failed, passing))
         if left := unrun(others):
             options = _options(self._config.getoption("retarget_extension") or ())
+            if (artifacts := self._config.stash[SETTINGS].artifacts) is not None:
+                options += ["--retarget-artifacts", display_path(artifacts)]
             words, whole = self._to_run(module, failed, left)
             what = "all of them" if whole else "what has not run"
             blocks.append(f"to run {what}: {shlex.join(['pytest', *options, *words])}")
@@ -256,7 +258,8 @@ class _Comparer:
         known = os.environ.get(EXTENSIONS_VARIABLE, "").split(os.pathsep)
         options = _options(name for name in self._config.stash[SETTINGS].extensions if name not in known)
         by_hand = shlex.join(["retarget", "compare", *options, *what, "--configs", ",".join(pairs)])
-        hint = f"to compare them by hand: {by_hand}"
+        compiles = self._config.stash[SETTINGS].artifacts is None  # as that command does, which a device host may not
+        hint = f"to compare them by hand: {by_hand}" if compiles else ""
         if module in self._done or not self._left or time.monotonic() > self._end:
             return hint
         self._done.add(module)
@@ -266,7 +269,7 @@ class _Comparer:
         except (RetargetError, UnavailableError):
             return hint  # the command says why
         difference = _difference(found, pairs) if found is not None else ""
-        return f"{difference}\n{hint}" if difference else hint
+        return "\n".join(line for line in (difference, hint) if line)
 
     def _compare(self, failed: _Failed, both: tuple[Seen, Seen], pairs: tuple[str, str]) -> OutputComparison | None:
         services = self._services()

@@ -33,6 +33,17 @@ def test_artifacts_made_elsewhere_run_and_nothing_is_compiled(exported: Project)
     assert f"--module={folder}/linalg/two_vmvx.vmfb" in pasted[1]
 
 
+def test_what_the_others_did_is_told_by_commands_that_compile_nothing(exported: Project) -> None:
+    result = exported.run("--retarget-artifacts", "out", "-k", "two and sync", "--retarget-cache-dir", "device-host")
+    command = next(line for line in block(result, "linalg: two_vmvx_sync") if line.startswith("to run what has not"))
+    assert command == (
+        "to run what has not run: pytest --retarget-artifacts out suites/suite.toml::linalg::two_vmvx_task"
+    )
+    again = exported.run(*command.partition(": pytest ")[2].split(), "--retarget-cache-dir", "device-host")
+    again.assert_outcomes(failed=1)
+    assert not (exported.path / "device-host" / "v1" / "artifacts").exists()
+
+
 def test_what_was_not_compiled_elsewhere_is_an_error_where_it_is_required(exported: Project) -> None:
     result = exported.run("--retarget-artifacts", "out", "-m", "local-sync", "--retarget-require", "local-sync")
     result.assert_outcomes(passed=1, failed=2, deselected=6)
