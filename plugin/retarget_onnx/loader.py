@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from retarget.errors import RetargetError, display_path
+from retarget.errors import Fault, FaultsError, RetargetError, display_path
 from retarget.extension import Case, CaseRequest, RunPlan, UnavailableError
 from retarget.model import Module, RuntimeConfig
 
@@ -32,13 +32,20 @@ class OnnxBackendLoader:
     kind = "onnx-backend"
 
     def find_modules(self, folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
-        """Return a module for each entry. Raises `RetargetError` for a file that is no manifest."""
+        """Return a module for each entry. Raises `FaultsError` with what is wrong with the manifests."""
         del folder
-        return [
-            Module(name=entry.name, path=path, entry=entry.name, tags=entry.tags)
-            for path in srcs
-            for entry in read_manifest(path).entries
-        ]
+        faults: list[Fault] = []
+        modules: list[Module] = []
+        for path in srcs:
+            try:
+                entries = read_manifest(path).entries
+            except FaultsError as error:
+                faults += error.faults
+                continue
+            modules += [Module(name=entry.name, path=path, entry=entry.name, tags=entry.tags) for entry in entries]
+        if faults:
+            raise FaultsError(faults)
+        return modules
 
     def version(self) -> str:
         """Name the packages that models and data come from."""
@@ -73,11 +80,10 @@ class OnnxBackendLoader:
         if model.is_file():
             return replace(module, path=model, data=(here / CASES_FILE,))
         made = _read_made(folder)
-        msg = (
-            f"{made['package']} has no test {module.entry}; the manifest {display_path(module.path)} was written by "
-            f"{made['manifest']}: install that, or write the manifest again with "
-            f"`python -m retarget_onnx.manifest -o {display_path(module.path)}`"
-        )
+        manifest = display_path(module.path)
+        again = f"write the manifest again with `python -m retarget_onnx.manifest -o {manifest}`"
+        msg = f"{made['package']} has no test {module.entry}; the manifest {manifest} was written by {made['manifest']}"
+        msg += f" and changed since: {again}" if made["package"] == made["manifest"] else f": install that, or {again}"
         raise RetargetError(msg)
 
     def run_case_outside(

@@ -21,13 +21,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retarget.errors import RetargetError, display_path
+from retarget.errors import Fault, FaultsError, RetargetError, did_you_mean, display_path
+from retarget.keypaths import KeyPath, Problem
 from retarget.names import tag_fault
+from retarget.toml_text import faults_of, read_toml
 
 __all__ = ["Entry", "Manifest", "differences", "main", "manifest_text", "read_manifest"]
 
@@ -37,6 +38,9 @@ _HEADER = """\
 # Written by `python -m retarget_onnx.manifest -o {name}` from the installed package; not edited by hand.
 """
 _SHOWN = 8
+_COMMAND = "python -m retarget_onnx.manifest -o"
+_KEYS = {"format": f"{_FORMAT}", "package": '"onnx VERSION"', "tests": "a table of tests"}
+"""The keys of a manifest, and what is expected of each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,48 +60,57 @@ class Manifest:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Return a manifest. Raises `RetargetError` for what is none, naming file and entry."""
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        msg = f"{display_path(path)}: cannot be read: {error.strerror}"
-        raise RetargetError(msg) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        msg = f"{display_path(path)}: not TOML: {error}; write it with `{_command(path)}`"
-        raise RetargetError(msg) from error
-    package, tests, number = document.get("package"), document.get("tests"), document.get("format")
-    if number != _FORMAT or not isinstance(package, str) or not isinstance(tests, dict) or not tests:
-        msg = (
-            f"{display_path(path)}: not a manifest of ONNX node tests: expected format = {_FORMAT}, package = "
-            f'"onnx VERSION" and a table [tests] with entries; write it with `{_command(path)}`'
-        )
-        raise RetargetError(msg)
-    faults: dict[str, str | None] = {}
-    return Manifest(
-        package=package, entries=tuple(_entry(path, name, written, faults) for name, written in tests.items())
-    )
+    """Return a manifest. Raises `FaultsError` with all that is wrong with it."""
+    if path.suffix != ".toml":
+        message = f"found no manifest of ONNX node tests, expected a TOML file as `{_COMMAND} nodes.toml` writes it"
+        raise FaultsError([Fault(file=path, line=0, key_path="", message=message)])
+    text, document, faults = read_toml(path)
+    if faults:
+        raise FaultsError(faults)
+    problems = list(_head_problems(path, document))
+    tests = document.get("tests")
+    entries: tuple[Entry, ...] = ()
+    if isinstance(tests, dict):
+        known: dict[str, str | None] = {}
+        entries = tuple(_entry(name, written, known, problems) for name, written in tests.items())
+    if problems:
+        raise FaultsError(faults_of(path, text, problems))
+    return Manifest(package=str(document["package"]), entries=entries)
 
 
-def _entry(path: Path, name: str, written: object, faults: dict[str, str | None]) -> Entry:
-    """Return an entry; `faults` remembers what is wrong with a word, because the same few hundred come up again."""
+def _head_problems(path: Path, document: Mapping[str, object]) -> Iterator[Problem]:
+    """Yield what is wrong with a manifest but for its entries."""
+    again = f"; write it again with `{_COMMAND} {display_path(path)}`"
+    for key in document:
+        if key not in _KEYS:
+            expected = f"expected one of {', '.join(_KEYS)}{did_you_mean(key, _KEYS)}"
+            yield Problem((key,), f"found the unknown key {key!r}, {expected}")
+    for key, expected in _KEYS.items():
+        value = document.get(key)
+        is_right = {
+            "format": value == _FORMAT,
+            "package": isinstance(value, str),
+            "tests": isinstance(value, dict) and bool(value),
+        }
+        if not is_right[key]:
+            found = repr(value) if key in document else "no such key"
+            yield Problem((key,), f"found {found}, expected {expected}{again}")
+
+
+def _entry(name: str, written: object, known: dict[str, str | None], problems: list[Problem]) -> Entry:
+    """Return an entry; `known` remembers what is wrong with a word, because the same few hundred come up again."""
+    place: KeyPath = ("tests", name)
     if not name.isidentifier():
-        msg = f"{display_path(path)}: tests.{name}: expected the name of a test: letters, digits and _"
-        raise RetargetError(msg)
+        problems.append(Problem(place, f"found {name!r}, expected the name of a test: letters, digits and _"))
     tags = tuple(written.split()) if isinstance(written, str) else ()
     if not tags or not tags[0].startswith("op-"):
-        msg = f'{display_path(path)}: tests.{name}: found {written!r}, expected tags like "op-Abs opset-13 f32"'
-        raise RetargetError(msg)
+        problems.append(Problem(place, f'found {written!r}, expected tags like "op-Abs opset-13 f32"'))
     for tag in tags:
-        if tag not in faults:
-            faults[tag] = tag_fault(tag)
-        if faults[tag]:
-            msg = f"{display_path(path)}: tests.{name}: {faults[tag]}"
-            raise RetargetError(msg)
+        if tag not in known:
+            known[tag] = tag_fault(tag)
+        if (fault := known[tag]) is not None:
+            problems.append(Problem(place, fault))
     return Entry(name=name, tags=tags)
-
-
-def _command(path: Path) -> str:
-    return f"python -m retarget_onnx.manifest -o {display_path(path)}"
 
 
 def manifest_text(manifest: Manifest, name: str) -> str:

@@ -166,6 +166,18 @@ def test_an_entry_that_the_installed_onnx_lacks_fails_by_itself(made: Path, desc
     )
 
 
+def test_an_entry_that_no_onnx_has_does_not_ask_for_the_installed_one(tmp_path: Path) -> None:
+    written = {"package": "onnx 1.23.2", "manifest": "onnx 1.23.2", "missing": ["test_abss"]}
+    (tmp_path / "made.json").write_text(json.dumps(written))
+    module = Module(name="test_abss", path=tmp_path / "nodes.toml", entry="test_abss")
+    with pytest.raises(RetargetError) as caught:
+        OnnxBackendLoader().made(module, tmp_path)
+    assert str(caught.value) == (
+        f"onnx 1.23.2 has no test test_abss; the manifest {tmp_path}/nodes.toml was written by onnx 1.23.2 and changed "
+        f"since: write the manifest again with `python -m retarget_onnx.manifest -o {tmp_path}/nodes.toml`"
+    )
+
+
 @pytest.mark.parametrize(
     ("functions", "found"), [((), "no function"), (("first", "second"), "first, second")], ids=["none", "two"]
 )

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from retarget.errors import RetargetError
+from retarget.errors import FaultsError, RetargetError
 from retarget_onnx.installed import installed_version
 from retarget_onnx.manifest import Entry, Manifest, differences, main, manifest_text, read_manifest
 
@@ -34,27 +34,77 @@ def test_each_entry_is_a_line_of_its_own() -> None:
     assert 'test_abs = "op-Abs opset-13 f32"' in text.splitlines()
 
 
+AGAIN = "; write it again with `python -m retarget_onnx.manifest -o nodes.toml`"
+NO_WORD = "expected a word for -m: letters, digits and any of _ : + - . [ ] / \\"
+
+
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "messages"),
     [
-        ('srcs = ["a"]\n', "not a manifest of ONNX node tests: expected format = 1, package = "),
-        (HEAD.replace("1\n", "2\n", 1) + 'test_abs = "op-Abs"\n', "not a manifest of ONNX node tests: "),
-        (HEAD, "not a manifest of ONNX node tests: "),
-        (HEAD + "test_abs = 3\n", 'tests.test_abs: found 3, expected tags like "op-Abs opset-13 f32"'),
-        (HEAD + 'test_abs = ""\n', "tests.test_abs: found '', expected tags like"),
-        (HEAD + 'test_abs = "f32 op-Abs"\n', "tests.test_abs: found 'f32 op-Abs', expected tags like"),
-        (HEAD + 'test_abs = "op-Abs run"\n', "tests.test_abs: found 'run', which tells compile targets from run"),
-        (HEAD + 'test_abs = "op-Abs f,32"\n', "tests.test_abs: found 'f,32', expected a word for -m"),
-        (HEAD + '"../up" = "op-Abs"\n', "tests.../up: expected the name of a test: letters, digits and _"),
-        ("[tests\n", "not TOML: Expected ']' at the end of a table declaration (at line 1, column 7)"),
+        (
+            'srcs = ["a"]\n',
+            [
+                f": format: found no such key, expected 1{AGAIN}",
+                f': package: found no such key, expected "onnx VERSION"{AGAIN}',
+                f": tests: found no such key, expected a table of tests{AGAIN}",
+                ":1: srcs: found the unknown key 'srcs', expected one of format, package, tests",
+            ],
+        ),
+        (HEAD.replace("1\n", "2\n", 1) + 'test_abs = "op-Abs"\n', [f":1: format: found 2, expected 1{AGAIN}"]),
+        (HEAD, [f":4: tests: found {{}}, expected a table of tests{AGAIN}"]),
+        (
+            HEAD.replace("package", "packge") + 'test_abs = "op-Abs"\n',
+            [
+                f': package: found no such key, expected "onnx VERSION"{AGAIN}',
+                ":2: packge: found the unknown key 'packge', expected one of format, package, tests; "
+                "did you mean 'package'?",
+            ],
+        ),
+        (HEAD + "test_abs = 3\n", [':5: tests.test_abs: found 3, expected tags like "op-Abs opset-13 f32"']),
+        (HEAD + 'test_abs = ""\n', [":5: tests.test_abs: found '', expected tags like \"op-Abs opset-13 f32\""]),
+        (
+            HEAD + 'test_abs = "f32 op-Abs"\ntest_add = "op-Abs f,32"\n',
+            [
+                ":5: tests.test_abs: found 'f32 op-Abs', expected tags like \"op-Abs opset-13 f32\"",
+                f":6: tests.test_add: found 'f,32', {NO_WORD}",
+            ],
+        ),
+        (
+            HEAD + '"../up" = "op-Abs"\n',
+            [":5: tests.\"../up\": found '../up', expected the name of a test: letters, digits and _"],
+        ),
+        (
+            "[tests\n",
+            [":1: found a fault of TOML syntax in column 7: expected ']' at the end of a table declaration"],
+        ),
+        ("[tests]\n\xff\n", [":2: found the byte 0xff, expected UTF-8 text"]),
     ],
 )
-def test_a_faulty_manifest_is_refused_with_file_and_entry(tmp_path: Path, text: str, message: str) -> None:
+def test_a_faulty_manifest_is_refused_with_each_fault_and_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, messages: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "nodes.toml"
-    path.write_text(text)
-    with pytest.raises(RetargetError) as caught:
+    path.write_text(text, encoding="latin-1")
+    with pytest.raises(FaultsError) as caught:
         read_manifest(path)
-    assert str(caught.value).startswith(f"{path}: {message}")
+    assert str(caught.value).splitlines() == [f"nodes.toml{message}" for message in messages]
+
+
+def test_a_word_that_tells_targets_apart_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "nodes.toml"
+    path.write_text(HEAD + 'test_abs = "op-Abs run"\n')
+    with pytest.raises(FaultsError, match=r"tests\.test_abs: found 'run', which tells compile targets from run"):
+        read_manifest(path)
+
+
+def test_a_program_is_no_manifest_and_nobody_is_told_to_write_one_there(tmp_path: Path) -> None:
+    with pytest.raises(FaultsError) as caught:
+        read_manifest(tmp_path / "model.mlir")
+    assert str(caught.value) == (
+        f"{tmp_path}/model.mlir: found no manifest of ONNX node tests, "
+        "expected a TOML file as `python -m retarget_onnx.manifest -o nodes.toml` writes it"
+    )
 
 
 def test_a_missing_manifest_is_named(tmp_path: Path) -> None:
