@@ -65,10 +65,11 @@ def complete(path: Path, told: Mapping[str, Told]) -> None:
         ET.SubElement(properties, "property", name=PROPERTY, value=_legal(one.conclusion))
         head = f" {one.title} ".center(_WIDTH, "-")
         failure.text = f"{failure.text or ''}\n{head}\n{_legal(one.section)}"
-    beside = path.with_name(f"{path.name}.{os.getpid()}")
+    target = path.resolve()  # a link stays one
+    beside = target.with_name(f"{target.name}.{os.getpid()}")
     try:
         tree.write(beside, encoding="utf-8", xml_declaration=True)
-        beside.replace(path)
+        beside.replace(target)
     except OSError:
         beside.unlink(missing_ok=True)
 

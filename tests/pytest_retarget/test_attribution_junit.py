@@ -52,6 +52,17 @@ def test_what_is_no_such_file_stays_as_it_is(tmp_path: Path) -> None:
     assert path.read_text() == "<testsuites>"
 
 
+def test_a_link_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    path = tmp_path / "report.xml"
+    path.symlink_to(tmp_path / "kept" / "1.xml")
+    path.write_text(FILE)
+    complete(path, SAID)
+    assert path.is_symlink()
+    assert "retarget.attribution" in (tmp_path / "kept" / "1.xml").read_text()
+    assert sorted(one.name for one in tmp_path.rglob("*")) == ["1.xml", "kept", "report.xml"]
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_pipe_is_not_read_from(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
