@@ -117,11 +117,14 @@ def _line_faults(line: str, mine: Sequence[str], known: Sequence[str]) -> Iterat
     if _without_suffix(word) in known and _without_suffix(word) not in mine:
         return
     if not colon or match["space"]:
-        if prefix and _is_suffix(suffix):  # without a suffix it may be prose: `// CHECK that ...`
+        # What has no suffix may be prose: `// CHECK that ...`, `// VULKAN : ...`
+        if prefix and (_is_suffix(suffix) or (colon and word == _PLAIN)):
             yield f"{word} is no directive without a colon right after it; write {word}:"
         return
     if braces and prefix and braces != "{LITERAL}":
         yield f"{word}{braces}: is no directive; FileCheck has the modifier {{LITERAL}} only"
+    elif not prefix and (run_on := _run_on(word, mine)):
+        yield f"{word}: is no directive; did you mean {run_on}:?"
     elif not prefix and (head := re.split("[-_]", word)[0]) in _NEAR_CHECK:
         yield f"{word}: is no directive; did you mean {_PLAIN}{word[len(head) :]}:?"
     elif prefix and suffix and (word[len(prefix)] == "_" or not _is_suffix(suffix)):
@@ -176,6 +179,14 @@ def _split(word: str, mine: Sequence[str]) -> tuple[str, str]:
         if word.startswith((f"{prefix}-", f"{prefix}_")):
             return prefix, word[len(prefix) + 1 :]
     return "", ""
+
+
+def _run_on(word: str, mine: Sequence[str]) -> str:
+    """Return the directive that a word is but for the `-` before its suffix (`CHECKNEXT`), or nothing."""
+    for prefix in mine:
+        if word.startswith(prefix) and _is_suffix(word[len(prefix) :]):
+            return f"{prefix}-{word[len(prefix) :]}"
+    return ""
 
 
 def _without_suffix(word: str) -> str:

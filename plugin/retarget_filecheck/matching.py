@@ -31,6 +31,8 @@ _LONGEST_LINE = 200
 """Characters shown of a line of the input: a line of IR may have thousands."""
 _BEFORE = 60
 """Characters of a long line that are shown before the place in question."""
+_LONGEST_SAID = 600
+"""Characters shown of a line of what the package says: it repeats directives as they are."""
 _LONGEST_REPORT = 60
 """Lines shown of what the package says: it may print all of the input."""
 _LOOKED_THROUGH = 2000
@@ -83,13 +85,18 @@ def _complaint(said: str, source: str, source_name: str) -> Complaint:
     lines = said.rstrip("\n").split("\n")
     found = _FIRST_LINE.fullmatch(lines[0].removeprefix(source_name))
     if found is None:
-        return Complaint(message=lines[0], report=said)
+        return Complaint(message=_cut(lines[0]), report="\n".join(map(_cut, lines)))
     number = int(found["line"])
+    message = found["message"]
     if found["column"] is None:  # a fault of the directive itself is shown with its line already
         lines[1:1] = [source.split("\n")[number - 1].rstrip("\r")]
     if len(lines) > _LONGEST_REPORT:
         lines[_LONGEST_REPORT:] = [f"… {len(lines) - _LONGEST_REPORT} more lines"]
-    return Complaint(line=number, message=found["message"], report="\n".join(lines))
+    return Complaint(line=number, message=_cut(message), report="\n".join(map(_cut, lines)))
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _LONGEST_SAID else f"{line[:_LONGEST_SAID]}…"
 
 
 class _Input(FInput):  # type: ignore[misc]  # the package is not followed: it need not be installed

@@ -165,6 +165,12 @@ def test_an_artifact_that_is_no_text_is_refused_with_the_flag_that_gives_text(fo
     )
 
 
+def test_a_directive_of_any_length_is_shown_in_part(folder: Path) -> None:
+    case = checked(f"// CHECK: {'x' * 5000}\n")
+    assert case.summary == f"a.mlir:1: Couldn't match \"{'x' * 584}…"
+    assert max(map(len, case.report.splitlines())) == 601
+
+
 def test_a_source_that_is_no_text_is_refused(folder: Path) -> None:
     with pytest.raises(
         RetargetError, match=r"^a\.mlir: found no text, so it can hold no directives; expected MLIR as text$"
