@@ -90,8 +90,9 @@ class RunModule:
     each case runs in a process of its own and no device is opened here.
 
     `module` to `compiler` are as in `retarget.extension.CaseRequest`. What every case gave is written to the folder
-    `record`, if there is one; `references` are (compiler config, folder with what a run of its artifact gave) pairs.
-    With a `seed`, functions that the kind has no case for are called with inputs made from their types.
+    `record`, if there is one; `references` are (compiler config, folder with what a run of its artifact gave) pairs,
+    `lacking` (compiler config, why there is no such run) pairs. With a `seed`, functions that the kind has no case for
+    are called with inputs made from their types.
     """
 
     config: RuntimeConfig
@@ -106,6 +107,7 @@ class RunModule:
     compiler: str
     record: Path | None = None
     references: tuple[tuple[str, Path], ...] = ()
+    lacking: tuple[tuple[str, str], ...] = ()
     seed: int | None = None
 
 

@@ -165,23 +165,31 @@ class Services:
         """
         target = replace(target, compile=self.concrete(target.compile))
         try:
-            references = self._references(target, others)
+            references, lacking = self._references(target, others)
         except RetargetError as error:
             failure = Failure(stage=Stage.LOAD, summary=first_line(str(error)), text=str(error))
             return RunOutcome(devices=(), failure=failure)
-        return self._runs().run(target, artifact, record=record, references=references)
+        return self._runs().run(target, artifact, record=record, references=references, lacking=lacking)
 
-    def _references(self, target: RunTarget, others: Sequence[RunTarget]) -> list[tuple[str, Path]]:
-        """Run, once per session, what a target's cases compare with; return the folders of what it gave.
+    def _references(
+        self, target: RunTarget, others: Sequence[RunTarget]
+    ) -> tuple[list[tuple[str, Path]], list[tuple[str, str]]]:
+        """Run, once per session, what a target's cases compare with; return the folders of what it gave, and why there
+        is none.
 
-        Raises `RetargetError` where there is no such run here.
+        Raises `RetargetError` for faulty data.
         """
         loader = self.registry.case_loaders.get(target.compile.kind)
-        if not isinstance(loader, ComparesConfigs):
-            return []
-        compiled = target.compile
-        names = loader.references(compiled.module, compiled.folder, compiled.compiler.name)
-        return [(name, self._recording(name, target, others)) for name in names]
+        references: list[tuple[str, Path]] = []
+        lacking: list[tuple[str, str]] = []
+        if isinstance(loader, ComparesConfigs):
+            compiled = target.compile
+            for name in loader.references(compiled.module, compiled.folder, compiled.compiler.name):
+                try:
+                    references.append((name, self._recording(name, target, others)))
+                except RetargetError as error:
+                    lacking.append((name, str(error)))
+        return references, lacking
 
     def _recording(self, compiler: str, target: RunTarget, others: Sequence[RunTarget]) -> Path:
         key = (compiler, f"{target.compile.suite} {target.compile.module.name}")

@@ -258,6 +258,39 @@ def test_configs_agree_with_each_other(project: Project) -> None:
     project.run("-m", "llvm-cpu and run").assert_outcomes(passed=1, deselected=3)
 
 
+ALSO_BY_HAND = AGREEING + '\n[[case]]\nfunction = "scale"\ninputs = [[[1, 2]], 3]\nexpected = [[[3, 6]]]\n'
+
+
+def test_what_cannot_be_agreed_with_fails_that_case_alone(project: Project) -> None:
+    matrix = MATRIX.replace("backends=vmvx", "backends=vmxv")
+    assert matrix != MATRIX
+    cases(project, ALSO_BY_HAND, targets="both")
+    project.write({"matrix.toml": matrix})
+    result = project.run("-m", "llvm-cpu and run")
+    result.assert_outcomes(failed=1, deselected=3)
+    lines = block(result, "math: m_llvm-cpu_sync")
+    assert lines[0].startswith("load: scale: there are no results of compiler config 'vmvx' to agree with: m_vmvx: ")
+    assert "passed: scale-2" in lines
+
+
+REFUSING = """\
+func.func @scale(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %never = arith.constant false
+  cf.assert %never, "refused"
+  return %x : tensor<2xf32>
+}
+"""
+
+
+def test_what_fails_by_itself_is_not_said_to_lack_results(project: Project) -> None:
+    cases(project, '[[case]]\ninputs = [[1, 2]]\nagree_with = "vmvx"\n', targets="both")
+    project.write({"suites/m.mlir": REFUSING})
+    result = project.run()
+    result.assert_outcomes(passed=2, failed=2)
+    for config in ("vmvx", "llvm-cpu"):
+        assert block(result, f"math: m_{config}_sync")[0] == "run: FAILED_PRECONDITION; refused"
+
+
 def test_configs_that_wait_for_each_other_are_a_fault(project: Project) -> None:
     text = AGREEING.replace('"vmvx"', '{ "*" = "vmvx", vmvx = "llvm-cpu" }')
     cases(project, text, targets="both")

@@ -73,7 +73,7 @@ def run_inside(
         failure = driver_failure(Stage.LOAD, error)
         suspect = True
     except RetargetError as error:
-        failure = Failure(stage=Stage.LOAD, summary=first_line(str(error)), text=str(error))
+        failure = _not_loaded(error)
     load_seconds = time.perf_counter() - start
     if failure is not None:
         return RunOutcome(
@@ -84,6 +84,7 @@ def run_inside(
         program=program,
         compiler=message.compiler,
         references=references,
+        lacking=dict(message.lacking),
         send=send,
         writer=None if message.record is None else OutputsWriter(message.record),
     )
@@ -137,6 +138,7 @@ class _Run:
     program: Program
     compiler: str
     references: Mapping[str, Mapping[str, CaseOutputs]]
+    lacking: Mapping[str, str]
     send: Callable[[Progress], None]
     writer: OutputsWriter | None
     run_seconds: float = 0.0
@@ -147,18 +149,20 @@ class _Run:
         start = time.perf_counter()
         try:
             data = CaseData(inputs=case.inputs, expected=case.expected) if case.read is None else case.read()
-            expected = self._expected(case, data)
         except RetargetError as error:
-            text = str(error)
-            failure: Failure | None = Failure(stage=Stage.LOAD, summary=first_line(text), text=text)
-            return CaseOutcome(
-                name=case.name, function=case.function, seconds=time.perf_counter() - start, failure=failure
-            )
+            seconds = time.perf_counter() - start
+            return CaseOutcome(name=case.name, function=case.function, seconds=seconds, failure=_not_loaded(error))
+        expected: Sequence[Array | None] | None = None
+        unexpected: Failure | None = None
+        try:
+            expected = self._expected(case, data)
+        except RetargetError as error:  # told if the call itself comes to its end
+            unexpected = _not_loaded(error)
         if case.read is not None:
             self.send(Progress(stage=Stage.RUN, case=case.name))
         checks: list[Check] = []
         results: Sequence[Array] = ()
-        failure = None
+        failure: Failure | None = None
         called_at = time.perf_counter()
         try:
             results = self.program.call(case.function, data.inputs, checks.append)
@@ -175,6 +179,7 @@ class _Run:
         if self.writer is not None and failure is None:
             checked = [check.actual for check in checks]
             self.writer.add(case.name, results, checked, judged=bool(checks) or expected is not None)
+        failure = failure or unexpected
         compared = time.perf_counter()
         self.run_seconds += called - called_at
         self.compare_seconds += compared - called
@@ -197,6 +202,8 @@ class _Run:
         recorded = self.references.get(case.agree_with, {}).get(case.name)
         if recorded is None and self.writer is not None and case.agree_with not in self.references:
             return None  # this run is to be compared with, not to be judged
+        if recorded is None and case.agree_with in self.lacking:
+            raise RetargetError(self.lacking[case.agree_with])
         if recorded is None:
             why = f"its own run of case {case.name!r} did not come to its end"
             if case.agree_with not in self.references:
@@ -204,6 +211,11 @@ class _Run:
             msg = f"there are no results of compiler config {case.agree_with!r} to agree with: {why}"
             raise RetargetError(msg)
         return recorded.results
+
+
+def _not_loaded(error: RetargetError) -> Failure:
+    text = str(error)
+    return Failure(stage=Stage.LOAD, summary=first_line(text), text=text)
 
 
 def _failing_checks(checks: Sequence[Check]) -> list[Mismatch]:

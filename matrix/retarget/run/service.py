@@ -87,13 +87,15 @@ class RunService:
         *,
         record: Path | None = None,
         references: Sequence[tuple[str, Path]] = (),
+        lacking: Sequence[tuple[str, str]] = (),
         seed: int | None = None,
     ) -> RunOutcome:
         """Run all cases of `target` from `artifact` and compare. The content is verified where `artifact` has a digest.
 
         What the cases gave is written to the folder `record`, for `retarget.run.outputs`; `references` are pairs of a
-        compiler config and the folder that a run of its artifact was recorded in. With a `seed`, functions that the
-        module's kind has no case for are called too, with inputs made from their types; nothing is expected of them.
+        compiler config and the folder that a run of its artifact was recorded in, `lacking` of one and why there is no
+        such run. With a `seed`, functions that the module's kind has no case for are called too, with inputs made from
+        their types; nothing is expected of them.
 
         The outcome's failure is the first failing case's; what differed is in that case's `mismatches`. A crash or a
         timeout is the failure of the stage and the case it came in; the runner is replaced for the next target. So it
@@ -123,6 +125,7 @@ class RunService:
             compiler=target.compile.compiler.name,
             record=record,
             references=tuple(references),
+            lacking=tuple(lacking),
             seed=seed,
         )
         timeout = self._default_timeout if target.timeout is None else target.timeout
