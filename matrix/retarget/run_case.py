@@ -10,7 +10,14 @@
 
 The first FILE is the module, the others are the files of its cases. Any other --name=value is a flag of the runtime.
 Results are judged as in a run of the suite; a case that agrees with another compiler config fails, because the results
-of that config are not there. Exit status: 0 if every case passed, 1 if one did not, 2 if the command line is wrong.
+of that config are not there.
+
+A kind that runs nothing, such as filecheck, judges the artifact itself and takes in place of `--driver` and `--device`:
+
+    --compilers=A,B,…   the compiler config it is of, then the others of the suite
+    --tags=A,B,…        the target's tags
+
+Exit status: 0 if every case passed, 1 if one did not, 2 if the command line is wrong.
 """
 
 from __future__ import annotations
@@ -23,13 +30,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import RetargetError, did_you_mean
-from .extension import Case, CaseLoader, CaseRequest, DriverError, HasParameters, UnavailableError
-from .extensions import load_extensions
+from .extension import (
+    ArtifactRequest,
+    Case,
+    CaseLoader,
+    CaseRequest,
+    ChecksArtifacts,
+    DriverError,
+    HasParameters,
+    UnavailableError,
+)
+from .extensions import Registry, load_extensions
 from .messages import RunModule
-from .model import Module, Origin, RuntimeConfig
-from .outcomes import Failure, RunOutcome
+from .model import CompileTarget, Module, Origin, RuntimeConfig
+from .outcomes import CaseOutcome, Failure, RunOutcome, Stage
 
-__all__ = ["RUN_CASE", "main", "run_case_command"]
+__all__ = ["RUN_CASE", "check_command", "main", "run_case_command"]
 
 RUN_CASE = "retarget.run_case"
 """What `python -m` runs."""
@@ -56,16 +72,33 @@ def run_case_command(
     )
 
 
+def check_command(target: CompileTarget, artifact: Path) -> tuple[str, ...]:
+    """Return the command that judges an artifact of a kind that runs nothing."""
+    others = [name for name in target.known_compilers if name != target.compiler.name]
+    return (
+        sys.executable,
+        "-m",
+        RUN_CASE,
+        f"--kind={target.kind}",
+        f"--compilers={','.join([target.compiler.name, *others])}",
+        f"--tags={','.join(target.tags)}",
+        f"--artifact={artifact}",
+        str(target.module.path),
+    )
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run, and print a line per case and for each failure what differs. Return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m retarget.run_case", description="Run the cases of one module.")
     parser.add_argument("--kind", required=True, metavar="KIND", help="case loader, such as cases")
-    parser.add_argument("--driver", required=True, metavar="NAME", help="such as local-sync, vulkan, opencl")
+    parser.add_argument("--driver", default="", metavar="NAME", help="such as local-sync, vulkan, opencl")
     parser.add_argument("--device", action="append", default=[], metavar="DEVICE", help="device; repeat for several")
     parser.add_argument("--artifact", required=True, type=Path, metavar="FILE", help="what the module compiled to")
     parser.add_argument("--folder", type=Path, metavar="FOLDER", help="the suite's folder")
     parser.add_argument("--entry", default="", metavar="NAME", help="program of the file, where it describes several")
     parser.add_argument("--case", default="", metavar="NAME", help="case to run (all if left out)")
+    parser.add_argument("--compilers", default="", metavar="A,B,…", help="where nothing is run: compiler configs")
+    parser.add_argument("--tags", default="", metavar="A,B,…", help="where nothing is run: the target's tags")
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="the module, then the files of its cases")
     options, flags = parser.parse_known_args(argv)
     source, *data = (path.absolute() for path in options.files)
@@ -92,7 +125,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         compiler="",
     )
     try:
-        outcome = _run(message, options.case)
+        registry = load_extensions()
+        loader = registry.case_loader(options.kind)
+        checks = isinstance(loader, ChecksArtifacts)
+        if not (options.compilers if checks else options.driver):
+            parser.error(f"the following arguments are required: {'--compilers' if checks else '--driver'}")
+        if isinstance(loader, ChecksArtifacts):
+            outcome = _check(loader, message, _words_of(options.compilers), _words_of(options.tags))
+        else:
+            outcome = _run(registry, loader, message, options.case)
     except (DriverError, UnavailableError) as error:
         _tell(f"error: {error}", error.hint)
         return 1
@@ -126,11 +167,41 @@ class _Chosen:
         return chosen
 
 
-def _run(message: RunModule, case: str) -> RunOutcome:
+def _words_of(text: str) -> tuple[str, ...]:
+    return tuple(word for word in text.split(",") if word)
+
+
+def _check(loader: ChecksArtifacts, message: RunModule, compilers: Sequence[str], tags: Sequence[str]) -> RunOutcome:
+    try:
+        artifact = message.artifact.read_bytes()
+    except OSError as error:
+        msg = f"artifact {message.artifact} cannot be read: {error.strerror or error}"
+        raise RetargetError(msg) from error
+    request = ArtifactRequest(
+        module=message.module,
+        source=message.source,
+        artifact=artifact,
+        compiler=compilers[0],
+        tags=tuple(tags),
+        known_compilers=tuple(compilers),
+    )
+    cases = tuple(
+        CaseOutcome(
+            name=case.name,
+            seconds=0.0,
+            failure=Failure(stage=Stage.COMPARE, summary=case.summary, text=case.report) if case.summary else None,
+        )
+        for case in loader.check(request)
+    )
+    failure = next((case.failure for case in cases if case.failure is not None), None)
+    if not cases:
+        failure = Failure(stage=Stage.COMPARE, summary="there was nothing to check")
+    return RunOutcome(devices=(), cases=cases, failure=failure)
+
+
+def _run(registry: Registry, loader: CaseLoader, message: RunModule, case: str) -> RunOutcome:
     from .run.inside import run_inside  # it imports NumPy, which wording a command does without
 
-    registry = load_extensions()
-    loader = registry.case_loader(message.kind)
     device = registry.driver(message.config.driver).open(message.config)
     try:
         return run_inside(device, _Chosen(loader, case), message, lambda _: None, str)  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from retarget.extension import RunPlan, RunsCasesOutside
 from retarget.extensions import EXTENSIONS_VARIABLE, Registry
 from retarget.model import CompileTarget, RunTarget
 from retarget.outcomes import Artifact, CaseOutcome
-from retarget.run_case import RUN_CASE, run_case_command
+from retarget.run_case import RUN_CASE, check_command, run_case_command
 
 __all__ = ["Commands"]
 
@@ -37,6 +37,19 @@ class Commands:
         compiler = self._registry.compiler(target.compiler.compiler)
         argv = compiler.reproduce(target, target.flags, self._output(target))
         return [self._line(target.compiler.env, argv)]
+
+    def check(self, target: CompileTarget) -> list[str]:
+        """The lines that compile a target and judge what came out."""
+        compiler = self._registry.compiler(target.compiler.compiler)
+        output = self._output(target)
+        stem = output.with_suffix("")
+        argv = compiler.reproduce(target, target.flags, output)
+        written = next((Path(word) for word in reversed(argv) if Path(word).with_suffix("") == stem), output)
+        plan = RunPlan(argv=check_command(target, written))
+        return [
+            self._line(target.compiler.env, argv),
+            self._line(tuple(self._named_extensions(plan).items()), plan.argv),
+        ]
 
     def run(self, target: RunTarget, artifact: Artifact, cases: Sequence[CaseOutcome]) -> list[str]:
         """The lines that compile a target and run these cases of it; none where there is no tool for it."""

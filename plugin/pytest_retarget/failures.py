@@ -116,7 +116,7 @@ def check_failed(commands: Commands, target: CompileTarget, run: RunOutcome, fai
     blocks += [_message(why) for _, why in failed[:SHOWN_CASES]] or [_message(failure)]
     if more := [case.name for case, _ in failed[SHOWN_CASES:]]:
         blocks.append(f"failed as well: {_names(more)}")
-    blocks += [_hint(failure), commands.text(commands.compile(target))]
+    blocks += [_hint(failure), commands.text(commands.check(target))]
     return StageFailedError(failure, _join(blocks))
 
 

@@ -49,10 +49,24 @@ def test_a_text_that_differs_fails_in_filechecks_words_and_the_command_gives_the
     assert lines[near + 2].strip().startswith("%")
     assert "arith.addf %in, %in_0" in lines[near + 2]
     by_hand = commands(lines)
-    assert any("iree-compile" in line and "--compile-to=flow" in line for line in by_hand)
-    path = by_hand[-1].split()[-1]
+    assert len(by_hand) == 3
+    assert "iree-compile" in by_hand[1]
+    assert "--compile-to=flow" in by_hand[1]
+    path = by_hand[1].split()[-1]
     assert path.endswith("differs_vmvx.mlir")
-    assert shell([*by_hand, f"cat {path}"]).stdout.startswith("module")
+    assert shell([*by_hand[:2], f"cat {path}"]).stdout.startswith("module")
+    assert by_hand[2].endswith(
+        "-m retarget.run_case --kind=filecheck --compilers=vmvx --tags=compile,text,vmvx,cpu "
+        f"--artifact={path} suites/differs.mlir"
+    )
+    again = shell(by_hand)
+    assert (again.returncode, again.stderr) == (1, "")
+    assert again.stdout.splitlines()[0] == (
+        "FileCheck CHECK,VMVX,CHECK-VMVX: failed at compare: suites/differs.mlir:3: error: "
+        'Couldn\'t match "arith.mulf %in, %in_0".'
+    )
+    project.write({"suites/differs.mlir": HOLDS})
+    assert shell(by_hand).stdout == "FileCheck CHECK,VMVX,CHECK-VMVX: passed\n"
 
 
 def test_a_modules_own_phase_replaces_the_suites(project: Project) -> None:

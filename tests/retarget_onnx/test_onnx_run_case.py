@@ -73,6 +73,17 @@ def test_faults_are_told(
     assert capsys.readouterr().err.startswith(message)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "missing"), [(["--kind=onnx-backend"], "--driver"), (["--kind=filecheck"], "--compilers")]
+)
+def test_what_a_kind_needs_is_asked_for(arguments: list[str], missing: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*arguments, "--artifact=a", "b.mlir"])
+    assert ended.value.code == 2
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert told == f"python -m retarget.run_case: error: the following arguments are required: {missing}"
+
+
 def test_the_command_names_driver_devices_flags_and_case() -> None:
     here = Path("made/test_abs")
     module = Module(name="test_abs", path=here / "model.onnx", data=(here / "cases.json",), entry="test_abs")
