@@ -10,6 +10,7 @@ from itertools import pairwise
 from retarget.errors import did_you_mean
 from retarget.keypaths import KeyPath, Problem
 from retarget.references import is_glob, known_words
+from retarget.schema_faults import describe_value
 
 __all__ = ["Agreement", "circle_problems", "reach_problems", "unserved"]
 
@@ -23,17 +24,22 @@ class Agreement:
     is_table: bool = False
 
     @classmethod
-    def read(cls, written: str | Mapping[str, str], place: KeyPath, problems: list[Problem]) -> Agreement:
+    def read(cls, written: str | Mapping[str, object], place: KeyPath, problems: list[Problem]) -> Agreement:
         """Return what `agree_with` says; what is wrong with it goes to `problems`."""
-        rules = (("*", written),) if isinstance(written, str) else tuple(written.items())
+        rules: tuple[tuple[str, object], ...] = (
+            (("*", written),) if isinstance(written, str) else tuple(written.items())
+        )
         if not rules:
             problems.append(Problem(place, "found an empty table, expected the name of a compiler config"))
+        sound: list[tuple[str, str]] = []
         for pattern, config in rules:
-            if not config or is_glob(config):
+            if isinstance(config, str) and config and not is_glob(config):
+                sound.append((pattern, config))
+            else:
                 where = place if isinstance(written, str) else (*place, pattern)
-                problems.append(Problem(where, f"found {config!r}, expected the name of a compiler config"))
-        sound = tuple(rule for rule in rules if rule[1] and not is_glob(rule[1]))
-        return cls(rules=sound, place=place, is_table=not isinstance(written, str))
+                found = repr(config) if isinstance(config, str) else describe_value(config)
+                problems.append(Problem(where, f"found {found}, expected the name of a compiler config"))
+        return cls(rules=tuple(sound), place=place, is_table=not isinstance(written, str))
 
     def config(self, compiler: str) -> str | None:
         """Return the config to agree with: by name, else by the first glob that matches; None where none does."""

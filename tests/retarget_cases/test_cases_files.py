@@ -145,6 +145,10 @@ BAD_FILES = {
         CASE + "agree_with = ''\n",
         ":2: case[0].agree_with: found '', expected the name of a compiler config",
     ),
+    "an agreement with a number": (
+        CASE + "agree_with = { a = 3, '*' = 'b' }\n",
+        ":2: case[0].agree_with.a: found the integer 3, expected the name of a compiler config",
+    ),
     "an agreement with several": (
         CASE + "agree_with = 'v*'\n",
         ":2: case[0].agree_with: found 'v*', expected the name of a compiler config",
@@ -155,7 +159,7 @@ BAD_FILES = {
     ),
     "an agreement that is no name": (
         CASE + "agree_with = 1\n",
-        ":2: case[0].agree_with: found the integer 1, expected a string or a table of strings",
+        ":2: case[0].agree_with: found the integer 1, expected a string or a table of values",
     ),
     "a circle in one case": (
         CASE + "agree_with = { '*' = 'vmvx', vmvx = 'llvm-cpu' }\n",
