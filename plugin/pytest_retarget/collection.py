@@ -30,7 +30,7 @@ from .options import SETTINGS
 from .plugin import MATRIX_FILE, SUITE_FILE
 from .reporting import activate
 
-__all__ = ["Declared", "MatrixFile", "ModuleFile", "SuiteCollector", "SuiteFile", "declared"]
+__all__ = ["Declared", "MatrixFile", "ModuleFile", "SuiteCollector", "SuiteFile", "declared", "is_declared"]
 
 _TABLE = re.compile(r"\s*\[\[\s*(?:module_test_suite|\"module_test_suite\"|'module_test_suite')\s*\]\]")
 
@@ -72,6 +72,15 @@ class Declared:
                 raise self.collect_error(error, path) from error
             self.suite_files.append(path)
         return self._suites[path]
+
+    def may_declare(self, path: Path, module: Path) -> bool:
+        """Tell whether a `suite.toml` declares a module or a file of its cases, or has faults. Leaves these to tell."""
+        told = dict(self._told)
+        try:
+            return any(_is_of(one, module) for suite in self.suites(path) for one in suite.modules)
+        except _NotCollected:
+            self._told = told
+            return True
 
     def targets(self, suite: Suite, path: Path) -> tuple[Target, ...]:
         """Expand one suite. Raises `pytest.Collector.CollectError`."""
@@ -118,6 +127,12 @@ def declared(config: pytest.Config) -> Declared:
         config.stash[_DECLARED] = Declared(config)
         activate(config)
     return config.stash[_DECLARED]
+
+
+def is_declared(config: pytest.Config, path: Path) -> bool:
+    """Tell whether a file is a module of a suite above it or holds cases of one; or may, where a suite has faults."""
+    files = [folder / SUITE_FILE for folder in path.parents if (folder / SUITE_FILE).is_file()]
+    return any(declared(config).may_declare(file, path) for file in files)
 
 
 class _NotCollected(pytest.Collector.CollectError):

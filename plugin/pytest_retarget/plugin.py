@@ -21,6 +21,9 @@ EXPECTATIONS_FILE = "expectations.toml"
 
 Collectors = list[pytest.Collector]
 
+_DOCTESTS = frozenset({".rst", ".txt"})
+"""Suffixes of files that pytest's doctest plugin collects where they are named on the command line."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     add_options(parser)
@@ -39,15 +42,16 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[
         from .collection import SuiteFile
 
         collectors.append(SuiteFile.from_parent(parent, path=file_path))
-    elif not collectors and parent.session.isinitpath(file_path):
+    elif (not collectors or file_path.suffix in _DOCTESTS) and parent.session.isinitpath(file_path):
         if file_path.name in {MATRIX_FILE, EXPECTATIONS_FILE}:
             from .collection import MatrixFile
 
             collectors.append(MatrixFile.from_parent(parent, path=file_path))
         elif any((folder / SUITE_FILE).is_file() for folder in file_path.parents):
-            from .collection import ModuleFile
+            from .collection import ModuleFile, is_declared
 
-            collectors.append(ModuleFile.from_parent(parent, path=file_path))
+            if not collectors or is_declared(parent.config, file_path):
+                collectors[:] = [ModuleFile.from_parent(parent, path=file_path)]
     return collectors
 
 

@@ -139,6 +139,13 @@ func.func @scale(%a: tensor<3xf32>) -> tensor<3xf32> {
 PARAMETERS = "--parameters=model=weights.irpa\n"
 
 
+PLAIN = """\
+func.func @plain(%a: tensor<3xf32>) -> tensor<3xf32> {
+  return %a : tensor<3xf32>
+}
+"""
+
+
 def write_parameters(path: Path) -> None:
     """Write the weights 2, 3 and 4, in a process of its own: pytest's stays without the runtime."""
     script = (
@@ -189,3 +196,28 @@ def test_parameter_files_are_found_by_the_pasted_command_too(project: Project) -
     assert lines[0] == "compare: result 0: 1 of 3 elements differ, first at [2]: actual 4.0, expected 5.0"
     pasted = shell(commands(lines))
     assert "[FAILED] result[0]: element at index 2 (4) does not match the expected (5)" in pasted.stdout
+
+
+def test_a_flagfile_that_is_named_is_ours_and_another_text_is_left_to_doctest(project: Project) -> None:
+    project.write(
+        {
+            "matrix.toml": SYNC_ONLY,
+            "suite.toml": SUITE,
+            "one/model.mlir": PLAIN,
+            "one/run_module_io_flags.txt": "--input=3xf32=1\n",
+            "two/model.mlir": PLAIN,
+            "two/run_module_io_flags.txt": "--input=3xf32=1\n",
+            "notes.txt": ">>> 1 + 1\n2\n",
+        }
+    )
+    result = project.run("one/run_module_io_flags.txt", "-v")
+    result.assert_outcomes(passed=2)
+    assert all("one_vmvx" in line for line in result.outlines if "::" in line)
+    project.run("notes.txt").assert_outcomes(passed=1)
+    project.write({"two/run_module_io_flags.txt": "--module=modle.mlir\n"})
+    result = project.run("one/run_module_io_flags.txt")
+    result.assert_outcomes(errors=1)
+    fault = (
+        "two/run_module_io_flags.txt:1:10: found no file 'modle.mlir', expected a module; did you mean 'model.mlir'?"
+    )
+    assert fault in result.outlines
