@@ -132,7 +132,8 @@ class OutputComparison:
 class CaseOutcome:
     """One call of a module. Passed when `failure` is None. `seconds` is wall time of call and comparison.
 
-    `function` is what was called; empty where it goes by the case's name.
+    `function` is what was called; empty where it goes by the case's name. `agree_with` is the other compiler config
+    whose results were expected, empty where that is none.
     """
 
     name: str
@@ -140,6 +141,7 @@ class CaseOutcome:
     failure: Failure | None = None
     mismatches: tuple[Mismatch, ...] = ()
     function: str = ""
+    agree_with: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,9 @@ from retarget.run_case import RUN_CASE, check_command, run_case_command
 
 __all__ = ["Commands"]
 
+COMPARE = "retarget"
+"""The command of this project that compares two configs."""
+
 SHOWN_RUNS = 3
 """How many failed cases get a command of their own."""
 
@@ -43,12 +46,12 @@ class Commands:
         compiler = self._registry.compiler(target.compiler.compiler)
         output = self._output(target)
         stem = output.with_suffix("")
-        argv = compiler.reproduce(target, target.flags, output)
-        written = next((Path(word) for word in reversed(argv) if Path(word).with_suffix("") == stem), output)
-        plan = RunPlan(argv=check_command(target, written))
+        compile_argv = compiler.reproduce(target, target.flags, output)
+        written = next((Path(word) for word in reversed(compile_argv) if Path(word).with_suffix("") == stem), output)
+        argv = check_command(target, written)
         return [
-            self._line(target.compiler.env, argv),
-            self._line(tuple(self._named_extensions(plan).items()), plan.argv),
+            self._line(target.compiler.env, compile_argv),
+            self._line(tuple(self._named_extensions(argv).items()), argv),
         ]
 
     def run(self, target: RunTarget, artifact: Artifact, cases: Sequence[CaseOutcome]) -> list[str]:
@@ -56,11 +59,22 @@ class Commands:
         lines = self.compile(target.compile) if self._compiles else []
         path = self._output(target.compile) if self._compiles else Path(artifact.path)
         for case in (*cases[:SHOWN_RUNS],) or (None,):
+            if case is not None and case.agree_with and self._compiles and not target.runtime.run_under:
+                lines.append(self._compared(target, case.agree_with))
+                continue
             plan = self._plan(target, path, case)
             if plan is not None:
-                env = {**self._named_extensions(plan), **dict(target.runtime.env), **dict(plan.env)}
+                env = {**self._named_extensions(plan.argv), **dict(target.runtime.env), **dict(plan.env)}
                 lines.append(self._line(tuple(env.items()), (*target.runtime.run_under, *plan.argv), plan.cwd))
         return list(dict.fromkeys(lines))
+
+    def _compared(self, target: RunTarget, other: str) -> str:
+        """The line that compares with another compiler config, for a case that is to agree with it."""
+        compiled = target.compile
+        suite = [compiled.module.name, str(compiled.folder)] if compiled.module.entry else [str(compiled.module.path)]
+        configs = f"{compiled.compiler.name}/{target.runtime.name},{other}"
+        argv = (COMPARE, "compare", *suite, "--configs", configs)
+        return self._line(tuple(self._named_extensions(argv).items()), argv)
 
     def _plan(self, target: RunTarget, artifact: Path, case: CaseOutcome | None) -> RunPlan | None:
         """What a tool of the kind or the driver does by hand; where there is none, what this project's own does."""
@@ -96,9 +110,9 @@ class Commands:
         line = " ".join([*(f"{name}={shlex.quote(value)}" for name, value in env), shlex.join(words)])
         return line if cwd is None else f"(cd {shlex.quote(self._relative(str(cwd)))} && {line})"
 
-    def _named_extensions(self, plan: RunPlan) -> dict[str, str]:
-        """The project's own tool loads the extensions of the session, too."""
-        ours = RUN_CASE in plan.argv and self._extensions != os.environ.get(EXTENSIONS_VARIABLE, "")
+    def _named_extensions(self, argv: Sequence[str]) -> dict[str, str]:
+        """The project's own tools load the extensions of the session, too."""
+        ours = (RUN_CASE in argv or argv[0] == COMPARE) and self._extensions != os.environ.get(EXTENSIONS_VARIABLE, "")
         return {EXTENSIONS_VARIABLE: self._extensions} if ours else {}
 
     def _program(self, name: str) -> str:

@@ -31,11 +31,15 @@ _CASES = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseSeen:
-    """One case of a target that failed. `stage` and `signature` tell how; both are empty if it passed."""
+    """One case of a target that failed. `stage` and `signature` tell how; both are empty if it passed.
+
+    `reference` is the other compiler config whose results were expected, empty where that is none.
+    """
 
     name: str
     stage: str = ""
     signature: str = ""
+    reference: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,12 +105,37 @@ def conclusion(failing: Seen, others: Sequence[Seen]) -> str:
     names = set(failing.failures())
     apart = bool(failing.cases) and any(other.cases and set(other.failures()) != names for other in others)
     told: dict[str, list[str]] = {}
+    references = {case.name: case.reference for case in failing.cases}
+    what = "this case" if apart else "this module"
     for case in failing.failures():
-        seen = [other.at(case) for other in others]
-        told.setdefault(_concluded(failing.at(case), seen, "this case" if apart else "this module"), []).append(case)
+        mine, seen = failing.at(case), [other.at(case) for other in others]
+        reference = references.get(case, "")
+        text = _against(mine, seen, reference, what) if reference else _concluded(mine, seen, what)
+        told.setdefault(text, []).append(case)
     if len(told) == 1 and not apart:
         return next(iter(told))
     return "\n".join(f"{_cases(cases)}: {text}" for text, cases in told.items())
+
+
+def _against(failing: Seen, others: Sequence[Seen], reference: str, what: str) -> str:
+    """A case that expects what another config gives: that one's own targets pass whatever it gives."""
+    rest = [other for other in others if other.compiler != reference]
+    third = [other for other in rest if other.compiler != failing.compiler and (other.passes or other.fails)]
+    if failing.stage != COMPARE:
+        return _concluded(failing, others, what)
+    if any(other.passes for other in rest):
+        return _concluded(failing, rest, what)
+    if not third:
+        return (
+            f"This points to compiler config {failing.compiler} or to {reference}, whose results are expected: no "
+            f"third compiler config has run {what}."
+        )
+    if any(other.is_like(failing) for other in third):
+        return (
+            f"This points to compiler config {reference}, whose results are expected: nothing else that ran {what} "
+            "agrees with them."
+        )
+    return _concluded(failing, rest, what)
 
 
 def _concluded(failing: Seen, others: Sequence[Seen], what: str) -> str:

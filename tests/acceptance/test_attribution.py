@@ -298,3 +298,42 @@ def test_with_a_real_compiler_a_wrong_expectation_points_to_the_module(project: 
     lines = told(block(result, "linalg: wrong_llvm-cpu_task"))
     assert lines[0].startswith("This points to the module, or to what it expects: every compiler config fails alike")
     assert "  wrong_vmvx_sync      failed alike" in lines
+
+
+CANCELS = """\
+func.func @cancels(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %b = arith.constant dense<-1.00048828125> : tensor<4xf32>
+  %product = arith.mulf %a, %a : tensor<4xf32>
+  %sum = arith.addf %product, %b : tensor<4xf32>
+  %thousand = arith.constant dense<1000.0> : tensor<4xf32>
+  %result = arith.mulf %sum, %thousand : tensor<4xf32>
+  return %result : tensor<4xf32>
+}
+"""
+"""What differs where the CPU fuses the product and the sum into one operation."""
+
+AGREES = """\
+[[case]]
+name = "same"
+inputs = [{ fill = 1.000244140625 }]
+agree_with = "vmvx"
+tolerance = { ulp = 0 }
+"""
+
+
+def test_the_config_that_others_are_to_agree_with_is_no_witness(project: Project) -> None:
+    project.write({"matrix.toml": TWO_BACKENDS, "suites/suite.toml": suite(kind="cases")})
+    project.write({"suites/cancels.mlir": CANCELS, "suites/cancels.cases.toml": AGREES})
+    result = project.run("-m", "not local-task")
+    result.assert_outcomes(passed=3, failed=1, deselected=2)
+    lines = block(result, "linalg: cancels_llvm-cpu_sync")
+    assert lines[0].startswith("compare: result 0 against what vmvx gave: 4 of 4 elements differ, first at [0]: ")
+    assert told(lines)[0] == (
+        "This points to compiler config llvm-cpu or to vmvx, whose results are expected: no third compiler config has "
+        "run this module."
+    )
+    by_hand = commands(lines)
+    assert by_hand[2].endswith("retarget compare suites/cancels.mlir --configs llvm-cpu/sync,vmvx")
+    again = shell(by_hand)
+    assert (again.returncode, again.stderr) == (1, "")
+    assert "first difference: same, result 0:" in again.stdout

@@ -22,7 +22,7 @@ def with_cases(pair: str, **cases: dict[str, str]) -> Seen:
         CaseSeen(name=name, **{key: value for key, value in how.items() if key != "summary"})
         for name, how in cases.items()
     )
-    first = next(how for how in cases.values() if how)
+    first = {key: value for key, value in next(filter(None, cases.values())).items() if key != "reference"}
     return replace(seen(pair, "failed", **first), cases=found)
 
 
@@ -199,6 +199,33 @@ def test_a_case_that_was_not_come_to_says_nothing() -> None:
     )
     assert conclusion(failing, [seen("b/r", "failed", stage="load", signature="no such file")]) == (
         "Nothing is pointed to: nothing that ran this module passes, and it does not all fail alike."
+    )
+
+
+AGREE = {**COMPARE, "reference": "ref"}
+
+
+def test_a_config_that_passes_since_its_own_results_are_expected_is_no_witness() -> None:
+    failing = with_cases("a/r", same=AGREE, fine={})
+    passing = [seen("ref/r", "passed"), seen("ref/s", "passed")]
+    assert conclusion(failing, [with_cases("a/s", same=AGREE), *passing]) == (
+        "This points to compiler config a or to ref, whose results are expected: no third compiler config has run this "
+        "module."
+    )
+    assert conclusion(failing, [with_cases("b/r", same=AGREE), *passing]) == (
+        "This points to compiler config ref, whose results are expected: nothing else that ran this module agrees with "
+        "them."
+    )
+    assert conclusion(failing, [seen("b/r", "passed"), *passing]) == (
+        "This points to compiler config a: what b made of this module passes on r."
+    )
+    assert conclusion(failing, [with_cases("b/r", same=CRASH), *passing]) == (
+        "Nothing is pointed to: nothing that ran this module passes, and it does not all fail alike."
+    )
+    crashing = with_cases("a/r", same={**CRASH, "reference": "ref"})
+    assert conclusion(crashing, [with_cases("a/s", same=CRASH), *passing]) == (
+        "This points to compiler config a: its artifact fails alike on every runtime config it ran on, and what ref "
+        "made of this module passes."
     )
 
 

@@ -151,7 +151,13 @@ class _Run:
             data = CaseData(inputs=case.inputs, expected=case.expected) if case.read is None else case.read()
         except RetargetError as error:
             seconds = time.perf_counter() - start
-            return CaseOutcome(name=case.name, function=case.function, seconds=seconds, failure=_not_loaded(error))
+            return CaseOutcome(
+                name=case.name,
+                function=case.function,
+                seconds=seconds,
+                failure=_not_loaded(error),
+                agree_with=self._other(case),
+            )
         expected: Sequence[Array | None] | None = None
         unexpected: Failure | None = None
         try:
@@ -193,11 +199,16 @@ class _Run:
             seconds=compared - start,
             failure=failure,
             mismatches=tuple(mismatches),
+            agree_with=self._other(case),
         )
+
+    def _other(self, case: Case) -> str:
+        """The other compiler config that a case is to agree with; empty for this one's own results."""
+        return "" if case.agree_with == self.compiler else case.agree_with
 
     def _expected(self, case: Case, data: CaseData) -> Sequence[Array | None] | None:
         """Return what is expected: the case's own values, or what the config that it is to agree with gave."""
-        if not case.agree_with or case.agree_with == self.compiler:
+        if not self._other(case):
             return data.expected
         recorded = self.references.get(case.agree_with, {}).get(case.name)
         if recorded is None and self.writer is not None and case.agree_with not in self.references:
