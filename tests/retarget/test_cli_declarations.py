@@ -514,3 +514,14 @@ def test_devices_and_cache_are_wired(capsys: pytest.CaptureFixture[str], tmp_pat
     status, out, _ = run(capsys, "cache", "info", "--cache-dir", str(tmp_path / "store"))
     assert status == 0
     assert str(tmp_path / "store") in out
+
+
+def test_characters_that_the_output_does_not_have_are_escaped(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = '[[expectation]]\nmatch = "foo"\nwhen = "run"\nstage = "run"\nreason = "bedauerlich, für alle"\n'
+    (project / "suites/expectations.toml").write_text(text, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(project / "extensions"))
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    command = [sys.executable, "-m", "retarget.cli", "explain", "foo_cc_rt"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "    reason    bedauerlich, f\\xfcr alle" in done.stdout.splitlines()
