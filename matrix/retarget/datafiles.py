@@ -135,6 +135,11 @@ def _neighbours(folder: Path) -> list[str]:
         return []
 
 
+def _unreadable(path: Path, error: Exception) -> RetargetError:
+    msg = f"data file {display_path(path)} cannot be read: {_first_line(error)}"
+    return RetargetError(msg)
+
+
 def _unfetched(path: Path) -> str:
     """Say so if a file only stands for data that was not fetched."""
     try:
@@ -232,8 +237,7 @@ def _raw_array(path: Path, dtype: np.dtype[Any], shape: Sequence[int], offset: i
             flat = flat != 0  # a byte of another value is no NumPy Boolean
         return flat.reshape(tuple(shape), order="F" if order == "F" else "C")
     except (OSError, ValueError, TypeError) as error:
-        msg = f"data file {display_path(path)} cannot be read: {_first_line(error)}"
-        raise RetargetError(msg) from error
+        raise _unreadable(path, error) from error
 
 
 def _count(shape: Sequence[int]) -> int:
@@ -247,8 +251,7 @@ def _size_of(path: Path) -> int:
     try:
         return path.stat().st_size
     except OSError as error:
-        msg = f"data file {display_path(path)} cannot be read: {error.strerror or error}"
-        raise RetargetError(msg) from error
+        raise _unreadable(path, error) from error
 
 
 # ---------------------------------------------------------------- .npy
@@ -302,7 +305,9 @@ class StoredArrays:
                 shape, fortran, dtype = _header(stream)
                 start = stream.tell()
             _expect_numbers(shape, dtype)
-        except (OSError, ValueError, EOFError) as error:
+        except OSError as error:
+            raise _unreadable(self.path, error) from error
+        except (ValueError, EOFError) as error:
             place = f" at byte {self.position}" if self.position else ""
             msg = f"data file {name} is no .npy file{place}: {_first_line(error)}{_unfetched(self.path)}"
             raise RetargetError(msg) from error
@@ -372,7 +377,9 @@ def read_npz(path: Path, name: str = "") -> Array:
                 content = stream.read(limit + 1)
     except RetargetError:
         raise
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
         msg = f"data file {shown} is no .npz archive of arrays: {_first_line(error)}{_unfetched(path)}"
         raise RetargetError(msg) from error
     length = _count(shape) * dtype.itemsize

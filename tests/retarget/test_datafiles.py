@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import ml_dtypes
@@ -255,6 +256,14 @@ def test_a_header_with_a_shape_that_is_none_is_refused(tmp_path: Path, shape: st
     header += b" " * (118 - len(header)) + b"\n"
     (tmp_path / "a.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(16))
     assert fault(read_npy, tmp_path / "a.npy").startswith("data file a.npy is ")
+
+
+@pytest.mark.parametrize("read", [read_npy, read_npz])
+def test_what_cannot_be_read_is_not_said_to_be_of_another_format(
+    tmp_path: Path, read: Callable[[Path], object]
+) -> None:
+    (tmp_path / "folder").mkdir()
+    assert fault(read, tmp_path / "folder") == "data file folder cannot be read: Is a directory"
 
 
 def test_a_header_that_is_a_program_is_not_run(tmp_path: Path) -> None:
