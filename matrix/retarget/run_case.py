@@ -7,10 +7,12 @@
     --folder=FOLDER     the suite's folder, which data may not leave; the module's own if left out
     --entry=NAME        which program of the module's file, where it describes several
     --case=NAME         the case to run; all if left out
+    --compiler=NAME     the compiler config that the artifact is of
+    --reference=A=DIR   the folder with the recorded results of compiler config A, for cases that agree with it
 
 The first FILE is the module, the others are the files of its cases. Any other --name=value is a flag of the runtime.
-Results are judged as in a run of the suite; a case that agrees with another compiler config fails, because the results
-of that config are not there.
+Results are judged as in a run of the suite; a case that agrees with another compiler config fails where the results of
+that config are not there.
 
 A kind that runs nothing, such as filecheck, judges the artifact itself and takes in place of `--driver` and `--device`:
 
@@ -45,10 +47,12 @@ from .messages import RunModule
 from .model import CompileTarget, Module, Origin, RuntimeConfig
 from .outcomes import CaseOutcome, Failure, RunOutcome, Stage
 
-__all__ = ["RUN_CASE", "check_command", "main", "run_case_command"]
+__all__ = ["RUN_CASE", "TELLING", "check_command", "main", "run_case_command"]
 
 RUN_CASE = "retarget.run_case"
 """What `python -m` runs."""
+TELLING = tuple((stage, rf".*?: failed at {stage.value}: (.*)") for stage in (Stage.LOAD, Stage.RUN, Stage.COMPARE))
+"""How the command tells of a failure: `RunPlan.telling`."""
 
 
 def run_case_command(
@@ -97,10 +101,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, metavar="FOLDER", help="the suite's folder")
     parser.add_argument("--entry", default="", metavar="NAME", help="program of the file, where it describes several")
     parser.add_argument("--case", default="", metavar="NAME", help="case to run (all if left out)")
+    parser.add_argument("--compiler", default="", metavar="NAME", help="compiler config that the artifact is of")
+    parser.add_argument(
+        "--reference", action="append", default=[], metavar="A=DIR", help="recorded results of config A"
+    )
     parser.add_argument("--compilers", default="", metavar="A,B,…", help="where nothing is run: compiler configs")
     parser.add_argument("--tags", default="", metavar="A,B,…", help="where nothing is run: the target's tags")
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="the module, then the files of its cases")
     options, flags = parser.parse_known_args(argv)
+    if any(not all(one.partition("=")) for one in options.reference):
+        parser.error("argument --reference: expected the name of a compiler config, '=' and a folder")
     source, *data = (path.absolute() for path in options.files)
     folder = source.parent if options.folder is None else options.folder.absolute()
     if not source.is_relative_to(folder):
@@ -122,7 +132,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         data=tuple(data),
         entry=options.entry,
         folder=folder,
-        compiler="",
+        compiler=options.compiler,
+        references=tuple((name, Path(folder)) for name, _, folder in (one.partition("=") for one in options.reference)),
     )
     try:
         registry = load_extensions()

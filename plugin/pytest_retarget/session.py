@@ -219,6 +219,9 @@ class Services:
             if (reason := host_mismatch(other.runtime)) is not None:
                 reasons.append(f"{other.name}: {reason}")
                 continue
+            if other.runtime.run_under:
+                reasons.append(f"{other.name}: runs behind run_under, which gives no results back")
+                continue
             try:
                 self.devices(other.runtime)
                 outcome = self.compiled(other.compile)

@@ -84,12 +84,12 @@ class CasesLoader:
         self, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
     ) -> RunPlan | None:
         """Return the `python -m retarget.run_case` command of a case."""
-        from retarget.run_case import run_case_command
+        from retarget.run_case import TELLING, run_case_command
 
         argv = run_case_command(
             kind=self.kind, config=config, artifact=artifact, module=module, folder=folder, case=case
         )
-        return RunPlan(argv=argv)
+        return RunPlan(argv=argv, telling=TELLING)
 
     def parameters(self, request: CaseRequest) -> Sequence[tuple[str, Path]]:
         """Return the parameter archives that the cases file names, by scope. Raises `FaultsError`."""

@@ -93,7 +93,7 @@ class OnnxBackendLoader:
         del folder
         if not module.data:
             return None
-        from retarget.run_case import run_case_command
+        from retarget.run_case import TELLING, run_case_command
 
         argv = run_case_command(
             kind=self.kind,
@@ -103,7 +103,7 @@ class OnnxBackendLoader:
             folder=module.path.parent,
             case=case,
         )
-        return RunPlan(argv=argv, env=config.env)
+        return RunPlan(argv=argv, env=config.env, telling=TELLING)
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
         """Return a case for each data set of the test. Raises `RetargetError` where it is not clear what to call."""

@@ -243,6 +243,36 @@ def test_cases_run_behind_a_command(project: Project) -> None:
     project.run().assert_outcomes(passed=2)
 
 
+def test_cases_agree_behind_a_command(project: Project) -> None:
+    under = '[[runtime_config]]\nname = "under"\ndriver = "local-sync"\nrun_under = ["env"]\n'
+    matrix = MATRIX.replace("[[target_config]]", under + "\n[[target_config]]", 1)
+    cases(project, ALSO_BY_HAND.replace("[[[3, 6]]]", "[[[3, 7]]]"), targets="both")
+    project.write(
+        {"matrix.toml": matrix.replace('"llvm-cpu"]\nruntimes = ["sync"]', '"llvm-cpu"]\nruntimes = ["under", "sync"]')}
+    )
+    result = project.run("-m", "under")
+    result.assert_outcomes(failed=2, deselected=4)
+    for config in ("vmvx", "llvm-cpu"):
+        lines = block(result, f"math: m_{config}_under")
+        assert lines[0] == (
+            "compare: scale-2: result 0: 1 of 2 elements differ, first at [0, 1]: actual 6.0, expected 7.0"
+        )
+        assert "passed: scale" in lines
+
+
+def test_results_that_a_command_keeps_are_lacking(project: Project) -> None:
+    cases(project, AGREEING, targets="both")
+    project.write(
+        {"matrix.toml": MATRIX.replace('driver = "local-sync"', 'driver = "local-sync"\nrun_under = ["env"]')}
+    )
+    result = project.run("-m", "run")
+    result.assert_outcomes(passed=1, failed=1, deselected=2)
+    assert block(result, "math: m_llvm-cpu_sync")[0] == (
+        "load: there are no results of compiler config 'vmvx' to agree with: m_vmvx_sync: runs behind run_under, "
+        "which gives no results back"
+    )
+
+
 AGREEING = """\
 [[case]]
 function = "scale"

@@ -17,6 +17,7 @@ from ..messages import Progress, RunModule
 from ..model import Module
 from ..outcomes import CaseOutcome, Failure, RunOutcome, Stage
 from ..process import OUTPUT_LIMIT, signal_name
+from ..run_case import RUN_CASE
 from ..text import clip, cut_stacks, first_line, strip_colour
 from .artifact import read_artifact
 from .request import case_request
@@ -86,21 +87,30 @@ def _run_case(driver: Driver, loader: CaseLoader, case: Case, message: RunModule
             hint="remove run_under from the runtime config",
         )
     else:
-        failure = _readable(case) if judged_there else None
+        failure = _readable(case, message) if judged_there else None
         if failure is None:
-            failure, output = _judge(message.config.run_under, plan)
+            failure, output = _judge(message.config.run_under, _agreeing(plan, case, message))
     seconds = time.perf_counter() - start
     return CaseOutcome(name=case.name, function=case.function, seconds=seconds, failure=failure), output
 
 
-def _readable(case: Case) -> Failure | None:
+def _readable(case: Case, message: RunModule) -> Failure | None:
     """Return what is wrong with a case's data: told here as it is told where a case runs in the runner."""
     try:
         if case.read is not None:
             case.read()
     except RetargetError as error:
         return Failure(stage=Stage.LOAD, summary=first_line(str(error)), text=str(error))
-    return None
+    lacking = dict(message.lacking).get(case.agree_with)
+    return None if lacking is None else Failure(stage=Stage.LOAD, summary=first_line(lacking), text=lacking)
+
+
+def _agreeing(plan: RunPlan, case: Case, message: RunModule) -> RunPlan:
+    """Tell our own tool of the results that a case is to agree with. Others judge no such cases."""
+    if not case.agree_with or RUN_CASE not in plan.argv:
+        return plan
+    references = (f"--reference={config}={folder}" for config, folder in message.references)
+    return replace(plan, argv=(*plan.argv, f"--compiler={message.compiler}", *references))
 
 
 def _judge(run_under: Sequence[str], plan: RunPlan) -> tuple[Failure | None, str]:
