@@ -56,6 +56,9 @@ def read_toml(file: Path) -> tuple[str, dict[str, object], tuple[Fault, ...]]:
         return text, tomllib.loads(text), ()
     except tomllib.TOMLDecodeError as error:
         return "", {}, (_syntax_fault(file, text, str(error)),)
+    except ValueError as error:  # a number of more digits than Python reads
+        message = f"found a number that is too long: {str(error).partition(';')[0]}"
+        return "", {}, (Fault(file=file, line=0, key_path="", message=message),)
     except RecursionError:
         message = "found tables nested too deeply, expected TOML"
         return "", {}, (Fault(file=file, line=0, key_path="", message=message),)

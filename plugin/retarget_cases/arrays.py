@@ -66,6 +66,9 @@ class Maker:
             made = self._made(value, declared, position)
         except RetargetError as error:  # of a data file
             raise ValueFaultError(str(error)) from error
+        except (ValueError, OverflowError, MemoryError) as error:  # of sizes past what NumPy goes to
+            msg = f"found what no array can hold: {error}"
+            raise ValueFaultError(msg) from error
         return made if declared is None else fitted(made, declared)
 
     def _made(self, value: Value, declared: Declared | None, position: int) -> Array:

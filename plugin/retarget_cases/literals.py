@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["first_lost", "integer_of", "literal"]
 
+_SHOWN = 60
+"""Characters of a text that a message shows."""
+
 
 def literal(written: object, dtype: np.dtype[Any], declared: Declared | None, shape: tuple[int, ...] | None) -> Array:
     """Return a literal as an array of `dtype`. With a `shape` its elements may also stand in one flat array.
@@ -83,7 +86,7 @@ def _converted(elements: Sequence[tuple[tuple[int, ...], object]], dtype: np.dty
     for index, element in elements:
         try:
             numbers.append(_number(element, dtype, is_signless=is_signless))
-        except ValueError as error:
+        except (ValueError, ValueFaultError) as error:
             raise ValueFaultError(str(error), index) from error
     if dtype.kind in "biuc":
         return np.array(numbers, dtype)
@@ -129,22 +132,34 @@ def integer_of(element: object, dtype: np.dtype[Any], *, is_signless: bool) -> i
     lowest = 0 if dtype.kind == "u" else -(1 << (bits - 1))
     highest = (1 << bits) - 1 if dtype.kind == "u" or is_signless else (1 << (bits - 1)) - 1
     if not lowest <= element <= highest:
-        msg = f"found {element}, expected {lowest} to {highest} ({type_text((), dtype)})"
+        msg = f"found {_shown(element)}, expected {lowest} to {highest} ({type_text((), dtype)})"
         raise ValueError(msg)
     return element - (1 << bits) if dtype.kind == "i" and element >= 1 << (bits - 1) else element
 
 
+def _read_real(text: str, dtype: np.dtype[Any]) -> float:
+    """Return the number that a text is. Raises `ValueError` for none, `ValueFaultError` for one past all floats."""
+    try:
+        number = float.fromhex(text) if "0x" in text.lower() else float(text)
+    except OverflowError:
+        number = math.inf
+    if math.isinf(number) and "inf" not in text.lower():
+        msg = f"found {_shown(text)}, which {type_text((), dtype)} cannot hold"
+        raise ValueFaultError(msg)
+    return number
+
+
 def _real(element: object, dtype: np.dtype[Any]) -> float:
     if isinstance(element, str):
-        with contextlib.suppress(ValueError, OverflowError):
-            return float.fromhex(element) if "0x" in element.lower() else float(element)
+        with contextlib.suppress(ValueError):
+            return _read_real(element, dtype)
     if isinstance(element, bool) or not isinstance(element, int | float):
         msg = f"found {_shown(element)}, expected a number ({type_text((), dtype)})"
         raise ValueError(msg)  # noqa: TRY004 - as above
     try:
         return float(element)
     except OverflowError:
-        msg = f"found {element}, which {type_text((), dtype)} cannot hold"
+        msg = f"found {_shown(element)}, which {type_text((), dtype)} cannot hold"
         raise ValueError(msg) from None
 
 
@@ -175,4 +190,8 @@ def _complex(element: object, dtype: np.dtype[Any]) -> complex:
 def _shown(element: object) -> str:
     if isinstance(element, bool):
         return str(element).lower()
+    if isinstance(element, int) and element.bit_length() > 3 * _SHOWN:
+        return f"{hex(element)[:_SHOWN]}…"
+    if isinstance(element, str) and len(element) > _SHOWN:
+        element = f"{element[:_SHOWN]}…"
     return "an array" if isinstance(element, list) else repr(element)

@@ -42,6 +42,8 @@ _DISTRIBUTIONS: Mapping[str, type[ValueTable]] = {
     "integers": IntegersTable,
 }
 _FILES = (".npy", ".npz", ".bin")
+_MAX_RANK = 64
+"""As many dimensions as NumPy knows."""
 _KEYS = (*_FORMS, "random")
 
 
@@ -184,6 +186,8 @@ def _validated(
         hint = did_you_mean(table.dtype, [*DTYPES, *ELEMENT_TYPES])
         message = f"found {table.dtype!r}, expected an element type, such as float32 or f32{hint}"
         problems.append(Problem((*place, "dtype"), message))
+    if table.shape is not None and len(table.shape) > _MAX_RANK:
+        problems.append(Problem((*place, "shape"), f"found {len(table.shape)} sizes, expected at most {_MAX_RANK}"))
     if isinstance(table, ValuesTable):
         problems.extend(literal_problems(table.values, (*place, "values")))
     elif isinstance(table, FillTable):

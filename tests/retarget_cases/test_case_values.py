@@ -120,6 +120,11 @@ def test_empty_tensors_have_the_shape_that_is_declared_or_written(
         ("tensor<1xcomplex<f32>>", "['-1e39j']", "[0]: argument 0 of f: found -1e+39, which f32 cannot hold"),
         ("tensor<2xi4>", "[1, 2]", ": argument 0 of f: found the type tensor<2xi4>, whose elements no NumPy type holds; expected a function of another"),
         ("tensor<2xi4>", "{ values = [1, 2], dtype = 'i8' }", ": argument 0 of f: found the type tensor<2xi4>, whose elements no NumPy type holds; expected a function of another"),
+        ("tensor<1xf64>", "['1e999']", "[0]: argument 0 of f: found '1e999', which f64 cannot hold"),
+        ("tensor<1xf64>", "['-0x1p9999']", "[0]: argument 0 of f: found '-0x1p9999', which f64 cannot hold"),
+        ("tensor<1xf64>", f"[{10**400}]", f"[0]: argument 0 of f: found {hex(10**400)[:60]}…, which f64 cannot hold"),
+        ("tensor<1xi8>", f"['0x{'f' * 9999}']", f"[0]: argument 0 of f: found 0x{'f' * 58}…, expected -128 to 255 (i8)"),
+        ("tensor<?x?xf32>", f"{{ values = [], shape = [0, {10**30}] }}", ": argument 0 of f: found what no array can hold: Maximum allowed dimension exceeded"),
         ("f16", "1e9", ": argument 0 of f: found 1000000000.0, which f16 cannot hold"),
         (
             "tensor<1xcomplex<f32>>",

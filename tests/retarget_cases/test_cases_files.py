@@ -93,6 +93,14 @@ BAD_FILES = {
         CASE + "inputs = [{ fill = 'abc' }]\n" + JUDGED,
         ":2: case[0].inputs[0].fill: found the string 'abc', expected a number as text",
     ),
+    "more sizes than an array has": (
+        CASE + f"inputs = [{{ fill = 1, shape = {[1] * 65} }}]\n" + JUDGED,
+        ":2: case[0].inputs[0].shape: found 65 sizes, expected at most 64",
+    ),
+    "a number of more digits than Python reads": (
+        CASE + f"inputs = [{'9' * 5000}]\n" + JUDGED,
+        ": found a number that is too long: Exceeds the limit (4300 digits) for integer string conversion: value has 5000 digits",
+    ),
     "a range wider than any number": (
         CASE + "inputs = [{ random = 'uniform', low = -1e308, high = 1e308 }]\n" + JUDGED,
         ":2: case[0].inputs[0].low: found -1e+308 to 1e+308, expected a range of at most 1.79e308",
