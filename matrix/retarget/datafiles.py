@@ -7,6 +7,7 @@ folder once links are resolved. Files of `MAP_FROM` bytes and more are mapped, n
 from __future__ import annotations
 
 import os
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -329,8 +330,8 @@ def _header(stream: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     if read is not None:
         try:
             return read(stream)
-        except ValueError as error:
-            if " object at 0x" not in str(error):
+        except (ValueError, TypeError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError) as error:
+            if isinstance(error, ValueError) and " object at 0x" not in str(error):
                 raise
             msg = "its header is no literal of Python, expected one as numpy.save writes it"
             raise ValueError(msg) from error
@@ -403,7 +404,8 @@ def read_npz(path: Path, name: str = "") -> Array:
 def _chosen(name: str, members: dict[str, zipfile.ZipInfo], shown: str) -> str:
     if name in members:
         return name
-    known = ", ".join(list(members)[:_SHOWN]) + (f" and {len(members) - _SHOWN} more" if len(members) > _SHOWN else "")
+    names = [member if member.isprintable() else repr(member) for member in members]
+    known = ", ".join(names[:_SHOWN]) + (f" and {len(members) - _SHOWN} more" if len(members) > _SHOWN else "")
     if name:
         msg = f"data file {shown} holds no array {name!r}; it holds: {known or 'none'}{did_you_mean(name, members)}"
         raise RetargetError(msg)

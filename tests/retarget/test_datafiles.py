@@ -266,6 +266,17 @@ def test_what_cannot_be_read_is_not_said_to_be_of_another_format(
     assert fault(read, tmp_path / "folder") == "data file folder cannot be read: Is a directory"
 
 
+@pytest.mark.parametrize(
+    "header",
+    [b"{'descr': '<f4', 'shape': (\n", b"{b'descr': 1, 'shape': 2}\n", b"(" * 5000 + b"\n", b"-" * 9000 + b"1\n"],
+)
+def test_a_header_that_cannot_be_parsed_is_told(tmp_path: Path, header: bytes) -> None:
+    (tmp_path / "a.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(16))
+    assert fault(read_npy, tmp_path / "a.npy") == (
+        "data file a.npy is no .npy file: its header is no literal of Python, expected one as numpy.save writes it"
+    )
+
+
 def test_a_header_that_is_a_program_is_not_run(tmp_path: Path) -> None:
     header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (open('ran', 'w'),), }\n"
     (tmp_path / "a.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(16))
