@@ -26,7 +26,7 @@ from multiprocessing.connection import Connection
 
 from .errors import RetargetError
 from .messages import Progress, Ready, Refused, Setup
-from .text import clip, first_line
+from .text import clip, error_line, first_line
 
 __all__ = ["Spawner", "Worker", "WorkerDiedError", "WorkerTimeoutError", "available_cores", "signal_name"]
 
@@ -231,9 +231,8 @@ class Worker:
                 timeout=START_LIMIT,
             )
         except WorkerDiedError as error:
-            lines = [line for line in reversed(error.output.splitlines()) if line.strip()]
-            named = [line for line in lines if "error:" in line.lower()]  # a stack may follow it
-            reason = first_line("\n".join(named or lines), "it printed nothing")
+            last = first_line("\n".join(reversed(error.output.splitlines())), "it printed nothing")
+            reason = error_line(error.output) or last
             msg = f"a worker process ended while it started ({error.cause}): {reason}"
             raise RetargetError(msg) from None
         except WorkerTimeoutError:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["MAX_STACK_FRAMES", "clip", "cut_stacks", "first_line", "is_stack_frame", "join_output", "strip_colour"]
+__all__ = [
+    "MAX_STACK_FRAMES",
+    "clip",
+    "cut_stacks",
+    "error_line",
+    "first_line",
+    "is_stack_frame",
+    "join_output",
+    "strip_colour",
+]
 
 MAX_STACK_FRAMES = 8
 """Frames kept of a stack dump."""
@@ -30,6 +39,12 @@ def first_line(text: str, default: str = "") -> str:
         if line.strip():
             return line.strip()
     return default
+
+
+def error_line(text: str) -> str:
+    """Return the last line of `text` that speaks of an error (a stack may follow it), without colour; else nothing."""
+    lines = [line.strip() for line in strip_colour(text).splitlines() if "error:" in line.lower()]
+    return lines[-1] if lines else ""
 
 
 def join_output(message: str, captured: str) -> str:

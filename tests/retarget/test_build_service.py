@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from retarget.build.pool import compile_failure
 from retarget.build.service import BuildService
 from retarget.build.store import Store, StoreError
 from retarget.errors import RetargetError
 from retarget.extension import UnavailableError
 from retarget.outcomes import Stage
+from retarget.process import WorkerDiedError
 from targets_of_doubles import EXTENSIONS, compile_target, has_ended, lines_of, wait_until
 
 Make = Callable[..., BuildService]
@@ -117,6 +119,7 @@ _OTHER_PROCESS = """
 import sys
 from pathlib import Path
 sys.path[:0] = {path!r}
+from retarget.build.pool import compile_failure
 from retarget.build.service import BuildService
 from retarget.build.store import Store
 from targets_of_doubles import compile_target
@@ -171,6 +174,14 @@ def test_a_crash_names_its_signal_costs_one_target_and_is_tried_again(make: Make
     again = make().result(crash)
     assert not again.reused
     assert compiles(log) == ["a.txt", "b.txt", "a.txt"]
+
+
+def test_a_compiler_that_exits_with_an_error_says_which() -> None:
+    output = "Unknown CPU.\nLLVM ERROR: no such subtarget\n"
+    failure = compile_failure(WorkerDiedError(signal="", status=1, output=output, progress=None))
+
+    assert failure.summary == "compiler ended: exit status 1: LLVM ERROR: no such subtarget"
+    assert (failure.text, failure.no_verdict) == (output, True)
 
 
 def test_a_compiler_that_exits_costs_one_target(make: Make, tmp_path: Path) -> None:
@@ -418,6 +429,7 @@ _INTERRUPTED = """
 import sys
 from pathlib import Path
 sys.path[:0] = {path!r}
+from retarget.build.pool import compile_failure
 from retarget.build.service import BuildService
 from retarget.build.store import Store
 from targets_of_doubles import compile_target

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from retarget.text import clip, cut_stacks, first_line, join_output, strip_colour
+from retarget.text import clip, cut_stacks, error_line, first_line, join_output, strip_colour
 
 
 def test_colour_and_links_are_stripped() -> None:
@@ -13,6 +13,11 @@ def test_colour_and_links_are_stripped() -> None:
 def test_the_first_line_that_says_anything() -> None:
     assert first_line("\n  \n\x1b[31m error: no\x1b[0m\nnote: yes") == "error: no"
     assert first_line(" \n", "nothing") == "nothing"
+
+
+def test_the_last_line_that_speaks_of_an_error() -> None:
+    assert error_line("Fatal error: a\n\x1b[31mLLVM ERROR: b\x1b[0m\n #0 stack\n") == "LLVM ERROR: b"
+    assert error_line("no errors\n") == ""
 
 
 def test_joined_output_says_nothing_twice() -> None:

@@ -12,7 +12,7 @@ from ..messages import CompiledModule, CompileModule, Refusal, Refused, ResolveF
 from ..model import CompilerConfig
 from ..outcomes import Failure, Stage
 from ..process import Spawner, Worker, WorkerDiedError, WorkerTimeoutError
-from ..text import cut_stacks
+from ..text import cut_stacks, error_line
 from .resolution import NotBuiltError
 
 __all__ = ["CompilePool", "compile_failure"]
@@ -125,6 +125,8 @@ def compile_failure(answer: object) -> Failure:
             summary = f"compiler {'crashed' if answer.signal else 'ended'}: {answer.cause}"
             text = cut_stacks(answer.output)
             left = not answer.signal
+            if left and (said := error_line(answer.output)):
+                summary += f": {said}"
             return Failure(stage=Stage.COMPILE, summary=summary, text=text, signal=answer.signal, no_verdict=left)
         case WorkerTimeoutError():
             summary = f"compile timed out after {answer.seconds:g} s"
