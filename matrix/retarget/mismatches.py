@@ -84,10 +84,10 @@ class Tally:
         max_abs = self._absolute.error if self._absolute.position >= 0 else None
         max_rel = self._relative.error if self._relative.position >= 0 else None
         if max_abs is not None:
-            told = f"max abs error {_number(max_abs)} at {place_of(self._absolute.position, shape)}"
+            told = [f"max abs error {_number(max_abs)}{_at(self._absolute.position, shape)}"]
             if max_rel is not None:
-                told += f", max rel error {_number(max_rel)} at {place_of(self._relative.position, shape)}"
-            lines.append(told)
+                told.append(f"max rel error {_number(max_rel)}{_at(self._relative.position, shape)}")
+            lines.append(", ".join(told))
         return Mismatch(
             summary=f"{self.count} of {total} {plural}, {first}{sides[0]} {table[1][1]}, {sides[1]} {table[1][2]}",
             report="\n".join(lines),
@@ -128,6 +128,11 @@ def text_of(value: Any) -> str:
 def place_of(position: int, shape: tuple[int, ...]) -> str:
     """Return the index of a row-major position: `[1, 2]`."""
     return f"[{', '.join(str(int(axis)) for axis in np.unravel_index(position, shape))}]"
+
+
+def _at(position: int, shape: tuple[int, ...]) -> str:
+    """Where an error is; nothing where there is but one place."""
+    return f" at {place_of(position, shape)}" if shape else ""
 
 
 def _cells(row: tuple[int, Any, Any, float, float], shape: tuple[int, ...]) -> tuple[str, str, str, str, str]:

@@ -329,6 +329,12 @@ def test_the_report_shows_the_first_differences_and_the_largest_errors() -> None
     assert (mismatch.max_abs_error, mismatch.max_rel_error) == (4.0, 4.0)
 
 
+def test_the_report_on_rank_0_names_no_place() -> None:
+    mismatch = told(compare_arrays(array(2.25), array(2.5), atol=0.0, rtol=0.0))
+    assert mismatch.summary == "1 of 1 element differs, actual 2.25, expected 2.5"
+    assert mismatch.report.splitlines()[-1] == "max abs error 0.25, max rel error 0.1"
+
+
 def test_the_report_leaves_out_what_is_too_much() -> None:
     mismatch = told(compare_arrays(np.zeros(100, np.int32), np.arange(100, dtype=np.int32), atol=0, rtol=0))
     lines = mismatch.report.splitlines()
