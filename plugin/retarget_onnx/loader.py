@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from retarget.errors import Fault, FaultsError, RetargetError, display_path
@@ -80,10 +80,12 @@ class OnnxBackendLoader:
         if model.is_file():
             return replace(module, path=model, data=(here / CASES_FILE,))
         made = _read_made(folder)
+        if module.entry not in made.missing:
+            raise RetargetError(_damaged(folder))
         manifest = display_path(module.path)
         again = f"write the manifest again with `python -m retarget_onnx.manifest -o {manifest}`"
-        msg = f"{made['package']} has no test {module.entry}; the manifest {manifest} was written by {made['manifest']}"
-        msg += f" and changed since: {again}" if made["package"] == made["manifest"] else f": install that, or {again}"
+        msg = f"{made.package} has no test {module.entry}; the manifest {manifest} was written by {made.manifest}"
+        msg += f" and changed since: {again}" if made.package == made.manifest else f": install that, or {again}"
         raise RetargetError(msg)
 
     def run_case_outside(
@@ -119,10 +121,24 @@ class OnnxBackendLoader:
         return [case for path in request.data for case in read_cases(path, names[0])]
 
 
-def _read_made(folder: Path) -> dict[str, str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made:
+    """Who made the tests of a folder, who wrote their manifest, and the entries that were not there to be made."""
+
+    package: str
+    manifest: str
+    missing: tuple[str, ...]
+
+
+def _read_made(folder: Path) -> _Made:
     try:
         document = json.loads((folder / _MADE_FILE).read_bytes())
-        return {"package": str(document["package"]), "manifest": str(document["manifest"])}
+        return _Made(
+            package=str(document["package"]), manifest=str(document["manifest"]), missing=tuple(document["missing"])
+        )
     except (OSError, ValueError, KeyError, TypeError) as error:
-        msg = f"{folder}: the folder of made ONNX tests is damaged; clear the cache with `retarget cache clear`"
-        raise RetargetError(msg) from error
+        raise RetargetError(_damaged(folder)) from error
+
+
+def _damaged(folder: Path) -> str:
+    return f"{folder}: the folder of made ONNX tests is damaged; clear the cache with `retarget cache clear`"

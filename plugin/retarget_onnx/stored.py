@@ -125,4 +125,8 @@ def _read_value(folder: Path, what: str, value: Mapping[str, Any]) -> Array:
         raise RetargetError(msg)
     name = value["dtype"]
     dtype = np.dtype(getattr(ml_dtypes, name, name))
-    return read_bin(folder / value["file"], dtype=dtype, shape=value["shape"])
+    try:
+        return read_bin(folder / value["file"], dtype=dtype, shape=value["shape"])
+    except RetargetError as error:
+        msg = f"{error}; it was made from the package onnx and is damaged: run `retarget cache clear`"
+        raise RetargetError(msg) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -192,6 +193,36 @@ def test_what_is_made_is_the_same_each_time(made: Path, description: Path, tmp_p
     files = sorted(path.relative_to(made) for path in made.rglob("*") if path.is_file())
     assert files == sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file())
     assert all((made / file).read_bytes() == (tmp_path / file).read_bytes() for file in files)
+
+
+def test_a_made_test_that_is_gone_or_cut_short_is_not_said_to_be_missing_from_onnx(made: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "made"
+    shutil.copytree(made, folder)
+    module = OnnxBackendLoader().made(Module(name="test_abs", path=tmp_path / "n.toml", entry="test_abs"), folder)
+    (case,) = OnnxBackendLoader().load(
+        CaseRequest(
+            module="test_abs",
+            source=module.path,
+            data=module.data,
+            folder=folder,
+            compiler="c",
+            functions=(FunctionInfo(name="f", arguments=1),),
+        )
+    )
+    assert case.read is not None
+    (folder / "test_abs/input_0.bin").write_bytes(b"abc")
+    with pytest.raises(RetargetError) as caught:
+        case.read()
+    assert str(caught.value) == (
+        f"data file {folder}/test_abs/input_0.bin is short: expected 240 bytes for 3x4x5xf32, found 3; "
+        "it was made from the package onnx and is damaged: run `retarget cache clear`"
+    )
+    (folder / "test_abs/model.onnx").unlink()
+    with pytest.raises(RetargetError) as caught:
+        OnnxBackendLoader().made(Module(name="test_abs", path=tmp_path / "n.toml", entry="test_abs"), folder)
+    assert str(caught.value) == (
+        f"{folder}: the folder of made ONNX tests is damaged; clear the cache with `retarget cache clear`"
+    )
 
 
 def test_a_damaged_file_of_cases_is_named(made: Path, tmp_path: Path) -> None:
