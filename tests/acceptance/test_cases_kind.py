@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 from acceptance_support import Project, block, commands, shell, suite
 
 MATRIX = """\
@@ -258,6 +259,21 @@ def test_cases_agree_behind_a_command(project: Project) -> None:
             "compare: scale-2: result 0: 1 of 2 elements differ, first at [0, 1]: actual 6.0, expected 7.0"
         )
         assert "passed: scale" in lines
+
+
+@pytest.mark.parametrize("under", ["", 'run_under = ["env"]\n'])
+def test_a_reference_that_crashes_is_not_taken_for_the_module(project: Project, under: str) -> None:
+    cases(project, '[[case]]\nname = "sly"\nfunction = "root"\ninputs = [4]\nreference = "ref.py:crash"\n')
+    project.write(
+        {
+            "matrix.toml": MATRIX.replace('driver = "local-sync"\n', f'driver = "local-sync"\n{under}'),
+            "suites/ref.py": "import os, signal\ndef crash(x):\n    os.kill(os.getpid(), signal.SIGSEGV)\n",
+        }
+    )
+    result = project.run()
+    result.assert_outcomes(passed=1, failed=1)
+    lines = block(result, "math: m_vmvx_sync")
+    assert lines[0] == "load: runner crashed: SIGSEGV while reading the values of case 'sly'"
 
 
 def test_results_that_a_command_keeps_are_lacking(project: Project) -> None:

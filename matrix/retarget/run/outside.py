@@ -50,8 +50,9 @@ def run_outside(driver: Driver, loader: CaseLoader, message: RunModule, send: Ca
     outcomes: list[CaseOutcome] = []
     outputs = []
     for case in cases:
-        send(Progress(stage=Stage.RUN, case=case.name, done=outcomes[-1] if outcomes else None))
-        outcome, output = _run_case(driver, loader, case, message)
+        stage = Stage.RUN if case.read is None else Stage.LOAD
+        send(Progress(stage=stage, case=case.name, done=outcomes[-1] if outcomes else None))
+        outcome, output = _run_case(driver, loader, case, message, send)
         outcomes.append(outcome)
         outputs.append(output)
     return RunOutcome(
@@ -64,7 +65,9 @@ def run_outside(driver: Driver, loader: CaseLoader, message: RunModule, send: Ca
     )
 
 
-def _run_case(driver: Driver, loader: CaseLoader, case: Case, message: RunModule) -> tuple[CaseOutcome, str]:
+def _run_case(
+    driver: Driver, loader: CaseLoader, case: Case, message: RunModule, send: Callable[[Progress], None]
+) -> tuple[CaseOutcome, str]:
     start = time.perf_counter()
     output = ""
     judged_there = isinstance(loader, RunsCasesOutside)
@@ -89,6 +92,8 @@ def _run_case(driver: Driver, loader: CaseLoader, case: Case, message: RunModule
     else:
         failure = _readable(case, message) if judged_there else None
         if failure is None:
+            if case.read is not None:
+                send(Progress(stage=Stage.RUN, case=case.name))
             failure, output = _judge(message.config.run_under, _agreeing(plan, case, message))
     seconds = time.perf_counter() - start
     return CaseOutcome(name=case.name, function=case.function, seconds=seconds, failure=failure), output
