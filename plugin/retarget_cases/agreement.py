@@ -66,6 +66,7 @@ def reach_problems(
 ) -> Iterable[Problem]:
     """Yield a problem for each config that no rule is for, and for each rule that is for no config or leads to none.
 
+    That every config agrees with itself, so that nothing is compared, is one too.
     `running` are the compiler configs that run the module in the suite of that name, `known` all that are declared.
     """
     yield from (
@@ -73,6 +74,11 @@ def reach_problems(
         for compiler in running
         if agreement.config(compiler) is None
     )
+    if running and all(agreement.config(compiler) == compiler for compiler in running):
+        found = (
+            f"found nothing to compare: in suite {suite!r} only {' and '.join(running)} run the module, and each agrees"
+        )
+        yield Problem(agreement.place, f"{found} with itself; expected another compiler config that runs the module")
     wanted = {agreement.config(compiler) for compiler in running}
     for pattern, config in agreement.rules:
         place = (*agreement.place, pattern) if agreement.is_table else agreement.place

@@ -94,6 +94,20 @@ def test_a_config_that_the_module_is_taken_out_of_cannot_be_agreed_with(folder: 
     assert faults(folder, "'vmvx'", suite=suite.replace("['a']", "['b']")) == []
 
 
+@pytest.mark.parametrize(
+    ("agree_with", "suite", "running"),
+    [
+        ("'vmvx'", SUITE + OF_A + "exclude_targets = ['llvm-cpu']\n", "vmvx"),
+        ("{ llvm-cpu = 'llvm-cpu', vmvx = 'vmvx' }", SUITE, "llvm-cpu and vmvx"),
+    ],
+)
+def test_agreeing_with_nobody_else_is_a_fault(folder: Path, agree_with: str, suite: str, running: str) -> None:
+    assert faults(folder, agree_with, suite=suite) == [
+        f"suite/a.cases.toml:2: case[0].agree_with: found nothing to compare: in suite 's' only {running} run the "
+        "module, and each agrees with itself; expected another compiler config that runs the module"
+    ]
+
+
 @pytest.mark.parametrize("excluded", ["local", "both"])
 def test_a_module_that_runs_nowhere_agrees_with_whatever_it_likes(folder: Path, excluded: str) -> None:
     assert faults(folder, "'vmxv'", suite=SUITE + OF_A + f"exclude_targets = ['{excluded}']\n") == []
