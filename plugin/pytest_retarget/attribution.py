@@ -27,6 +27,7 @@ from retarget.outcomes import CaseOutcome, OutputComparison, Stage
 from retarget.signatures import observe
 
 from .attribution_junit import Told, complete, junit_file
+from .commands import COMPARE, program
 from .expected import AsExpected, UnexpectedPassError
 from .failures import StageFailedError, first_line, strip_colour
 from .items import RunItem
@@ -257,7 +258,7 @@ class _Comparer:
         what = [display_path(Path(failed.module_file))] if failed.module_file else by_name
         known = os.environ.get(EXTENSIONS_VARIABLE, "").split(os.pathsep)
         options = _options(name for name in self._config.stash[SETTINGS].extensions if name not in known)
-        by_hand = shlex.join(["retarget", "compare", *options, *what, "--configs", ",".join(pairs)])
+        by_hand = shlex.join([program(COMPARE), "compare", *options, *what, "--configs", ",".join(pairs)])
         compiles = self._config.stash[SETTINGS].artifacts is None  # as that command does, which a device host may not
         hint = f"to compare them by hand: {by_hand}" if compiles else ""
         if module in self._done or not self._left or time.monotonic() > self._end:

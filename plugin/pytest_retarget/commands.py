@@ -16,7 +16,7 @@ from retarget.model import CompileTarget, RunTarget
 from retarget.outcomes import Artifact, CaseOutcome
 from retarget.run_case import RUN_CASE, check_command, run_case_command
 
-__all__ = ["Commands"]
+__all__ = ["COMPARE", "Commands", "program"]
 
 COMPARE = "retarget"
 """The command of this project that compares two configs."""
@@ -106,7 +106,7 @@ class Commands:
 
     def _line(self, env: Sequence[tuple[str, str]], argv: Sequence[str], cwd: Path | None = None) -> str:
         rest = argv[1:] if cwd is not None else [self._relative(word) for word in argv[1:]]
-        words = [self._program(argv[0]), *rest]
+        words = [program(argv[0]), *rest]
         line = " ".join([*(f"{name}={shlex.quote(value)}" for name, value in env), shlex.join(words)])
         return line if cwd is None else f"(cd {shlex.quote(self._relative(str(cwd)))} && {line})"
 
@@ -115,14 +115,6 @@ class Commands:
         ours = (RUN_CASE in argv or argv[0] == COMPARE) and self._extensions != os.environ.get(EXTENSIONS_VARIABLE, "")
         return {EXTENSIONS_VARIABLE: self._extensions} if ours else {}
 
-    def _program(self, name: str) -> str:
-        """A tool of an environment that is not activated is named in full; one that PATH leads to by its name."""
-        path = Path(name)
-        if path.is_absolute():
-            return path.name if shutil.which(path.name) == name else name
-        beside = Path(sys.executable).parent / name
-        return str(beside) if shutil.which(name) is None and beside.is_file() else name
-
     def _relative(self, word: str) -> str:
         """A path below that folder is written relative to it; what is below the temporary folder goes without."""
         option, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
@@ -130,3 +122,12 @@ class Commands:
         if not path.is_absolute() or not path.is_relative_to(self._folder) or path.parent == self._temporary:
             return word
         return f"{option}{equals}{path.relative_to(self._folder)}"
+
+
+def program(name: str) -> str:
+    """Return how a shell finds a tool: by its name where PATH leads to it, else in full, from this environment."""
+    path = Path(name)
+    if path.is_absolute():
+        return path.name if shutil.which(path.name) == name else name
+    beside = Path(sys.executable).parent / name
+    return str(beside) if shutil.which(name) is None and beside.is_file() else name

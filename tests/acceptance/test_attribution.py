@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 from acceptance_support import DOUBLES, GOOD, TWO_BACKENDS, Project, block, commands, shell, suite
+from pytest_retarget.commands import program
 
 CONFIGS = """\
 root = true
@@ -141,7 +142,9 @@ def test_one_runtime_config_of_several_is_pointed_to(project: Project) -> None:
     )
     hint = "to compare them by hand: "
     (by_hand,) = [line.removeprefix(hint) for line in lines if line.startswith(hint)]
-    assert by_hand == "retarget compare --retarget-extension faulty suites/m.mlir --configs bad/one,bad/two"
+    assert (
+        by_hand == f"{program('retarget')} compare --retarget-extension faulty suites/m.mlir --configs bad/one,bad/two"
+    )
     compared = shell([by_hand])
     assert (compared.returncode, compared.stderr) == (1, "")
     assert compared.stdout.splitlines()[3] == "first difference: f, check 1:"
