@@ -198,7 +198,7 @@ class RawFile:
             place = f" at byte {self.position}" if self.position else ""
             msg = (
                 f"data file {display_path(self.path)} is short: "
-                f"expected {length} bytes for {type_text(shape, element)}{place}, found {left}{_unfetched(self.path)}"
+                f"expected {length} bytes for {type_text(shape, element)}{place}, found {left}{_explained(self.path)}"
             )
             raise RetargetError(msg)
         self._types.append(type_text(shape, element))
@@ -212,9 +212,17 @@ class RawFile:
             msg = (
                 f"data file {display_path(self.path)} is oversized: "
                 f"expected {self.position} bytes for {' and '.join(self._types) or 'nothing'}, found {self.size}"
-                f"{_unfetched(self.path)}"
+                f"{_explained(self.path)}"
             )
             raise RetargetError(msg)
+
+
+def _explained(path: Path) -> str:
+    """Return what may be the cause of a size that does not fit, for the end of a message."""
+    unfetched = _unfetched(path)
+    if unfetched or path.suffix.lower() != ".npy":
+        return unfetched
+    return "; it is read as raw bytes here: a .npy file brings its type, name it without one"
 
 
 def _raw_array(path: Path, dtype: np.dtype[Any], shape: Sequence[int], offset: int, order: str = "C") -> Array:

@@ -52,8 +52,10 @@ def read_text(path: Path) -> str:
         msg = f"cannot be read: {error.strerror or error}; expected a flagfile of iree-run-module"
         raise FaultsError([whole.fault(msg)]) from error
     except UnicodeDecodeError as error:
-        msg = f"found bytes that are no UTF-8 text at offset {error.start}, expected a flagfile of iree-run-module"
-        raise FaultsError([whole.fault(msg)]) from error
+        before = error.object[: error.start].decode()
+        place = Place(file=path, line=before.count("\n") + 1, column=len(before) - before.rfind("\n"))
+        found = f"found the byte 0x{error.object[error.start]:02x}, which is no UTF-8 text here"
+        raise FaultsError([place.fault(f"{found}; expected a flagfile of iree-run-module")]) from error
 
 
 def split_flags(path: Path, text: str) -> tuple[tuple[Flag, ...], tuple[Fault, ...]]:

@@ -139,6 +139,14 @@ def test_a_file_of_another_size_is_refused(tmp_path: Path, size: int, word: str)
     )
 
 
+def test_a_npy_file_that_is_read_as_raw_bytes_is_told(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.zeros(6, np.float32))
+    assert fault(RawFile(path=tmp_path / "a.npy").next, dtype="float32", shape=(99,)) == (
+        "data file a.npy is short: expected 396 bytes for 99xf32, found 152; "
+        "it is read as raw bytes here: a .npy file brings its type, name it without one"
+    )
+
+
 @pytest.mark.parametrize("size", [2, 200])
 def test_what_git_lfs_did_not_fetch_is_told(tmp_path: Path, size: int) -> None:
     path = tmp_path / "x.data"

@@ -127,7 +127,7 @@ def test_no_file_outside_the_suites_folder_is_included(folder: Path, way: str) -
 def test_an_included_file_that_is_no_text_is_told(folder: Path) -> None:
     (folder / "b.txt").write_bytes(b"\xff")
     assert faults(folder, {"a.txt": "--flagfile=b.txt\n"}) == [
-        "suite/b.txt: found bytes that are no UTF-8 text at offset 0, expected a flagfile of iree-run-module"
+        "suite/b.txt:1:1: found the byte 0xff, which is no UTF-8 text here; expected a flagfile of iree-run-module"
     ]
 
 
