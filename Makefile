@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test conformance check bench docs clean help
+.PHONY: demo test conformance check bench bench-onnx docs clean help
 
 help:
 	@echo "make demo         compile and run the shipped suites on every device found here"
@@ -12,6 +12,7 @@ help:
 	@echo "make test         run the project's own tests"
 	@echo "make check        ruff, mypy, docs examples, generated files up to date"
 	@echo "make bench        the benchmarks (minutes)"
+	@echo "make bench-onnx   all of ONNX's node tests against one process per test (a quarter of an hour)"
 	@echo "make docs         write the generated parts of docs/ again"
 
 $(STAMP): pyproject.toml
@@ -47,6 +48,9 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/collection.py
 	$(BIN)/python benchmarks/matrix.py
 	$(BIN)/python benchmarks/comparison.py
+
+bench-onnx: $(STAMP)
+	$(BIN)/python benchmarks/onnx_suite.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist
