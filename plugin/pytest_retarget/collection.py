@@ -7,7 +7,7 @@ no worker is started, and what is installed here neither adds, drops nor renames
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from retarget.expectations_faults import contradiction_faults
 from retarget.expectations_ledger import Ledger
 from retarget.extension import ChecksArtifacts
 from retarget.extensions import Registry, load_extensions
-from retarget.model import CompileTarget, Module, RunTarget, Suite, Target
+from retarget.model import CompileTarget, Expectation, Module, RunTarget, Suite, Target
 
 from .failures import text_repr
 from .items import CompileItem, MatrixItem, RunItem
@@ -44,6 +44,7 @@ class Declared:
         self._registry: Registry | None = None
         self._suites: dict[Path, tuple[Suite, ...]] = {}
         self._told: dict[str, Path] = {}
+        self._faulty: set[Path] = set()
         self.marks = Marks(config)
         self.ledger = Ledger()
         self.suite_files: list[Path] = []
@@ -73,14 +74,20 @@ class Declared:
             self.suite_files.append(path)
         return self._suites[path]
 
-    def may_declare(self, path: Path, module: Path) -> bool:
-        """Tell whether a `suite.toml` declares a module or a file of its cases, or has faults. Leaves these to tell."""
+    def may_declare(self, path: Path, module: Path, *, as_source: bool = False) -> bool:
+        """Tell whether a `suite.toml` declares a module or a file of its cases, or has faults. Leaves these to tell.
+
+        `as_source` asks for the module's own file alone.
+        """
         told = dict(self._told)
         try:
-            return any(_is_of(one, module) for suite in self.suites(path) for one in suite.modules)
+            modules = [one for suite in self.suites(path) for one in suite.modules]
+            return any(one.path == module if as_source else _is_of(one, module) for one in modules)
         except _NotCollected:
             self._told = told
-            return True
+            is_first = path not in self._faulty
+            self._faulty.add(path)
+            return is_first or not as_source  # of a folder's files one is enough to tell
 
     def targets(self, suite: Suite, path: Path) -> tuple[Target, ...]:
         """Expand one suite. Raises `pytest.Collector.CollectError`."""
@@ -129,10 +136,10 @@ def declared(config: pytest.Config) -> Declared:
     return config.stash[_DECLARED]
 
 
-def is_declared(config: pytest.Config, path: Path) -> bool:
+def is_declared(config: pytest.Config, path: Path, *, as_source: bool = False) -> bool:
     """Tell whether a file is a module of a suite above it or holds cases of one; or may, where a suite has faults."""
     files = [folder / SUITE_FILE for folder in path.parents if (folder / SUITE_FILE).is_file()]
-    return any(declared(config).may_declare(file, path) for file in files)
+    return any(declared(config).may_declare(file, path, as_source=as_source) for file in files)
 
 
 class _NotCollected(pytest.Collector.CollectError):
@@ -201,6 +208,7 @@ class SuiteCollector(pytest.Collector):
         super().__init__(**kwargs)  # type: ignore[arg-type]
         self.suite = suite
         self._only = only
+        self._rules: Mapping[str, Expectation] = {}
 
     def repr_failure(self, excinfo: ExceptionInfo[BaseException]) -> str | TerminalRepr:  # type: ignore[override]
         return _collect_repr(self, excinfo) or super().repr_failure(excinfo)
@@ -215,6 +223,10 @@ class SuiteCollector(pytest.Collector):
             return None
         starts = [at for at, text in enumerate(lines) if _TABLE.match(text)]
         return starts[int(number[1])] if number is not None and int(number[1]) < len(starts) else None
+
+    def rule(self, target: str) -> Expectation | None:
+        """The expectation in force for one of the suite's targets, selected or not."""
+        return self._rules.get(target)
 
     def run_targets(self, module: str) -> Sequence[RunTarget]:
         """All run targets of a module, selected or not, in declared order."""
@@ -232,6 +244,7 @@ class SuiteCollector(pytest.Collector):
         found = declared(self.config)
         targets = found.targets(self.suite, self.path)
         assigned = found.assignment(self.suite, targets, self.path)
+        self._rules = assigned.rules
         if self._only is None and not found.registry.unknown(self.suite):
             found.ledger.collected(self.path, self.suite)
         found.marks.register(targets)

@@ -36,7 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[None, Collectors, Collectors]:
-    """Collect suite files; and, where it is named on the command line, a module through the suite that declares it."""
+    """Collect suite files; and, where it or its folder is named, a module through the suite that declares it."""
     collectors = yield
     if file_path.name == SUITE_FILE:
         from .collection import SuiteFile
@@ -52,7 +52,33 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[
 
             if not collectors or is_declared(parent.config, file_path):
                 collectors[:] = [ModuleFile.from_parent(parent, path=file_path)]
+    elif not collectors and any(_leads_to(folder, file_path) for folder in _folders_in_suites(parent.config)):
+        from .collection import ModuleFile, is_declared
+
+        if is_declared(parent.config, file_path, as_source=True):
+            collectors.append(ModuleFile.from_parent(parent, path=file_path))
     return collectors
+
+
+_FOLDERS = pytest.StashKey[tuple[Path, ...]]()
+
+
+def _leads_to(folder: Path, file: Path) -> bool:
+    """Whether a file lies in a folder, and in no suite's folder on the way."""
+    between = [above for above in file.parents if above.is_relative_to(folder)]
+    return bool(between) and not any((above / SUITE_FILE).is_file() for above in between)
+
+
+def _folders_in_suites(config: pytest.Config) -> tuple[Path, ...]:
+    """Return the folders on the command line that lie below a suite's: their modules are collected as if named."""
+    if _FOLDERS not in config.stash:
+        named = [Path(config.invocation_params.dir, argument.partition("::")[0]).resolve() for argument in config.args]
+        config.stash[_FOLDERS] = tuple(
+            folder
+            for folder in named
+            if folder.is_dir() and any((above / SUITE_FILE).is_file() for above in folder.parents)
+        )
+    return config.stash[_FOLDERS]
 
 
 @pytest.hookimpl(optionalhook=True)

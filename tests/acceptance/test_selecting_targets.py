@@ -42,6 +42,30 @@ def test_a_module_on_the_command_line_selects_its_targets_under_their_usual_ids(
     assert len(ids(two.run("--co", "-q", "suites/two.mlir", "suites/suite.toml"))) == 9
 
 
+def test_a_folder_inside_a_suites_selects_the_modules_in_it(two: Project) -> None:
+    deep = {f"suites/{name}.mlir": GOOD for name in ("deep/three", "deep/er/four", "other/five", "other/own/six")}
+    own = suite("own", srcs="*.mlir")
+    two.write(
+        {**deep, "suites/suite.toml": suite(srcs='deep/**/*.mlir", "other/*.mlir'), "suites/other/own/suite.toml": own}
+    )
+    three, four, five = (
+        [f"{SUITE}{name}_vmvx{runtime}" for runtime in FOR_ONE] for name in ("deep/three", "deep/er/four", "other/five")
+    )
+    six = [f"suites/other/own/suite.toml::own::six_vmvx{runtime}" for runtime in FOR_ONE]
+    assert sorted(ids(two.run("--co", "-q", "suites/deep"))) == sorted(three + four)
+    assert ids(two.run("--co", "-q", "suites/deep/er")) == four
+    assert sorted(ids(two.run("--co", "-q", "suites/other"))) == sorted(five + six)
+    assert ids(two.run("--co", "-q", "suites/deep/er", "suites/deep/three.mlir")) == four + three
+
+
+def test_a_folder_inside_a_faulty_suites_tells_the_fault_once(two: Project) -> None:
+    two.write({"suites/deep/three.mlir": GOOD, "suites/deep/four.mlir": GOOD, "suites/suite.toml": "x = 1\n"})
+    result = two.run("suites/deep")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert len([line for line in result.outlines if line.startswith("suites/suite.toml:1: x: ")]) == 1
+    assert not any("not collected" in line for line in result.outlines)
+
+
 def test_a_module_that_no_suite_declares_is_an_error_that_says_where_it_was_looked_for(two: Project) -> None:
     two.write({"suites/notes.mlir.bak": "hello"})
     result = two.run("suites/notes.mlir.bak")
