@@ -12,10 +12,10 @@ from .expectations_match import with_modules
 from .expectations_narrowing import stand_of
 from .expectations_reasons import reason
 from .expectations_rules import Key, Observations, RuleSet, cell_of, key_of, module_of
-from .expectations_verdict import is_expired
+from .expectations_verdict import allows, is_expired
 from .model import CompileTarget, Expectation, Origin, RunTarget, Target
 from .outcomes import Observation
-from .signatures import CRASH, TIMEOUT, contains_signature
+from .signatures import CRASH, TIMEOUT
 from .tag_expressions import exact_expression, shortest_expression
 
 __all__ = ["Covering"]
@@ -37,17 +37,18 @@ class _Failure:
 
     def is_covered_by(self, rule: Expectation) -> bool:
         """Tell whether the rule would excuse it, and not only because it says nothing of how they fail."""
-        if not rule.signature and self.seen.signature:
+        if not rule.signature and any(way.signature for way in self.seen.ways) and not self.is_said_by(rule):
             return False
-        return self.seen.stage in rule.stages and contains_signature(self.seen.signature, rule.signature)
+        return all(allows(rule, way) for way in self.seen.ways)
 
     def is_said_by(self, rule: Expectation) -> bool:
         """Tell whether the rule says exactly this."""
-        return rule.stages == (self.seen.stage,) and rule.signature == self.seen.signature
+        stages, signature = _said(self.seen)
+        return {*rule.stages} == {*stages} and rule.signature == signature
 
     def has_reason_of(self, rule: Expectation, targets: Sequence[Target]) -> bool:
         """Tell whether the rule's reason holds for these targets, which are all that failed so, too."""
-        return _is_of_same_cause(rule, self.seen.stage, reason(self.seen, targets))
+        return _is_of_same_cause(rule, _said(self.seen)[0], reason(self.seen, targets))
 
 
 class Covering:
@@ -64,7 +65,8 @@ class Covering:
         for key, seen in self._seen.items():
             if seen is not None and self._rules.in_force(key) is None:
                 target = self._rules.targets[key]
-                failure = _Failure(self._rules.folder(key), module_of(target), seen, isinstance(target, CompileTarget))
+                is_compile = isinstance(target, CompileTarget)
+                failure = _Failure(self._rules.folder(key), module_of(target), _in_order(seen), is_compile)
                 failures.setdefault(failure, []).append(target)
         self._widen(failures)
         self._join(failures)
@@ -78,7 +80,7 @@ class Covering:
         for gone in self._rules.gone():
             is_twin = (gone.origin.file, gone.outcome, gone.stages, gone.signature) == says
             is_good = is_twin and not is_expired(gone, self._day)
-            if is_good and _is_of_same_cause(gone, rule.stages[0], rule.reason):
+            if is_good and _is_of_same_cause(gone, rule.stages, rule.reason):
                 self._rules.replace(replace(gone, match=rule.match, when=rule.when))
                 return
         self._rules.add(rule)
@@ -168,8 +170,8 @@ class Covering:
             Expectation(
                 match=tuple(sorted(names)),
                 when=when,
-                stages=(seen.stage,),
-                signature=seen.signature,
+                stages=_said(seen)[0],
+                signature=_said(seen)[1],
                 reason=reason(seen, members),
                 origin=Origin(file=folder / EXPECTATIONS_FILE, key_path=""),
             )
@@ -185,7 +187,7 @@ class Covering:
         seen = found[0].seen
         probe = Expectation(
             match=tuple(failure.module for failure in found),
-            stages=(seen.stage,),
+            stages=_said(seen)[0],
             origin=Origin(file=folder / EXPECTATIONS_FILE, key_path=""),
         )
         wanted = {key_of(target) for failure in found for target in all_failures[failure]}
@@ -201,12 +203,25 @@ class Covering:
         return key_of(target) not in wanted and not (is_open and self._rules.in_force(key_of(target)) is None)
 
 
-def _is_of_same_cause(rule: Expectation, stage: str, generated: str) -> bool:
+def _in_order(seen: Observation) -> Observation:
+    """Put the ways in which cases failed into the order of stages: which case came first does not matter."""
+    first, *others = sorted(seen.ways, key=lambda way: (_STAGES.index(way.stage), way.signature))
+    return replace(first, also=tuple(others))
+
+
+def _said(seen: Observation) -> tuple[tuple[str, ...], str]:
+    """Return the stages and the signature of the rule for what was seen; no signature where there are several."""
+    signatures = {way.signature for way in seen.ways}
+    stages = tuple(stage for stage in _STAGES if any(way.stage == stage for way in seen.ways))
+    return stages, signatures.pop() if len(signatures) == 1 else ""
+
+
+def _is_of_same_cause(rule: Expectation, stages: Iterable[str], generated: str) -> bool:
     """Tell whether a rule's reason holds for what fails as it says, and would get the `generated` one by itself.
 
     A diagnostic has one cause. Values that differ, crashes and timeouts have many: what a person wrote on some of them
     says nothing of others.
     """
-    if rule.signature and stage in _WITH_DIAGNOSTIC:
+    if rule.signature and _WITH_DIAGNOSTIC.issuperset(stages):
         return True
     return not rule.issue and rule.reason == generated

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .expectations_verdict import observed_text
 from .model import CompileTarget, Target
 from .outcomes import Observation
 from .signatures import CRASH, TIMEOUT
@@ -18,11 +19,17 @@ _AT_RUN = {
     TIMEOUT: "the run takes longer than it may",
 }
 _AT_COMPILE = {"compile": "does not compile it", CRASH: "crashes on it", TIMEOUT: "takes longer than it may"}
+_SHOWN = 3
+"""How many ways in which cases fail a reason names."""
+
 _PLURAL = {"does": "do", "crashes": "crash", "takes": "take", "fails": "fail"}
 
 
 def reason(seen: Observation, targets: Sequence[Target]) -> str:
     """Return one line: `iree does not compile it: failed to legalize operation 'foo.bar'`."""
+    if seen.also:
+        told = "; ".join(observed_text(way) for way in seen.ways[:_SHOWN])
+        return f"its cases fail in different ways: {told}" + ("; …" if len(seen.ways) > _SHOWN else "")
     compilers = sorted({target.compiler.compiler for target in targets if isinstance(target, CompileTarget)})
     if compilers:
         who = " and ".join([", ".join(compilers[:-1]), compilers[-1]] if len(compilers) > 1 else compilers)

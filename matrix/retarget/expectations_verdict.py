@@ -10,7 +10,7 @@ from .model import Expectation
 from .outcomes import Observation
 from .signatures import CRASH, TIMEOUT, contains_signature
 
-__all__ = ["Ruling", "Verdict", "excuse", "expected_text", "is_expired", "judge", "observed_text", "today"]
+__all__ = ["Ruling", "Verdict", "allows", "excuse", "expected_text", "is_expired", "judge", "observed_text", "today"]
 
 
 class Ruling(StrEnum):
@@ -37,7 +37,10 @@ class Ruling(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """A ruling on one target, with the rule in force and what was observed (None: it passed)."""
+    """A ruling on one target, with the rule in force and what was observed (None: it passed).
+
+    Where the rule does not allow one of several ways in which cases failed, this way is the observation.
+    """
 
     ruling: Ruling
     rule: Expectation | None = None
@@ -53,9 +56,10 @@ class Verdict:
         expected = f"expected to {expected_text(self.rule)}"
         if self.observation is None:
             return f"{expected}, but passed"
+        case = f"case '{self.observation.case}' " if self.observation.case else ""
         if self.observation.stage not in self.rule.stages:
-            return f"{expected}, but {_happened(self.observation)}"
-        return f"{expected} in another way"
+            return f"{expected}, but {case}{_happened(self.observation)}"
+        return f"{expected}, but {case}failed in another way" if case else f"{expected} in another way"
 
     def lines(self, place: str) -> tuple[tuple[str, str], ...]:
         """What a person needs to settle it, as (word, text) pairs. `place` is where the rule stands."""
@@ -67,6 +71,7 @@ class Verdict:
         else:
             lines.append(("expected", _told(" or ".join(self.rule.stages), self.rule.signature)))
             lines.append(("found", observed_text(self.observation)))
+            lines.append(("case", self.observation.case if self.observation is not None else ""))
         return tuple((word, text) for word, text in lines if text)
 
     @property
@@ -101,9 +106,15 @@ def judge(rule: Expectation | None, observation: Observation | None, *, day: dat
     is_flaky = rule.outcome == "flaky"
     if observation is None:
         return verdict(Ruling.PLAIN if is_flaky else Ruling.PASSED)
-    if observation.stage not in rule.stages or not contains_signature(observation.signature, rule.signature):
-        return verdict(Ruling.OTHERWISE)
+    for way in observation.ways:
+        if not allows(rule, way):
+            return Verdict(ruling=Ruling.OTHERWISE, rule=rule, observation=way)
     return verdict(Ruling.AGAIN if is_flaky else Ruling.EXCUSED)
+
+
+def allows(rule: Expectation, way: Observation) -> bool:
+    """Tell whether failing in this one way is what a rule says."""
+    return way.stage in rule.stages and contains_signature(way.signature, rule.signature)
 
 
 def excuse(rule: Expectation) -> str:
@@ -122,7 +133,9 @@ def expected_text(rule: Expectation) -> str:
 
 def observed_text(observation: Observation | None) -> str:
     """Return an observation as a person reads it: `compile: failed to legalize …`, `crash: SIGFPE`, `passed`."""
-    return _told(observation.stage, observation.signature) if observation is not None else "passed"
+    if observation is None:
+        return "passed"
+    return "; ".join(_told(way.stage, way.signature) for way in observation.ways)
 
 
 def _told(stage: str, signature: str) -> str:

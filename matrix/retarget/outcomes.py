@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 __all__ = [
@@ -75,10 +75,19 @@ class Observation:
 
     `stage` is `compile`, `load`, `run` or `compare`; `crash` where a signal ended the worker, `timeout` where the clock
     did. `signature` is the first diagnostic without what changes from run to run: places, numbers, paths.
+    Where cases failed in different ways, this is the first of them, `also` are the others, each once and without such
+    of its own, and `case` names a case that failed so; it is empty where all failed in one way.
     """
 
     stage: str
     signature: str
+    case: str = field(default="", compare=False)
+    also: tuple[Observation, ...] = ()
+
+    @property
+    def ways(self) -> tuple[Observation, ...]:
+        """All ways in which the target failed, each by itself."""
+        return (replace(self, also=()), *self.also) if self.also else (self,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

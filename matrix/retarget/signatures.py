@@ -10,12 +10,14 @@ have one signature.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import lru_cache
 
-from .outcomes import Failure, Observation, Stage
+from .outcomes import CaseOutcome, Failure, Observation, Stage
 from .text import strip_colour
 
-__all__ = ["CRASH", "MAX_SIGNATURE", "TIMEOUT", "contains_signature", "normalise", "observe"]
+__all__ = ["CRASH", "MAX_SIGNATURE", "TIMEOUT", "contains_signature", "normalise", "observe", "observe_all"]
 
 CRASH = "crash"
 TIMEOUT = "timeout"
@@ -77,6 +79,21 @@ def observe(failure: Failure) -> Observation:
     summary = strip_colour(failure.summary)
     signature = _comparison(summary) if failure.stage is Stage.COMPARE else ""
     return Observation(stage=str(failure.stage), signature=signature or normalise(summary))
+
+
+def observe_all(failure: Failure, cases: Iterable[CaseOutcome]) -> Observation:
+    """Return how a target failed with all its cases; `failure` is the target's own, most often that of its first.
+
+    Cases whose failure says nothing of the target do not count: there is no verdict, or no results to agree with.
+    """
+    failed = [(case.name, case.failure) for case in cases if case.failure is not None and not case.failure.no_verdict]
+    found = {observe(failure): next((name for name, why in failed if why == failure), "")}
+    for name, why in failed:
+        found.setdefault(observe(why), name)
+    if len(found) == 1:
+        return observe(failure)
+    first, *others = (replace(way, case=name) for way, name in found.items())
+    return replace(first, also=tuple(others))
 
 
 @lru_cache(maxsize=4096)

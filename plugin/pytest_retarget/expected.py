@@ -13,11 +13,11 @@ from _pytest.outcomes import XFailed
 from retarget.errors import RetargetError
 from retarget.expectations_verdict import Ruling, Verdict, excuse, judge, observed_text, today
 from retarget.model import Expectation
-from retarget.outcomes import Observation
+from retarget.outcomes import Failure, Observation
 from retarget.places import Places
-from retarget.signatures import observe
+from retarget.signatures import observe_all
 
-from .failures import StageFailedError
+from .failures import StageFailedError, strip_colour
 
 __all__ = ["AsExpected", "Attempts", "OtherwiseError", "UnexpectedPassError", "attempts", "settle"]
 
@@ -48,8 +48,8 @@ class Attempts:
 
     @property
     def observation(self) -> Observation | None:
-        """How the last attempt failed, as rules tell it."""
-        return observe(self.error.failure) if self.error is not None else None
+        """How the last attempt failed in all its cases, as rules tell it."""
+        return _observed(self.error) if self.error is not None else None
 
 
 def attempts(
@@ -87,7 +87,9 @@ def settle(rule: Expectation | None, tried: Attempts, places: Places) -> None:
         raise OtherwiseError(error.failure, _every_time(rule, tried.before, error, places), error.place)
     if verdict.ruling in {Ruling.OTHERWISE, Ruling.EXPIRED}:
         first, _, rest = str(error).partition("\n")
-        head = verdict.headline if error.failure.transient else f"{verdict.headline}: {first}"
+        why = _of_case(verdict, error)
+        cause = first if why is None else f"{why.stage}: {strip_colour(why.summary)}"
+        head = verdict.headline if (why or error.failure).transient else f"{verdict.headline}: {cause}"
         text = f"{head}\n\n{_block(verdict, places)}\n\n{first}\n{rest}".rstrip("\n")
         raise OtherwiseError(error.failure, text, error.place)
     raise error
@@ -97,7 +99,17 @@ def _verdict(rule: Expectation | None, error: StageFailedError | None) -> Verdic
     """Judge; what says nothing of the target is neither excused nor held against the rule."""
     if error is not None and error.failure.no_verdict:
         return Verdict(ruling=Ruling.PLAIN)
-    return judge(rule, observe(error.failure) if error is not None else None, day=today())
+    return judge(rule, _observed(error) if error is not None else None, day=today())
+
+
+def _observed(error: StageFailedError) -> Observation:
+    return observe_all(error.failure, error.cases)
+
+
+def _of_case(verdict: Verdict, error: StageFailedError) -> Failure | None:
+    """The failure of the case that a verdict names; None where it names none."""
+    name = verdict.observation.case if verdict.observation is not None else ""
+    return next((case.failure for case in error.cases if name and case.name == name and case.failure is not None), None)
 
 
 def _block(verdict: Verdict, places: Places) -> str:
@@ -112,6 +124,6 @@ def _every_time(rule: Expectation, before: Sequence[StageFailedError], last: Sta
     errors = (*before, last)
     first, _, rest = str(last).partition("\n")
     lines = [f"failed at each of {len(errors)} attempts: {first}", ""]
-    lines += [f"attempt {number}  {observed_text(observe(error.failure))}" for number, error in enumerate(errors, 1)]
+    lines += [f"attempt {number}  {observed_text(_observed(error))}" for number, error in enumerate(errors, 1)]
     lines += [f"flaky by   {places.place(rule.origin)}: {excuse(rule)}", rest]
     return "\n".join(lines).rstrip("\n")

@@ -26,6 +26,8 @@ class Standing(pytest.Item):
     """Whether the compile target's rule is judged at run targets, if the compile passes."""
     observed: tuple[str, str] | None = None
     """(stage, signature) of how the target failed, or `PASSED`; None where nothing is known of it."""
+    also_observed: tuple[tuple[str, str], ...] = ()
+    """The other ways in which cases of it failed."""
     compile_observed: Observation | None = None
     """How the compile target failed that blocks this one, or that excuses it."""
     flaky = ""
@@ -65,10 +67,12 @@ class Standing(pytest.Item):
 
     def observe(self, tried: Attempts) -> None:
         """Keep how the target came out, before anything is made of it; and that a flaky one passed in the end."""
+        self.also_observed = ()
         if tried.error is not None and tried.error.failure.no_verdict:
             self.observed = None
         else:
             seen = tried.observation
+            self.also_observed = tuple((way.stage, way.signature) for way in seen.also) if seen is not None else ()
             self.observed = (seen.stage, seen.signature) if seen is not None else PASSED
         if tried.before:
             self.note("attempts", len(tried.before) + 1)

@@ -7,7 +7,7 @@ of a flaky target, and one whose rule has expired. At the end the process that s
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,9 @@ __all__ = ["UpdateExpectations"]
 COMPILED = "retarget_compiled"
 """The attribute of a run target's report: whether its module compiled; None where that is not known."""
 
+ALSO = "retarget_also_observed"
+"""The attribute of a report: the ways in which cases failed besides the one that its record has."""
+
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -59,6 +62,7 @@ class UpdateExpectations:
             return report
         is_of_compile = item.runtime is not None and ("retarget.stage", str(Stage.COMPILE)) in item.user_properties
         setattr(report, COMPILED, None if item.runtime is None or item.observed is None else not is_of_compile)
+        setattr(report, ALSO, [list(way) for way in item.also_observed])
         if item.observed is None:
             if getattr(report, BLOCKED, False) and item.compile_observed is not None and _is_written(item.compile_rule):
                 setattr(report, BLOCKED, False)
@@ -72,9 +76,8 @@ class UpdateExpectations:
             return report
         rule = item.compile_rule if is_of_compile else item.rule
         if _is_written(rule):
-            stage, signature = item.observed
             report.outcome = "skipped"
-            report.wasxfail = observed_text(Observation(stage=stage, signature=signature))
+            report.wasxfail = observed_text(_observation(item.observed, item.also_observed))
         return report
 
     # ------------------------------------------------------------ where reports are shown
@@ -87,8 +90,7 @@ class UpdateExpectations:
         self._files.add(Path(record.file))
         if record.observed is None:
             return
-        stage, signature = record.observed
-        seen = None if record.observed == PASSED else Observation(stage=stage, signature=signature)
+        seen = None if record.observed == PASSED else _observation(record.observed, getattr(report, ALSO, ()))
         compiled = getattr(report, COMPILED, None)
         compile_key = (record.suite, compile_target_name(record.module, record.compiler))
         if compiled is None:
@@ -177,6 +179,11 @@ class UpdateExpectations:
 
     def _say(self, line: str, **markup: bool) -> None:
         self._lines.append((line, markup))
+
+
+def _observation(first: tuple[str, str], others: Iterable[Sequence[str]]) -> Observation:
+    also = tuple(Observation(stage=stage, signature=signature) for stage, signature in others)
+    return Observation(stage=first[0], signature=first[1], also=also)
 
 
 def _is_written(rule: Expectation | None) -> bool:

@@ -129,6 +129,38 @@ def test_another_stage_and_another_signature_are_failures(project: Project) -> N
     assert lines[4:6] == ["expected     compare: shape differs", "found        compare: values differ"]
 
 
+@ALONE_AND_XDIST
+def test_a_rule_excuses_a_target_only_if_it_allows_how_every_case_failed(
+    project: Project, arguments: tuple[str, ...]
+) -> None:
+    both = "f: fail\ng: raise\nh: fail"
+    project.doubles(a=both, b=both, c=both, d="f: fail\ng: pass\nh: fail", e="f: fail\ng: crash")
+    expecting(
+        project,
+        rule("a", "compare", signature="values differ"),
+        rule("b", "run"),
+        '[[expectation]]\nmatch = "c"\nstage = ["run", "compare"]\nreason = "known"\n',
+        rule("d", "compare", signature="values differ"),
+        rule("e", "crash", signature="SIGFPE"),
+    )
+    result = project.run(*DOUBLES, *arguments)
+    result.assert_outcomes(passed=5, failed=3, xfailed=2)
+    lines = block(result, "twice: a_dc_dr")
+    assert lines[:7] == [
+        "expected to fail at compare, but case 'g' failed at run: run: the double device lost its way",
+        "",
+        "expectation  suites/expectations.toml:1",
+        "reason       known",
+        "expected     compare: values differ",
+        "found        run: the double device lost its way",
+        "case         g",
+    ]
+    told = "expected to fail at run, but case 'f' failed at compare: compare: 1 of 2 elements differ"
+    assert block(result, "twice: b_dc_dr")[0].startswith(told)
+    told = "expected to crash, but case 'f' failed at compare: compare: 1 of 2 elements differ"
+    assert block(result, "twice: e_dc_dr")[0].startswith(told)
+
+
 def test_a_rule_for_crashes_is_judged_at_the_run_targets_if_the_compile_passes(project: Project) -> None:
     project.doubles(a="f: crash", b="f: pass")
     expecting(project, rule("a", "crash"), rule("b", "crash"))
@@ -230,6 +262,15 @@ def test_a_flaky_target_is_tried_again_and_counted_apart(project: Project, argum
     properties = [(one.get("name"), one.get("value")) for one in cases[0].findall(".//property")]
     assert ("retarget.attempts", "3") in properties
     assert [name for name, _ in properties].count("retarget.stage") == 1
+
+
+def test_flaky_targets_are_named_when_quiet_too(project: Project) -> None:
+    project.doubles(a="f: fail-1", b="f: pass")
+    expecting(project, rule("a", "compare", outcome="flaky", retries=1))
+    result = project.run(*DOUBLES, "-q")
+    assert result.ret == 0
+    assert f"flaky: {ID}a_dc_dr passed at attempt 2 (known)" in result.outlines
+    result.stdout.fnmatch_lines(["3 passed, 1 flaky in*"])
 
 
 def test_a_flaky_target_out_of_retries_fails_with_each_attempt(project: Project) -> None:

@@ -52,6 +52,38 @@ def test_one_run_writes_the_rules_and_the_next_is_green_and_changes_nothing(
     assert (project.path / FILE).read_text() == WRITTEN
 
 
+WAYS = f"""{HEADER}\
+[[expectation]]
+match = "b"
+when = "dr"
+stage = ["crash", "compare"]
+reason = "its cases fail in different ways: crash: SIGFPE; compare: values differ"
+
+[[expectation]]
+match = "a"
+stage = ["run", "compare"]
+reason = "its cases fail in different ways: run: the double device lost its way; compare: values differ"
+"""
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["alone", "xdist"])
+def test_cases_that_fail_in_different_ways_get_one_rule_in_place_of_one_that_knows_the_first(
+    project: Project, arguments: tuple[str, ...]
+) -> None:
+    project.doubles(a="f: fail\ng: raise\nh: fail", b="f: fail\ng: crash")
+    project.write({FILE: HEADER + WRITTEN[len(HEADER) :].partition("\n\n")[2].replace('"d"', '"a"')})
+    assert project.run(*DOUBLES, *arguments).ret == 1
+    first = project.run(*UPDATE, *arguments)
+    assert first.ret == 0
+    assert (project.path / FILE).read_text() == WAYS
+    second = project.run(*DOUBLES, *arguments, "-rx")
+    assert second.ret == 0
+    second.stdout.fnmatch_lines(["*2 passed, 2 xfailed in*"])
+    again = project.run(*UPDATE, *arguments)
+    assert section(again, "expectations")[0] == "expectations: nothing to change, 2 failures as expected"
+    assert (project.path / FILE).read_text() == WAYS
+
+
 KEPT = """\
 # Known failures of the doubles.
 

@@ -18,7 +18,8 @@ from retarget.expectations_ledger import Ledger
 from retarget.expectations_verdict import Ruling, judge
 from retarget.extensions import Registry, load_extensions
 from retarget.model import Expectation, Origin, Suite, Target
-from retarget.outcomes import Observation
+from retarget.outcomes import CaseOutcome, Failure, Observation, Stage
+from retarget.signatures import observe, observe_all
 
 CONFIGS = """\
 root = true
@@ -409,6 +410,63 @@ def test_a_verdict_tells_rule_reason_expected_and_found() -> None:
         ("expected", "compile: no fold"),
         ("found", "compile: failed to legalize operation 'x.y'"),
     )
+
+
+WRONG = Observation(stage="compare", signature="values differ", case="known")
+LOST = Observation(stage="load", signature="x", case="other")
+
+
+@pytest.mark.parametrize(
+    ("one", "ruling", "headline"),
+    [
+        (
+            expectation(stages=("compare",), signature="values differ"),
+            Ruling.OTHERWISE,
+            "expected to fail at compare, but case 'other' failed at load",
+        ),
+        (
+            expectation(stages=("load",)),
+            Ruling.OTHERWISE,
+            "expected to fail at load, but case 'known' failed at compare",
+        ),
+        (
+            expectation(stages=("load", "compare"), signature="values differ"),
+            Ruling.OTHERWISE,
+            "expected to fail at load or compare, but case 'other' failed in another way",
+        ),
+        (
+            expectation(stages=("compare",), outcome="flaky", retries=1),
+            Ruling.OTHERWISE,
+            "expected to fail at compare, but case 'other' failed at load",
+        ),
+        (expectation(stages=("load", "compare")), Ruling.EXCUSED, ""),
+        (expectation(stages=("load", "compare"), outcome="flaky", retries=1), Ruling.AGAIN, ""),
+    ],
+)
+def test_a_rule_is_held_against_every_way_in_which_cases_failed(
+    one: Expectation, ruling: Ruling, headline: str
+) -> None:
+    verdict = judge(one, replace(WRONG, also=(LOST,)), day=DAY)
+    assert (verdict.ruling, verdict.headline) == (ruling, headline)
+
+
+def test_all_cases_are_observed_each_way_once_and_named_where_there_are_several() -> None:
+    wrong = Failure(stage=Stage.COMPARE, summary="1 of 2 elements differ")
+    more = Failure(stage=Stage.COMPARE, summary="2 of 2 elements differ")
+    lost = Failure(stage=Stage.LOAD, summary="x")
+
+    def cases(**failures: Failure | None) -> list[CaseOutcome]:
+        return [CaseOutcome(name=name, seconds=0.0, failure=why) for name, why in failures.items()]
+
+    alike = observe_all(wrong, cases(a=None, b=wrong, c=more))
+    assert (alike, alike.case, alike.ways) == (observe(wrong), "", (alike,))
+    several = observe_all(wrong, cases(a=None, b=wrong, c=lost, d=more, e=lost))
+    assert [(way.stage, way.case) for way in several.ways] == [("compare", "b"), ("load", "c")]
+    silent = Failure(stage=Stage.LOAD, summary="nothing to agree with", no_verdict=True)
+    assert observe_all(wrong, cases(a=wrong, b=silent)) == observe(wrong)
+    crashed = Failure(stage=Stage.RUN, summary="runner crashed", signal="SIGFPE")
+    assert [way.case for way in observe_all(crashed, cases(a=wrong)).ways] == ["", "a"]
+    assert observe_all(crashed, ()) == observe(crashed)
 
 
 # ---------------------------------------------------------------- without effect

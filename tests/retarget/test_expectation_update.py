@@ -213,6 +213,53 @@ def test_a_crash_at_the_compile_and_one_at_the_run_are_told_apart(targets: list[
     assert [text for _, text, *_ in written(found)] == [when]
 
 
+# ------------------------------------------------------------ cases that fail in different ways
+
+LOST = Observation(stage="load", signature="no such file")
+BOTH = replace(WRONG, also=(LOST,))
+ALSO_BOTH = replace(LOST, also=(WRONG,))
+WAYS = "its cases fail in different ways: load: no such file; compare: values differ"
+
+
+def test_cases_that_fail_in_different_ways_become_one_rule_with_all_stages_and_no_signature() -> None:
+    one = suite()
+    seen = observe(one, {"a_vulkan_gpu": BOTH, "b_vulkan_gpu": ALSO_BOTH, "c_vulkan_gpu": WRONG})
+    found = update(one, seen=seen)
+    assert sorted(written(found)) == [
+        (("a", "b"), "vulkan", ("load", "compare"), ""),
+        (("c",), "vulkan", ("compare",), "values differ"),
+    ]
+    assert WAYS in {new.reason for edit in found.edits for _, new in edit.new}
+    assert update(*applied([one], {}, found), seen=seen).edits == ()
+
+
+def test_cases_that_differ_at_one_stage_or_fail_alike_at_two_keep_what_they_share() -> None:
+    one = suite()
+    shape = replace(WRONG, also=(Observation(stage="compare", signature="shape differs"),))
+    alike = replace(LOST, also=(replace(LOST, stage="run"),))
+    found = update(one, seen=observe(one, {"a_vulkan_gpu": shape, "b_vulkan_gpu": alike}))
+    assert sorted(written(found)) == [
+        (("a",), "vulkan", ("compare",), ""),
+        (("b",), "vulkan", ("load", "run"), "no such file"),
+    ]
+
+
+@pytest.mark.parametrize("there", [WRONG, LOST])
+def test_a_rule_that_allows_only_one_of_the_ways_goes(there: Observation) -> None:
+    one = suite(rules=[rule(0, "a", stages=(there.stage,), signature=there.signature)])
+    found = update(one, seen=observe(one, {"a_vulkan_gpu": BOTH}))
+    assert changed(found) == [(0, (), "")]
+    assert written(found) == [(("a",), "vulkan", ("load", "compare"), "")]
+
+
+def test_a_rule_that_allows_all_ways_stays_and_is_widened_where_it_was_generated() -> None:
+    one = suite(rules=[rule(0, "a", "gpu", stages=("compare", "load"), reason=WAYS)])
+    assert update(one, seen=observe(one, {"a_vulkan_gpu": BOTH})).edits == ()
+    more = update(one, seen=observe(one, {"a_vulkan_gpu": BOTH, "a_opencl_pocl": ALSO_BOTH}))
+    assert changed(more) == [(0, ("a",), "not cpu")]
+    assert written(more) == []
+
+
 # ------------------------------------------------------------ rules that are there
 
 
@@ -425,7 +472,10 @@ def test_rules_in_one_value_are_not_rewritten() -> None:
 # ------------------------------------------------------------ whatever there is: true afterwards, and the same again
 
 SEEN = (REFUSED, OTHER, CRASHED, Observation(stage="timeout", signature=""))
-SEEN_AT_RUN = (WRONG, CRASHED, Observation(stage="run", signature="out of bounds"), SEEN[3])
+SEEN_AT_RUN = (
+    *(WRONG, CRASHED, Observation(stage="run", signature="out of bounds"), SEEN[3]),
+    *(BOTH, ALSO_BOTH, replace(WRONG, also=(CRASHED,))),
+)
 MATCHES = ("a", "b", "ab", "c", "*", "a*", "?", "[ab]*", "gone")
 WHENS = ("", "cpu", "vulkan", "not vmvx", "llvm-cpu or opencl", "run and cpu", "sync", "gone or gpu", "compile")
 SIGNATURES = ("", "failed to legalize", REFUSED.signature, OTHER.signature, "values differ", "SIGSEGV")
