@@ -16,13 +16,13 @@ from retarget.model import CompileTarget, RunTarget
 from retarget.outcomes import Artifact, CaseOutcome
 from retarget.run_case import RUN_CASE, check_command, run_case_command
 
-__all__ = ["COMPARE", "Commands", "program"]
+__all__ = ["COMPARE", "SHOWN_RUNS", "Commands", "program"]
 
 COMPARE = "retarget"
 """The command of this project that compares two configs."""
 
 SHOWN_RUNS = 3
-"""How many failed cases get a command of their own."""
+"""How many failed cases get a command of their own, unless all are asked for."""
 
 
 class Commands:
@@ -54,11 +54,13 @@ class Commands:
             self._line(tuple(self._named_extensions(argv).items()), argv),
         ]
 
-    def run(self, target: RunTarget, artifact: Artifact, cases: Sequence[CaseOutcome]) -> list[str]:
-        """The lines that compile a target and run these cases of it; none where there is no tool for it."""
+    def run(
+        self, target: RunTarget, artifact: Artifact, cases: Sequence[CaseOutcome], limit: int = SHOWN_RUNS
+    ) -> list[str]:
+        """The lines that compile a target and run the first `limit` of these cases; none where no tool does."""
         lines = self.compile(target.compile) if self._compiles else []
         path = self._output(target.compile) if self._compiles else Path(artifact.path)
-        for case in (*cases[:SHOWN_RUNS],) or (None,):
+        for case in (*cases[:limit],) or (None,):
             if case is not None and case.agree_with and self._compiles and not target.runtime.run_under:
                 lines.append(self._compared(target, case.agree_with))
                 continue

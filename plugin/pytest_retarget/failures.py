@@ -18,7 +18,7 @@ from retarget.errors import RetargetError, display_path
 from retarget.model import CompileTarget, RunTarget
 from retarget.outcomes import Artifact, CaseOutcome, CompileOutcome, Failure, RunOutcome, Stage
 
-from .commands import Commands
+from .commands import SHOWN_RUNS, Commands
 
 __all__ = [
     "PlainWhereItMust",
@@ -33,7 +33,16 @@ __all__ = [
 ]
 
 SHOWN_CASES = 3
-"""How many failed functions are shown in full; the others are named."""
+"""How many failed cases are shown in full, unless all are asked for; the others get a line each."""
+
+LISTED_CASES = 100
+"""How many failed cases get a line; more are counted."""
+
+_SUMMARY = 160
+"""How much of a summary such a line holds, in characters."""
+
+_COLUMN = 40
+"""Up to which length names of cases are filled up with blanks."""
 
 NAMED_CASES = 8
 """How many passed functions are named; the others are counted."""
@@ -92,31 +101,39 @@ def at_path(text: str, name: str, path: str) -> str:
 
 
 def run_failed(
-    commands: Commands, target: RunTarget, artifact: Artifact, run: RunOutcome, failure: Failure
+    commands: Commands,
+    target: RunTarget,
+    artifact: Artifact,
+    run: RunOutcome,
+    failure: Failure,
+    *,
+    in_full: bool = False,
 ) -> StageFailedError:
-    """Word a failed run: every function that failed, then those that passed."""
+    """Word a failed run: every case that failed, then those that passed. `in_full` leaves nothing out."""
     failed = [(case, case.failure) for case in run.cases if case.failure is not None]
     passed = [case.name for case in run.cases if case.failure is None]
+    count = len(failed) if in_full else SHOWN_CASES
     blocks = [headline(failure, _where(failure, [case for case, _ in failed], run.cases))]
-    shown = [_case(case, why, failure) for case, why in failed[:SHOWN_CASES]] or [_message(failure)]
+    shown = [_case(case, why, failure) for case, why in failed[:count]] or [_message(failure)]
     blocks += shown[1:] if failed and failed[0][1] == failure and "\n" not in shown[0] else shown
-    if more := [case.name for case, _ in failed[SHOWN_CASES:]]:
-        blocks.append(f"failed as well: {_names(more)}")
+    blocks.append(_listed(failed[count:]))
     if passed:
-        blocks.append(f"passed: {_names(passed)}")
+        blocks.append(f"passed: {_names(passed, len(passed) if in_full else NAMED_CASES)}")
+    blocks.append(_counted(run))
     blocks += [_output(run, failure), _hint(failure)]
-    blocks += [commands.text(commands.run(target, artifact, [case for case, _ in failed]))]
+    blocks += [commands.text(commands.run(target, artifact, [case for case, _ in failed], max(count, SHOWN_RUNS)))]
     return StageFailedError(failure, _join(blocks), cases=run.cases)
 
 
-def check_failed(commands: Commands, target: CompileTarget, run: RunOutcome, failure: Failure) -> StageFailedError:
-    """Word an artifact that is not what its module's checks ask for."""
+def check_failed(
+    commands: Commands, target: CompileTarget, run: RunOutcome, failure: Failure, *, in_full: bool = False
+) -> StageFailedError:
+    """Word an artifact that is not what its module's checks ask for. `in_full` leaves nothing out."""
     blocks = [headline(failure)]
     failed = [(case, case.failure) for case in run.cases if case.failure is not None]
-    blocks += [_message(why) for _, why in failed[:SHOWN_CASES]] or [_message(failure)]
-    if more := [case.name for case, _ in failed[SHOWN_CASES:]]:
-        blocks.append(f"failed as well: {_names(more)}")
-    blocks += [_hint(failure), commands.text(commands.check(target))]
+    count = len(failed) if in_full else SHOWN_CASES
+    blocks += [_message(why) for _, why in failed[:count]] or [_message(failure)]
+    blocks += [_listed(failed[count:]), _hint(failure), commands.text(commands.check(target))]
     return StageFailedError(failure, _join(blocks))
 
 
@@ -199,9 +216,35 @@ def _hint(failure: Failure) -> str:
     return f"hint: {failure.hint}" if failure.hint else ""
 
 
-def _names(names: list[str]) -> str:
-    shown = ", ".join(names[:NAMED_CASES])
-    return shown if len(names) <= NAMED_CASES else f"{shown} and {len(names) - NAMED_CASES} more"
+def _listed(failed: Sequence[tuple[CaseOutcome, Failure]]) -> str:
+    """The failed cases that are not shown in full, each on a line of its own."""
+    if not failed:
+        return ""
+    width = max((len(case.name) for case, _ in failed if len(case.name) <= _COLUMN), default=0)
+    lines = [f"  {case.name.ljust(width)}  {_line(why)}" for case, why in failed[:LISTED_CASES]]
+    if rest := len(failed) - len(lines):
+        lines.append(f"  … and {rest} more")
+    return "\n".join(["failed as well (-vv shows them in full):", *lines])
+
+
+def _line(failure: Failure) -> str:
+    """Stage and summary of a failure, on one line that is not too long."""
+    summary = " ".join(strip_colour(failure.summary).split("\n"))
+    return f"{failure.stage}: {summary if len(summary) <= _SUMMARY else f'{summary[: _SUMMARY - 1]}…'}"
+
+
+def _counted(run: RunOutcome) -> str:
+    """How many of several cases failed; of those that were run, where the runner did not come to the end."""
+    failed = sum(case.failure is not None for case in run.cases)
+    if len(run.cases) < 2 or not failed:
+        return ""
+    counted = f"{failed} of {len(run.cases)} cases failed"
+    return counted if run.load_seconds else f"{counted}; the run ended there"  # then nobody is left to tell times
+
+
+def _names(names: Sequence[str], limit: int) -> str:
+    shown = ", ".join(names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
 
 
 def _indent(text: str) -> str:

@@ -135,7 +135,7 @@ class Tally:
 
     def lines(self, *, width: int, verbosity: int) -> Iterator[Line]:
         """The tables, then skip reasons and devices. `width` is the terminal's, in columns; `verbosity` is pytest's:
-        below 0 only what went wrong is shown, above 0 every table."""
+        below 0 only what went wrong or was flaky is shown, above 0 every table."""
         cells = {
             suite: self._ordered(suite) for suite in sorted(self.cells, key=lambda one: (one[0], self.places[one]))
         }
@@ -150,6 +150,8 @@ class Tally:
         yield from (Line(text=f"note: {note}") for note in self.notes)
         if verbosity >= 0:
             yield from self._reasons()
+        yield from (Line(text=f"flaky: {reason}") for reason in sorted(self.reasons.get("flaky", Counter())))
+        if verbosity >= 0:
             for device, runtimes in sorted(self.devices.items()):
                 own = device.partition(": ")[0]
                 used = "" if set(runtimes) == {own} else f" ({', '.join(sorted(runtimes))})"
@@ -178,7 +180,6 @@ class Tally:
             for reason, count in sorted(self.reasons.get(category, Counter()).items(), key=lambda pair: -pair[1]):
                 text = reason if category == "blocked" else f"skipped: {reason}"
                 yield Line(text=f"{text} ({_targets(count)})")
-        yield from (Line(text=f"flaky: {reason}") for reason in sorted(self.reasons.get("flaky", Counter())))
 
 
 def table(name: str, cells: Mapping[Cell, Counter[str]], width: int) -> Iterator[Line]:

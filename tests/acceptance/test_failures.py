@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+import xml.etree.ElementTree as ET
 
 import pytest
 from acceptance_support import CPU, CRASHES, DIFFERS, GOOD, REFUSED, Project, block, commands, section, shell, suite
@@ -150,11 +151,58 @@ def test_every_failed_function_is_named_and_what_passed_too(project: Project) ->
         "function c: the double device lost its way",
         "function e:",
     ]
-    assert "failed as well: f, g" in lines
-    assert "passed: a, d" in lines
+    at = lines.index("failed as well (-vv shows them in full):")
+    assert lines[at : at + 8] == [
+        "failed as well (-vv shows them in full):",
+        f"  f  compare: {summary}",
+        f"  g  compare: {summary}",
+        "",
+        "passed: a, d",
+        "",
+        "5 of 7 cases failed",
+        "",
+    ]
     assert [line for line in commands(lines) if line.startswith("double-run")] == [
         f"double-run {commands(lines)[1].split()[-1]} {name}" for name in "bce"
     ]
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n1",)], ids=["alone", "xdist"])
+def test_all_failed_cases_are_shown_in_full_if_asked_for(project: Project, arguments: tuple[str, ...]) -> None:
+    names = [f"case-{number}" for number in range(12)]
+    project.doubles(many="".join(f"{name}: fail\nfine-{name}: pass\n" for name in names))
+    result = project.run("--retarget-extension", "doubles", "-vv", *arguments)
+    lines = block(result, "twice: many_dc_dr")
+    assert [line for line in lines if line.startswith("function ")] == [f"function {name}:" for name in names]
+    assert sum(line.startswith("  1 of 2 elements differ (2xfloat32; ") for line in lines) == 12
+    assert "passed: " + ", ".join(f"fine-{name}" for name in names) in lines
+    assert "12 of 24 cases failed" in lines
+    assert not any(line.startswith("failed as well") for line in lines)
+    assert [line.split()[-1] for line in commands(lines) if line.startswith("double-run")] == names
+
+
+def test_a_hundred_failed_cases_get_a_line_each_in_junit_too(project: Project) -> None:
+    names = [f"c{number}" for number in range(105)]
+    project.doubles(many="".join(f"{name}: fail\n" for name in names))
+    result = project.run("--retarget-extension", "doubles", "--junitxml=junit.xml")
+    lines = block(result, "twice: many_dc_dr")
+    at = lines.index("failed as well (-vv shows them in full):")
+    summary = "1 of 2 elements differ, first at [1]: actual 3.0, expected 2.0"
+    told = [f"  {name:4}  compare: {summary}" for name in names[3:103]]
+    assert lines[at + 1 : at + 105] == [*told, "  … and 2 more", "", "105 of 105 cases failed", ""]
+    case = ET.parse(project.path / "junit.xml").find(".//testcase[@name='many_dc_dr']")  # noqa: S314
+    assert case is not None
+    assert "\n".join(lines[at : at + 104]) in case.findtext("failure", "")
+    failed = case.findall("properties/property[@name='retarget.case.failed']")
+    assert [one.get("value") for one in failed] == names
+
+
+def test_what_a_runner_that_crashed_came_to_is_counted(project: Project) -> None:
+    project.doubles(ends="a: fail\nb: pass\nc: crash\nd: pass")
+    lines = block(project.run("--retarget-extension", "doubles"), "twice: ends_dc_dr")
+    assert lines[0] == "run: runner crashed: SIGFPE in function 'c'"
+    at = lines.index("passed: b")
+    assert lines[at : at + 3] == ["passed: b", "", "2 of 3 cases failed; the run ended there"]
 
 
 def test_a_compiler_that_dies_is_named_by_its_signal_and_costs_its_target_only(project: Project) -> None:

@@ -178,6 +178,7 @@ def test_flagfiles_of_one_module_are_its_cases_and_a_faulty_one_does_not_stop_th
     assert "scale/e.txt:2:9: found 3xf64, expected tensor<3xf32> for argument 0 of scale" in text
     assert "scale/e.txt:3:9: found 2 values by --input, expected 1 for scale(tensor<3xf32>)" in text
     assert "passed: a, c" in lines
+    assert "3 of 5 cases failed" in lines
 
 
 def test_parameter_files_are_found_by_the_pasted_command_too(project: Project) -> None:

@@ -158,6 +158,8 @@ def test_flaky_targets_are_counted_and_listed_apart() -> None:
     found = list(made.lines(width=80, verbosity=0))
     assert [line.text for line in found] == ["linalg  6 ok, 1 flaky", "flaky: x_vmvx passed at attempt 2 (known)"]
     assert not any(line.fine for line in found)
+    quiet = list(made.lines(width=80, verbosity=-1))
+    assert [line.text for line in quiet] == ["flaky: x_vmvx passed at attempt 2 (known)"]
 
 
 def test_a_record_survives_as_builtin_types() -> None:
