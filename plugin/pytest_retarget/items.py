@@ -163,6 +163,11 @@ class MatrixItem(Standing):
         except UnavailableError as error:
             self.unavailable(str(error), error.hint)
 
+    @property
+    def in_full(self) -> bool:
+        """Whether a failure is to show all of its cases in full: with `-vv`."""
+        return self.config.get_verbosity() > 1
+
     def note_names(self) -> None:
         """Say in the report what the target is."""
         self.note("nodeid", self.nodeid)
@@ -240,7 +245,7 @@ class CompileItem(MatrixItem):
         if checked.failure is None:
             return None
         self._note_stage(checked.failure.stage)
-        return check_failed(self.services.commands, self.concrete, checked, checked.failure)
+        return check_failed(self.services.commands, self.concrete, checked, checked.failure, in_full=self.in_full)
 
 
 class RunItem(MatrixItem):
@@ -301,7 +306,7 @@ class RunItem(MatrixItem):
             if run.failure is None:
                 return None
             target = replace(self.target, compile=self.concrete)
-            return run_failed(self.services.commands, target, artifact, run, run.failure)
+            return run_failed(self.services.commands, target, artifact, run, run.failure, in_full=self.in_full)
 
         return attempts(self.rule, once, lambda: None)
 
@@ -364,11 +369,22 @@ class RunItem(MatrixItem):
         self.devices = run.devices or self.devices
         stage = run.failure.stage if run.failure is not None else Stage.COMPARE
         self._note_stage(stage)
-        names = {"load_seconds", "run_seconds", "compare_seconds", "device", "device_id", "driver_version"}
+        names = {
+            "load_seconds",
+            "run_seconds",
+            "compare_seconds",
+            "device",
+            "device_id",
+            "driver_version",
+            "case.failed",
+        }
         self.user_properties[:] = [pair for pair in self.user_properties if pair[0].partition(".")[2] not in names]
         self.note("load_seconds", run.load_seconds)
         self.note("run_seconds", run.run_seconds)
         self.note("compare_seconds", run.compare_seconds)
+        for case in run.cases:
+            if case.failure is not None:
+                self.note("case.failed", case.name)
         for device in self.devices:
             self.note("device", device.name)
             self.note("device_id", device.physical_id)
