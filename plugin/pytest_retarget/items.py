@@ -163,11 +163,6 @@ class MatrixItem(Standing):
         except UnavailableError as error:
             self.unavailable(str(error), error.hint)
 
-    @property
-    def in_full(self) -> bool:
-        """Whether a failure is to show all of its cases in full: with `-vv`."""
-        return self.config.get_verbosity() > 1
-
     def note_names(self) -> None:
         """Say in the report what the target is."""
         self.note("nodeid", self.nodeid)
@@ -245,7 +240,9 @@ class CompileItem(MatrixItem):
         if checked.failure is None:
             return None
         self._note_stage(checked.failure.stage)
-        return check_failed(self.services.commands, self.concrete, checked, checked.failure, in_full=self.in_full)
+        failed = check_failed(self.services.commands, self.concrete, checked, checked.failure)
+        failed.cases = checked.cases
+        return failed
 
 
 class RunItem(MatrixItem):
@@ -306,7 +303,7 @@ class RunItem(MatrixItem):
             if run.failure is None:
                 return None
             target = replace(self.target, compile=self.concrete)
-            return run_failed(self.services.commands, target, artifact, run, run.failure, in_full=self.in_full)
+            return run_failed(self.services.commands, target, artifact, run, run.failure)
 
         return attempts(self.rule, once, lambda: None)
 
@@ -369,22 +366,11 @@ class RunItem(MatrixItem):
         self.devices = run.devices or self.devices
         stage = run.failure.stage if run.failure is not None else Stage.COMPARE
         self._note_stage(stage)
-        names = {
-            "load_seconds",
-            "run_seconds",
-            "compare_seconds",
-            "device",
-            "device_id",
-            "driver_version",
-            "case.failed",
-        }
+        names = {"load_seconds", "run_seconds", "compare_seconds", "device", "device_id", "driver_version"}
         self.user_properties[:] = [pair for pair in self.user_properties if pair[0].partition(".")[2] not in names]
         self.note("load_seconds", run.load_seconds)
         self.note("run_seconds", run.run_seconds)
         self.note("compare_seconds", run.compare_seconds)
-        for case in run.cases:
-            if case.failure is not None:
-                self.note("case.failed", case.name)
         for device in self.devices:
             self.note("device", device.name)
             self.note("device_id", device.physical_id)
