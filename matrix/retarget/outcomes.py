@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -17,6 +18,7 @@ __all__ = [
     "OutputDifference",
     "RunOutcome",
     "Stage",
+    "first_failure",
 ]
 
 
@@ -52,7 +54,8 @@ class Failure:
 
     `summary` is one line. `text` is the tool's own message, its colour kept and its noise cut. `signal` names the
     signal that ended a worker (`SIGFPE`), `timed_out` tells a kill by the clock, `no_verdict` that the stage said
-    nothing on the target: its worker left by itself, or an extension's code failed. `hint` says what to do next.
+    nothing on the target: its worker left by itself, an extension's code failed, or the compiler config `lacking` gave
+    no results to agree with, which is all that is wrong. `hint` says what to do next.
     """
 
     stage: Stage
@@ -61,6 +64,7 @@ class Failure:
     signal: str = ""
     timed_out: bool = False
     no_verdict: bool = False
+    lacking: str = ""
     hint: str = ""
 
     @property
@@ -182,8 +186,8 @@ class CompileOutcome:
 class RunOutcome:
     """A run target's result. Passed when `failure` is None. `cases` are in the order run.
 
-    When a case failed, `failure` is the first case's and `cases` hold them all. Seconds are wall time. `suspect` tells
-    that the driver itself failed: what it has open may be of no use any more, and must not serve another target.
+    When a case failed, `failure` is that of `first_failure` and `cases` hold them all. Seconds are wall time. `suspect`
+    tells that the driver itself failed: what it has open may be of no use any more, and must not serve another target.
     """
 
     devices: tuple[DeviceInfo, ...]
@@ -194,3 +198,9 @@ class RunOutcome:
     failure: Failure | None = None
     output: str = ""
     suspect: bool = False
+
+
+def first_failure(cases: Iterable[CaseOutcome]) -> Failure | None:
+    """Return the failure of the first case that failed by itself, else of one that lacks results; None without one."""
+    failures = [case.failure for case in cases if case.failure is not None]
+    return next((failure for failure in failures if not failure.lacking), failures[0] if failures else None)

@@ -212,7 +212,8 @@ def _case(case: CaseOutcome) -> dict[str, str]:
     """What became of a case, as builtin types."""
     observation = observe(case.failure) if case.failure is not None else None
     how = {"stage": observation.stage, "signature": observation.signature} if observation is not None else {}
-    return {"name": case.name, "reference": case.agree_with, **how}
+    lacking = case.failure.lacking if case.failure is not None else ""
+    return {"name": case.name, "reference": case.agree_with, "lacking": lacking, **how}
 
 
 def _seen(account: Mapping[str, Any]) -> Seen:

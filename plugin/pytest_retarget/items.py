@@ -17,15 +17,15 @@ from _pytest._code.code import ExceptionInfo, TerminalRepr, TracebackStyle
 from _pytest.outcomes import Skipped
 from retarget.availability import host_mismatch
 from retarget.errors import RetargetError
-from retarget.expectations_verdict import Ruling, excuse, judge, today
+from retarget.expectations_verdict import Ruling, excuse, is_expired, judge, observed_text, today
 from retarget.extension import ChecksArtifacts, UnavailableError
-from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
-from retarget.outcomes import Artifact, CompileOutcome, DeviceInfo, Observation, RunOutcome, Stage
-from retarget.signatures import CRASH, TIMEOUT
+from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
+from retarget.outcomes import Artifact, CompileOutcome, DeviceInfo, Failure, Observation, RunOutcome, Stage
+from retarget.signatures import CRASH, TIMEOUT, observe
 
 from .expected import AsExpected, Attempts, attempts, settle
 from .failures import StageFailedError, check_failed, compile_failed, error_repr, first_line, run_failed
-from .session import SERVICES, Services
+from .session import SERVICES, Recording, Services
 from .standing import Standing
 from .summary import Record
 
@@ -43,12 +43,16 @@ class Home(Protocol):
     def line(self) -> int | None:
         """Where the suite's table starts, 0-based; None if that cannot be told."""
 
+    def rule(self, target: str) -> Expectation | None:
+        """The expectation in force for one of the suite's targets, selected or not."""
+
     def run_targets(self, module: str) -> Sequence[RunTarget]:
         """All run targets of a module of the suite, selected or not, in declared order."""
 
 
 class Blocked(Skipped):
-    """A run target cannot run because its compile target failed, which is reported there."""
+    """A run target says nothing because another failed, which is reported there: its compile target, or one that was to
+    give the results that its cases agree with."""
 
 
 class MatrixItem(Standing):
@@ -163,6 +167,11 @@ class MatrixItem(Standing):
         except UnavailableError as error:
             self.unavailable(str(error), error.hint)
 
+    @property
+    def in_full(self) -> bool:
+        """Whether a failure is to show all of its cases in full: with `-vv`."""
+        return self.config.get_verbosity() > 1
+
     def note_names(self) -> None:
         """Say in the report what the target is."""
         self.note("nodeid", self.nodeid)
@@ -240,7 +249,7 @@ class CompileItem(MatrixItem):
         if checked.failure is None:
             return None
         self._note_stage(checked.failure.stage)
-        failed = check_failed(self.services.commands, self.concrete, checked, checked.failure)
+        failed = check_failed(self.services.commands, self.concrete, checked, checked.failure, in_full=self.in_full)
         failed.cases = checked.cases
         return failed
 
@@ -302,10 +311,64 @@ class RunItem(MatrixItem):
             self._note_run(run)
             if run.failure is None:
                 return None
+            if run.failure.lacking:
+                self._excuse_or_block_by_others(run, run.failure)
             target = replace(self.target, compile=self.concrete)
-            return run_failed(self.services.commands, target, artifact, run, run.failure)
+            return run_failed(self.services.commands, target, artifact, run, run.failure, in_full=self.in_full)
 
         return attempts(self.rule, once, lambda: None)
+
+    def _excuse_or_block_by_others(self, run: RunOutcome, failure: Failure) -> None:
+        """Be an expected failure, blocked or skipped as are those that were to give the results to agree with.
+
+        Returns where one of them does not tell why it gave none: then this target does.
+        """
+        configs = dict.fromkeys(case.failure.lacking for case in run.cases if case.failure is not None)
+        recordings = [self.services.recorded(config, self.target) for config in configs]
+        if all(recording.unavailable for recording in recordings):
+            self.unavailable(failure.summary)
+        excuses = [self._excuse_of(recording) for recording in recordings]
+        if all(excuses):
+            raise AsExpected(excuses[0])
+        tellers = [self._teller(one) for one, said in zip(recordings, excuses, strict=True) if not said]
+        if not all(tellers):
+            return
+        if self.services.settings.artifacts is not None and (required := self.services.required(self)) is not None:
+            msg = f"{failure.summary}\n{_not_skipped(required)}"  # what is not compiled may not fail in this session
+            raise RetargetError(msg)
+        msg = f"blocked by {tellers[0]}, which gave no results to agree with"
+        raise Blocked(msg)
+
+    def _excuse_of(self, recording: Recording) -> str:
+        """Why a failure that left cases without results is expected; empty where it is not."""
+        failure, failed = recording.failure, recording.failed
+        rule = self.home.rule(failed.name) if failed is not None else None
+        if failed is None or failure is None or failure.no_verdict:
+            return ""
+        seen = observe(failure)
+        is_written = self.services.settings.update_expectations and not (rule is not None and is_expired(rule, today()))
+        if is_written and self._teller(recording):  # as the rule will that comes of it
+            return f"{failed.name} is expected to fail: {observed_text(seen)}"
+        if rule is None:
+            return ""
+        if judge(rule, seen, day=today()).ruling is Ruling.EXCUSED:
+            return f"{failed.name} is expected to fail: {excuse(rule)}"
+        return ""
+
+    def _teller(self, recording: Recording) -> str:
+        """The node id of the selected target that reports a failure; empty where none surely does.
+
+        A target that runs once more may pass where it is flaky, and so may one that crashed or ran out of time.
+        """
+        failure, failed, ran = recording.failure, recording.failed, recording.ran
+        if failed is None or ran is None:
+            return ""
+        rule = self.home.rule(failed.name)
+        may_pass = isinstance(failed, RunTarget) and failure is not None and failure.transient
+        if may_pass or (rule is not None and rule.outcome == "flaky"):
+            return ""
+        ids = [f"{self.home.nodeid}::{target.name}" for target in (failed, ran)]
+        return next((one for one in ids if one in self.services.selected), "")
 
     def _not_compiled(self, compiled: Attempts) -> NoReturn:
         """Fail as expected, block, or report the failed compile that no other target reports."""
@@ -366,11 +429,22 @@ class RunItem(MatrixItem):
         self.devices = run.devices or self.devices
         stage = run.failure.stage if run.failure is not None else Stage.COMPARE
         self._note_stage(stage)
-        names = {"load_seconds", "run_seconds", "compare_seconds", "device", "device_id", "driver_version"}
+        names = {
+            "load_seconds",
+            "run_seconds",
+            "compare_seconds",
+            "device",
+            "device_id",
+            "driver_version",
+            "case.failed",
+        }
         self.user_properties[:] = [pair for pair in self.user_properties if pair[0].partition(".")[2] not in names]
         self.note("load_seconds", run.load_seconds)
         self.note("run_seconds", run.run_seconds)
         self.note("compare_seconds", run.compare_seconds)
+        for case in run.cases:
+            if case.failure is not None:
+                self.note("case.failed", case.name)
         for device in self.devices:
             self.note("device", device.name)
             self.note("device_id", device.physical_id)

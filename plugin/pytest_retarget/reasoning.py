@@ -33,13 +33,15 @@ _CASES = 4
 class CaseSeen:
     """One case of a target that failed. `stage` and `signature` tell how; both are empty if it passed.
 
-    `reference` is the other compiler config whose results were expected, empty where that is none.
+    `reference` is the other compiler config whose results were expected, empty where that is none. `lacking` names it
+    where it gave none: such a failure says nothing of the target.
     """
 
     name: str
     stage: str = ""
     signature: str = ""
     reference: str = ""
+    lacking: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +86,7 @@ class Seen:
         if not self.fails or not self.cases:
             return self
         found = next((one for one in self.cases if one.name == case), None)
-        if found is None:
+        if found is None or found.lacking:
             return replace(self, outcome="", stage="", signature="")
         if not found.stage:
             return replace(self, outcome="passed", stage="", signature="")
@@ -106,15 +108,27 @@ def conclusion(failing: Seen, others: Sequence[Seen]) -> str:
     apart = bool(failing.cases) and any(other.cases and set(other.failures()) != names for other in others)
     told: dict[str, list[str]] = {}
     references = {case.name: case.reference for case in failing.cases}
+    lacking = {case.name: case.lacking for case in failing.cases}
     what = "this case" if apart else "this module"
     for case in failing.failures():
         mine, seen = failing.at(case), [other.at(case) for other in others]
-        reference = references.get(case, "")
-        text = _against(mine, seen, reference, what) if reference else _concluded(mine, seen, what)
+        if silent := lacking.get(case, ""):
+            text = _silent(failing, silent)
+        elif reference := references.get(case, ""):
+            text = _against(mine, seen, reference, what)
+        else:
+            text = _concluded(mine, seen, what)
         told.setdefault(text, []).append(case)
     if len(told) == 1 and not apart:
         return next(iter(told))
     return "\n".join(f"{_cases(cases)}: {text}" for text, cases in told.items())
+
+
+def _silent(failing: Seen, reference: str) -> str:
+    return (
+        f"This says nothing of compiler config {failing.compiler}: compiler config {reference}, whose results are "
+        "expected, gave none."
+    )
 
 
 def _against(failing: Seen, others: Sequence[Seen], reference: str, what: str) -> str:

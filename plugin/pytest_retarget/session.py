@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from retarget.availability import host_mismatch
 from retarget.errors import RetargetError
 from retarget.extension import ComparesConfigs, MakesModules, UnavailableError
 from retarget.extensions import Registry
-from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig
+from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Target
 from retarget.outcomes import Artifact, CompileOutcome, DeviceInfo, Failure, OutputComparison, RunOutcome, Stage
 from retarget.places import Places
 from retarget.process import available_cores
@@ -37,12 +37,29 @@ if TYPE_CHECKING:
     from .expected import Attempts
     from .items import MatrixItem
 
-__all__ = ["SERVICES", "Services", "compiles_at_a_time"]
+__all__ = ["SERVICES", "Recording", "Services", "compiles_at_a_time"]
 
 
 def compiles_at_a_time(settings: Settings, processes: int) -> int:
     """This process's share of the compiles at a time, 1 or more, where `processes` pytest processes work together."""
     return max(1, (settings.jobs or available_cores()) // processes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """A run of a module as another config compiles it, for cases that are to agree with it.
+
+    `folder` holds what it gave; None where it gave nothing, and `why` says so. `failed` is the target whose failure
+    left cases without results, `ran` the run target that it was tried for, `failure` how it failed; None where it could
+    not be tried. `unavailable` tells that all that is missing is something that this machine lacks.
+    """
+
+    folder: Path | None = None
+    why: str = ""
+    failed: Target | None = None
+    ran: RunTarget | None = None
+    failure: Failure | None = None
+    unavailable: bool = False
 
 
 class Services:
@@ -65,6 +82,7 @@ class Services:
             registry=registry, folder=folder, compiles=settings.artifacts is None, extensions=settings.extensions
         )
         self.places = Places()
+        self.selected: frozenset[str] = frozenset()
         self.selected_compiles: frozenset[str] = frozenset()
         self.exhausted: dict[str, Attempts] = {}
         """Flaky compiles that failed at every attempt, by their node ids: they are not tried for each run target."""
@@ -75,7 +93,7 @@ class Services:
         self._compilers: dict[CompilerConfig, UnavailableError | RetargetError | None] = {}
         self._exported: set[tuple[str, str]] = set()
         self._made: MadeModules | None = None
-        self._recorded: dict[tuple[str, str], Path | RetargetError] = {}
+        self._recorded: dict[tuple[str, str], Recording] = {}
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
 
     def start(self, items: Sequence[MatrixItem]) -> None:
@@ -83,6 +101,7 @@ class Services:
 
         What only run targets need that will be skipped here is not compiled ahead.
         """
+        self.selected = frozenset(item.nodeid for item in items)
         self.selected_compiles = frozenset(item.nodeid for item in items if not item.runtime)
         if self.settings.artifacts is not None:
             return
@@ -185,38 +204,42 @@ class Services:
         if isinstance(loader, ComparesConfigs):
             compiled = target.compile
             for name in loader.references(compiled.module, compiled.folder, compiled.compiler.name):
-                try:
-                    references.append((name, self._recording(name, target, others)))
-                except RetargetError as error:
-                    lacking.append((name, str(error)))
+                recording = self._recording(name, target, others)
+                if recording.folder is not None:
+                    references.append((name, recording.folder))
+                else:
+                    lacking.append((name, recording.why))
         return references, lacking
 
-    def _recording(self, compiler: str, target: RunTarget, others: Sequence[RunTarget]) -> Path:
-        key = (compiler, f"{target.compile.suite} {target.compile.module.name}")
-        if key not in self._recorded:
-            try:
-                self._recorded[key] = self._record(compiler, target, others)
-            except RetargetError as error:
-                self._recorded[key] = error
-        known = self._recorded[key]
-        if isinstance(known, RetargetError):
-            raise known
-        return known
+    def recorded(self, compiler: str, target: RunTarget) -> Recording:
+        """What is known of a config's run of a target's module; nothing where none was asked for."""
+        return self._recorded.get(_recording_key(compiler, target), Recording())
 
-    def _record(self, compiler: str, target: RunTarget, others: Sequence[RunTarget]) -> Path:
+    def _recording(self, compiler: str, target: RunTarget, others: Sequence[RunTarget]) -> Recording:
+        key = _recording_key(compiler, target)
+        if key not in self._recorded:
+            self._recorded[key] = self._record(compiler, target, others)
+        return self._recorded[key]
+
+    def _record(self, compiler: str, target: RunTarget, others: Sequence[RunTarget]) -> Recording:
         """Run a module as another config compiles it, on the first of its runtime configs that is here."""
         module = target.compile.module.name
         asked = [other for other in others if other.compile.compiler.name == compiler]
         if not asked:
             known = ", ".join(dict.fromkeys(other.compile.compiler.name for other in others)) or "none"
-            msg = (
+            why = (
                 f"the cases of {module} are to agree with compiler config {compiler!r}, which runs it nowhere in suite "
                 f"{target.compile.suite!r}; expected one of {known}"
             )
-            raise RetargetError(msg)
+            return Recording(why=why)
         reasons = []
+        missing = 0
+        failed: Target | None = None
+        ran: RunTarget | None = None
+        failure: Failure | None = None
         for other in asked:
             if (reason := host_mismatch(other.runtime)) is not None:
+                missing += 1
                 reasons.append(f"{other.name}: {reason}")
                 continue
             if other.runtime.run_under:
@@ -226,21 +249,32 @@ class Services:
                 self.devices(other.runtime)
                 outcome = self.compiled(other.compile)
                 if outcome.artifact is None:
-                    why = outcome.failure.summary if outcome.failure is not None else "no artifact"
-                    reasons.append(f"{other.compile.name}: {why}")
+                    failed, ran, failure = other.compile, other, outcome.failure
+                    reasons.append(f"{failed.name}: {failure.summary if failure is not None else 'no artifact'}")
                     break
                 folder = self._scratch_folder()
                 concrete = replace(other, compile=self.concrete(other.compile))
                 run = self._runs().run(concrete, outcome.artifact, record=folder)
-            except (UnavailableError, RetargetError) as error:
+            except UnavailableError as error:
+                missing += 1
                 reasons.append(f"{other.name}: {error}")
                 continue
+            except RetargetError as error:
+                failed, ran = other, other
+                reasons.append(f"{other.name}: {error}")
+                continue
+            failed, ran, failure = (other, other, run.failure) if run.failure is not None else (None, None, None)
             if (folder / OUTPUTS_INDEX).exists():
-                return folder
-            reasons.append(f"{other.name}: {run.failure.summary if run.failure is not None else 'gave nothing'}")
+                return Recording(folder=folder, failed=failed, ran=ran, failure=failure)
+            reasons.append(f"{other.name}: {failure.summary if failure is not None else 'gave nothing'}")
             break
-        msg = f"there are no results of compiler config {compiler!r} to agree with: {'; '.join(reasons)}"
-        raise RetargetError(msg)
+        return Recording(
+            why=f"there are no results of compiler config {compiler!r} to agree with: {'; '.join(reasons)}",
+            failed=failed,
+            ran=ran,
+            failure=failure,
+            unavailable=missing == len(asked),
+        )
 
     def _scratch_folder(self) -> Path:
         if self._scratch is None:
@@ -320,6 +354,10 @@ class Services:
                 lease_folder=self.cache_dir / "leases",
             )
         return self._run
+
+
+def _recording_key(compiler: str, target: RunTarget) -> tuple[str, str]:
+    return compiler, f"{target.compile.suite} {target.compile.module.name}"
 
 
 SERVICES = pytest.StashKey[Services]()

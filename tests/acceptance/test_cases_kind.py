@@ -319,6 +319,96 @@ def test_what_cannot_be_agreed_with_fails_that_case_alone(project: Project) -> N
     assert "passed: scale-2" in lines
 
 
+ONLY_LLVM = """\
+func.func @angle(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %angle = math.acos %x : tensor<2xf32>
+  return %angle : tensor<2xf32>
+}
+"""
+"""What vmvx does not compile."""
+
+ANGLE = '[[case]]\nname = "agrees"\ninputs = [[0, 0.5]]\nagree_with = "vmvx"\n'
+
+
+def test_what_gives_no_results_blocks_what_is_to_agree_with_it(project: Project) -> None:
+    cases(project, ANGLE, targets="both")
+    project.write({"suites/m.mlir": ONLY_LLVM})
+    result = project.run()
+    assert result.parseoutcomes() == {"failed": 1, "passed": 1, "blocked": 2}
+    blocked = "blocked by suites/suite.toml::math::m_vmvx"
+    has(
+        "\n".join(result.outlines),
+        f"{blocked} (1 target)",
+        f"{blocked}, which gave no results to agree with (1 target)",
+    )
+    # Where nothing else here reports it, this target does; and what it is said to point to is not its own config.
+    alone = project.run("-m", "llvm-cpu and run")
+    alone.assert_outcomes(failed=1, deselected=3)
+    lines = block(alone, "math: m_llvm-cpu_sync")
+    assert lines[0].startswith("load: there are no results of compiler config 'vmvx' to agree with: m_vmvx: ")
+    said = "This says nothing of compiler config llvm-cpu: compiler config vmvx, whose results are expected, gave none."
+    assert said in lines
+
+
+def test_what_only_lacks_results_gets_no_rule(project: Project) -> None:
+    cases(project, ANGLE, targets="both")
+    project.write({"suites/m.mlir": ONLY_LLVM})
+    project.run("--retarget-update-expectations", "-m", "llvm-cpu and run").assert_outcomes(failed=1, deselected=3)
+    assert not (project.path / "suites/expectations.toml").exists()
+    project.run("--retarget-update-expectations").assert_outcomes(passed=1, xfailed=3)
+    rules = (project.path / "suites/expectations.toml").read_text()
+    assert rules.count("[[expectation]]") == 1
+    assert "llvm-cpu" not in rules
+    again = project.run("-rx")
+    again.assert_outcomes(passed=1, xfailed=3)
+    has("\n".join(again.outlines), "m_llvm-cpu_sync - m_vmvx is expected to fail: iree does not compile it: ")
+
+
+def test_a_case_that_fails_by_itself_is_told_where_others_lack_results(project: Project) -> None:
+    cases(project, ANGLE + '[[case]]\nname = "wrong"\ninputs = [[1, 1]]\nexpected = [[0, 1]]\n', targets="both")
+    project.write({"suites/m.mlir": ONLY_LLVM})
+    result = project.run("--retarget-update-expectations")
+    result.assert_outcomes(passed=1, xfailed=3)
+    rules = (project.path / "suites/expectations.toml").read_text()
+    assert rules.count("[[expectation]]") == 2
+    assert "there are no results" not in rules
+    lines = block(project.run("--retarget-ignore-expectations"), "math: m_llvm-cpu_sync")
+    assert lines[0].startswith("compare: ")
+    assert "result 0: 1 of 2 elements differ" in lines[0]
+
+
+TAKES_F64 = """\
+func.func @same(%x: tensor<2xf64>) -> tensor<2xf64> {
+  return %x : tensor<2xf64>
+}
+"""
+NARROWED = """\
+[[case]]
+name = "narrow"
+inputs = [[1, 2]]
+expected = [[1, 2]]
+
+[[case]]
+name = "wide"
+inputs = [{ values = [1, 2], dtype = "f64" }]
+agree_with = "vmvx"
+"""
+
+
+@pytest.mark.parametrize("under", ["", 'run_under = ["env"]\n'])
+def test_a_case_that_the_other_config_does_not_finish_blocks_too(project: Project, under: str) -> None:
+    matrix = MATRIX.replace("backends=llvm-cpu", 'backends=llvm-cpu", "--iree-input-demote-f64-to-f32=false')
+    matrix += f'\n[[runtime_config]]\nname = "other"\ndriver = "local-sync"\n{under}'
+    matrix += '\n[[target_config]]\nname = "more"\ncompiler = "llvm-cpu"\nruntimes = ["other"]\n'
+    cases(project, NARROWED, targets="both")
+    text = suite("math", kind="cases", targets="both").replace('["both"]', '["both", "more"]')
+    project.write({"matrix.toml": matrix, "suites/suite.toml": text, "suites/m.mlir": TAKES_F64})
+    result = project.run()
+    assert result.parseoutcomes() == {"failed": 1, "passed": 2, "blocked": 2}
+    reason = "blocked by suites/suite.toml::math::m_vmvx_sync, which gave no results to agree with (2 targets)"
+    assert reason in result.outlines
+
+
 REFUSING = """\
 func.func @scale(%x: tensor<2xf32>) -> tensor<2xf32> {
   %never = arith.constant false

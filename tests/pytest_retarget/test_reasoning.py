@@ -22,7 +22,8 @@ def with_cases(pair: str, **cases: dict[str, str]) -> Seen:
         CaseSeen(name=name, **{key: value for key, value in how.items() if key != "summary"})
         for name, how in cases.items()
     )
-    first = {key: value for key, value in next(filter(None, cases.values())).items() if key != "reference"}
+    first = next(filter(None, cases.values()))
+    first = {key: value for key, value in first.items() if key not in {"reference", "lacking"}}
     return replace(seen(pair, "failed", **first), cases=found)
 
 
@@ -226,6 +227,25 @@ def test_a_config_that_passes_since_its_own_results_are_expected_is_no_witness()
     assert conclusion(crashing, [with_cases("a/s", same=CRASH), *passing]) == (
         "This points to compiler config a: its artifact fails alike on every runtime config it ran on, and what ref "
         "made of this module passes."
+    )
+
+
+LACKING = {"stage": "load", "signature": "there are no results", "reference": "ref", "lacking": "ref"}
+
+
+def test_what_lacks_results_to_agree_with_is_neither_pointed_to_nor_a_witness() -> None:
+    silent = "This says nothing of compiler config a: compiler config ref, whose results are expected, gave none."
+    failing = with_cases("a/r", same=LACKING)
+    assert conclusion(failing, [with_cases("a/s", same=LACKING), with_cases("b/r", same=LACKING)]) == silent
+    mixed = with_cases("a/r", odd=COMPARE, same=LACKING)
+    assert conclusion(mixed, [with_cases("a/s", same=LACKING, odd=COMPARE)]).splitlines() == [
+        "odd: This points to compiler config a or to the module and what it expects: its artifact fails alike on every "
+        "runtime config it ran on, and no other compiler config has run this module.",
+        f"same: {silent}",
+    ]
+    crashing = with_cases("a/r", same=CRASH)
+    assert conclusion(crashing, [with_cases("b/r", same=LACKING), with_cases("c/r", same=LACKING)]) == (
+        "Nothing is pointed to: nothing else has run this module."
     )
 
 

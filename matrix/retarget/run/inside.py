@@ -25,11 +25,11 @@ from ..extension import (
     Tolerance,
 )
 from ..messages import Progress, RunModule
-from ..outcomes import CaseOutcome, Failure, Mismatch, RunOutcome, Stage
+from ..outcomes import CaseOutcome, Failure, Mismatch, RunOutcome, Stage, first_failure
 from ..text import first_line
 from .artifact import read_artifact
 from .outputs import CaseOutputs, OutputsWriter, read_outputs
-from .request import case_request
+from .request import case_request, not_finished
 
 if TYPE_CHECKING:
     from ..extension import Array
@@ -101,7 +101,7 @@ def run_inside(
         run_seconds=run.run_seconds,
         compare_seconds=run.compare_seconds,
         cases=tuple(outcomes),
-        failure=next((outcome.failure for outcome in outcomes if outcome.failure is not None), None),
+        failure=first_failure(outcomes),
         output=read_output(),
         suspect=any(outcome.failure is not None and outcome.failure.stage is Stage.RUN for outcome in outcomes),
     )
@@ -163,7 +163,7 @@ class _Run:
         try:
             expected = self._expected(case, data)
         except RetargetError as error:  # told if the call itself comes to its end
-            unexpected = _not_loaded(error)
+            unexpected = replace(_not_loaded(error), lacking=case.agree_with, no_verdict=True)
         if case.read is not None:
             self.send(Progress(stage=Stage.RUN, case=case.name))
         checks: list[Check] = []
@@ -185,7 +185,6 @@ class _Run:
         if self.writer is not None and failure is None:
             checked = [check.actual for check in checks]
             self.writer.add(case.name, results, checked, judged=bool(checks) or expected is not None)
-        failure = failure or unexpected
         compared = time.perf_counter()
         self.run_seconds += called - called_at
         self.compare_seconds += compared - called
@@ -193,6 +192,7 @@ class _Run:
             failure = Failure(stage=Stage.COMPARE, summary=mismatches[0].summary)
         if failure is None and case.must_check and not checks:
             failure = Failure(stage=Stage.COMPARE, summary=f"function {case.function!r} made no check")
+        failure = failure or unexpected
         return CaseOutcome(
             name=case.name,
             function=case.function,
@@ -216,10 +216,10 @@ class _Run:
         if recorded is None and case.agree_with in self.lacking:
             raise RetargetError(self.lacking[case.agree_with])
         if recorded is None:
-            why = f"its own run of case {case.name!r} did not come to its end"
+            msg = not_finished(case.agree_with, case.name)
             if case.agree_with not in self.references:
                 why = "it is not run here; `retarget compare` runs both"
-            msg = f"there are no results of compiler config {case.agree_with!r} to agree with: {why}"
+                msg = f"there are no results of compiler config {case.agree_with!r} to agree with: {why}"
             raise RetargetError(msg)
         return recorded.results
 

@@ -15,12 +15,12 @@ from ..errors import RetargetError
 from ..extension import Case, CaseLoader, Driver, DriverError, RunPlan, RunsCasesOutside
 from ..messages import Progress, RunModule
 from ..model import Module
-from ..outcomes import CaseOutcome, Failure, RunOutcome, Stage
+from ..outcomes import CaseOutcome, Failure, RunOutcome, Stage, first_failure
 from ..process import OUTPUT_LIMIT, signal_name
 from ..run_case import RUN_CASE
 from ..text import clip, cut_stacks, first_line, strip_colour
 from .artifact import read_artifact
-from .request import case_request
+from .request import case_request, not_finished
 
 __all__ = ["run_outside"]
 
@@ -60,7 +60,7 @@ def run_outside(driver: Driver, loader: CaseLoader, message: RunModule, send: Ca
         load_seconds=load_seconds,
         run_seconds=sum(outcome.seconds for outcome in outcomes),
         cases=tuple(outcomes),
-        failure=next((outcome.failure for outcome in outcomes if outcome.failure is not None), None),
+        failure=first_failure(outcomes),
         output="".join(outputs),
     )
 
@@ -95,6 +95,8 @@ def _run_case(
             if case.read is not None:
                 send(Progress(stage=Stage.RUN, case=case.name))
             failure, output = _judge(message.config.run_under, _agreeing(plan, case, message))
+            if failure is not None and failure.summary == not_finished(case.agree_with, case.name):
+                failure = replace(failure, lacking=case.agree_with, no_verdict=True)
     seconds = time.perf_counter() - start
     return CaseOutcome(name=case.name, function=case.function, seconds=seconds, failure=failure), output
 
@@ -107,7 +109,11 @@ def _readable(case: Case, message: RunModule) -> Failure | None:
     except RetargetError as error:
         return Failure(stage=Stage.LOAD, summary=first_line(str(error)), text=str(error))
     lacking = dict(message.lacking).get(case.agree_with)
-    return None if lacking is None else Failure(stage=Stage.LOAD, summary=first_line(lacking), text=lacking)
+    if lacking is None:
+        return None
+    return Failure(
+        stage=Stage.LOAD, summary=first_line(lacking), text=lacking, lacking=case.agree_with, no_verdict=True
+    )
 
 
 def _agreeing(plan: RunPlan, case: Case, message: RunModule) -> RunPlan:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..extension import CaseRequest
 from ..messages import RunModule
 
-__all__ = ["case_request"]
+__all__ = ["case_request", "not_finished"]
 
 
 def case_request(message: RunModule) -> CaseRequest:
@@ -18,3 +18,9 @@ def case_request(message: RunModule) -> CaseRequest:
         folder=message.folder,
         compiler=message.compiler,
     )
+
+
+def not_finished(compiler: str, case: str) -> str:
+    """Return why there is nothing to agree with where a compiler config ran and gave no results of a case."""
+    why = f"its own run of case {case!r} did not come to its end"
+    return f"there are no results of compiler config {compiler!r} to agree with: {why}"

@@ -24,7 +24,16 @@ from ..messages import (
     RunModule,
 )
 from ..model import CompileTarget, RunTarget, RuntimeConfig
-from ..outcomes import Artifact, CaseOutcome, DeviceInfo, Failure, OutputComparison, RunOutcome, Stage
+from ..outcomes import (
+    Artifact,
+    CaseOutcome,
+    DeviceInfo,
+    Failure,
+    OutputComparison,
+    RunOutcome,
+    Stage,
+    first_failure,
+)
 from ..process import Spawner, Worker, WorkerDiedError, WorkerTimeoutError
 from ..text import cut_stacks, first_line
 from .lease import DeviceLeases
@@ -324,7 +333,5 @@ class _Run:
         cases = list(self.done)
         if self.case and all(case.name != self.case for case in cases):
             cases.append(CaseOutcome(name=self.case, seconds=0.0, failure=failure))
-        first = next((case.failure for case in cases if case.failure is not None), failure)
-        if failure.transient:
-            first = failure
+        first = failure if failure.transient else first_failure(cases) or failure
         return RunOutcome(devices=self.infos, cases=tuple(cases), failure=first, output=output)
