@@ -92,12 +92,14 @@ def reach_problems(
             yield Problem(place, f"found {found}, {expected}")
 
 
-def circle_problems(agreements: Sequence[Agreement]) -> Iterable[Problem]:
+def circle_problems(agreements: Sequence[Agreement], known: Sequence[str]) -> Iterable[Problem]:
     """Yield a problem for a circle of configs of one module each of which needs results of the next.
 
-    All cases of a config run together, so one case may close a circle that another opened.
+    All cases of a config run together, so one case may close a circle that another opened. What is not among the
+    `known` configs is told as unknown, and is part of no circle.
     """
-    configs = list(dict.fromkeys(config for agreement in agreements for config in agreement.named))
+    named = dict.fromkeys(config for agreement in agreements for config in agreement.named)
+    configs = [config for config in named if config in known]
     waits: dict[str, dict[str, Agreement]] = {config: {} for config in configs}
     for config in configs:
         for agreement in agreements:

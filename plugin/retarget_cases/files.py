@@ -85,17 +85,18 @@ def agreement_faults(
 ) -> Sequence[Fault]:
     """Return what is wrong with the configs that the cases of a sound file are to agree with.
 
-    See `reach_problems`. Cheap where there are none: such a file is not parsed.
+    See `reach_problems` and `circle_problems`. Cheap where there are none: such a file is not parsed.
     """
     if not running or b"agree_with" not in path.read_bytes():
         return ()
     file = read_cases_file(path, folder)
+    agreements = [case.agreement for case in file.cases if case.agreement is not None]
     problems = [
         problem
-        for case in file.cases
-        if case.agreement is not None
-        for problem in reach_problems(case.agreement, suite=suite, running=running, known=known)
+        for agreement in agreements
+        for problem in reach_problems(agreement, suite=suite, running=running, known=known)
     ]
+    problems += circle_problems(agreements, known)
     return faults_of(path, file.text, problems)
 
 
@@ -157,8 +158,6 @@ class _Reader:
             self._path(written, place, suffixes=(".irpa", ".gguf", ".safetensors"), is_mapped=True)
         written_cases = [self._case(entry, ("case", index)) for index, entry in cases if entry is not None]
         self._names(written_cases)
-        agreements = [case.agreement for case in written_cases if case.agreement is not None]
-        self.problems.extend(circle_problems(agreements))
         return CasesFile(
             path=path,
             text=text,

@@ -83,6 +83,26 @@ def test_what_cannot_be_agreed_with_is_a_fault(folder: Path, agree_with: str, fa
     assert faults(folder, agree_with) == [f"suite/{fault}"]
 
 
+CIRCLE = "found configs that wait for each other's results, vmvx → llvm-cpu → vmvx; expected the last config of a chain to agree with none but itself"
+UNKNOWN = "found 'nonono', expected a compiler config that runs the module in suite 's'; there is llvm-cpu, vmvx"
+
+
+@pytest.mark.parametrize(
+    ("agree_with", "told"),
+    [
+        ("{ '*' = 'vmvx', vmvx = 'llvm-cpu' }", [f"2: case[0].agree_with: {CIRCLE}"]),
+        ("'vmvx'\n[[case]]\nagree_with = 'llvm-cpu'", [f"4: case[1].agree_with: {CIRCLE}"]),
+        ("{ '*' = 'vmvx', vmvx = 'nonono' }", [f"2: case[0].agree_with.vmvx: {UNKNOWN}"]),
+        (
+            "{ '*' = 'vmvx', vmvx = 'llvm-cpu', cuda = 'nonono' }",
+            [f"2: case[0].agree_with: {CIRCLE}", f"2: case[0].agree_with.cuda: {UNKNOWN}"],
+        ),
+    ],
+)
+def test_circles_are_of_known_configs_and_hide_no_other_fault(folder: Path, agree_with: str, told: list[str]) -> None:
+    assert faults(folder, agree_with) == [f"suite/a.cases.toml:{fault}" for fault in told]
+
+
 @pytest.mark.parametrize("excluded", ["vmvx", "v*"])
 def test_a_config_that_the_module_is_taken_out_of_cannot_be_agreed_with(folder: Path, excluded: str) -> None:
     suite = SUITE + OF_A + f"exclude_targets = ['{excluded}']\n"

@@ -169,18 +169,6 @@ BAD_FILES = {
         CASE + "agree_with = 1\n",
         ":2: case[0].agree_with: found the integer 1, expected a string or a table of values",
     ),
-    "a circle in one case": (
-        CASE + "agree_with = { '*' = 'vmvx', vmvx = 'llvm-cpu' }\n",
-        ":2: case[0].agree_with: found configs that wait for each other's results, vmvx → llvm-cpu → vmvx; expected the last config of a chain to agree with none but itself",
-    ),
-    "a circle of two cases": (
-        CASE + "agree_with = 'a'\n" + CASE + "agree_with = 'b'\n",
-        ":4: case[1].agree_with: found configs that wait for each other's results, a → b → a; expected the last config of a chain to agree with none but itself",
-    ),
-    "a longer circle": (
-        CASE + "agree_with = { a = 'b', b = 'c', c = 'a' }\n",
-        ":2: case[0].agree_with: found configs that wait for each other's results, a → b → c → a; expected the last config of a chain to agree with none but itself",
-    ),
 }
 
 BAD_VALUES = {
