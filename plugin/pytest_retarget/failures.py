@@ -134,7 +134,7 @@ def check_failed(
     count = len(failed) if in_full else SHOWN_CASES
     blocks += [_message(why) for _, why in failed[:count]] or [_message(failure)]
     blocks += [_listed(failed[count:]), _hint(failure), commands.text(commands.check(target))]
-    return StageFailedError(failure, _join(blocks))
+    return StageFailedError(failure, _join(blocks), cases=run.cases)
 
 
 def error_repr(error: BaseException, path: os.PathLike[str], line: int | None = None) -> ExceptionRepr | None:

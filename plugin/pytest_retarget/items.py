@@ -21,7 +21,7 @@ from retarget.expectations_verdict import Ruling, excuse, is_expired, judge, obs
 from retarget.extension import ChecksArtifacts, UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
 from retarget.outcomes import Artifact, CompileOutcome, DeviceInfo, Failure, Observation, RunOutcome, Stage
-from retarget.signatures import CRASH, TIMEOUT, observe
+from retarget.signatures import CRASH, TIMEOUT, observe_all
 
 from .expected import AsExpected, Attempts, attempts, settle
 from .failures import StageFailedError, check_failed, compile_failed, error_repr, first_line, run_failed
@@ -249,9 +249,7 @@ class CompileItem(MatrixItem):
         if checked.failure is None:
             return None
         self._note_stage(checked.failure.stage)
-        failed = check_failed(self.services.commands, self.concrete, checked, checked.failure, in_full=self.in_full)
-        failed.cases = checked.cases
-        return failed
+        return check_failed(self.services.commands, self.concrete, checked, checked.failure, in_full=self.in_full)
 
 
 class RunItem(MatrixItem):
@@ -345,7 +343,7 @@ class RunItem(MatrixItem):
         rule = self.home.rule(failed.name) if failed is not None else None
         if failed is None or failure is None or failure.no_verdict:
             return ""
-        seen = observe(failure)
+        seen = observe_all(failure, recording.cases)
         is_written = self.services.settings.update_expectations and not (rule is not None and is_expired(rule, today()))
         if is_written and self._teller(recording):  # as the rule will that comes of it
             return f"{failed.name} is expected to fail: {observed_text(seen)}"

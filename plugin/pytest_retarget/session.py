@@ -19,7 +19,16 @@ from retarget.errors import RetargetError
 from retarget.extension import ComparesConfigs, MakesModules, UnavailableError
 from retarget.extensions import Registry
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Target
-from retarget.outcomes import Artifact, CompileOutcome, DeviceInfo, Failure, OutputComparison, RunOutcome, Stage
+from retarget.outcomes import (
+    Artifact,
+    CaseOutcome,
+    CompileOutcome,
+    DeviceInfo,
+    Failure,
+    OutputComparison,
+    RunOutcome,
+    Stage,
+)
 from retarget.places import Places
 from retarget.process import available_cores
 from retarget.run.artifact import OUTPUTS_INDEX
@@ -51,7 +60,8 @@ class Recording:
 
     `folder` holds what it gave; None where it gave nothing, and `why` says so. `failed` is the target whose failure
     left cases without results, `ran` the run target that it was tried for, `failure` how it failed; None where it could
-    not be tried. `unavailable` tells that all that is missing is something that this machine lacks.
+    not be tried. `cases` are those that the run came to. `unavailable` tells that all that is missing is something that
+    this machine lacks.
     """
 
     folder: Path | None = None
@@ -59,6 +69,7 @@ class Recording:
     failed: Target | None = None
     ran: RunTarget | None = None
     failure: Failure | None = None
+    cases: tuple[CaseOutcome, ...] = ()
     unavailable: bool = False
 
 
@@ -237,6 +248,7 @@ class Services:
         failed: Target | None = None
         ran: RunTarget | None = None
         failure: Failure | None = None
+        cases: tuple[CaseOutcome, ...] = ()
         for other in asked:
             if (reason := host_mismatch(other.runtime)) is not None:
                 missing += 1
@@ -249,7 +261,7 @@ class Services:
                 self.devices(other.runtime)
                 outcome = self.compiled(other.compile)
                 if outcome.artifact is None:
-                    failed, ran, failure = other.compile, other, outcome.failure
+                    failed, ran, failure, cases = other.compile, other, outcome.failure, ()
                     reasons.append(f"{failed.name}: {failure.summary if failure is not None else 'no artifact'}")
                     break
                 folder = self._scratch_folder()
@@ -260,12 +272,13 @@ class Services:
                 reasons.append(f"{other.name}: {error}")
                 continue
             except RetargetError as error:
-                failed, ran = other, other
+                failed, ran, cases = other, other, ()
                 reasons.append(f"{other.name}: {error}")
                 continue
             failed, ran, failure = (other, other, run.failure) if run.failure is not None else (None, None, None)
+            cases = run.cases
             if (folder / OUTPUTS_INDEX).exists():
-                return Recording(folder=folder, failed=failed, ran=ran, failure=failure)
+                return Recording(folder=folder, failed=failed, ran=ran, failure=failure, cases=cases)
             reasons.append(f"{other.name}: {failure.summary if failure is not None else 'gave nothing'}")
             break
         return Recording(
@@ -273,6 +286,7 @@ class Services:
             failed=failed,
             ran=ran,
             failure=failure,
+            cases=cases,
             unavailable=missing == len(asked),
         )
 
