@@ -92,7 +92,7 @@ class RunModule:
     `module` to `compiler` are as in `retarget.extension.CaseRequest`. What every case gave is written to the folder
     `record`, if there is one; `references` are (compiler config, folder with what a run of its artifact gave) pairs,
     `lacking` (compiler config, why there is no such run) pairs. With a `seed`, functions that the kind has no case for
-    are called with inputs made from their types.
+    are called with inputs made from their types. `only` and `skipping` are as in `retarget.case_names.selected_cases`.
     """
 
     config: RuntimeConfig
@@ -109,6 +109,8 @@ class RunModule:
     references: tuple[tuple[str, Path], ...] = ()
     lacking: tuple[tuple[str, str], ...] = ()
     seed: int | None = None
+    only: tuple[str, ...] = ()
+    skipping: tuple[tuple[str, bool], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,8 +212,12 @@ class CheckedArtifact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """Where a run is, told before it goes there; `done` is the case that was finished before, if any."""
+    """Where a run is, told before it goes there; `done` is the case that was finished before, if any.
+
+    `names` are those of all cases, with the first message after they are known.
+    """
 
     stage: Stage
     case: str = ""
     done: CaseOutcome | None = None
+    names: tuple[str, ...] = ()

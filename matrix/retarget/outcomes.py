@@ -186,6 +186,7 @@ class CompileOutcome:
 class RunOutcome:
     """A run target's result. Passed when `failure` is None. `cases` are in the order run.
 
+    `names` are those of all cases that the module has, run or not; none where they did not become known.
     When a case failed, `failure` is that of `first_failure` and `cases` hold them all. Seconds are wall time. `suspect`
     tells that the driver itself failed: what it has open may be of no use any more, and must not serve another target.
     """
@@ -195,6 +196,7 @@ class RunOutcome:
     run_seconds: float = 0.0
     compare_seconds: float = 0.0
     cases: tuple[CaseOutcome, ...] = ()
+    names: tuple[str, ...] = ()
     failure: Failure | None = None
     output: str = ""
     suspect: bool = False

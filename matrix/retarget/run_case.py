@@ -6,7 +6,7 @@
     --artifact=FILE     what the module was compiled to
     --folder=FOLDER     the suite's folder, which data may not leave; the module's own if left out
     --entry=NAME        which program of the module's file, where it describes several
-    --case=NAME         the case to run; all if left out
+    --case=NAME         the case to run, or a glob over cases; repeat for several. All if left out
     --compiler=NAME     the compiler config that the artifact is of
     --reference=A=DIR   the folder with the recorded results of compiler config A, for cases that agree with it
 
@@ -31,6 +31,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from .case_names import selected_cases
 from .errors import RetargetError, did_you_mean
 from .extension import (
     ArtifactRequest,
@@ -100,7 +101,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--artifact", required=True, type=Path, metavar="FILE", help="what the module compiled to")
     parser.add_argument("--folder", type=Path, metavar="FOLDER", help="the suite's folder")
     parser.add_argument("--entry", default="", metavar="NAME", help="program of the file, where it describes several")
-    parser.add_argument("--case", default="", metavar="NAME", help="case to run (all if left out)")
+    parser.add_argument(
+        "--case", action="append", default=[], metavar="NAME", help="case or glob; repeat for several (default: all)"
+    )
     parser.add_argument("--compiler", default="", metavar="NAME", help="compiler config that the artifact is of")
     parser.add_argument(
         "--reference", action="append", default=[], metavar="A=DIR", help="recorded results of config A"
@@ -156,10 +159,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """The case of that name alone; all where it is empty. A `CaseLoader` for one run."""
+    """The cases that names and globs select; all where there are none. A `CaseLoader` for one run."""
 
     loader: CaseLoader
-    case: str
+    wanted: Sequence[str]
 
     @property
     def kind(self) -> str:
@@ -170,12 +173,12 @@ class _Chosen:
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
         cases = self.loader.load(request)
-        chosen = [case for case in cases if self.case in {"", case.name}]
-        if cases and not chosen:
-            names = [case.name for case in cases]
-            msg = f"there is no case {self.case!r}; there are: {', '.join(names)}{did_you_mean(self.case, names)}"
-            raise RetargetError(msg)
-        return chosen
+        names = [case.name for case in cases]
+        for one in self.wanted if cases else ():
+            if not selected_cases(cases, (one,)):
+                msg = f"there is no case {one!r}; there are: {', '.join(names)}{did_you_mean(one, names)}"
+                raise RetargetError(msg)
+        return selected_cases(cases, self.wanted)
 
 
 def _words_of(text: str) -> tuple[str, ...]:
@@ -210,12 +213,12 @@ def _check(loader: ChecksArtifacts, message: RunModule, compilers: Sequence[str]
     return RunOutcome(devices=(), cases=cases, failure=failure)
 
 
-def _run(registry: Registry, loader: CaseLoader, message: RunModule, case: str) -> RunOutcome:
+def _run(registry: Registry, loader: CaseLoader, message: RunModule, wanted: Sequence[str]) -> RunOutcome:
     from .run.inside import run_inside  # it imports NumPy, which wording a command does without
 
     device = registry.driver(message.config.driver).open(message.config)
     try:
-        return run_inside(device, _Chosen(loader, case), message, lambda _: None, str)  # type: ignore[arg-type]
+        return run_inside(device, _Chosen(loader, wanted), message, lambda _: None, str)  # type: ignore[arg-type]
     finally:
         device.close()
 

@@ -57,6 +57,33 @@ def test_a_module_whose_checks_hold_passes(run: Run) -> None:
     assert min(outcome.load_seconds, outcome.run_seconds, outcome.compare_seconds) > 0
 
 
+@pytest.mark.parametrize("runtime", [runtime_config(), runtime_config("wrapped", run_under=("env",))])
+def test_some_cases_are_run_and_all_are_named(service: RunService, tmp_path: Path, runtime: RuntimeConfig) -> None:
+    artifact = tmp_path / "artifact"
+    artifact.write_text("PASS AB\nPASS AC\nPASS A[B]\nPASS D")
+    target = run_target(tmp_path, runtime)
+
+    def ran(only: tuple[str, ...] = (), skipping: tuple[tuple[str, bool], ...] = ()) -> list[str]:
+        outcome = service.run(target, artifact, only=only, skipping=skipping)
+        assert outcome.names == ("ab", "ac", "a[b]", "d")
+        assert outcome.failure is None
+        return [case.name for case in outcome.cases]
+
+    assert ran(("a?", "d")) == ["ab", "ac", "d"]
+    assert ran(("a[b]",)) == ["ab", "a[b]"]
+    assert ran(skipping=(("ac", False), ("a*", True))) == ["ac", "d"]
+
+    artifact.write_text("LOAD-FAIL X")
+    assert service.run(target, artifact, only=("d",)).names == ()
+
+
+def test_a_crash_leaves_the_names_of_the_cases_that_did_not_run(run: Run) -> None:
+    outcome = run("pass a\ncrash b sigsegv\npass c")
+
+    assert [case.name for case in outcome.cases] == ["a", "b"]
+    assert outcome.names == ("a", "b", "c")
+
+
 def test_all_cases_run_even_after_one_has_failed(run: Run) -> None:
     outcome = run("eq a 1 1\neq b 1 2 3 3 5 6\nfail c out of memory\neq d 7 8")
 
@@ -411,6 +438,12 @@ def test_a_run_under_command_that_is_not_there_is_unavailable(service: RunServic
 
     assert str(caught.value) == "run_under command 'qemu-of-nowhere' is not on this machine's PATH"
     assert caught.value.hint == "install it, or change run_under of runtime config 'wrapped'"
+
+
+def test_behind_run_under_a_case_says_which_config_it_is_to_agree_with(run: Run) -> None:
+    outcome = run("pass agree", wrapped())
+
+    assert [(case.name, case.agree_with) for case in outcome.cases] == [("agree", "other")]
 
 
 def test_a_driver_without_a_tool_is_told(run: Run) -> None:

@@ -271,7 +271,10 @@ class AbsentDriver(DoubleDriver):
 
 
 class DoubleCaseLoader:
-    """One case per function; `must…` must check, `result` expects three ones, reading `unreadable…` crashes."""
+    """One case per function; `must…` must check, `result` expects three ones, `agree` those of `other`.
+
+    Reading `unreadable…` crashes.
+    """
 
     kind = "double"
 
@@ -289,6 +292,7 @@ class DoubleCaseLoader:
                     expected=expected,
                     must_check=must,
                     atol=0.25,
+                    agree_with="other" if function.name.startswith("agree") else "",
                     read=self._crash if function.name.startswith("unreadable") else None,
                 )
             )

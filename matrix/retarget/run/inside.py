@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..case_names import selected_cases
 from ..compare import compare_arrays, compare_check, signed_alike
 from ..errors import RetargetError
 from ..extension import (
@@ -29,7 +30,7 @@ from ..outcomes import CaseOutcome, Failure, Mismatch, RunOutcome, Stage, first_
 from ..text import first_line
 from .artifact import read_artifact
 from .outputs import CaseOutputs, OutputsWriter, read_outputs
-from .request import case_request, not_finished
+from .request import agreed_config, case_request, not_finished
 
 if TYPE_CHECKING:
     from ..extension import Array
@@ -89,9 +90,11 @@ def run_inside(
         writer=None if message.record is None else OutputsWriter(message.record),
     )
     outcomes: list[CaseOutcome] = []
-    for case in cases:
+    names = tuple(case.name for case in cases)
+    for case in selected_cases(cases, message.only, message.skipping):
         stage = Stage.RUN if case.read is None else Stage.LOAD
-        send(Progress(stage=stage, case=case.name, done=outcomes[-1] if outcomes else None))
+        first = not outcomes
+        send(Progress(stage=stage, case=case.name, done=None if first else outcomes[-1], names=names if first else ()))
         outcomes.append(run.case(case))
     if run.writer is not None:
         run.writer.close()
@@ -101,6 +104,7 @@ def run_inside(
         run_seconds=run.run_seconds,
         compare_seconds=run.compare_seconds,
         cases=tuple(outcomes),
+        names=names,
         failure=first_failure(outcomes),
         output=read_output(),
         suspect=any(outcome.failure is not None and outcome.failure.stage is Stage.RUN for outcome in outcomes),
@@ -156,7 +160,7 @@ class _Run:
                 function=case.function,
                 seconds=seconds,
                 failure=_not_loaded(error),
-                agree_with=self._other(case),
+                agree_with=agreed_config(case, self.compiler),
             )
         expected: Sequence[Array | None] | None = None
         unexpected: Failure | None = None
@@ -199,16 +203,12 @@ class _Run:
             seconds=compared - start,
             failure=failure,
             mismatches=tuple(mismatches),
-            agree_with=self._other(case),
+            agree_with=agreed_config(case, self.compiler),
         )
-
-    def _other(self, case: Case) -> str:
-        """The other compiler config that a case is to agree with; empty for this one's own results."""
-        return "" if case.agree_with == self.compiler else case.agree_with
 
     def _expected(self, case: Case, data: CaseData) -> Sequence[Array | None] | None:
         """Return what is expected: the case's own values, or what the config that it is to agree with gave."""
-        if not self._other(case):
+        if not agreed_config(case, self.compiler):
             return data.expected
         recorded = self.references.get(case.agree_with, {}).get(case.name)
         if recorded is None and self.writer is not None and case.agree_with not in self.references:

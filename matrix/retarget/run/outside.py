@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ..case_names import selected_cases
 from ..errors import RetargetError
 from ..extension import Case, CaseLoader, Driver, DriverError, RunPlan, RunsCasesOutside
 from ..messages import Progress, RunModule
@@ -20,7 +21,7 @@ from ..process import OUTPUT_LIMIT, signal_name
 from ..run_case import RUN_CASE
 from ..text import clip, cut_stacks, first_line, strip_colour
 from .artifact import read_artifact
-from .request import case_request, not_finished
+from .request import agreed_config, case_request, not_finished
 
 __all__ = ["run_outside"]
 
@@ -49,9 +50,11 @@ def run_outside(driver: Driver, loader: CaseLoader, message: RunModule, send: Ca
 
     outcomes: list[CaseOutcome] = []
     outputs = []
-    for case in cases:
+    names = tuple(case.name for case in cases)
+    for case in selected_cases(cases, message.only, message.skipping):
         stage = Stage.RUN if case.read is None else Stage.LOAD
-        send(Progress(stage=stage, case=case.name, done=outcomes[-1] if outcomes else None))
+        first = not outcomes
+        send(Progress(stage=stage, case=case.name, done=None if first else outcomes[-1], names=names if first else ()))
         outcome, output = _run_case(driver, loader, case, message, send)
         outcomes.append(outcome)
         outputs.append(output)
@@ -60,6 +63,7 @@ def run_outside(driver: Driver, loader: CaseLoader, message: RunModule, send: Ca
         load_seconds=load_seconds,
         run_seconds=sum(outcome.seconds for outcome in outcomes),
         cases=tuple(outcomes),
+        names=names,
         failure=first_failure(outcomes),
         output="".join(outputs),
     )
@@ -98,7 +102,14 @@ def _run_case(
             if failure is not None and failure.summary == not_finished(case.agree_with, case.name):
                 failure = replace(failure, lacking=case.agree_with, no_verdict=True)
     seconds = time.perf_counter() - start
-    return CaseOutcome(name=case.name, function=case.function, seconds=seconds, failure=failure), output
+    outcome = CaseOutcome(
+        name=case.name,
+        function=case.function,
+        seconds=seconds,
+        failure=failure,
+        agree_with=agreed_config(case, message.compiler),
+    )
+    return outcome, output
 
 
 def _readable(case: Case, message: RunModule) -> Failure | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..extension import CaseRequest
+from ..extension import Case, CaseRequest
 from ..messages import RunModule
 
-__all__ = ["case_request", "not_finished"]
+__all__ = ["agreed_config", "case_request", "not_finished"]
 
 
 def case_request(message: RunModule) -> CaseRequest:
@@ -18,6 +18,11 @@ def case_request(message: RunModule) -> CaseRequest:
         folder=message.folder,
         compiler=message.compiler,
     )
+
+
+def agreed_config(case: Case, compiler: str) -> str:
+    """Return the other compiler config whose results a case expects; empty where they are its own config's."""
+    return "" if case.agree_with == compiler else case.agree_with
 
 
 def not_finished(compiler: str, case: str) -> str:

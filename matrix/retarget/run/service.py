@@ -98,8 +98,12 @@ class RunService:
         references: Sequence[tuple[str, Path]] = (),
         lacking: Sequence[tuple[str, str]] = (),
         seed: int | None = None,
+        only: Sequence[str] = (),
+        skipping: Sequence[tuple[str, bool]] = (),
     ) -> RunOutcome:
-        """Run all cases of `target` from `artifact` and compare. The content is verified where `artifact` has a digest.
+        """Run the cases of `target` from `artifact` and compare. The content is verified where `artifact` has a digest.
+
+        All cases, unless `only` and `skipping` select some as in `retarget.case_names.selected_cases`.
 
         What the cases gave is written to the folder `record`, for `retarget.run.outputs`; `references` are pairs of a
         compiler config and the folder that a run of its artifact was recorded in, `lacking` of one and why there is no
@@ -136,6 +140,8 @@ class RunService:
             references=tuple(references),
             lacking=tuple(lacking),
             seed=seed,
+            only=tuple(only),
+            skipping=tuple(skipping),
         )
         timeout = self._default_timeout if target.timeout is None else target.timeout
         with self._leases.hold(physical, target.runtime.concurrency):
@@ -281,7 +287,7 @@ def _checked(answer: CheckedArtifact) -> RunOutcome:
     failure = next((case.failure for case in cases if case.failure is not None), None)
     if not cases:
         failure = Failure(stage=Stage.COMPARE, summary="there was nothing to check")
-    return RunOutcome(devices=(), cases=cases, failure=failure)
+    return RunOutcome(devices=(), cases=cases, names=tuple(case.name for case in cases), failure=failure)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -292,6 +298,7 @@ class _Run:
     stage: Stage = Stage.LOAD
     case: str = ""
     done: list[CaseOutcome] = field(default_factory=list)
+    names: tuple[str, ...] = ()
 
     def outcome(self, runner: Runner, message: RunModule, timeout: float) -> RunOutcome:
         try:
@@ -327,6 +334,7 @@ class _Run:
     def _note(self, progress: Progress) -> None:
         if progress.done is not None:
             self.done.append(progress.done)
+        self.names = progress.names or self.names
         self.stage, self.case = progress.stage, progress.case
 
     def _broken(self, failure: Failure, output: str) -> RunOutcome:
@@ -334,4 +342,4 @@ class _Run:
         if self.case and all(case.name != self.case for case in cases):
             cases.append(CaseOutcome(name=self.case, seconds=0.0, failure=failure))
         first = failure if failure.transient else first_failure(cases) or failure
-        return RunOutcome(devices=self.infos, cases=tuple(cases), failure=first, output=output)
+        return RunOutcome(devices=self.infos, cases=tuple(cases), names=self.names, failure=first, output=output)
