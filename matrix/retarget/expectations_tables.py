@@ -75,7 +75,7 @@ def _problems(table: ExpectationTable, path: KeyPath) -> Iterable[Problem]:
 
 
 def _outcome_problems(table: ExpectationTable, path: KeyPath) -> Iterable[Problem]:
-    """Yield what does not go together of stages, signature, outcome and retries."""
+    """Yield what does not go together of stages, signature, outcome, retries and until."""
     if not table.stage and table.outcome != "skip":
         expected = f"expected where the targets fail: one or some of {', '.join(STAGES)}"
         yield Problem((*path, "stage"), f"found no stage, {expected}")
@@ -89,6 +89,9 @@ def _outcome_problems(table: ExpectationTable, path: KeyPath) -> Iterable[Proble
         yield Problem((*path, "signature"), message)
     if table.outcome == "flaky" and table.retries is None:
         yield Problem((*path, "retries"), "found no retries, expected how often a flaky target is tried again")
+    if table.outcome == "intermittent" and table.until is None:
+        message = 'found no until, expected the last day of outcome = "intermittent", such as until = 2031-01-31'
+        yield Problem((*path, "until"), message)
     if table.outcome != "flaky" and table.retries is not None:
         message = f'found retries with outcome "{table.outcome}", expected it with outcome = "flaky" only'
         yield Problem((*path, "retries"), message)

@@ -45,7 +45,8 @@ class FileEdit:
 class Update:
     """What is to be written, which observed failures the rules excuse then, and which they do not.
 
-    Failures are left where a flaky or an expired rule is in force: only a person can say what is to become of these.
+    Failures are left where a flaky, an intermittent or an expired rule is in force and does not excuse them: only a
+    person can say what is to become of these.
     """
 
     edits: tuple[FileEdit, ...]
@@ -85,7 +86,7 @@ def _update(rules: RuleSet, seen: Observations, day: date) -> Update:
         if rule is None or (ruling is Ruling.OTHERWISE and rule.outcome == "xfail"):
             msg = f"no expectation could be made to fit {key[1]} of suite {key[0]}; nothing was written"
             raise RetargetError(msg)
-        if ruling in {Ruling.EXCUSED, Ruling.PLAIN}:  # plain: it is skipped from now on
+        if ruling in {Ruling.EXCUSED, Ruling.CHANCE, Ruling.PLAIN}:  # plain: it is skipped from now on
             excused.add(key)
             targets[rule.origin.file] = targets.get(rule.origin.file, 0) + 1
         else:

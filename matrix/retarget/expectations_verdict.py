@@ -22,6 +22,9 @@ class Ruling(StrEnum):
     EXCUSED = "excused"
     """It failed as expected."""
 
+    CHANCE = "chance"
+    """The result of an intermittent target is chance: it passed, or failed as the rule says."""
+
     AGAIN = "again"
     """It failed as flaky targets do: to be tried again."""
 
@@ -69,7 +72,8 @@ class Verdict:
         if self.ruling is Ruling.EXPIRED:
             lines.append(("until", str(self.rule.until)))
         else:
-            lines.append(("expected", _told(" or ".join(self.rule.stages), self.rule.signature)))
+            expected = _told(" or ".join(self.rule.stages), self.rule.signature)
+            lines.append(("expected", f"passed, or {expected}" if self.rule.outcome == "intermittent" else expected))
             lines.append(("found", observed_text(self.observation)))
             lines.append(("case", self.observation.case if self.observation is not None else ""))
         return tuple((word, text) for word, text in lines if text)
@@ -80,7 +84,13 @@ class Verdict:
         if self.ruling is Ruling.EXPIRED:
             return "next: mend it, or decide anew how long it is excused and change `until`"
         first = "take the target out of the rule" if self.observation is None else "if it is so now, change the rule"
+        if self.rule is not None and self.rule.outcome != "xfail":
+            return f"next: {first}"  # no update settles it
         return f"next: {first}, or let `pytest --retarget-update-expectations` do it"
+
+
+_ON_PASS = {"flaky": Ruling.PLAIN, "intermittent": Ruling.CHANCE}
+_ON_FAILURE = {"flaky": Ruling.AGAIN, "intermittent": Ruling.CHANCE}
 
 
 def today() -> date:
@@ -103,13 +113,12 @@ def judge(rule: Expectation | None, observation: Observation | None, *, day: dat
         return verdict(Ruling.PLAIN)
     if is_expired(rule, day):
         return verdict(Ruling.PLAIN if observation is None else Ruling.EXPIRED)
-    is_flaky = rule.outcome == "flaky"
     if observation is None:
-        return verdict(Ruling.PLAIN if is_flaky else Ruling.PASSED)
+        return verdict(_ON_PASS.get(rule.outcome, Ruling.PASSED))
     for way in observation.ways:
         if not allows(rule, way):
             return Verdict(ruling=Ruling.OTHERWISE, rule=rule, observation=way)
-    return verdict(Ruling.AGAIN if is_flaky else Ruling.EXCUSED)
+    return verdict(_ON_FAILURE.get(rule.outcome, Ruling.EXCUSED))
 
 
 def allows(rule: Expectation, way: Observation) -> bool:
@@ -123,9 +132,10 @@ def excuse(rule: Expectation) -> str:
 
 
 def expected_text(rule: Expectation) -> str:
-    """Return what a rule expects, after "expected to": `fail at compile`, `crash`, `fail at run or time out`."""
+    """Return what a rule expects, after "expected to": `fail at compile`, `pass or fail at run or time out`."""
     places = [stage for stage in rule.stages if stage not in {CRASH, TIMEOUT}]
-    words = [f"fail at {' or '.join(places)}"] if places else []
+    words = ["pass"] if rule.outcome == "intermittent" else []
+    words += [f"fail at {' or '.join(places)}"] if places else []
     words += ["crash"] if CRASH in rule.stages else []
     words += ["time out"] if TIMEOUT in rule.stages else []
     return " or ".join(words)

@@ -129,8 +129,8 @@ class Expectation:
 
     `match` are module names or globs over them (`*` also matches `/`), `when` a tag expression (empty: all targets).
     `stages` are some of `compile`, `load`, `run`, `compare`, `crash`, `timeout`; none for what is skipped. `signature`
-    is (part of) the normalised first diagnostic, or empty. `outcome` is `xfail`, `skip` or `flaky`; `retries` counts
-    the further attempts of the last. From the day after `until` the rule excuses nothing.
+    is (part of) the normalised first diagnostic, or empty. `outcome` is `xfail`, `skip`, `flaky` or `intermittent`;
+    `retries` counts the further attempts of a flaky target. From the day after `until` the rule excuses nothing.
     """
 
     match: tuple[str, ...]

@@ -45,7 +45,7 @@ OneOrMore = Annotated[
 STAGES = ("compile", "load", "run", "compare", "crash", "timeout")
 """What an expectation can say of where a target fails."""
 
-OUTCOMES = ("xfail", "skip", "flaky")
+OUTCOMES = ("xfail", "skip", "flaky", "intermittent")
 """What an expectation can make of a failure."""
 
 Stages = Annotated[
@@ -374,7 +374,9 @@ class ExpectationTable(_Table):
         default="xfail",
         description=(
             "What is made of it. `xfail`: the failure is expected, and a pass is a failure. `skip`: the targets are not"
-            " even tried. `flaky`: they are tried again, up to `retries` times, and counted apart."
+            " even tried. `flaky`: they are tried again, up to `retries` times, and counted apart. `intermittent`: the"
+            " result is chance; they are tried once and counted apart, whether they pass or fail in this way. It needs"
+            " `until`."
         ),
         examples=["flaky"],
         json_schema_extra={"enum": list(OUTCOMES)},
@@ -398,7 +400,7 @@ class ExpectationTable(_Table):
         default=None,
         description=(
             "The last day on which the rule excuses anything. From the next day on its targets fail as if it were not"
-            " there, and so does the run."
+            " there, and so does the run. Required with `intermittent`."
         ),
         examples=[date(2031, 1, 31)],
     )

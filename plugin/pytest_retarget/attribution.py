@@ -28,7 +28,7 @@ from retarget.signatures import observe
 
 from .attribution_junit import Told, complete, junit_file
 from .commands import COMPARE, program
-from .expected import AsExpected, UnexpectedPassError
+from .expected import INTERMITTENT, AsExpected, UnexpectedPassError
 from .failures import StageFailedError, first_line, strip_colour
 from .items import RunItem
 from .lastfailed import BLOCKED
@@ -226,6 +226,8 @@ def _outcome(report: pytest.TestReport, error: BaseException | None) -> str:
         if isinstance(error, UnexpectedPassError):
             return "xpassed"
         return "failed" if report.when == "call" else "error"
+    if getattr(report, INTERMITTENT, False):
+        return "intermittent"
     if report.passed:
         return "passed"
     if getattr(report, BLOCKED, False):

@@ -1,7 +1,8 @@
 """What an expectation makes of a target's outcome, in pytest's terms.
 
 What failed as expected is an xfail. A target that was expected to fail and passed, or failed otherwise, fails and says
-so: there the rule stands, this it expected, that happened. A flaky target is tried again.
+so: there the rule stands, this it expected, that happened. A flaky target is tried again. An intermittent one may pass
+or fail as its rule says.
 """
 
 from __future__ import annotations
@@ -19,16 +20,21 @@ from retarget.signatures import observe_all
 
 from .failures import StageFailedError, strip_colour
 
-__all__ = ["AsExpected", "Attempts", "OtherwiseError", "UnexpectedPassError", "attempts", "settle"]
+__all__ = ["INTERMITTENT", "AsExpected", "Attempts", "OtherwiseError", "UnexpectedPassError", "attempts", "settle"]
+
+INTERMITTENT = "retarget_intermittent"
+"""The attribute that the report of an intermittent target has, whose rule allows what it did."""
 
 
 class AsExpected(XFailed):
-    """A target failed as its rule, or that of its compile target, says. `error` is how; None where another tells it."""
+    """A target failed as its rule, or that of its compile target, says. `error` is how; None where another tells it.
+    `by_chance` tells that the rule is an intermittent one."""
 
-    def __init__(self, reason: str, error: Exception | None = None) -> None:
+    def __init__(self, reason: str, error: Exception | None = None, *, by_chance: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
         self.error = error
+        self.by_chance = by_chance
 
 
 class UnexpectedPassError(RetargetError):
@@ -83,6 +89,8 @@ def settle(rule: Expectation | None, tried: Attempts, places: Places) -> None:
         raise UnexpectedPassError(msg)
     if error is None:
         return
+    if verdict.ruling is Ruling.CHANCE and rule is not None:
+        raise AsExpected(excuse(rule), error, by_chance=True)
     if verdict.ruling is Ruling.AGAIN and rule is not None:
         raise OtherwiseError(error.failure, _every_time(rule, tried.before, error, places), error.place)
     if verdict.ruling in {Ruling.OTHERWISE, Ruling.EXPIRED}:

@@ -185,6 +185,10 @@ class MatrixItem(Standing):
         """Wait for the compile, with its retries if it is flaky, and note what is known of it."""
         self.note_names()
         outcome = self._compiled()
+        by_chance = self.compile_rule is not None and self.compile_rule.outcome == "intermittent"
+        if by_chance and outcome.reused and outcome.artifact is None:  # what is stored is the chance of another day
+            self.services.compile_again(self.compile_target)
+            outcome = self._compiled()
 
         def once() -> StageFailedError | None:
             if outcome.artifact is not None:
@@ -235,9 +239,9 @@ class CompileItem(MatrixItem):
             if isinstance(self.services.registry.case_loaders.get(self.target.kind), ChecksArtifacts):
                 tried = Attempts(error=self._checked(outcome.artifact), before=tried.before)
             elif self.is_deferred:
-                self.observe(tried)
+                self.observe(tried, None)
                 return
-        self.observe(tried)
+        self.observe(tried, self.rule)
         settle(self.rule, tried, self.services.places)
 
     def _checked(self, artifact: Artifact) -> StageFailedError | None:
@@ -286,7 +290,7 @@ class RunItem(MatrixItem):
         if outcome.artifact is None:
             self._not_compiled(compiled)
         tried = self._tried(outcome.artifact)
-        self.observe(Attempts(error=tried.error, before=(*compiled.before, *tried.before)))
+        self.observe(Attempts(error=tried.error, before=(*compiled.before, *tried.before)), self.rule)
         compiles_against_rule = not self.is_deferred and self.compile_id not in self.services.selected_compiles
         try:
             settle(self.rule, tried, self.services.places)
@@ -349,21 +353,22 @@ class RunItem(MatrixItem):
             return f"{failed.name} is expected to fail: {observed_text(seen)}"
         if rule is None:
             return ""
-        if judge(rule, seen, day=today()).ruling is Ruling.EXCUSED:
-            return f"{failed.name} is expected to fail: {excuse(rule)}"
+        if judge(rule, seen, day=today()).ruling in {Ruling.EXCUSED, Ruling.CHANCE}:
+            return _excused_by(failed, rule)
         return ""
 
     def _teller(self, recording: Recording) -> str:
         """The node id of the selected target that reports a failure; empty where none surely does.
 
-        A target that runs once more may pass where it is flaky, and so may one that crashed or ran out of time.
+        A target that runs once more may pass where it is flaky or intermittent, and so may one that crashed or ran out
+        of time.
         """
         failure, failed, ran = recording.failure, recording.failed, recording.ran
         if failed is None or ran is None:
             return ""
         rule = self.home.rule(failed.name)
         may_pass = isinstance(failed, RunTarget) and failure is not None and failure.transient
-        if may_pass or (rule is not None and rule.outcome == "flaky"):
+        if may_pass or (rule is not None and rule.outcome in {"flaky", "intermittent"}):
             return ""
         ids = [f"{self.home.nodeid}::{target.name}" for target in (failed, ran)]
         return next((one for one in ids if one in self.services.selected), "")
@@ -372,7 +377,7 @@ class RunItem(MatrixItem):
         """Fail as expected, block, or report the failed compile that no other target reports."""
         reports = self.services.settings.artifacts is None and self.compile_id not in self.services.selected_compiles
         if reports:
-            self.observe(compiled)
+            self.observe(compiled, self.compile_rule)
             settle(self.compile_rule, compiled, self.services.places)
         elif self.services.settings.artifacts is None and compiled.error is not None:
             self.compile_observed = None if compiled.error.failure.no_verdict else compiled.observation
@@ -382,9 +387,13 @@ class RunItem(MatrixItem):
     def _excuse_by_compile(self, observation: Observation | None) -> None:
         """Be an expected failure if the failed compile is one."""
         rule = self.compile_rule
-        if rule is not None and judge(rule, observation, day=today()).ruling is Ruling.EXCUSED:
-            msg = f"{self.target.compile.name} is expected to fail: {excuse(rule)}"
-            raise AsExpected(msg)
+        if rule is None:
+            return
+        ruling = judge(rule, observation, day=today()).ruling
+        if ruling is Ruling.CHANCE:
+            self.note_chance(rule, "not compiled")
+        if ruling in {Ruling.EXCUSED, Ruling.CHANCE}:
+            raise AsExpected(_excused_by(self.target.compile, rule), by_chance=ruling is Ruling.CHANCE)
 
     def _compiled_or_blocked(self) -> tuple[CompileOutcome, Attempts]:
         """What `try_compile` gives. What keeps a compile from being stored at all is its compile target's to report."""
@@ -398,7 +407,11 @@ class RunItem(MatrixItem):
 
     def _excuse_by_crash(self) -> None:
         rule = self.compile_rule
-        if rule is not None and rule.outcome == "xfail" and not {CRASH, TIMEOUT}.isdisjoint(rule.stages):
+        if (
+            rule is not None
+            and rule.outcome in {"xfail", "intermittent"}
+            and not {CRASH, TIMEOUT}.isdisjoint(rule.stages)
+        ):
             self._excuse_by_compile(Observation(stage=rule.stages[0], signature=rule.signature))
 
     def _unavailable_device(self, error: UnavailableError) -> NoReturn:
@@ -447,6 +460,12 @@ class RunItem(MatrixItem):
             self.note("device", device.name)
             self.note("device_id", device.physical_id)
             self.note("driver_version", device.driver_version)
+
+
+def _excused_by(failed: Target, rule: Expectation) -> str:
+    """Why a target is excused for which another one, which `rule` is in force for, has failed."""
+    what = "failed, which is intermittent" if rule.outcome == "intermittent" else "is expected to fail"
+    return f"{failed.name} {what}: {excuse(rule)}"
 
 
 def _not_skipped(required: str) -> str:

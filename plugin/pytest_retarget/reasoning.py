@@ -48,11 +48,11 @@ class CaseSeen:
 class Seen:
     """One run target of a module, and what became of it.
 
-    `outcome` is `passed`, `flaky`, `xpassed` (passed, though expected to fail), `failed`, `xfailed`, `error`,
-    `skipped`, `blocked`, or empty: it has not run. `stage` and `signature` tell how it failed, as expectations do,
-    `summary` is the first line of its report. `reason` is why it was skipped. `cases` are those that it came to, of a
-    target that failed; there are none if it failed before. What runs `outside`, in a process of a tool, keeps its
-    outputs to itself.
+    `outcome` is `passed`, `flaky`, `xpassed` (passed, though expected to fail), `failed`, `xfailed`, `intermittent`
+    (the result is chance, so nothing follows from it), `error`, `skipped`, `blocked`, or empty: it has not run.
+    `stage` and `signature` tell how it failed, as expectations do, `summary` is the first line of its report. `reason`
+    is why it was skipped. `cases` are those that it came to, of a target that failed; there are none if it failed
+    before. What runs `outside`, in a process of a tool, keeps its outputs to itself.
     """
 
     name: str
@@ -310,6 +310,8 @@ def _told(failing: Seen, other: Seen) -> str:
         how = "" if other.summary == failing.summary else how
     elif word == "xfailed":
         word = "failed as expected"
+    elif word == "intermittent":
+        how = how or "passed"
     return f"{word}: {how}" if how else word
 
 

@@ -16,7 +16,7 @@ from retarget.expectations_verdict import excuse
 
 from .attribution import Attribution
 from .cachedir import cache_dir
-from .expected import AsExpected
+from .expected import INTERMITTENT, AsExpected
 from .failures import PlainWhereItMust, error_repr
 from .hints import idle_requirements, unknown_words
 from .items import Blocked, CompileItem, MatrixItem
@@ -153,6 +153,12 @@ class Face:
             report.outcome = "skipped"
             report.wasxfail = reason = error.reason
             report.longrepr = error_repr(error.error, path, line) if error.error is not None else None
+            if error.by_chance:
+                setattr(report, INTERMITTENT, True)
+                reason = item.by_chance
+        elif report.passed and item.by_chance and report.when == "call":
+            setattr(report, INTERMITTENT, True)
+            reason = item.by_chance
         elif report.passed and item.flaky and report.when == "call":
             setattr(report, FLAKY, True)
             reason = f"{item.flaky} ({excuse(rule)})" if (rule := item.rule or item.compile_rule) else item.flaky
@@ -216,11 +222,13 @@ class Face:
     def pytest_report_teststatus(
         self, report: pytest.TestReport
     ) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
-        """Blocked and flaky are categories of their own."""
+        """Blocked, flaky and intermittent are categories of their own."""
         if getattr(report, BLOCKED, False):
             return "blocked", "b", ("BLOCKED", {"yellow": True})
         if getattr(report, FLAKY, False):
             return "flaky", "f", ("FLAKY", {"yellow": True})
+        if getattr(report, INTERMITTENT, False):
+            return "intermittent", "i", ("INTERMITTENT", {"yellow": True})
         return None
 
     @pytest.hookimpl(optionalhook=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from retarget.expectations import Assignment
-from retarget.expectations_verdict import excuse, is_expired, today
+from retarget.expectations_verdict import Ruling, excuse, is_expired, judge, observed_text, today
 from retarget.model import CompileTarget, Expectation, Target
 from retarget.outcomes import Observation
 
@@ -32,6 +32,8 @@ class Standing(pytest.Item):
     """How the compile target failed that blocks this one, or that excuses it."""
     flaky = ""
     """How a flaky target passed in the end; empty for any other."""
+    by_chance = ""
+    """Why the result of an intermittent target is chance, where its rule allows what was observed; empty for others."""
 
     @property
     def compile_target(self) -> CompileTarget:
@@ -65,8 +67,9 @@ class Standing(pytest.Item):
         if (rule := self.skipping) is not None:
             pytest.skip(excuse(rule))
 
-    def observe(self, tried: Attempts) -> None:
-        """Keep how the target came out, before anything is made of it; and that a flaky one passed in the end."""
+    def observe(self, tried: Attempts, rule: Expectation | None) -> None:
+        """Keep how the target came out, before anything is made of it; and that a flaky one passed in the end, or that
+        `rule`, by which it is judged, calls the result chance."""
         self.also_observed = ()
         if tried.error is not None and tried.error.failure.no_verdict:
             self.observed = None
@@ -74,7 +77,14 @@ class Standing(pytest.Item):
             seen = tried.observation
             self.also_observed = tuple((way.stage, way.signature) for way in seen.also) if seen is not None else ()
             self.observed = (seen.stage, seen.signature) if seen is not None else PASSED
+            if rule is not None and judge(rule, seen, day=today()).ruling is Ruling.CHANCE:
+                self.note_chance(rule, observed_text(seen))
         if tried.before:
             self.note("attempts", len(tried.before) + 1)
         if tried.before and tried.error is None:
             self.flaky = f"{self.nodeid} passed at attempt {len(tried.before) + 1}"
+
+    def note_chance(self, rule: Expectation, result: str) -> None:
+        """Keep that the target's result, or that of its compile target, is chance."""
+        self.by_chance = excuse(rule)
+        self.note("intermittent", result)

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from retarget.signatures import CRASH, TIMEOUT
+
 __all__ = ["PASSED", "Line", "Record", "Tally"]
 
 PASSED = ("passed", "")
@@ -18,6 +20,7 @@ PASSED = ("passed", "")
 WORDS = {
     "passed": "ok",
     "flaky": "flaky",
+    "intermittent": "intermittent",
     "failed": "FAIL",
     "error": "ERROR",
     "blocked": "block",
@@ -106,6 +109,7 @@ class Tally:
     cells: dict[Suite, dict[Cell, Counter[str]]] = field(default_factory=dict)
     places: dict[Suite | tuple[Suite, Cell], tuple[int, int]] = field(default_factory=dict)
     reasons: dict[str, Counter[str]] = field(default_factory=dict)
+    chances: dict[str, Counter[str]] = field(default_factory=dict)
     devices: dict[str, dict[str, None]] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
     compiles: Counter[str] = field(default_factory=Counter)
@@ -119,7 +123,9 @@ class Tally:
         place = (record.line, record.position)
         self.places[suite] = min(place, self.places.get(suite, place))
         self.places[suite, cell] = min(place, self.places.get((suite, cell), place))
-        if record.reason:
+        if category == "intermittent":
+            self.chances.setdefault(record.reason, Counter())[_chance(record)] += 1
+        elif record.reason:
             self.reasons.setdefault(category, Counter())[record.reason] += 1
         for device in record.devices:
             self.devices.setdefault(device, {})[record.runtime] = None
@@ -135,7 +141,7 @@ class Tally:
 
     def lines(self, *, width: int, verbosity: int) -> Iterator[Line]:
         """The tables, then skip reasons and devices. `width` is the terminal's, in columns; `verbosity` is pytest's:
-        below 0 only what went wrong or was flaky is shown, above 0 every table."""
+        below 0 only what went wrong, was flaky or intermittent is shown, above 0 every table."""
         cells = {
             suite: self._ordered(suite) for suite in sorted(self.cells, key=lambda one: (one[0], self.places[one]))
         }
@@ -146,11 +152,17 @@ class Tally:
                 yield from table(suite[1], counts, width)
             elif verbosity >= 0:
                 total = _total(counts)
-                yield Line(text=f"{suite[1].ljust(label)}{GAP}{count_text(total)}", fine=not total["flaky"])
+                yield Line(
+                    text=f"{suite[1].ljust(label)}{GAP}{count_text(total)}",
+                    fine=not total["flaky"] and not total["intermittent"],
+                )
         yield from (Line(text=f"note: {note}") for note in self.notes)
         if verbosity >= 0:
             yield from self._reasons()
         yield from (Line(text=f"flaky: {reason}") for reason in sorted(self.reasons.get("flaky", Counter())))
+        for reason, results in sorted(self.chances.items()):
+            which = ", ".join(f"{count} {result}" for result, count in results.most_common())
+            yield Line(text=f"intermittent: {reason} ({_targets(results.total())}: {which})")
         if verbosity >= 0:
             for device, runtimes in sorted(self.devices.items()):
                 own = device.partition(": ")[0]
@@ -249,6 +261,16 @@ def _is_bad(cells: Mapping[Cell, Counter[str]]) -> bool:
 
 def _is_bad_count(counts: Counter[str] | None) -> bool:
     return counts is not None and any(counts[name] for name in BAD)
+
+
+def _chance(record: Record) -> str:
+    """What became of an intermittent target."""
+    if record.observed is None:
+        return "not compiled"
+    if record.observed == PASSED:
+        return "passed"
+    stage, _ = record.observed
+    return {CRASH: "crashed", TIMEOUT: "timed out"}.get(stage, f"failed at {stage}")
 
 
 def _targets(count: int) -> str:

@@ -2,7 +2,8 @@
 
 Where targets run, what was observed is reported as it will be judged once the rules are written: a failure as an
 expected one, a pass as a pass. What says nothing of a target stays a failure and is never written; so does the failure
-of a flaky target, and one whose rule has expired. At the end the process that shows the reports writes the rules.
+of a flaky target, another one than that of an intermittent target, and one whose rule has expired. At the end the
+process that shows the reports writes the rules.
 """
 
 from __future__ import annotations
@@ -164,7 +165,7 @@ class UpdateExpectations:
             self._say(f"expectations: nothing to change, {failures} failure{'' if failures == 1 else 's'} as expected")
         if update.left:
             which = ", ".join(name for _, name in update.left[:8]) + (", …" if len(update.left) > 8 else "")
-            self._say(f"expectations: left to you, as flaky or past their date: {which}", yellow=True)
+            self._say(f"expectations: left to you, as flaky, intermittent or past their date: {which}", yellow=True)
             self._fail(session)
         now = _suites(self._files, registry) if files else suites  # rules went, others stand on other lines
         expired = expired_faults({rule.origin: rule for suite in now for rule in suite.expectations}.values(), today())
@@ -188,7 +189,7 @@ def _observation(first: tuple[str, str], others: Iterable[Sequence[str]]) -> Obs
 
 def _is_written(rule: Expectation | None) -> bool:
     """Tell whether a failure becomes a rule where this one is in force: not where only a person can settle it."""
-    return rule is None or not (rule.outcome == "flaky" or is_expired(rule, today()))
+    return rule is None or not (rule.outcome in {"flaky", "intermittent"} or is_expired(rule, today()))
 
 
 def _suites(files: Iterable[Path], registry: Registry) -> list[Suite]:

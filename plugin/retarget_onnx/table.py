@@ -3,8 +3,8 @@
 `python -m retarget_onnx.table junit.xml… --manifest suites/onnx/nodes.toml -o docs/conformance.md`
 
 A test counts as passed on a target if its run target passed: compiled, ran, and gave what ONNX expects. Expected
-failures are failures here, and so is what an expectation has skipped. A target of which nothing ran, for want of a
-device, is left out.
+failures are failures here, and so are what an expectation has skipped and what is intermittent, passed or not: the page
+does not change with chance. A target of which nothing ran, for want of a device, is left out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from .manifest import Manifest, read_manifest
 
 __all__ = ["Result", "conformance_page", "main", "read_results"]
 
-_STAGES = ("compile", "load", "run", "compare", "not tried")
+_INTERMITTENT = "intermittent"
+_STAGES = ("compile", "load", "run", "compare", _INTERMITTENT, "not tried")
 _PACKAGES = ("iree-base-compiler", "iree-base-runtime")
 
 _PAGE = """\
@@ -41,7 +42,7 @@ tolerances. The tests of functions that define an operator by others (`…_expan
 
 A test passes on a target if it compiles, runs and gives what is expected. What fails is written down, with the reason,
 in `suites/onnx/expectations.toml`: a run in which another test fails, or one of these passes, is red. Tests whose
-results are chance are not tried, and count as failures.
+results are chance are intermittent, and count as failures whether they passed in this run or not.
 
 ## In total
 
@@ -105,12 +106,15 @@ def _result(case: ElementTree.Element) -> Result | None:
     passed: bool | None = case.find("failure") is None and case.find("error") is None and skipped is None
     if skipped is not None and skipped.get("type") == "pytest.skip":
         passed = False if skipped.get("message", "").startswith("blocked by") else None
+    stage = said.get("retarget.stage", "")
+    if "retarget.intermittent" in said:
+        passed, stage = False, _INTERMITTENT
     return Result(
         test=said["retarget.module"],
         target=compiler if compiler == runtime else f"{compiler}, {runtime}",
         device=said.get("retarget.device", ""),
         passed=passed,
-        stage=said.get("retarget.stage", "") if passed is False else "",
+        stage=stage if passed is False else "",
     )
 
 

@@ -315,6 +315,89 @@ def test_a_flaky_target_that_fails_otherwise_is_not_tried_again(project: Project
     assert block(result, "twice: a_dc_dr")[0].startswith("expected to fail at compare, but failed at run: ")
 
 
+# ---------------------------------------------------------------- intermittent
+
+TOMORROW = date.today() + timedelta(days=1)
+
+
+@ALONE_AND_XDIST
+def test_intermittent_targets_are_tried_once_and_counted_apart_pass_or_fail(
+    project: Project, arguments: tuple[str, ...]
+) -> None:
+    project.doubles(a="f: fail-1", b="f: pass", c="f: pass", d="compile: fail")
+    expecting(
+        project,
+        rule("[ab]", "compare", outcome="intermittent", signature="values differ", until=TOMORROW),
+        rule("d", "compile", outcome="intermittent", until=TOMORROW),
+        rule("c", "crash", outcome="intermittent", until=TOMORROW),  # its compile target passes, and is just passed
+    )
+    result = project.run(*DOUBLES, *arguments, "-v", "--junitxml=junit.xml")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["*3 passed, 5 intermittent in*"])
+    assert (project.path / "suites/a.mlir.count").read_text() == "1"
+    (told,) = (line for line in result.outlines if line.startswith("intermittent: "))
+    head, _, results = told.rstrip(")").rpartition(": ")
+    assert head == "intermittent: known (5 targets"
+    assert {*results.split(", ")} == {"1 failed at compare", "2 passed", "1 failed at compile", "1 not compiled"}
+    result.stdout.fnmatch_lines([f"*{ID}a_dc_dr*" if arguments else f"{ID}a_dc_dr INTERMITTENT*"])
+    found = {}
+    for case in ET.parse(project.path / "junit.xml").iter("testcase"):  # noqa: S314
+        properties = {one.get("name"): one.get("value") for one in case.iter("property")}
+        skipped = case.find("skipped")
+        found[case.get("name")] = (
+            properties.get("retarget.intermittent"),
+            None if skipped is None else (skipped.get("type"), skipped.get("message")),
+        )
+    assert found["a_dc_dr"] == ("compare: values differ", ("pytest.xfail", "known"))
+    assert found["b_dc_dr"] == ("passed", None)
+    assert (found["c_dc"], found["c_dc_dr"]) == ((None, None), ("passed", None))
+    assert found["d_dc"] == ("compile: cannot fold the widget", ("pytest.xfail", "known"))
+    blocked = "d_dc failed, which is intermittent: known"
+    assert found["d_dc_dr"] == ("not compiled", ("pytest.xfail", blocked))
+    if not arguments:
+        again = project.run(*DOUBLES, "--last-failed", "-q")
+        assert again.outlines[0].startswith(".i.i.iii")  # none of them counts as failed: all run
+        assert "intermittent: known (5 targets: 3 passed, 1 failed at compile, 1 not compiled)" in again.outlines
+
+
+def test_another_failure_of_an_intermittent_target_is_a_failure(project: Project) -> None:
+    project.doubles(a="f: raise", b="f: fail")
+    expecting(
+        project,
+        rule("a", "compare", outcome="intermittent", until=TOMORROW),
+        rule("b", "compare", outcome="intermittent", signature="shape differs", until=TOMORROW),
+    )
+    result = project.run(*DOUBLES)
+    result.assert_outcomes(passed=2, failed=2)
+    assert block(result, "twice: a_dc_dr")[0].startswith("expected to pass or fail at compare, but failed at run: ")
+    lines = block(result, "twice: b_dc_dr")
+    assert lines[0].startswith("expected to pass or fail at compare in another way: ")
+    assert "expected     passed, or compare: shape differs" in lines
+    assert "next: if it is so now, change the rule" in lines
+
+
+def test_a_compile_that_failed_by_chance_is_tried_anew_in_the_next_session(project: Project) -> None:
+    project.doubles(a="compile: fail-1\nf: pass")
+    expecting(project, rule("a", "compile", outcome="intermittent", until=TOMORROW))
+    first, second = project.run(*DOUBLES), project.run(*DOUBLES)
+    first.stdout.fnmatch_lines(["*2 intermittent in*"])
+    second.stdout.fnmatch_lines(["*1 passed, 1 intermittent in*"])
+    assert (first.ret, second.ret) == (0, 0)
+
+
+def test_an_update_leaves_an_intermittent_rule_alone(project: Project) -> None:
+    project.doubles(a="f: pass", b="f: raise", c="f: fail")
+    rules = [rule(name, "compare", outcome="intermittent", until=TOMORROW) for name in "abc"]
+    expecting(project, *rules)
+    result = project.run(*DOUBLES, "--retarget-update-expectations")
+    result.stdout.fnmatch_lines(["*1 failed, 3 passed, 2 intermittent in*"])
+    assert section(result, "expectations")[:2] == [
+        "expectations: nothing to change, 1 failure as expected",
+        "expectations: left to you, as flaky, intermittent or past their date: b_dc_dr",
+    ]
+    assert (project.path / "suites/expectations.toml").read_text() == "\n".join(rules)
+
+
 # ---------------------------------------------------------------- rules that are faults
 
 

@@ -172,7 +172,7 @@ def test_what_only_a_person_can_settle_stays_a_failure(project: Project) -> None
     result.stdout.fnmatch_lines(["*2 failed, 1 passed, 1 blocked in*"])
     lines = section(result, "expectations")
     assert lines[0] == "expectations: nothing to change, 0 failures as expected"
-    assert lines[1] == "expectations: left to you, as flaky or past their date: a_dc_dr, b_dc"
+    assert lines[1] == "expectations: left to you, as flaky, intermittent or past their date: a_dc_dr, b_dc"
     assert lines[2].startswith(f"{FILE}:12: expectation[1].until: found 2024-01-01, which is past")
     assert (project.path / FILE).read_text() == LEFT
 

@@ -47,6 +47,10 @@ FAILING = seen("a/r", "failed", **COMPARE)
             "This points to runtime config r (driver d): the same artifact passes on s.",
         ),
         (
+            [seen("a/s", "intermittent"), seen("b/r", "intermittent", **COMPARE)],
+            "Nothing is pointed to: nothing else has run this module.",
+        ),
+        (
             [seen("a/s", "passed"), seen("a/t", "flaky"), seen("b/r", "passed")],
             "This points to runtime config r (driver d): the same artifact passes on s and t. But what b made of this "
             "module passes on r too.",

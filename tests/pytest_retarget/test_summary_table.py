@@ -162,6 +162,20 @@ def test_flaky_targets_are_counted_and_listed_apart() -> None:
     assert [line.text for line in quiet] == ["flaky: x_vmvx passed at attempt 2 (known)"]
 
 
+def test_intermittent_targets_are_counted_apart_and_listed_by_reason() -> None:
+    made = tally(*ALL_WELL)
+    for observed in (("passed", ""), ("compare", "values differ"), ("compare", "values differ"), None):
+        made.add(
+            Record(file="a/suite.toml", suite="linalg", compiler="vmvx", reason="a data race", observed=observed),
+            "intermittent",
+        )
+    found = list(made.lines(width=80, verbosity=0))
+    told = "intermittent: a data race (4 targets: 2 failed at compare, 1 passed, 1 not compiled)"
+    assert [line.text for line in found] == ["linalg  6 ok, 4 intermittent", told]
+    assert not any(line.fine for line in found)
+    assert [line.text for line in made.lines(width=80, verbosity=-1)] == [told]
+
+
 def test_a_record_survives_as_builtin_types() -> None:
     record = Record(file="f", suite="s", compiler="c", runtime="r", reason="why", devices=("a", "b"), key="k", line=3)
     for observed in (None, PASSED, ("crash", "SIGFPE")):

@@ -152,11 +152,22 @@ def test_a_rule_holds_what_its_table_says(write: Write) -> None:
         ),
         (
             'match = "a"; outcome = "xfial"',
-            "expectation[0].outcome: found 'xfial', expected one of xfail, skip, flaky; did you mean 'xfail'?",
+            "expectation[0].outcome: found 'xfial', expected one of xfail, skip, flaky, intermittent; did you mean "
+            "'xfail'?",
         ),
         (
             'match = "a"; outcome = "flaky"',
             "expectation[0].retries: found no retries, expected how often a flaky target is tried again",
+        ),
+        (
+            'match = "a"; outcome = "intermittent"',
+            'expectation[0].until: found no until, expected the last day of outcome = "intermittent", such as '
+            "until = 2031-01-31",
+        ),
+        (
+            'match = "a"; outcome = "intermittent"; retries = 1; until = 2031-01-31',
+            'expectation[0].retries: found retries with outcome "intermittent", expected it with outcome = "flaky" '
+            "only",
         ),
         (
             'match = "a"; retries = 2',
@@ -386,6 +397,27 @@ def expectation(**values: object) -> Expectation:
             Ruling.OTHERWISE,
             "expected to fail at compile, but crashed: SIGFPE",
         ),
+        (expectation(outcome="intermittent", until=DAY), REFUSED, Ruling.CHANCE, ""),
+        (expectation(outcome="intermittent", until=DAY), None, Ruling.CHANCE, ""),
+        (
+            expectation(outcome="intermittent", until=DAY),
+            CRASHED,
+            Ruling.OTHERWISE,
+            "expected to pass or fail at compile, but crashed: SIGFPE",
+        ),
+        (
+            expectation(outcome="intermittent", signature="other", until=DAY),
+            REFUSED,
+            Ruling.OTHERWISE,
+            "expected to pass or fail at compile in another way",
+        ),
+        (
+            expectation(outcome="intermittent", until=date(2030, 6, 14)),
+            REFUSED,
+            Ruling.EXPIRED,
+            "its expectation expired on 2030-06-14",
+        ),
+        (expectation(outcome="intermittent", until=date(2030, 6, 14)), None, Ruling.PLAIN, ""),
         (expectation(until=DAY), REFUSED, Ruling.EXCUSED, ""),
         (expectation(until=date(2030, 6, 14)), REFUSED, Ruling.EXPIRED, "its expectation expired on 2030-06-14"),
         (expectation(until=date(2030, 6, 14)), None, Ruling.PLAIN, ""),
@@ -410,6 +442,12 @@ def test_a_verdict_tells_rule_reason_expected_and_found() -> None:
         ("expected", "compile: no fold"),
         ("found", "compile: failed to legalize operation 'x.y'"),
     )
+
+
+def test_a_verdict_on_an_intermittent_target_sends_nobody_to_the_updater() -> None:
+    verdict = judge(expectation(outcome="intermittent", until=DAY), CRASHED, day=DAY)
+    assert ("expected", "passed, or compile") in verdict.lines("e.toml:3")
+    assert verdict.next_step == "next: if it is so now, change the rule"
 
 
 WRONG = Observation(stage="compare", signature="values differ", case="known")

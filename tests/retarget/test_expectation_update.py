@@ -378,6 +378,21 @@ def test_flaky_and_skip_rules_stay_and_failures_of_flaky_targets_are_left() -> N
     assert found.left == (("ops", "a_vulkan"),)
 
 
+@pytest.mark.parametrize("seen", [REFUSED, None])
+def test_an_intermittent_rule_stays_whatever_one_run_shows(seen: Observation | None) -> None:
+    one = suite(rules=[rule(0, "a", outcome="intermittent", until=date(2026, 6, 1))])
+    found = update(one, seen=observe(one, {"a_vulkan": seen}))
+    assert found.edits == ()
+    assert found.left == ()
+    assert found.excused == (frozenset({("ops", "a_vulkan")}) if seen is not None else frozenset())
+
+
+def test_another_failure_of_an_intermittent_target_is_left() -> None:
+    one = suite(rules=[rule(0, "a", outcome="intermittent", until=date(2026, 6, 1))])
+    found = update(one, seen=observe(one, {"a_vulkan": CRASHED}))
+    assert (found.edits, found.left) == ((), (("ops", "a_vulkan"),))
+
+
 # ------------------------------------------------------------ the text of a file
 
 FILE = """\
@@ -485,7 +500,7 @@ SIGNATURES = ("", "failed to legalize", REFUSED.signature, OTHER.signature, "val
 def rules_of(draw: st.DrawFn, folder: Path) -> list[Expectation]:
     made = []
     for index in range(draw(st.integers(0, 4))):
-        outcome = draw(st.sampled_from(["xfail", "xfail", "xfail", "xfail", "skip", "flaky"]))
+        outcome = draw(st.sampled_from(["xfail", "xfail", "xfail", "xfail", "skip", "flaky", "intermittent"]))
         stages = draw(
             st.lists(
                 st.sampled_from(["compile", "compare", "crash", "run", "timeout"]), min_size=1, max_size=2, unique=True
@@ -500,7 +515,11 @@ def rules_of(draw: st.DrawFn, folder: Path) -> list[Expectation]:
                 outcome=outcome,
                 retries=1 if outcome == "flaky" else 0,
                 reason=f"reason {index}",
-                until=draw(st.sampled_from([None, None, None, date(2026, 4, 1), date(2026, 6, 1)])),
+                until=draw(
+                    st.sampled_from([None, None, None, date(2026, 4, 1), date(2026, 6, 1)])
+                    if outcome != "intermittent"
+                    else st.sampled_from([date(2026, 4, 1), date(2026, 6, 1)])
+                ),
                 origin=Origin(file=folder / "expectations.toml", key_path=f"expectation[{index}]"),
             )
         )
@@ -658,12 +677,12 @@ def test_after_an_update_all_is_as_expected_nothing_is_lost_and_a_second_one_cha
                 continue
             if key in found.left:
                 assert now is not None
-                assert now.outcome == "flaky" or now.until == date(2026, 4, 1)
+                assert now.outcome in {"flaky", "intermittent"} or now.until == date(2026, 4, 1)
                 assert ruling in {Ruling.OTHERWISE, Ruling.EXPIRED, Ruling.AGAIN}
             elif seen[key] is None:
-                assert ruling is Ruling.PLAIN
+                assert ruling in {Ruling.PLAIN, Ruling.CHANCE}
             else:
-                assert ruling is Ruling.EXCUSED or (now is not None and now.outcome == "skip")
+                assert ruling in {Ruling.EXCUSED, Ruling.CHANCE} or (now is not None and now.outcome == "skip")
                 assert key in found.excused
     for made in {made.origin: made for one in after for made in one.suite.expectations}.values():
         assert effects[made.origin].matched == frozenset(range(len(made.match)))

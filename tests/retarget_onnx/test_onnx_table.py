@@ -22,7 +22,7 @@ CHANCE = '<skipped type="pytest.skip" message="a data race">…</skipped>'
 SKIPPED = '<skipped type="pytest.skip" message="no OpenCL device">…</skipped>'
 
 
-def case(test: str, target: str, end: str, *, stage: str = "compare", device: str = "") -> str:
+def case(test: str, target: str, end: str, *, stage: str = "compare", device: str = "", intermittent: str = "") -> str:
     compiler, _, runtime = target.partition("/")
     said = {
         "retarget.module": test,
@@ -30,6 +30,7 @@ def case(test: str, target: str, end: str, *, stage: str = "compare", device: st
         "retarget.runtime": runtime,
         "retarget.stage": stage,
         "retarget.device": device,
+        "retarget.intermittent": intermittent,
     }
     properties = "".join(f'<property name="{name}" value="{value}" />' for name, value in said.items() if value)
     return f'<testcase name="{test}"><properties>{properties}</properties>{end}</testcase>'
@@ -92,6 +93,19 @@ def test_operators_are_rows_and_targets_are_columns(manifest: Path, tmp_path: Pa
 def test_an_operator_of_which_a_target_ran_nothing_has_a_dash(manifest: Path, tmp_path: Path) -> None:
     file = junit(tmp_path / "run.xml", case("test_abs", "vmvx/local-sync", PASSED))
     assert "| Add | 3 | - |" in page(manifest, file)
+
+
+def test_what_is_intermittent_counts_as_failed_whether_it_passed_or_not(manifest: Path, tmp_path: Path) -> None:
+    file = junit(
+        tmp_path / "run.xml",
+        case("test_abs", "vmvx/local-sync", PASSED, intermittent="passed"),
+        case("test_add", "vmvx/local-sync", EXPECTED, intermittent="compare: values differ"),
+        case("test_add_bcast", "vmvx/local-sync", PASSED),
+    )
+    lines = page(manifest, file)
+    assert "| tests | 1 of 3 (33.3%) |" in lines
+    assert "| intermittent | 2 |" in lines
+    assert "| compare | 0 |" in lines
 
 
 def test_several_files_make_one_table(manifest: Path, tmp_path: Path) -> None:
