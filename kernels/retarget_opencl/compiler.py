@@ -13,6 +13,7 @@ from pathlib import Path
 from retarget.errors import RetargetError
 from retarget.extension import Compiled, CompileRequest, CompilerError, Resolved, UnavailableError
 from retarget.model import CompilerConfig, CompileTarget
+from retarget_iree.flags import not_inputs
 from retarget_iree.toolchain import find_toolchain
 
 from .artifact import ARTIFACT_SUFFIX, OpenClArtifact, write_artifact
@@ -129,6 +130,7 @@ class OpenClCompiler:
         return Resolved(
             build_id=f"{find_toolchain().build_id()}; retarget_opencl {_generator()}",
             flags=split.iree,
+            not_inputs=not_inputs(split.iree),
             facts=(("opencl-profile", profile.fact()),),
         )
 

@@ -110,15 +110,18 @@ class UnavailableError(Exception):
 class Resolved:
     """A compiler config with everything of this machine made explicit.
 
-    `build_id` names the exact compiler build. `flags` are what the compiler gets, with `host` and the like replaced or
-    accompanied by what they resolved to. `files` are the files that flags name; their content goes into the compile
-    key. `facts` are further (name, value) pairs for the key, such as a device profile.
+    `build_id` names the exact compiler build by its content. `flags` are what the compiler gets, with `host` and the
+    like replaced or accompanied by what they resolved to. Whatever they name that exists is part of the compile key by
+    its content, but for those of them that are `not_inputs`: flags that name a place to write to, or whose values are
+    no paths. `files` are further files and folders that the compiler reads, there or not. `facts` are further (name,
+    value) pairs for the key, such as a device profile.
     """
 
     build_id: str
     flags: tuple[str, ...]
     files: tuple[Path, ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
+    not_inputs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

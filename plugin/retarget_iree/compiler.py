@@ -23,9 +23,8 @@ from .flags import (
     PHASE_FLAG,
     flag_value,
     missing_files,
-    named_files,
+    not_inputs,
     phase_of,
-    search_path_state,
     split_flag,
     target_words,
     with_devices,
@@ -59,15 +58,12 @@ class IreeCompiler:
     name = "iree"
     artifact_suffix = ".vmfb"
 
-    def fingerprint(self, config: CompilerConfig) -> str:
-        """Name the installed compiler by version, path, size in bytes and modification time.
-
-        Of object search paths, from which `resolve` lists the files, it names what lies there.
-        """
-        return f"{find_toolchain().fingerprint()} {search_path_state(config.flags)}".rstrip()
+    def fingerprint(self, config: CompilerConfig) -> str:  # noqa: ARG002 - part of the protocol
+        """Name the installed compiler by version, path, size in bytes and modification time."""
+        return find_toolchain().fingerprint()
 
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
-        """Check the flags one by one, name the host CPU, find the files.
+        """Check the flags one by one and name the host CPU.
 
         Raises `UnavailableError` without a compiler, `CompilerError` with the compiler's own words for a flag that
         neither the library nor the tool takes.
@@ -76,7 +72,7 @@ class IreeCompiler:
         complete = with_one_phase(with_devices(config, flags))
         _check_flags(toolchain, complete)
         explicit = explicit_host(complete, _precompile)
-        return Resolved(build_id=toolchain.build_id(), flags=explicit, files=named_files(explicit))
+        return Resolved(build_id=toolchain.build_id(), flags=explicit, not_inputs=not_inputs(explicit))
 
     def compile(self, request: CompileRequest) -> Compiled:
         """Compile one module. Raises `CompilerError` whose summary is the compiler's first error."""

@@ -1,4 +1,4 @@
-"""Compiler flags as text: the device flags, the files that flags name, the words that select a target.
+"""Compiler flags as text: the device flags, those that name files to read, the words that select a target.
 
 Pure but for asking whether a named file exists.
 """
@@ -18,9 +18,8 @@ __all__ = [
     "flag_value",
     "flag_values",
     "missing_files",
-    "named_files",
+    "not_inputs",
     "phase_of",
-    "search_path_state",
     "split_flag",
     "target_words",
     "with_devices",
@@ -34,24 +33,15 @@ PHASE_FLAG = "compile-to"
 LAST_PHASE = "end"
 """The phase that is the whole pipeline; its artifact is none of text."""
 
-_OUTPUT_FLAG = re.compile(r"(?:-dump-.*|-to|-output(?:-file|-path)?|-o|save-temps.*|print-.*-file)$")
+_OUTPUT_FLAG = re.compile(
+    r"(?:-dump-.*|-to|-output(?:-file|-path)?|-o|save-temps.*|print-.*-(?:file|dir)|stack-usage-file|write-config-file"
+    r"|dot-file.*|dot-cfg-dir|crash-.*|parameter-(?:export|splat)|(?:export|splat)-parameters)$"
+)
+_WORD_FLAG = re.compile(
+    r"iree-hal-target-(?:device|backends)|iree-hal-local-target-device-backends|iree-input-type|iree-opt-level"
+    r"|compile-(?:to|from)|iree-llvmcpu-target-.*|iree-(?:vulkan|cuda|hip|rocm|metal)-target.*"
+)
 _INPUT_FLAG = re.compile(r"(?:spec-path|spec-filename|transform-dialect-library|func-ops-file-name)$")
-_SEARCH_PATH_FLAG = "iree-hal-executable-object-search-path"
-_OBJECT_SUFFIXES = {
-    ".o",
-    ".a",
-    ".so",
-    ".spv",
-    ".ptx",
-    ".cubin",
-    ".hsaco",
-    ".bc",
-    ".metallib",
-    ".metal",
-    ".wasm",
-    ".dylib",
-}
-
 _DEVICE_WORDS = {
     "vulkan": ("vulkan", "vulkan-spirv"),
     "vulkan-spirv": ("vulkan", "vulkan-spirv"),
@@ -126,22 +116,16 @@ def _names_phase(flag: str) -> bool:
     return split_flag(flag)[0] == PHASE_FLAG and flag.startswith("-")
 
 
-def named_files(flags: Iterable[str]) -> tuple[Path, ...]:
-    """Return the files that flags name for reading, sorted and each once.
+def not_inputs(flags: Iterable[str]) -> tuple[str, ...]:
+    """Return those of `flags` that name no file to read: they name a place to write to, or take words only.
 
-    A value counts when it is an existing file, also with a leading `@` or a trailing `@entry`; flags that name a place
-    to write to do not. Of an object search path every object file in it counts, since the module picks by name.
+    A folder `local` beside the suites is nothing that `--iree-hal-target-device=local` reads.
     """
-    found: set[Path] = set()
-    for name, value in map(split_flag, flags):
-        if not value or _OUTPUT_FLAG.search(name):
-            continue
-        if name == _SEARCH_PATH_FLAG:
-            found.update(_objects(value))
-        path = _file_of(value)
-        if path is not None:
-            found.add(path)
-    return tuple(sorted(found))
+    return tuple(
+        flag
+        for flag, (name, _) in ((flag, split_flag(flag)) for flag in flags)
+        if _OUTPUT_FLAG.search(name) or _WORD_FLAG.fullmatch(name)
+    )
 
 
 def missing_files(flags: Iterable[str]) -> tuple[str, ...]:
@@ -149,35 +133,19 @@ def missing_files(flags: Iterable[str]) -> tuple[str, ...]:
     return tuple(
         flag
         for flag, (name, value) in ((flag, split_flag(flag)) for flag in flags)
-        if value and _INPUT_FLAG.search(name) and _file_of(value) is None
+        if value and _INPUT_FLAG.search(name) and not _names_file(value)
     )
 
 
-def search_path_state(flags: Iterable[str]) -> str:
-    """Name what lies in the object search paths of `flags`: file names, sizes and modification times."""
-    states = []
-    for value in flag_values(flags, _SEARCH_PATH_FLAG):
-        for path in _objects(value):
-            status = path.stat()
-            states.append(f"{path} {status.st_size} {status.st_mtime_ns}")
-    return "; ".join(states)
-
-
-def _file_of(value: str) -> Path | None:
+def _names_file(value: str) -> bool:
+    """Whether a value is an existing file, also with a leading `@` or a trailing `@entry`."""
     for candidate in (value, value.removeprefix("@"), value.rpartition("@")[0]):
         try:
             if candidate and Path(candidate).is_file():
-                return Path(candidate)
+                return True
         except (OSError, ValueError):  # a value that is no path: too long a name, say
             continue
-    return None
-
-
-def _objects(folder: str) -> list[Path]:
-    try:
-        return sorted(entry for entry in Path(folder).iterdir() if entry.suffix in _OBJECT_SUFFIXES and entry.is_file())
-    except OSError:
-        return []
+    return False
 
 
 def target_words(flags: Sequence[str]) -> tuple[str, ...]:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 from retarget.build.host import host_identity
 from retarget.build.key import compile_key
-from retarget.errors import RetargetError
 from retarget.extension import Resolved
 
 BASE = {"compiler": "iree", "source": b"module", "source_name": "a.mlir", "env": ()}
 
 
-def key(
-    *, build_id: str = "b", flags: tuple[str, ...] = ("-a", "-b"), files: tuple[Path, ...] = (), **changes: object
-) -> str:
+def key(*, build_id: str = "b", flags: tuple[str, ...] = ("-a", "-b"), **changes: object) -> str:
     facts = changes.pop("facts", ())
-    resolved = Resolved(build_id=build_id, flags=flags, files=files, facts=facts)  # type: ignore[arg-type]
+    resolved = Resolved(build_id=build_id, flags=flags, facts=facts)  # type: ignore[arg-type]
     return compile_key(resolved=resolved, **{**BASE, **changes})  # type: ignore[arg-type]
 
 
@@ -39,28 +35,12 @@ def test_the_key_is_a_digest_and_the_same_for_the_same() -> None:
         {"flags": ("-a", "-b", "")},
         {"facts": (("cpu", "znver4"),)},
         {"env": (("A", "1"),)},
+        {"inputs": (("x.so", "1"),)},
+        {"inputs": (("x.so", "2"),)},
     ],
 )
 def test_the_key_changes_with(change: dict[str, object]) -> None:
     assert key(**change) != key()  # type: ignore[arg-type]
-
-
-def test_the_content_of_a_file_that_a_flag_names_counts_and_its_time_does_not(tmp_path: Path) -> None:
-    file = tmp_path / "patterns.mlir"
-    file.write_text("one")
-    first = key(files=(file,))
-    os.utime(file, (1, 1))
-    assert key(files=(file,)) == first
-    file.write_text("two")
-    assert key(files=(file,)) != first
-
-
-def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
-    with pytest.raises(RetargetError) as caught:
-        key(files=(tmp_path / "gone",))
-
-    expected = f"file {tmp_path / 'gone'}, which a compiler flag names, cannot be read: No such file or directory"
-    assert str(caught.value) == expected
 
 
 CPUINFO = "processor\t: 0\nmodel name\t: Fast CPU\ncpu MHz\t\t: {mhz}\nflags\t\t: sse {flags}\n"

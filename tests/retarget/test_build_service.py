@@ -322,14 +322,51 @@ def test_without_a_fingerprint_every_session_asks(make: Make, tmp_path: Path, lo
     assert lines_of(log).count("resolve double") == 2
 
 
-def test_a_file_that_a_flag_names_is_part_of_the_key(make: Make, tmp_path: Path, log: Path) -> None:
+@pytest.mark.parametrize("flag", ["--file={file}", "--object=f={file}", "--import=scope=a.irpa,{file}", "@{file}"])
+def test_a_file_that_a_flag_names_is_part_of_the_key(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flag: str
+) -> None:
+    monkeypatch.setenv("DOUBLE_FINGERPRINT", "double 1")
+    file = tmp_path / "patterns"
+    target = compile_target(tmp_path, "a", "pass a", flags=(flag.format(file=file),))
+    absent = make().result(target)
+    file.write_text("one")
+    there = make().result(target)
+    file.write_text("two")
+    other = make().result(target)
+    assert not any(outcome.reused for outcome in (absent, there, other))
+    file.unlink()
+    assert make().result(target).key == absent.key
+
+
+def test_a_failure_is_not_reused_when_a_file_that_was_missing_is_there(make: Make, tmp_path: Path) -> None:
+    target = compile_target(tmp_path, "a", "@refuse no such object", flags=(f"--object=f={tmp_path / 'x.so'}",))
+    assert make().result(target).failure is not None
+    assert make().result(target).reused
+    (tmp_path / "x.so").write_bytes(b"object")
+
+    assert not make().result(target).reused
+
+
+def test_a_flag_that_names_no_input_does_not_count(make: Make, tmp_path: Path) -> None:
+    target = compile_target(tmp_path, "a", "pass a", flags=(f"--dump-to={tmp_path / 'dump'}",))
+    make().result(target)
+    (tmp_path / "dump").mkdir()
+
+    assert make().result(target).reused
+
+
+def test_what_is_compiled_while_an_input_changes_is_used_and_not_stored(make: Make, tmp_path: Path) -> None:
     file = tmp_path / "patterns"
     file.write_text("one")
-    target = compile_target(tmp_path, "a", "pass a", flags=(f"--file={file}",))
-    make().result(target)
-    file.write_text("two")
+    target = compile_target(tmp_path, "a", f"@write {file} two\npass a", flags=(f"--file={file}",))
+    service = make()
+    outcome = service.result(target)
+    file.write_text("one")
 
-    assert make().result(target).reused is False
+    assert outcome.artifact is not None
+    assert service.notes == (f"{file} changed while a_double was compiled: its outcome is not reused",)
+    assert not make().result(target).reused
 
 
 def test_an_evicted_artifact_is_made_again_in_the_same_session(make: Make, tmp_path: Path) -> None:

@@ -81,6 +81,9 @@ def act(word: str, rest: str) -> None:
             ctypes.CDLL(None).puts(f"{rest} by stdio".encode())
         case "raise":
             raise ZeroDivisionError(rest)
+        case "write":
+            path, _, text = rest.partition(" ")
+            Path(path).write_text(text, encoding="utf-8")
         case "child":
             child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
             Path(rest).write_text(str(child.pid), encoding="ascii")
@@ -107,8 +110,8 @@ class DoubleCompiler:
                 raise CompilerError(summary, "double: unknown flag --wrong\n")
             if flag.startswith("--do="):
                 act(*flag.removeprefix("--do=").split(":"))
-        files = tuple(Path(flag.removeprefix("--file=")) for flag in flags if flag.startswith("--file="))
-        return Resolved(build_id=os.environ.get("DOUBLE_BUILD", "double 1"), flags=flags, files=files)
+        not_inputs = tuple(flag for flag in flags if flag.startswith("--dump-to="))
+        return Resolved(build_id=os.environ.get("DOUBLE_BUILD", "double 1"), flags=flags, not_inputs=not_inputs)
 
     def compile(self, request: CompileRequest) -> Compiled:
         note(f"compile {request.source_name} pid {os.getpid()}")

@@ -8,28 +8,25 @@ import pytest
 from iree_support import compiler_config
 from retarget.extension import CompilerError
 from retarget_iree.compiler import IreeCompiler
-from retarget_iree.flags import named_files, target_words
+from retarget_iree.flags import not_inputs, target_words
 
 
-def test_existing_files_that_flags_name_are_found(tmp_path: Path) -> None:
-    spec, objects = tmp_path / "tuning.mlir", tmp_path / "objects"
-    spec.write_text("module {}")
-    objects.mkdir()
-    (objects / "kernel.ptx").write_text("ptx")
-    (objects / "notes.txt").write_text("not an object")
-    flags = [
-        f"--iree-codegen-tuning-spec-path={spec}",
-        f"--iree-preprocessing-transform-spec-filename={spec}",
-        f"--iree-hal-executable-object-search-path={objects}",
-        f"--iree-hal-dump-executable-files-to={spec}",
-        f"--iree-flow-dump-dispatch-graph-output-file={spec}",
-        f"--iree-codegen-transform-dialect-library={tmp_path / 'missing.mlir'}",
-        "--iree-opt-level=O3",
-        "--iree-opt-data-tiling",
-        f"--iree-x={'long' * 5000}",
+def test_flags_that_write_and_flags_of_words_name_nothing_to_read() -> None:
+    others = [
+        "--iree-hal-dump-executable-files-to=there",
+        "--iree-flow-dump-dispatch-graph-output-file=there",
+        "--iree-parameter-export=scope=there.irpa",
+        "--iree-hal-target-device=local",
+        "--iree-llvmcpu-target-cpu-features=+avx2",
     ]
-    assert named_files(flags) == (objects / "kernel.ptx", spec)
-    assert named_files([f"--iree-codegen-transform-dialect-library={spec}@entry"]) == (spec,)
+    reading = [
+        "--iree-codegen-tuning-spec-path=tuning.mlir",
+        "--iree-hal-substitute-executable-object=f=x.so",
+        "--iree-hal-executable-object-search-path=objects",
+        "--iree-parameter-import=scope=weights.irpa",
+        "--iree-llvmcpu-system-linker-path=ld",
+    ]
+    assert not_inputs([*reading, *others]) == tuple(others)
 
 
 def test_a_file_that_is_not_there_is_refused_before_anything_is_compiled(tmp_path: Path) -> None:
@@ -39,13 +36,6 @@ def test_a_file_that_is_not_there_is_refused_before_anything_is_compiled(tmp_pat
     with pytest.raises(CompilerError) as caught:
         IreeCompiler().resolve(compiler_config(*flags), flags)
     assert str(caught.value) == f"{flags[0]}: there is no such file (relative paths start at {Path.cwd()})"
-
-
-def test_the_fingerprint_changes_with_the_objects_on_the_search_path(tmp_path: Path) -> None:
-    config = compiler_config(f"--iree-hal-executable-object-search-path={tmp_path}")
-    before = IreeCompiler().fingerprint(config)
-    (tmp_path / "kernel.ptx").write_text("ptx")
-    assert IreeCompiler().fingerprint(config) != before
 
 
 @pytest.mark.parametrize(

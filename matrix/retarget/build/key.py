@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
-from ..errors import RetargetError
 from ..extension import Resolved
+from .inputs import Inputs
 
 __all__ = ["compile_key", "digest_of"]
 
-_FORMAT = 1
+_FORMAT = 2
 """Raised whenever what the key covers, or what the store keeps under it, changes."""
 
 
@@ -22,13 +21,13 @@ def compile_key(
     source: bytes,
     source_name: str,
     resolved: Resolved,
+    inputs: Inputs = (),
     env: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """Return the SHA-256 hex over source bytes and name, resolved flags, the content of files that flags name, the
-    compiler's name, build id and facts, and the config's environment. Never timestamps or existence.
+    """Return the SHA-256 hex over source bytes and name, resolved flags, `inputs` (the content of the files and folders
+    that flags and environment name), the compiler's name, build id and facts, and the config's environment.
 
-    The source's name is part of it since artifacts and diagnostics carry it. Raises `RetargetError` if a file that a
-    flag names cannot be read.
+    The source's name is part of it since artifacts and diagnostics carry it.
     """
     parts = [
         _FORMAT,
@@ -37,7 +36,7 @@ def compile_key(
         list(resolved.flags),
         [list(fact) for fact in resolved.facts],
         [list(variable) for variable in sorted(env)],
-        [_file_digest(path) for path in resolved.files],
+        [list(entry) for entry in inputs],
         source_name,
         digest_of(source),
     ]
@@ -47,12 +46,3 @@ def compile_key(
 def digest_of(data: bytes) -> str:
     """Return the SHA-256 hex of `data`."""
     return hashlib.sha256(data).hexdigest()
-
-
-def _file_digest(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        msg = f"file {path}, which a compiler flag names, cannot be read: {error.strerror or error}"
-        raise RetargetError(msg) from error

@@ -18,7 +18,7 @@ from .store import Store
 
 __all__ = ["NotBuiltError", "Resolver"]
 
-_FORMAT = 1
+_FORMAT = 2
 
 
 class NotBuiltError(Exception):
@@ -117,6 +117,7 @@ def _encode(resolved: Resolved) -> dict[str, Any]:
         "flags": list(resolved.flags),
         "files": [str(path) for path in resolved.files],
         "facts": [list(fact) for fact in resolved.facts],
+        "not_inputs": list(resolved.not_inputs),
     }
 
 
@@ -127,6 +128,7 @@ def _decode(body: dict[str, Any]) -> Resolved | None:
             flags=tuple(body["flags"]),
             files=tuple(Path(path) for path in body["files"]),
             facts=tuple((name, value) for name, value in body["facts"]),
+            not_inputs=tuple(body["not_inputs"]),
         )
     except (KeyError, TypeError, ValueError):
         return None

@@ -16,6 +16,7 @@ from ..messages import CompiledModule, CompileModule, Refusal
 from ..model import CompilerConfig, CompileTarget
 from ..outcomes import CompileOutcome, Failure, Stage
 from ..process import Spawner, WorkerDiedError, WorkerTimeoutError, available_cores
+from .inputs import InputDigests, Inputs
 from .key import compile_key
 from .pool import CompilePool, compile_failure
 from .resolution import NotBuiltError, Resolver
@@ -89,6 +90,8 @@ class BuildService:
         self._spawner = Spawner()
         self._pool = CompilePool(spawner=self._spawner, extensions=extensions, max_idle=2 * self._workers)
         self._resolver = Resolver(store=store, compiler=self._compiler, ask=self._ask_resolve)
+        self._inputs = InputDigests()
+        self._notes: list[str] = []
         self._changed = threading.Condition()
         self._jobs: dict[CompileTarget, _Job] = {}
         self._pending: OrderedDict[CompileTarget, _Job] = OrderedDict()
@@ -114,8 +117,9 @@ class BuildService:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the store found amiss and mended, one line each."""
-        return self._store.notes
+        """What the store found damaged and mended, and what was not stored, one line each."""
+        with self._changed:
+            return (*self._store.notes, *self._notes)
 
     def submit(self, targets: Iterable[CompileTarget]) -> None:
         """Queue `targets` in order. What is queued or done already is left as it is."""
@@ -253,13 +257,7 @@ class BuildService:
             source = _read_source(target)
         except NotBuiltError as error:
             return CompileOutcome(key="", seconds=0.0, reused=False, failure=error.failure)
-        key = compile_key(
-            compiler=target.compiler.compiler,
-            source=source,
-            source_name=target.module.path.name,
-            resolved=resolved,
-            env=target.compiler.env,
-        )
+        key = _key(target, source, resolved, self._inputs_of(target, resolved))
         found = self._store.lookup(key)
         if found is not None:
             return found
@@ -270,14 +268,25 @@ class BuildService:
             if lock is None:
                 return None
             try:
-                return self._store.lookup(key) or self._compile(target, key, source, resolved)
+                inputs = self._inputs_of(target, resolved, fresh=True)
+                if _key(target, source, resolved, inputs) != key:
+                    return None  # a folder has changed since it was looked into: look again
+                return self._store.lookup(key) or self._compile(target, key, source, resolved, inputs)
             finally:
                 lock.release()
         except StoreError as error:
             self._store_error = error
             raise
 
-    def _compile(self, target: CompileTarget, key: str, source: bytes, resolved: Resolved) -> CompileOutcome:
+    def _inputs_of(self, target: CompileTarget, resolved: Resolved, *, fresh: bool = False) -> Inputs:
+        """Return what the compile reads besides the module, as it is now."""
+        left_out = set(resolved.not_inputs)
+        flags = [flag for flag in resolved.flags if flag not in left_out]
+        return self._inputs.of(flags, env=target.compiler.env, files=resolved.files, fresh=fresh)
+
+    def _compile(
+        self, target: CompileTarget, key: str, source: bytes, resolved: Resolved, inputs: Inputs
+    ) -> CompileOutcome:
         compiler = target.compiler.compiler
         message = CompileModule(
             compiler=compiler,
@@ -301,15 +310,28 @@ class BuildService:
                 failure=failure,
                 diagnostics=failure.text,
             )
+        changed = dict(set(self._inputs_of(target, resolved, fresh=True)) ^ set(inputs))
+        if changed:  # nobody knows which content this outcome is of
+            self._note(
+                f"{', '.join(sorted(changed))} changed while {target.name} was compiled: its outcome is not reused"
+            )
         if isinstance(answer, CompiledModule):
-            suffix = self._compiler(compiler).artifact_suffix
             return self._store.put_artifact(
-                key, answer.artifact, suffix=suffix, seconds=answer.seconds, diagnostics=answer.diagnostics
+                key,
+                answer.artifact,
+                suffix=self._compiler(compiler).artifact_suffix,
+                seconds=answer.seconds,
+                diagnostics=answer.diagnostics,
+                entry=not changed,
             )
         failure = compile_failure(answer)
-        if answer.refusal is Refusal.COMPILER:
+        if answer.refusal is Refusal.COMPILER and not changed:
             return self._store.put_failure(key, failure, seconds=answer.seconds, diagnostics=answer.text)
         return CompileOutcome(key=key, seconds=answer.seconds, reused=False, failure=failure, diagnostics=answer.text)
+
+    def _note(self, line: str) -> None:
+        with self._changed:
+            self._notes.append(line)
 
     def _compiler(self, name: str) -> Compiler:
         if self._registry is None:
@@ -328,3 +350,14 @@ def _read_source(target: CompileTarget) -> bytes:
     except OSError as error:
         summary = f"module {target.module.path} cannot be read: {error.strerror or error}"
         raise NotBuiltError(Failure(stage=Stage.COMPILE, summary=summary)) from error
+
+
+def _key(target: CompileTarget, source: bytes, resolved: Resolved, inputs: Inputs) -> str:
+    return compile_key(
+        compiler=target.compiler.compiler,
+        source=source,
+        source_name=target.module.path.name,
+        resolved=resolved,
+        inputs=inputs,
+        env=target.compiler.env,
+    )

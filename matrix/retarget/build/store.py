@@ -147,9 +147,12 @@ class Store:
         return Path(artifact.path).exists()
 
     def put_artifact(
-        self, key: str, artifact: bytes, *, suffix: str, seconds: float, diagnostics: str
+        self, key: str, artifact: bytes, *, suffix: str, seconds: float, diagnostics: str, entry: bool = True
     ) -> CompileOutcome:
-        """Store a compile's artifact and return its outcome. Raises `StoreError` if it cannot be written."""
+        """Store a compile's artifact and return its outcome. Without an `entry` the next session compiles again.
+
+        Raises `StoreError` if it cannot be written.
+        """
         digest = digest_of(artifact)
         path = self._artifact_path(digest, suffix)
         body = {
@@ -160,7 +163,8 @@ class Store:
         try:
             self._prepare()
             write_renamed(path, artifact)
-            self._write_entry(key, body)
+            if entry:
+                self._write_entry(key, body)
         except OSError as error:
             raise self._unusable(error) from error
         self._grown(len(artifact))
