@@ -67,10 +67,10 @@ def split_flags(flags: Sequence[str]) -> OpenClFlags:
         name, _, value = flag.removeprefix(_PREFIX).partition("=")
         if name not in {"profile", "arch", *_CHOICES} or not value:
             msg = f"unknown flag {flag!r}: expected {_KNOWN_FLAGS}"
-            raise CompilerError(msg)
+            raise CompilerError(msg, verdict=True)
         if value not in _CHOICES.get(name, (value,)):
             msg = f"{flag!r}: expected {' or '.join(_CHOICES[name])}"
-            raise CompilerError(msg)
+            raise CompilerError(msg, verdict=True)
         ours[name] = value
     return OpenClFlags(iree=tuple(rest), **ours)
 
@@ -91,7 +91,7 @@ def _profile(flags: OpenClFlags) -> DeviceProfile:
         try:
             profile = generic_profile(wanted)
         except RetargetError as error:
-            raise CompilerError(str(error)) from error
+            raise CompilerError(str(error), verdict=True) from error
     return replace(
         profile,
         arch=flags.arch or profile.arch,
@@ -120,12 +120,12 @@ class OpenClCompiler:
             msg = (
                 f"the compiler config {config.name} names devices; iree-opencl compiles for the one of --opencl-profile"
             )
-            raise CompilerError(msg)
+            raise CompilerError(msg, verdict=True)
         split = split_flags(flags)
         clash = next((flag for flag in split.iree if flag.startswith("--iree-hal-target-")), None)
         if clash is not None:
             msg = f"{clash!r}: iree-opencl sets the target itself; choose it with --opencl-profile"
-            raise CompilerError(msg)
+            raise CompilerError(msg, verdict=True)
         profile = _profile(split)
         return Resolved(
             build_id=f"{find_toolchain().build_id()}; retarget_opencl {_generator()}",
@@ -151,7 +151,7 @@ class OpenClCompiler:
             try:
                 translation = translate(module, profile)
             except TranslationError as error:
-                raise CompilerError(str(error), diagnostics) from error
+                raise CompilerError(str(error), diagnostics, verdict=True) from error
         artifact = OpenClArtifact(
             profile=profile,
             features=translation.features,

@@ -17,7 +17,7 @@ from typing import Any
 
 from retarget.extension import CompilerError
 from retarget_iree.capture import CapturedStderr
-from retarget_iree.noise import clean_diagnostics, first_error
+from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
 from retarget_iree.onnx_import import import_onnx
 from retarget_iree.toolchain import compiler_api
 
@@ -84,7 +84,7 @@ def compiled_module(source: bytes, source_name: str, flags: Sequence[str]) -> It
         diagnostics = clean_diagnostics(captured.text)
         if module is None or context is None:
             summary = first_error(diagnostics) or fault or f"{source_name}: the compiler failed and did not say why"
-            raise CompilerError(summary, diagnostics=diagnostics)
+            raise CompilerError(summary, diagnostics=diagnostics, verdict=is_verdict(diagnostics))
         with context:
             yield module, diagnostics
         del module

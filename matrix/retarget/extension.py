@@ -91,11 +91,18 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 
 class CompilerError(Exception):
-    """The compiler refused a module. `diagnostics` is all it printed; the first line of `str()` is the summary."""
+    """A compile failed. `diagnostics` is all that the compiler printed; the first line of `str()` is the summary.
 
-    def __init__(self, summary: str, diagnostics: str = "") -> None:
+    `verdict` declares that the compiler itself has judged the module and refuses it: with the same module, flags, files
+    and build it always will. Only a verdict is stored, and only a verdict can be an expected failure. Without it the
+    failure is trouble of tool or environment (a linker that is missing, a file that cannot be read), is reported, and
+    the next session tries again.
+    """
+
+    def __init__(self, summary: str, diagnostics: str = "", *, verdict: bool = False) -> None:
         super().__init__(summary)
         self.diagnostics = diagnostics
+        self.verdict = verdict
 
 
 class UnavailableError(Exception):
@@ -167,7 +174,8 @@ class Compiler(Protocol):
 
     def compile(self, request: CompileRequest) -> Compiled:
         """Compile one module. Runs in a compile worker with the config's environment. What is written to file
-        descriptors 1 and 2 is captured by the worker and added to the diagnostics. Raises `CompilerError`."""
+        descriptors 1 and 2 is captured by the worker and added to the diagnostics. Raises `CompilerError`, with
+        `verdict=True` where the compiler refuses the module; `UnavailableError` if a package or tool is missing."""
 
     def tags(self, config: CompilerConfig) -> Sequence[str]:
         """Words derived from the config for `-m` (the backend: `vulkan`, `llvm-cpu`, …). Pure; in pytest's process."""

@@ -156,10 +156,14 @@ Request = (
 
 
 class Refusal(StrEnum):
-    """Who refused a request, and so whom the message is for."""
+    """Who refused a request, and so whom the message is for.
+
+    COMPILER is the compiler's verdict on a module or on flags, TOOL its failure without one.
+    """
 
     UNAVAILABLE = "unavailable"
     COMPILER = "compiler"
+    TOOL = "tool"
     DRIVER = "driver"
     INPUT = "input"
     INTERNAL = "internal"

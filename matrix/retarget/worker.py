@@ -109,7 +109,7 @@ class _Server:
             kind, text, hint = Refusal.UNAVAILABLE, "", error.hint
             summary = str(error)
         except CompilerError as error:
-            kind, text, hint = Refusal.COMPILER, error.diagnostics, ""
+            kind, text, hint = Refusal.COMPILER if error.verdict else Refusal.TOOL, error.diagnostics, ""
             summary = first_line(str(error)) or first_line(error.diagnostics, "the compiler refused it without a word")
         except DriverError as error:
             kind, text, hint = Refusal.DRIVER, str(error), error.hint

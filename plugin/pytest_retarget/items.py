@@ -381,7 +381,8 @@ class RunItem(MatrixItem):
             settle(self.compile_rule, compiled, self.services.places)
         elif self.services.settings.artifacts is None and compiled.error is not None:
             self.compile_observed = None if compiled.error.failure.no_verdict else compiled.observation
-        self._excuse_by_compile(compiled.observation)
+        if compiled.error is None or not compiled.error.failure.no_verdict:
+            self._excuse_by_compile(compiled.observation)
         self._block_or_raise(compiled.error or RetargetError(f"{self.target.compile.name} was not compiled"))
 
     def _excuse_by_compile(self, observation: Observation | None) -> None:

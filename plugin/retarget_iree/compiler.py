@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from retarget.errors import did_you_mean
-from retarget.extension import Compiled, CompileRequest, CompilerError, Resolved
+from retarget.extension import Compiled, CompileRequest, CompilerError, Resolved, UnavailableError
 from retarget.model import CompilerConfig, CompileTarget
 
 from .capture import CapturedStderr
@@ -32,10 +32,10 @@ from .flags import (
     without_phase,
 )
 from .hostcpu import explicit_host
-from .noise import clean_diagnostics, first_error
+from .noise import clean_diagnostics, first_error, is_verdict
 from .onnx_import import import_onnx
 from .reproduce import compile_command
-from .toolchain import Toolchain, compiler_api, find_toolchain
+from .toolchain import COMPILER_HINT, Toolchain, compiler_api, find_toolchain
 
 __all__ = ["IreeCompiler"]
 
@@ -154,9 +154,10 @@ def _check_flags(toolchain: Toolchain, flags: Sequence[str]) -> None:
     if unknown:
         faults += _tool_faults(toolchain, unknown)
     folder = Path.cwd()
-    faults += [f"{flag}: there is no such file (relative paths start at {folder})" for flag in missing_files(flags)]
+    missing = [f"{flag}: there is no such file (relative paths start at {folder})" for flag in missing_files(flags)]
+    faults += missing
     if faults:
-        raise CompilerError("; ".join(faults), diagnostics="\n".join(faults))
+        raise CompilerError("; ".join(faults), diagnostics="\n".join(faults), verdict=not missing)
 
 
 def _phase_fault(toolchain: Toolchain, flag: str) -> str:
@@ -177,8 +178,8 @@ def _phase_fault(toolchain: Toolchain, flag: str) -> str:
 @functools.cache
 def _phases(toolchain: Toolchain) -> tuple[str, ...]:
     """Return the phases of the pipeline in their order, as the tool's help lists them."""
-    done = subprocess.run([str(toolchain.compile_tool), "--help"], capture_output=True, text=True, check=False)
-    found = _PHASES_IN_HELP.search(done.stdout)
+    done = _run_tool(toolchain, ["--help"], b"")
+    found = _PHASES_IN_HELP.search(done.stdout.decode("utf-8", "replace"))
     return tuple(line.split()[0].removeprefix("=") for line in found[1].splitlines()) if found is not None else ()
 
 
@@ -204,7 +205,13 @@ def _tool_words(toolchain: Toolchain, flags: Sequence[str]) -> str:
 
 
 def _run_tool(toolchain: Toolchain, arguments: Sequence[str], content: bytes) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([str(toolchain.compile_tool), *arguments], input=content, capture_output=True, check=False)
+    try:
+        return subprocess.run(
+            [str(toolchain.compile_tool), *arguments], input=content, capture_output=True, check=False
+        )
+    except OSError as error:
+        msg = f"{toolchain.compile_tool} cannot be run: {error.strerror or error}"
+        raise UnavailableError(msg, hint=COMPILER_HINT) from error
 
 
 def _precompile(flags: Sequence[str]) -> str:
@@ -222,7 +229,8 @@ def _precompile(flags: Sequence[str]) -> str:
         invocation.close()
     if not done:
         diagnostics = clean_diagnostics(captured.text)
-        raise CompilerError(first_error(diagnostics) or "the compiler cannot name its target", diagnostics=diagnostics)
+        summary = first_error(diagnostics) or "the compiler cannot name its target"
+        raise CompilerError(summary, diagnostics=diagnostics, verdict=is_verdict(diagnostics))
     return text
 
 
@@ -270,7 +278,7 @@ def _compile_with_library(content: bytes, request: CompileRequest) -> Compiled:
     diagnostics = clean_diagnostics(captured.text)
     if artifact is None:
         summary = first_error(diagnostics) or fault or f"{request.source_name}: the compiler failed and did not say why"
-        raise CompilerError(summary, diagnostics=diagnostics)
+        raise CompilerError(summary, diagnostics=diagnostics, verdict=is_verdict(diagnostics))
     return Compiled(artifact=artifact, diagnostics=diagnostics)
 
 
@@ -285,15 +293,16 @@ def _compile_with_tool(toolchain: Toolchain, content: bytes, request: CompileReq
     diagnostics = clean_diagnostics(said)
     if done.returncode != 0:
         summary = first_error(diagnostics) or f"iree-compile ended with exit status {done.returncode}"
-        raise CompilerError(summary, diagnostics=diagnostics)
+        is_told = bool(first_error(diagnostics))  # a loader's complaint is none of the compiler's
+        raise CompilerError(summary, diagnostics=diagnostics, verdict=is_told and is_verdict(diagnostics))
     return Compiled(artifact=done.stdout, diagnostics=diagnostics)
 
 
 def _die_of(number: int, last_words: str) -> None:
     """End this process by the signal that ended the tool.
 
-    A crash of the compiler must look like one to who started this worker: a `CompilerError` would be stored as the
-    module's own fault and never tried again.
+    A crash of the compiler must look like one to who started this worker: a verdict would be stored and never
+    tried again.
     """
     sys.stderr.write(last_words)
     sys.stderr.flush()

@@ -46,7 +46,7 @@ def explicit_host(flags: Sequence[str], precompile: Precompile) -> tuple[str, ..
             f"--{CPU_FLAG}={cpu} with --{FEATURES_FLAG}={features}: `host` stands for a CPU and all its features; "
             "expected both to be `host`, or one of them alone; name the CPU to choose its features"
         )
-        raise CompilerError(msg)
+        raise CompilerError(msg, verdict=True)
     triple = flag_value(flags, TRIPLE_FLAG)
     if triple and architecture(triple.partition("-")[0]) != architecture(platform.machine()):
         msg = (

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from retarget.text import cut_stacks, is_stack_frame
 
-__all__ = ["RUNTIME_FAULTS", "clean_diagnostics", "clean_status", "first_error", "plain"]
+__all__ = ["RUNTIME_FAULTS", "clean_diagnostics", "clean_status", "first_error", "is_verdict", "plain"]
 
 RUNTIME_FAULTS = (RuntimeError, ValueError, IndexError, KeyError, TypeError, MemoryError, NotImplementedError, OSError)
 """What the runtime's binding raises for a status, by the status' code."""
@@ -32,6 +32,12 @@ _GENERIC_CPU = "while creating CPU target"
 _SOURCE_POSITION = re.compile(r"(?:^|(?<=\s))(?:[\w./-]*/)?runtime/src/iree/[\w./-]+\.(?:c|cc|h|cpp):\d+: ")
 _PLACELESS_FRAME = re.compile(r"^\s*\[ *\d+\] .* -$")
 _VM_POSITION = re.compile(r"<vm>:\d+: ")
+_TROUBLE = re.compile(
+    r"No such file or directory|Permission denied|No space left on device|Cannot allocate memory"
+    r"|[Ff]ailed to (?:open|run|execute|find tool)\b|[Nn]o \w+ linker tool|linker tool found|was not found at "
+    r"|[Cc](?:annot|ould not) open\b"
+)
+"""What LLVM, lld and IREE print of files and tools that they cannot get at."""
 _BINDING_PREFIX = re.compile(
     r"^Error (?:invoking function|creating [\w ]+|querying devices|registering modules|parsing flags): "
 )
@@ -133,6 +139,11 @@ def first_error(diagnostics: str) -> str:
         if bare is not None and bare["severity"] not in {"warning", "remark", "note"}:
             return _shorten(line)
     return ""
+
+
+def is_verdict(diagnostics: str) -> bool:
+    """Tell whether a failed compile's output is about the module, and not about files, tools or the machine."""
+    return _TROUBLE.search(plain(diagnostics)) is None
 
 
 def clean_status(message: str) -> str:

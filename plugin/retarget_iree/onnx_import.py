@@ -7,22 +7,25 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from retarget.extension import CompilerError
+from retarget.extension import CompilerError, UnavailableError
 
 from .toolchain import compiler_api
 
 __all__ = ["import_onnx"]
 
+_TROUBLE = (OSError, MemoryError, ImportError)
+"""What says nothing of the model."""
+
 
 def import_onnx(content: bytes, name: str) -> bytes:
     """Return the MLIR of a model in the `torch` dialect's ONNX form; `iree-compile --iree-input-type=auto` takes it.
 
-    Raises `CompilerError` for what is no valid model, for a model whose tensors lie in other files (their content would
-    not be part of the compile key), and if the package onnx is missing.
+    Raises `CompilerError` for what is no valid model and for a model whose tensors lie in other files (their content
+    would not be part of the compile key), `UnavailableError` if the package onnx is missing.
     """
     if importlib.util.find_spec("onnx") is None:
-        msg = f"{name} is an ONNX model, and the package onnx is not installed; install it with `pip install onnx`"
-        raise CompilerError(msg)
+        msg = "the package onnx, which reads ONNX models, is not installed"
+        raise UnavailableError(msg, hint="install it with `pip install onnx`")
     compiler_api()
     import onnx
     from iree.compiler.tools.import_onnx import __main__ as importer
@@ -31,17 +34,17 @@ def import_onnx(content: bytes, name: str) -> bytes:
         model = onnx.load_from_string(content)
     except Exception as error:  # protobuf's own error type has no stubs
         msg = f"{name}: not an ONNX model: {_first_line(error)}"
-        raise CompilerError(msg) from error
+        raise CompilerError(msg, verdict=not isinstance(error, _TROUBLE)) from error
     if not model.graph.node and not model.graph.output:
         msg = f"{name}: not an ONNX model: it holds no graph"
-        raise CompilerError(msg)
+        raise CompilerError(msg, verdict=True)
     outside = _external_files(model)
     if outside:
         msg = (
             f"{name}: tensors lie in other files ({', '.join(outside)}), which the compile key does not cover; "
             "expected a model of one file: save it with onnx.save_model(model, path, save_as_external_data=False)"
         )
-        raise CompilerError(msg)
+        raise CompilerError(msg, verdict=True)
     with tempfile.TemporaryDirectory(prefix="retarget-onnx-") as folder:
         source, output = Path(folder) / "model.onnx", Path(folder) / "model.mlir"
         source.write_bytes(content)
@@ -50,7 +53,8 @@ def import_onnx(content: bytes, name: str) -> bytes:
         except Exception as error:  # the importer raises what it and onnx's checker come across, of many types
             text = str(error).replace(str(source), name)
             msg = f"{name}: the ONNX importer refused the model: {_first_line(error).replace(str(source), name)}"
-            raise CompilerError(msg, diagnostics=f"{type(error).__name__}: {text}") from error
+            diagnostics = f"{type(error).__name__}: {text}"
+            raise CompilerError(msg, diagnostics=diagnostics, verdict=not isinstance(error, _TROUBLE)) from error
         return output.read_bytes()
 
 

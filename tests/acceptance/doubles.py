@@ -1,8 +1,9 @@
 """A compiler and a driver that do on demand what real ones cannot: crash, hang, differ, not be there.
 
 A module is lines of `function: behaviour`; the line `compile: behaviour` is the compiler's own. Behaviours: `pass`,
-`fail`, `crash`, `hang`, `raise`, `leave`, and `fail-2`, which fails the first two times. What hangs writes its process
-id beside the module first, as `<file>.pid`; what fails at first keeps count there, as `<file>.count`.
+`fail`, `crash`, `hang`, `raise`, `leave`, `trouble` (a failed compile that is no verdict), and `fail-2`, which fails
+the first two times. What hangs writes its process id beside the module first, as `<file>.pid`; what fails at first
+keeps count there, as `<file>.count`.
 Loaded by `--retarget-extension doubles`, in pytest's process as well as in the workers.
 """
 
@@ -82,7 +83,11 @@ class DoubleCompiler:
         behaviour = settled(dict(lines).get("compile", "pass"), counted)
         if behaviour == "fail":
             summary = "error: cannot fold the widget"
-            raise CompilerError(summary, f"{request.source_name}:1:1: \x1b[31merror\x1b[0m: cannot fold the widget\n")
+            text = f"{request.source_name}:1:1: \x1b[31merror\x1b[0m: cannot fold the widget\n"
+            raise CompilerError(summary, text, verdict=True)
+        if behaviour == "trouble":
+            msg = "the folding tool is not there"
+            raise CompilerError(msg)
         behave(behaviour, request.source_path.with_name(request.source_path.name + ".pid"))
         text = f"{request.source_path}\n" + "\n".join(f"{name}: {what}" for name, what in lines if name != "compile")
         return Compiled(artifact=text.encode())

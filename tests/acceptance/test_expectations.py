@@ -69,6 +69,18 @@ def test_known_failures_are_xfailed_with_their_reason_and_the_run_succeeds(
     }
 
 
+def test_a_failure_that_is_no_verdict_of_the_compiler_is_excused_by_no_rule(project: Project) -> None:
+    project.doubles(lost="compile: trouble")
+    expecting(project, rule("lost", "compile"))
+    result = project.run(*DOUBLES)
+    assert result.parseoutcomes() == {"failed": 1, "blocked": 1}
+    assert block(result, "twice: lost_dc")[:3] == [
+        "compile: the folding tool is not there",
+        "",
+        "hint: the compiler gave no verdict on the module: this is not stored, and no expectation applies to it",
+    ]
+
+
 @ALONE_AND_XDIST
 def test_a_known_failure_that_passes_fails_and_goes_on_to_run(project: Project, arguments: tuple[str, ...]) -> None:
     project.doubles(mended="f: fail", fixed="f: pass")

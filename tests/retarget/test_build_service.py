@@ -216,6 +216,19 @@ def test_a_fault_of_the_extension_is_told_and_not_stored(make: Make, tmp_path: P
     assert make().result(target).reused is False
 
 
+def test_what_is_no_verdict_of_the_compiler_is_told_and_not_stored(make: Make, tmp_path: Path, log: Path) -> None:
+    target = compile_target(tmp_path, "a", "@trouble the linker is missing")
+    failure = make().result(target).failure
+
+    assert failure is not None
+    assert (failure.summary, failure.no_verdict) == ("the linker is missing", True)
+    assert failure.hint == (
+        "the compiler gave no verdict on the module: this is not stored, and no expectation applies to it"
+    )
+    assert make().result(target).reused is False
+    assert compiles(log) == ["a.txt", "a.txt"]
+
+
 def test_a_failure_is_forgotten_here_and_in_the_store_when_it_is_to_be_tried_again(
     make: Make, tmp_path: Path, log: Path
 ) -> None:
@@ -282,6 +295,7 @@ def test_a_module_that_cannot_be_read_fails_at_compile(make: Make, tmp_path: Pat
 
     assert failure is not None
     assert failure.summary == f"module {target.module.path} cannot be read: No such file or directory"
+    assert failure.no_verdict
 
 
 def test_a_warm_session_starts_no_compiler_where_the_fingerprint_holds(

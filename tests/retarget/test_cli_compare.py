@@ -26,7 +26,7 @@ class Compiler:
     def compile(self, request):
         config = request.resolved.flags[0]
         if config == "broken":
-            raise CompilerError("error: cannot do this", "error: cannot do this")
+            raise CompilerError("error: cannot do this", "error: cannot do this", verdict=True)
         return Compiled(artifact=f"{config} {request.source.decode()}".encode())
 
     def tags(self, config):

@@ -107,7 +107,7 @@ class DoubleCompiler:
                 raise UnavailableError(reason, "pip install double")
             if flag == "--wrong":
                 summary = "unknown flag --wrong"
-                raise CompilerError(summary, "double: unknown flag --wrong\n")
+                raise CompilerError(summary, "double: unknown flag --wrong\n", verdict=True)
             if flag.startswith("--do="):
                 act(*flag.removeprefix("--do=").split(":"))
         not_inputs = tuple(flag for flag in flags if flag.startswith("--dump-to="))
@@ -121,7 +121,9 @@ class DoubleCompiler:
                 text += f"print env {os.environ.get(line.split()[1], 'unset')}\n"
             elif line.startswith("@refuse"):
                 summary = line.removeprefix("@refuse ")
-                raise CompilerError(summary, f"\x1b[31merror:\x1b[0m {summary}\n")
+                raise CompilerError(summary, f"\x1b[31merror:\x1b[0m {summary}\n", verdict=True)
+            elif line.startswith("@trouble"):
+                raise CompilerError(line.removeprefix("@trouble "))
             elif line.startswith("@"):
                 act(*line[1:].split(" ", 1))
         kept = [line for line in text.splitlines() if not line.startswith("@")]

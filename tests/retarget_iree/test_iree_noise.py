@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from retarget_iree.noise import clean_diagnostics, clean_status, first_error
+from retarget_iree.noise import clean_diagnostics, clean_status, first_error, is_verdict
 
 LECTURE = """a.mlir:1:57: warning: while creating CPU target:\x20
 Defaulting to targeting a generic CPU for the target architecture will result in poor performance.
@@ -106,3 +106,18 @@ def test_the_first_error_is_found(text: str, error: str) -> None:
 )
 def test_status_messages_lose_source_paths_and_placeless_frames(message: str, cleaned: str) -> None:
     assert clean_status(message) == cleaned
+
+
+@pytest.mark.parametrize(
+    ("diagnostics", "verdict"),
+    [
+        ("m.mlir:1:1: error: failed to legalize operation 'foo.bar'", True),
+        ("error: the linker script is odd", True),
+        ("m.mlir:1:1: error: could not open file x.so: No such file or directory", False),
+        ("\x1b[31merror\x1b[0m: Failed to run system command 'ld' with error code: 127", False),
+        ("error: No Unix linker tool found in environment.", False),
+        ("LLVM ERROR: IO failure on output stream: No space left on device", False),
+    ],
+)
+def test_trouble_with_files_and_tools_is_no_verdict_on_the_module(diagnostics: str, verdict: bool) -> None:
+    assert is_verdict(diagnostics) is verdict

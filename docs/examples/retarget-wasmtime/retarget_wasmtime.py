@@ -54,7 +54,7 @@ class WatCompiler:
 
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
         if flags:
-            raise CompilerError(f"the compiler 'wat' takes no flags, found {flags[0]!r}")
+            raise CompilerError(f"the compiler 'wat' takes no flags, found {flags[0]!r}", verdict=True)
         return Resolved(build_id=f"wasmtime {version()}", flags=())
 
     def compile(self, request: CompileRequest) -> Compiled:
@@ -64,7 +64,7 @@ class WatCompiler:
             return Compiled(artifact=bytes(wasmtime.wat2wasm(request.source)))
         except wasmtime.WasmtimeError as error:
             text = str(error).replace("<anon>", request.source_name)
-            raise CompilerError(f"error: {text.splitlines()[0]}", diagnostics=text) from error
+            raise CompilerError(f"error: {text.splitlines()[0]}", diagnostics=text, verdict=True) from error
 
     def tags(self, config: CompilerConfig) -> Sequence[str]:
         return ("wasm",)

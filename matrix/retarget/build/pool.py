@@ -21,6 +21,8 @@ _RECYCLE_COMPILES = 500
 _RECYCLE_RESIDENT = 1536 * 1024**2
 """A worker is replaced after so many compiles, or above so many resident bytes: LLVM gives little back."""
 
+_NO_VERDICT = "the compiler gave no verdict on the module: this is not stored, and no expectation applies to it"
+
 Environment = tuple[tuple[str, str], ...]
 
 
@@ -136,7 +138,10 @@ def compile_failure(answer: object) -> Failure:
         case Refused(refusal=Refusal.INTERNAL):
             summary = f"the compiler's extension failed: {answer.summary}"
             return Failure(stage=Stage.COMPILE, summary=summary, text=answer.text, hint=answer.hint, no_verdict=True)
-        case Refused():
+        case Refused(refusal=Refusal.COMPILER):
             return Failure(stage=Stage.COMPILE, summary=answer.summary, text=answer.text, hint=answer.hint)
+        case Refused():
+            hint = answer.hint or _NO_VERDICT
+            return Failure(stage=Stage.COMPILE, summary=answer.summary, text=answer.text, hint=hint, no_verdict=True)
     msg = f"a compile worker gave an answer of an unexpected type: {type(answer).__name__}"
     raise RetargetError(msg)

@@ -349,7 +349,7 @@ def _read_source(target: CompileTarget) -> bytes:
         return target.module.path.read_bytes()
     except OSError as error:
         summary = f"module {target.module.path} cannot be read: {error.strerror or error}"
-        raise NotBuiltError(Failure(stage=Stage.COMPILE, summary=summary)) from error
+        raise NotBuiltError(Failure(stage=Stage.COMPILE, summary=summary, no_verdict=True)) from error
 
 
 def _key(target: CompileTarget, source: bytes, resolved: Resolved, inputs: Inputs) -> str:
