@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from retarget.errors import RetargetError
-from retarget.extension import Compiled, CompileRequest, CompilerError, Resolved, UnavailableError
+from retarget.extension import Compiled, CompileRequest, CompilerError, Resolved, SuggestedTarget, UnavailableError
 from retarget.model import CompilerConfig, CompileTarget
+from retarget.outcomes import DeviceInfo
 from retarget_iree.flags import not_inputs
 from retarget_iree.toolchain import find_toolchain
 
@@ -183,3 +184,10 @@ class OpenClCompiler:
     def reproduce(self, target: CompileTarget, flags: tuple[str, ...], output: Path) -> Sequence[str]:
         """The command that compiles a target by hand: `python -m retarget_opencl compile`."""
         return (sys.executable, "-m", "retarget_opencl", "compile", str(target.module.path), *flags, "-o", str(output))
+
+    def suggest_targets(self, devices: Mapping[str, Sequence[DeviceInfo]]) -> Sequence[SuggestedTarget]:
+        """Return a target config where the driver `opencl` found a device."""
+        if "opencl" not in devices:
+            return ()
+        comment = "OpenCL. Compiled for the first OpenCL device of this machine; --opencl-profile= names another."
+        return (SuggestedTarget(name="opencl", comment=comment, compiler_config="opencl", drivers=("opencl",)),)

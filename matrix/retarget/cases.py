@@ -115,7 +115,7 @@ class CaseLoader(Protocol):
     """Turns a module and the functions of its artifact into cases. `kind` is what `module_test_suite.kind` says.
 
     It may offer more: see `FindsModules`, `ChecksSuites`, `ChecksData`, `MakesModules`, `HasParameters`,
-    `RunsCasesOutside`, `ComparesConfigs`, `ChecksArtifacts`.
+    `RunsCasesOutside`, `ComparesConfigs`, `ChecksArtifacts`, `SuggestsSuites`.
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""The command `retarget`: list, check, explain, devices, show, schema, cache.
+"""The command `retarget`: init, list, check, explain, compare, devices, show, schema, import-xfails, cache.
 
 Exit status: 0 for success, 1 for faults of declarations, extensions or the machine, 2 for wrong usage. Each subcommand
 is a module that offers `add_arguments` and `run` and is imported only when it is asked for.
@@ -37,6 +37,7 @@ class _Command:
 
 
 _COMMANDS = {
+    "init": _Command(module="cli_init", help="write the first declarations for the modules in a folder"),
     "list": _Command(module="cli_list", help="list targets, configs, suites or tags, as text or JSON"),
     "check": _Command(module="cli_check", help="check all declarations and what they name"),
     "explain": _Command(module="cli_explain", help="show where everything about one target comes from"),

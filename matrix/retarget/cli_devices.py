@@ -19,14 +19,14 @@ from .outcomes import DeviceInfo
 from .process import available_cores
 from .run.service import RunService
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["Finding", "add_arguments", "find_devices", "run"]
 
 _WIDTH = 100
 """Columns at which capabilities are wrapped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Finding:
+class Finding:
     """A driver's devices, or the reason why there are none: it is absent (`unavailable`) or at fault (`error`)."""
 
     driver: str
@@ -51,17 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     extensions: Sequence[str] = getattr(arguments, "retarget_extension", None) or ()
     registry = load_extensions(extensions)
     names = [registry.driver(name).name for name in arguments.driver] or sorted(registry.drivers)
-    with (
-        tempfile.TemporaryDirectory(prefix="retarget-") as folder,
-        RunService(
-            extensions=extensions,
-            default_timeout=arguments.timeout,
-            open_timeout=arguments.timeout,
-            lease_folder=Path(folder),
-        ) as service,
-        ThreadPoolExecutor(max_workers=available_cores()) as executor,
-    ):
-        findings = list(executor.map(lambda name: _ask(service, name), names))
+    findings = find_devices(names, extensions=extensions, timeout=arguments.timeout)
     if arguments.format == "json":
         sys.stdout.write(json.dumps([asdict(finding) for finding in findings], indent=2) + "\n")
     else:
@@ -70,16 +60,28 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if any(finding.error for finding in findings) else 0
 
 
-def _ask(service: RunService, driver: str) -> _Finding:
+def find_devices(names: Sequence[str], *, extensions: Sequence[str], timeout: float) -> Sequence[Finding]:
+    """Ask each driver for its devices, each in a process of its own that may take `timeout` seconds."""
+    with (
+        tempfile.TemporaryDirectory(prefix="retarget-") as folder,
+        RunService(
+            extensions=extensions, default_timeout=timeout, open_timeout=timeout, lease_folder=Path(folder)
+        ) as service,
+        ThreadPoolExecutor(max_workers=available_cores()) as executor,
+    ):
+        return list(executor.map(lambda name: _ask(service, name), names))
+
+
+def _ask(service: RunService, driver: str) -> Finding:
     try:
-        return _Finding(driver=driver, devices=service.probe(driver))
+        return Finding(driver=driver, devices=service.probe(driver))
     except UnavailableError as error:
-        return _Finding(driver=driver, unavailable=str(error), hint=error.hint)
+        return Finding(driver=driver, unavailable=str(error), hint=error.hint)
     except RetargetError as error:
-        return _Finding(driver=driver, error=str(error))
+        return Finding(driver=driver, error=str(error))
 
 
-def _lines(finding: _Finding) -> list[str]:
+def _lines(finding: Finding) -> list[str]:
     if finding.error:
         return [f"{finding.driver}: error: {finding.error}"]
     if not finding.devices:

@@ -81,6 +81,13 @@ class DeclarationLoader:
         """Return all faults of a `matrix.toml` or `expectations.toml`, of the one beside it and of those above."""
         return self._see(Path(os.path.abspath(path)).parent).faults  # noqa: PTH100  links stay as they are
 
+    def scope_of(self, folder: Path) -> Scope:
+        """Return the configs that a file in `folder` sees. Raises `FaultsError` for faults of the files they are in."""
+        seen = self._see(Path(os.path.abspath(folder)))  # noqa: PTH100  links stay as they are
+        if seen.faults:
+            raise FaultsError(seen.faults)
+        return seen.scope
+
     def load_suite_file(self, path: Path) -> tuple[Suite, ...]:
         """Return the suites of one file in declared order.
 

@@ -35,6 +35,14 @@ from .cases import (
 )
 from .model import CompilerConfig, CompileTarget, RuntimeConfig
 from .outcomes import DeviceInfo, Stage
+from .suggestions import (
+    ModulesRequest,
+    SuggestedSuite,
+    SuggestedTarget,
+    Suggestions,
+    SuggestsSuites,
+    SuggestsTargets,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,11 +78,17 @@ __all__ = [
     "HookSpecs",
     "LoadsParameters",
     "MakesModules",
+    "ModulesRequest",
     "Program",
     "Resolved",
     "RunPlan",
     "RunsCasesOutside",
     "ShowsArtifacts",
+    "SuggestedSuite",
+    "SuggestedTarget",
+    "Suggestions",
+    "SuggestsSuites",
+    "SuggestsTargets",
     "Tolerance",
     "UnavailableError",
     "hookimpl",

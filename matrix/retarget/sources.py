@@ -24,7 +24,7 @@ from .model import Module
 if TYPE_CHECKING:
     from .extension import FindsModules
 
-__all__ = ["find_modules", "select_modules"]
+__all__ = ["find_modules", "name_problem", "select_modules"]
 
 _MAGIC = re.compile(r"[*?\[]")
 _DECLARATIONS = {"expectations.toml", "matrix.toml", "suite.toml"}
@@ -90,6 +90,15 @@ def find_modules(
     if problems or not by_name:
         return (), tuple(problems)
     return _found(finder, folder, [folder / relative for relative in by_name.values()])
+
+
+def name_problem(relative: str) -> str | None:
+    """Return why a file cannot be a module because of its path below the suite's folder, or None."""
+    bad = _NOT_IN_MODULE_NAMES.search(relative)
+    if bad is None:
+        return None
+    expected = "expected a file name without blanks and : * ? [ ] \\, because it becomes the name of targets"
+    return f"found {bad.group()!r} in {relative!r}, {expected}"
 
 
 def select_modules(
@@ -220,11 +229,7 @@ class _Folder:
             return f"found {relative!r}, a link to nothing; expected a file"
         if not os.path.isfile(path):  # noqa: PTH113  as above
             return f"found {relative!r}, which is no regular file; expected one"
-        bad = _NOT_IN_MODULE_NAMES.search(relative)
-        if bad:
-            expected = "expected a file name without blanks and : * ? [ ] \\, because it becomes the name of targets"
-            return f"found {bad.group()!r} in {relative!r}, {expected}"
-        return None
+        return name_problem(relative)
 
     def is_folder(self, relative: str) -> bool:
         return os.path.isdir(f"{self.path}/{relative}")  # noqa: PTH112  called for each source

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retarget.errors import Fault, FaultsError, did_you_mean
-from retarget.extension import Case, CaseRequest, RunPlan
+from retarget.extension import Case, CaseRequest, ModulesRequest, RunPlan, Suggestions
 from retarget.model import Module, RuntimeConfig, Suite
 
 from .paths import SUFFIX, cases_file_of, module_stem
@@ -28,6 +28,7 @@ class CasesLoader:
     """Cases in TOML: those of `foo.mlir` stand in `foo.cases.toml` beside it."""
 
     kind = "cases"
+    precedence = 10
 
     def find_modules(self, folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
         """Return one module per source, with its cases file as data.
@@ -54,6 +55,12 @@ class CasesLoader:
         if faults:
             raise FaultsError(list(dict.fromkeys(faults)))
         return modules
+
+    def suggest_suites(self, request: ModulesRequest) -> Suggestions:
+        """Return a suite of the modules that have cases, and one of those for which starter cases can be written."""
+        from .suggest import cases_suites
+
+        return cases_suites(request)
 
     def suite_faults(self, suite: Suite, running: Mapping[str, Sequence[str]]) -> Sequence[Fault]:
         """Return what is wrong with the configs that cases are to agree with."""

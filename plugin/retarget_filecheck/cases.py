@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from retarget.errors import Fault, RetargetError, display_path
-from retarget.extension import ArtifactRequest, Case, CaseRequest, CheckedCase, UnavailableError
+from retarget.extension import (
+    ArtifactRequest,
+    Case,
+    CaseRequest,
+    CheckedCase,
+    ModulesRequest,
+    Suggestions,
+    UnavailableError,
+)
 from retarget.model import Module, Suite
 
 from .directives import directive_faults, other_prefixes, prefixes
@@ -25,10 +33,17 @@ class FileCheckLoader:
     """
 
     kind = "filecheck"
+    precedence = 20
 
     def load(self, request: CaseRequest) -> Sequence[Case]:  # noqa: ARG002  the protocol's
         """Return no cases: what is checked is the compiler's output."""
         return ()
+
+    def suggest_suites(self, request: ModulesRequest) -> Suggestions:
+        """Return a suite per phase that modules with directives are compiled to."""
+        from .suggest import filecheck_suites
+
+        return filecheck_suites(request)
 
     def data_faults(self, module: Module, suite: Suite) -> Sequence[Fault]:
         """Return the directives of a module that are misspelled, and that it is no text."""

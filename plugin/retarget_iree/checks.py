@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from retarget.extension import Case, CaseRequest
+from retarget.extension import Case, CaseRequest, ModulesRequest, Suggestions
 
 __all__ = ["CheckCaseLoader"]
 
@@ -17,6 +17,7 @@ class CheckCaseLoader:
     """
 
     kind = "check"
+    precedence = 30
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
         """Return one case per function without arguments; empty where there is none."""
@@ -25,3 +26,9 @@ class CheckCaseLoader:
             for function in request.functions
             if function.arguments == 0
         ]
+
+    def suggest_suites(self, request: ModulesRequest) -> Suggestions:
+        """Return one suite of the modules that make checks."""
+        from .suggest import check_suites
+
+        return check_suites(request)

@@ -9,14 +9,15 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from retarget.errors import did_you_mean
-from retarget.extension import Compiled, CompileRequest, CompilerError, Resolved, UnavailableError
+from retarget.extension import Compiled, CompileRequest, CompilerError, Resolved, SuggestedTarget, UnavailableError
 from retarget.model import CompilerConfig, CompileTarget
+from retarget.outcomes import DeviceInfo
 
 from .capture import CapturedStderr
 from .flags import (
@@ -90,6 +91,12 @@ class IreeCompiler:
     def reproduce(self, target: CompileTarget, flags: tuple[str, ...], output: Path) -> Sequence[str]:
         """Return the `iree-compile` command for a target."""
         return compile_command(target, flags, output)
+
+    def suggest_targets(self, devices: Mapping[str, Sequence[DeviceInfo]]) -> Sequence[SuggestedTarget]:
+        """Return a target config for each sort of device that was found."""
+        from .suggest import iree_targets
+
+        return iree_targets(devices)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

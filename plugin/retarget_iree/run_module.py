@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from retarget.errors import Fault
-from retarget.extension import Case, CaseRequest, RunPlan
+from retarget.extension import Case, CaseRequest, ModulesRequest, RunPlan, Suggestions
 from retarget.model import Module, RuntimeConfig, Suite
 
 __all__ = ["RunModuleCaseLoader"]
@@ -25,6 +25,7 @@ class RunModuleCaseLoader:
     """
 
     kind = "run-module"
+    precedence = 40
 
     def find_modules(self, folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
         """Return the modules of the flagfiles, each with its flagfiles as data.
@@ -61,3 +62,9 @@ class RunModuleCaseLoader:
         from . import flagcases
 
         return flagcases.plan_of(config, artifact, module, folder, case)
+
+    def suggest_suites(self, request: ModulesRequest) -> Suggestions:
+        """Return one suite of the flagfiles whose module is there."""
+        from .suggest import flagfile_suites
+
+        return flagfile_suites(request)

@@ -1,0 +1,171 @@
+"""The functions of a module as its source declares them, for `retarget init`. Nothing is compiled.
+
+MLIR is read as text, as far as function headers go: `func.func` and `util.func` in their usual form. An ONNX model has
+one function, its graph, whose arguments are the inputs that are no initializers.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from retarget.errors import RetargetError
+
+from .types import ELEMENT_TYPES, Declared, parse_type
+
+__all__ = ["Function", "mlir_functions", "onnx_functions"]
+
+_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*')
+_HEADER = re.compile(
+    r"\b(?:func|util)\.func\s+(?P<visibility>public\s+|private\s+)?(?:@(?P<name>[\w$.-]+)|@\"(?P<quoted>[^\"]+)\")\s*\("
+)
+_TORCH = re.compile(r"!torch\.vtensor<\[(?P<shape>[\d,? ]*)\],\s*(?P<element>[\w<>]+)>")
+_OPENING, _CLOSING = "([{<", ")]}>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Function:
+    """A public function that returns something. `is_untyped` tells that its artifact says nothing of types."""
+
+    name: str
+    arguments: tuple[Declared, ...]
+    is_untyped: bool = False
+
+
+def mlir_functions(path: Path) -> tuple[Function, ...]:
+    """Return the public functions of an MLIR file that return something. Raises `RetargetError` for no such text."""
+    try:
+        text = path.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        msg = "is no text in UTF-8, so it cannot be MLIR"
+        raise RetargetError(msg) from error
+    text = _COMMENT.sub(lambda match: match[1] or "", text)
+    found = []
+    for match in _HEADER.finditer(text):
+        if (match["visibility"] or "").strip() == "private":
+            continue
+        end = _closing(text, match.end() - 1)
+        if not re.match(r"\s*->", text[end + 1 :]):
+            continue
+        types = [_argument_type(part) for part in _parts(text[match.end() : end])]
+        is_untyped = any(word.startswith("!torch.") for word in types)
+        arguments = tuple(map(_declared, types))
+        found.append(Function(name=match["name"] or match["quoted"], arguments=arguments, is_untyped=is_untyped))
+    return tuple(found)
+
+
+def _closing(text: str, at: int) -> int:
+    """Return where the bracket at `at` is closed. Raises `RetargetError` where it is not."""
+    depth = 0
+    for position, character, is_arrow in _characters(text, at):
+        if character in _OPENING:
+            depth += 1
+        elif character in _CLOSING and not is_arrow:
+            depth -= 1
+            if depth == 0:
+                return position
+    msg = "ends inside the arguments of a function"
+    raise RetargetError(msg)
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yield what commas separate outside of brackets."""
+    depth = start = 0
+    for position, character, is_arrow in _characters(text, 0):
+        if character in _OPENING:
+            depth += 1
+        elif character in _CLOSING and not is_arrow:
+            depth -= 1
+        elif character == "," and depth == 0:
+            yield text[start:position]
+            start = position + 1
+    if text[start:].strip():
+        yield text[start:]
+
+
+def _characters(text: str, start: int) -> Iterator[tuple[int, str, bool]]:
+    """Yield positions and characters outside of strings; the `>` of `->` is told apart."""
+    quoted = False
+    for position in range(start, len(text)):
+        character = text[position]
+        if character == '"' and text[position - 1 : position] != "\\":
+            quoted = not quoted
+        elif not quoted:
+            yield position, character, character == ">" and text[position - 1 : position] == "-"
+
+
+def _argument_type(text: str) -> str:
+    """Return the type in `%name: type {attributes} loc(...)`."""
+    written = text.partition(":")[2] if text.lstrip().startswith("%") else text
+    depth = 0
+    for position, character, is_arrow in _characters(written, 0):
+        if depth == 0 and (character == "{" or written.startswith(" loc(", position)):
+            return written[:position].strip()
+        if character in _OPENING:
+            depth += 1
+        elif character in _CLOSING and not is_arrow:
+            depth -= 1
+    return written.strip()
+
+
+def _declared(text: str) -> Declared:
+    match = _TORCH.fullmatch(text)
+    if match is None:
+        return parse_type(text)
+    sizes = [size.strip() for size in match["shape"].split(",") if size.strip()]
+    return parse_type(f"tensor<{''.join(f'{size}x' for size in sizes)}{match['element']}>")
+
+
+def onnx_functions(path: Path) -> tuple[Function, ...]:
+    """Return the function of an ONNX model. Raises `RetargetError` for one that IREE cannot import or run."""
+    if importlib.util.find_spec("onnx") is None:
+        msg = "is an ONNX model, and the package onnx is not installed: `pip install onnx`, and again"
+        raise RetargetError(msg)
+    import onnx
+
+    try:
+        model = onnx.load(str(path), load_external_data=False)
+    except Exception as error:  # protobuf's own error type has no stubs
+        msg = "is not an ONNX model that the package onnx can read"
+        raise RetargetError(msg) from error
+    if not model.graph.output:
+        msg = "is not an ONNX model: it has no graph with outputs"
+        raise RetargetError(msg)
+    if any(tensor.external_data for tensor in model.graph.initializer):
+        msg = "has its tensors in other files; save it with onnx.save_model(model, path, save_as_external_data=False)"
+        raise RetargetError(msg)
+    initializers = {tensor.name for tensor in model.graph.initializer}
+    arguments = tuple(_onnx_argument(value) for value in model.graph.input if value.name not in initializers)
+    return (Function(name=model.graph.name, arguments=arguments, is_untyped=True),)
+
+
+_ONNX_NAMES = {
+    "float": "f32",
+    "double": "f64",
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "bool": "i1",
+    "complex64": "complex<f32>",
+    "complex128": "complex<f64>",
+    **{f"int{bits}": f"si{bits}" for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}": f"ui{bits}" for bits in (8, 16, 32, 64)},
+}
+"""TensorProto's names of element types, in lower case, as MLIR has them."""
+
+
+def _onnx_argument(value: Any) -> Declared:
+    import onnx
+
+    kind = value.type.WhichOneof("value")
+    if kind != "tensor_type":
+        return Declared(text=(kind or "nothing").removesuffix("_type"), dtype=None, shape=None)
+    tensor = value.type.tensor_type
+    name = onnx.TensorProto.DataType.Name(tensor.elem_type).lower()
+    element = _ONNX_NAMES.get(name, name)
+    shape = tuple(size.dim_value if size.HasField("dim_value") else None for size in tensor.shape.dim)
+    is_ranked = tensor.HasField("shape")
+    return Declared(text=f"tensor({name})", dtype=ELEMENT_TYPES.get(element), shape=shape if is_ranked else None)

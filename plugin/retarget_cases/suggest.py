@@ -1,0 +1,131 @@
+"""What `retarget init` writes for modules whose functions take arguments: starter cases with generated inputs.
+
+What such a module should return is not known, so the results of the compiler configs are compared with each other.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from retarget.errors import RetargetError
+from retarget.extension import ModulesRequest, SuggestedSuite, Suggestions
+
+from .paths import SUFFIX, cases_file_of
+from .signatures import Function, mlir_functions, onnx_functions
+from .types import ELEMENT_TYPES, Declared
+
+__all__ = ["cases_suites"]
+
+_LARGEST = 64 << 20
+_NAMES = {dtype: element for element, dtype in reversed(tuple(ELEMENT_TYPES.items())) if element != "index"}
+"""The shortest name of each element type: `f32` for `float32`."""
+
+_SIZE = 4
+"""The size that is chosen for dynamic dimensions. It is the same for all, so that the operands of a matmul fit."""
+
+
+def cases_suites(request: ModulesRequest) -> Suggestions:
+    """Return a suite of modules that have cases, a suite of modules that get some, and the modules that cannot."""
+    present: list[Path] = []
+    starters: list[tuple[Path, str]] = []
+    left_out: list[tuple[Path, str]] = []
+    taken: set[Path] = set()
+    for path in request.files:
+        if path.suffix not in {".mlir", ".onnx"}:
+            continue
+        cases = cases_file_of(path)
+        if cases in taken:
+            left_out.append((path, f"would share {cases.name} with another module; give it another name"))
+        elif cases.is_file():
+            present.append(path)
+            taken.add(cases)
+        else:
+            try:
+                starters.append((path, _starter(path, request.reference)))
+                taken.add(cases)
+            except RetargetError as error:
+                left_out.append((path, str(error)))
+    suites: list[SuggestedSuite] = []
+    if present:
+        suites.append(
+            SuggestedSuite(
+                files=tuple(present),
+                comment=(f"The cases of each module, inputs and expected results, are in NAME{SUFFIX} beside it.",),
+                used=tuple(cases_file_of(path) for path in present),
+            )
+        )
+    if starters:
+        label = "starter" if present else ""
+        comment = (
+            f"Functions with arguments. The starter cases in NAME{SUFFIX} compare the compiler configs with",
+            f"{request.reference} on generated inputs; give them expected values where you know them.",
+        )
+        suites.append(
+            SuggestedSuite(
+                files=tuple(path for path, _ in starters),
+                comment=comment,
+                label=label,
+                writes=tuple((cases_file_of(path), text) for path, text in starters),
+                compares=True,
+            )
+        )
+    return Suggestions(suites=tuple(suites), left_out=tuple(left_out))
+
+
+def _starter(path: Path, reference: str) -> str:
+    """Return the text of a cases file. Raises `RetargetError` with the reason why there can be none."""
+    if path.stat().st_size > _LARGEST and path.suffix == ".mlir":
+        msg = f"has more than {_LARGEST >> 20} MiB, too much to look for functions; write its {SUFFIX} file by hand"
+        raise RetargetError(msg)
+    functions = mlir_functions(path) if path.suffix == ".mlir" else onnx_functions(path)
+    if not functions:
+        msg = "has no public function that returns something"
+        raise RetargetError(msg)
+    if not reference:
+        msg = (
+            f"needs expected results in {cases_file_of(path).name}: there is no second compiler config to compare with"
+        )
+        raise RetargetError(msg)
+    tables = [_case(function, reference, named=len(functions) > 1 and path.suffix == ".mlir") for function in functions]
+    head = (
+        "# Starter cases, written by `retarget init`: random inputs, the same in every run. The expected results are\n"
+        f"# those of the compiler config {reference}, so an error that all configs share is not found. Where you know\n"
+        '# the results, replace agree_with by expected = [...] or by reference = "file.py:function" (NumPy).\n'
+    )
+    return "\n".join([head, *tables])
+
+
+def _case(function: Function, reference: str, *, named: bool) -> str:
+    for position, argument in enumerate(function.arguments):
+        if argument.dtype is None or argument.shape is None:
+            msg = f"takes an argument of type {argument.text} ({function.name}, argument {position}), "
+            raise RetargetError(msg + "for which no values can be generated")
+    lines = ["[[case]]"]
+    if named:
+        lines.append(f'function = "{function.name}"')
+    if not function.arguments:
+        lines.append("inputs = []")
+    elif len(function.arguments) == 1:
+        lines.append(f"inputs = [{_value(function.arguments[0], function)}]")
+    else:
+        lines.append("inputs = [")
+        lines += [f"    {_value(argument, function)}," for argument in function.arguments]
+        lines.append("]")
+    lines.append(f'agree_with = "{reference}"')
+    return "\n".join(lines) + "\n"
+
+
+def _value(argument: Declared, function: Function) -> str:
+    dtype, shape = argument.dtype or "", argument.shape or ()
+    if dtype == "bool":
+        keys = ['random = "integers"', "low = 0", "high = 2"]
+    elif "int" in dtype:  # no zero, which may be divided by; nothing large, which may be an index
+        keys = ['random = "integers"', "low = 1", "high = 5"]
+    else:
+        keys = ['random = "uniform"', "low = -1", "high = 1"]
+    if function.is_untyped or None in shape:
+        sizes = ", ".join(str(_SIZE if size is None else size) for size in shape)
+        keys.append(f"shape = [{sizes}]")
+    if function.is_untyped:
+        keys.append(f'dtype = "{_NAMES[dtype]}"')
+    return f"{{ {', '.join(keys)} }}"
