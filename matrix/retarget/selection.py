@@ -46,11 +46,15 @@ class ExpressionError(RetargetError):
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One word of an expression, with its arguments: its text, its 1-based column, and what it is true of."""
+    """One word of an expression, with its arguments: its text, its 1-based column, and what it is true of.
+
+    `negated` tells that it stands behind an odd number of `not`: it leaves targets out.
+    """
 
     text: str
     column: int
     selector: Selector
+    negated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +124,7 @@ class _Parser:
         self._text = text
         self._tokens = _tokens(text)
         self._token = next(self._tokens)
+        self._negated = False
         self.terms: list[Term] = []
 
     def expression(self) -> Selector:
@@ -143,7 +148,9 @@ class _Parser:
 
     def _negation(self) -> Selector:
         if self._accept("not"):
+            self._negated = not self._negated
             inner = self._negation()
+            self._negated = not self._negated
             return lambda target: not inner(target)
         if self._accept("("):
             inner = self._disjunction()
@@ -156,7 +163,8 @@ class _Parser:
             arguments = self._arguments()
             end = self._take(")", expected="',' or ')'").column + 1
             selector = _MarkSelector(word, arguments)
-        self.terms.append(Term(self._text[first.column - 1 : end - 1], first.column, selector))
+        text = self._text[first.column - 1 : end - 1]
+        self.terms.append(Term(text, first.column, selector, self._negated))
         return selector
 
     def _arguments(self) -> tuple[tuple[str, Value], ...]:

@@ -1,16 +1,13 @@
-"""What a selection says that cannot be meant: words that no target has, requirements that no target meets."""
+"""What `-m` says that cannot be meant: words that no target has."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-import pytest
 from _pytest.mark.expression import Expression
 from retarget.errors import did_you_mean
 
-from .options import Requirement
-
-__all__ = ["idle_requirements", "unknown_words"]
+__all__ = ["unknown_words"]
 
 
 def unknown_words(text: str, known: Iterable[str]) -> list[str]:
@@ -20,15 +17,6 @@ def unknown_words(text: str, known: Iterable[str]) -> list[str]:
         f"-m {text!r}: no target has the tag {word!r}{did_you_mean(word, sorted(names))}"
         for word in _words(text)
         if word not in names
-    ]
-
-
-def idle_requirements(requirements: Sequence[Requirement], items: Sequence[pytest.Item]) -> list[str]:
-    """Say of each requirement that it matches none of the targets collected, so that nothing is required by it."""
-    return [
-        f"--retarget-require {requirement.text!r} matches none of the {len(items)} targets here, so nothing is required"
-        for requirement in requirements
-        if not any(requirement.matches(item) for item in items)
     ]
 
 

@@ -14,7 +14,6 @@ from typing import Any, NoReturn, Protocol
 
 import pytest
 from _pytest._code.code import ExceptionInfo, TerminalRepr, TracebackStyle
-from _pytest.outcomes import Skipped
 from retarget.availability import host_mismatch
 from retarget.errors import RetargetError
 from retarget.expectations_verdict import Ruling, excuse, is_expired, judge, observed_text, today
@@ -26,10 +25,11 @@ from retarget.signatures import CRASH, TIMEOUT, observe_all
 from .expected import AsExpected, Attempts, attempts, settle
 from .failures import StageFailedError, check_failed, compile_failed, error_repr, first_line, run_failed
 from .session import SERVICES, Recording, Services
+from .skips import Blocked, Excused, Unavailable
 from .standing import Standing
 from .summary import Record
 
-__all__ = ["Blocked", "CompileItem", "MatrixItem", "RunItem"]
+__all__ = ["CompileItem", "MatrixItem", "RunItem"]
 
 
 class Home(Protocol):
@@ -48,11 +48,6 @@ class Home(Protocol):
 
     def run_targets(self, module: str) -> Sequence[RunTarget]:
         """All run targets of a module of the suite, selected or not, in declared order."""
-
-
-class Blocked(Skipped):
-    """A run target says nothing because another failed, which is reported there: its compile target, or one that was to
-    give the results that its cases agree with."""
 
 
 class MatrixItem(Standing):
@@ -77,7 +72,7 @@ class MatrixItem(Standing):
         """Names and marks. The marks are entered when somebody asks: a hundred thousand items stay light."""
         if not self._has_keywords:
             self._has_keywords = True
-            self._keywords.update({mark.name: mark for mark in self.own_markers})
+            self._keywords.update({str(mark.name): mark for mark in self.own_markers})  # of `str` itself, for xdist
         return self._keywords
 
     @keywords.setter
@@ -135,14 +130,6 @@ class MatrixItem(Standing):
             observed=self.observed,
         )
 
-    def unavailable(self, reason: str, hint: str = "") -> NoReturn:
-        """Skip, or fail where `--retarget-require` says that this target must run here."""
-        required = self.services.required(self)
-        if required is None:
-            pytest.skip(reason)
-        text = f"{reason}\n{_not_skipped(required)}"
-        raise RetargetError(f"{text}\n{hint}" if hint else text)
-
     def _note_stage(self, stage: Stage) -> None:
         """Say how far the target came, in place of what was said before."""
         self.user_properties[:] = [pair for pair in self.user_properties if pair[0] != "retarget.stage"]
@@ -154,18 +141,22 @@ class MatrixItem(Standing):
         return self.services.concrete(self.compile_target)
 
     def check_files(self) -> None:
-        """Skip or fail if the module's files are to be made and cannot be."""
+        """Skip or fail if the module's files are to be generated and cannot be."""
         try:
             self.services.concrete(self.compile_target)
         except UnavailableError as error:
-            self.unavailable(str(error), error.hint)
+            self._not_compiled_here(error)
+
+    def _not_compiled_here(self, error: UnavailableError) -> NoReturn:
+        """Skip: what compiles the module is missing, for the compile target and its run targets alike."""
+        raise Unavailable(str(error), error.hint, by=self.compile_id)
 
     def check_compiler(self) -> None:
-        """Skip or fail if the compiler is not here. Raises `RetargetError` for one that nobody brought."""
+        """Skip if the compiler is not installed. Raises `RetargetError` for one that no extension provides."""
         try:
             self.services.check_compiler(self.compile_target.compiler)
         except UnavailableError as error:
-            self.unavailable(str(error), error.hint)
+            self._not_compiled_here(error)
 
     @property
     def in_full(self) -> bool:
@@ -213,7 +204,7 @@ class MatrixItem(Standing):
         try:
             return self.services.compiled(self.compile_target)
         except UnavailableError as error:
-            self.unavailable(str(error), error.hint)
+            self._not_compiled_here(error)
 
 
 class CompileItem(MatrixItem):
@@ -228,7 +219,8 @@ class CompileItem(MatrixItem):
     def setup(self) -> None:
         self.skip_as_expected()
         if self.services.settings.artifacts is not None:
-            pytest.skip(f"not compiled: --retarget-artifacts takes artifacts from {self.services.settings.artifacts}")
+            msg = f"not compiled: --retarget-artifacts takes artifacts from {self.services.settings.artifacts}"
+            raise Excused(msg)
         self.services.registry.case_loader(self.target.kind)
         self.check_compiler()
         self.check_files()
@@ -249,7 +241,7 @@ class CompileItem(MatrixItem):
         try:
             checked = self.services.check(self.target, artifact)
         except UnavailableError as error:
-            self.unavailable(str(error), error.hint)
+            raise Unavailable(str(error), error.hint) from None
         if checked.failure is None:
             return None
         self._note_stage(checked.failure.stage)
@@ -273,7 +265,7 @@ class RunItem(MatrixItem):
         self.skip_as_expected()
         runtime = self.target.runtime
         if reason := host_mismatch(runtime):
-            self.unavailable(reason)
+            raise Unavailable(reason)
         registry = self.services.registry
         registry.driver(runtime.driver)
         registry.case_loader(self.target.compile.kind)
@@ -328,18 +320,16 @@ class RunItem(MatrixItem):
         configs = dict.fromkeys(case.failure.lacking for case in run.cases if case.failure is not None)
         recordings = [self.services.recorded(config, self.target) for config in configs]
         if all(recording.unavailable for recording in recordings):
-            self.unavailable(failure.summary)
+            raise Unavailable(failure.summary)
         excuses = [self._excuse_of(recording) for recording in recordings]
         if all(excuses):
             raise AsExpected(excuses[0])
         tellers = [self._teller(one) for one, said in zip(recordings, excuses, strict=True) if not said]
         if not all(tellers):
             return
-        if self.services.settings.artifacts is not None and (required := self.services.required(self)) is not None:
-            msg = f"{failure.summary}\n{_not_skipped(required)}"  # what is not compiled may not fail in this session
-            raise RetargetError(msg)
+        fails_here = self.services.settings.artifacts is None  # what is not compiled may not fail in this session
         msg = f"blocked by {tellers[0]}, which gave no results to agree with"
-        raise Blocked(msg)
+        raise Blocked(msg, by=tellers[0] if fails_here else "")
 
     def _excuse_of(self, recording: Recording) -> str:
         """Why a failure that left cases without results is expected; empty where it is not."""
@@ -416,7 +406,8 @@ class RunItem(MatrixItem):
             self._excuse_by_compile(Observation(stage=rule.stages[0], signature=rule.signature))
 
     def _unavailable_device(self, error: UnavailableError) -> NoReturn:
-        self.unavailable(f"{self.target.runtime.name}: {error}", error.hint)
+        msg = f"{self.target.runtime.name}: {error}"
+        raise Unavailable(msg, error.hint) from None
 
     def _check_compiler_or_block(self) -> None:
         try:
@@ -426,15 +417,11 @@ class RunItem(MatrixItem):
 
     def _block_or_raise(self, error: Exception) -> NoReturn:
         if self.services.settings.artifacts is not None:
-            msg = f"it was not compiled where the artifacts come from: {first_line(error)}"
-            if (required := self.services.required(self)) is not None:  # nothing else fails in this session
-                msg = f"{msg}\n{_not_skipped(required)}"
-                raise RetargetError(msg) from None
-            msg = f"blocked: {msg}"
+            msg = f"blocked: it was not compiled where the artifacts come from: {first_line(error)}"
             raise Blocked(msg) from None
         if self.compile_id in self.services.selected_compiles:
             msg = f"blocked by {self.compile_id}"
-            raise Blocked(msg) from None
+            raise Blocked(msg, by=self.compile_id) from None
         raise error
 
     def _note_run(self, run: RunOutcome) -> None:
@@ -467,7 +454,3 @@ def _excused_by(failed: Target, rule: Expectation) -> str:
     """Why a target is excused for which another one, which `rule` is in force for, has failed."""
     what = "failed, which is intermittent" if rule.outcome == "intermittent" else "is expected to fail"
     return f"{failed.name} {what}: {excuse(rule)}"
-
-
-def _not_skipped(required: str) -> str:
-    return f"--retarget-require {required!r} does not let this target be skipped"

@@ -15,6 +15,20 @@ from retarget.tags import marks as keyword_marks
 __all__ = ["Marks"]
 
 
+class _FieldName(str):
+    """The name of a keyword mark, which `-k` does not match.
+
+    `-k compile` means compile targets; but each target has the mark `compiler(name=…)`, and pytest's `-k` looks for a
+    part of any mark's name, in lower case.
+    """
+
+    __slots__ = ()
+
+    def lower(self) -> str:
+        """Return what `-k` compares with: nothing."""
+        return ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shared:
     """Marks, and what their key is made of: kept, so that an id stays one object's."""
@@ -63,5 +77,5 @@ class Marks:
 
     def _field(self, name: str, values: tuple[tuple[str, str], ...]) -> pytest.Mark:
         if (name, values) not in self._fields:
-            self._fields[name, values] = getattr(pytest.mark, name).with_args(**dict(values)).mark
+            self._fields[name, values] = pytest.Mark(_FieldName(name), (), dict(values), _ispytest=True)
         return self._fields[name, values]

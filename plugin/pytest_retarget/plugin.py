@@ -30,8 +30,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[SETTINGS] = Settings.of(config)
+    config.stash[SETTINGS] = settings = Settings.of(config)
     register_markers(config)
+    if settings.require:
+        from .requirements import NAME, Requirements
+
+        config.pluginmanager.register(Requirements(config), NAME)
 
 
 @pytest.hookimpl(wrapper=True)

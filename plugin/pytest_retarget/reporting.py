@@ -18,12 +18,13 @@ from .attribution import Attribution
 from .cachedir import cache_dir
 from .expected import INTERMITTENT, AsExpected
 from .failures import PlainWhereItMust, error_repr
-from .hints import idle_requirements, unknown_words
-from .items import Blocked, CompileItem, MatrixItem
+from .hints import unknown_words
+from .items import CompileItem, MatrixItem
 from .lastfailed import BLOCKED, RememberBlocked
 from .options import SETTINGS
 from .progress import Progress
 from .session import SERVICES, Services
+from .skips import Blocked
 from .summary import Record, Tally
 
 __all__ = ["Face", "activate"]
@@ -36,6 +37,9 @@ FILES_NAMED = 4
 
 OUTPUT = "retarget"
 """Where an xdist worker's output has its compile statistics, notes and faults of expectations."""
+
+BLOCKED_BY = "retarget_blocked_by"
+"""The attribute that a blocked report has: the node id of the target that reports the failure; empty for none."""
 
 FLAKY = "retarget_flaky"
 """The attribute that the report of a flaky target has, which failed and then passed."""
@@ -81,6 +85,8 @@ class Face:
         self._collected = 0
         self._hints: list[str] = []
         self._faults: dict[str, None] = {}
+        self._blocked: dict[str, str] = {}
+        self._failed: set[str] = set()
 
     # ------------------------------------------------------------ before anything runs
 
@@ -92,9 +98,7 @@ class Face:
         if declared(config).by_module and not config.getoption("keepduplicates"):
             items[:] = {item.nodeid: item for item in reversed(items)}.values()
             items.reverse()
-        mine = [item for item in items if isinstance(item, MatrixItem)]
-        self._collected = len(mine)
-        self._hints = idle_requirements(config.stash[SETTINGS].require, mine) if mine else []
+        self._collected = sum(isinstance(item, MatrixItem) for item in items)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Where nothing is left, a word that no target has may be why."""
@@ -148,6 +152,7 @@ class Face:
             reason = str(error.msg)
             blocked = isinstance(error, Blocked)
             setattr(report, BLOCKED, blocked)
+            setattr(report, BLOCKED_BY, error.by if isinstance(error, Blocked) else "")
             report.longrepr = (str(path), (line or 0) + 1, reason if blocked else f"Skipped: {reason}")
         elif isinstance(error, AsExpected):
             report.outcome = "skipped"
@@ -180,7 +185,7 @@ class Face:
             output[OUTPUT] = (statistics, notes, faults)
         else:
             self._tally.add_compiles(statistics, notes)
-            self._faults.update(dict.fromkeys(faults))
+            self._faults.update(dict.fromkeys((*faults, *self._blocked_by_none())))
             if self._faults and session.exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
         if services is not None:
@@ -198,6 +203,16 @@ class Face:
         found.ledger.use(rule for item in items for rule in (item.rule, item.compile_rule) if rule is not None)
         return [str(fault) for fault in found.expectation_faults(session.config)]
 
+    def _blocked_by_none(self) -> list[str]:
+        """Targets that are blocked by one that did not fail: tried twice, a compile may fail and then pass."""
+        if self._config.stash[SETTINGS].update_expectations:  # its failures are reported as rules
+            return []
+        return [
+            f"{nodeid}: blocked by {by}, which did not fail when it was tried itself; run both again"
+            for nodeid, by in self._blocked.items()
+            if by not in self._failed
+        ]
+
     def pytest_unconfigure(self, config: pytest.Config) -> None:
         """End the workers where the session did not come to its end."""
         if services := config.stash.get(SERVICES, None):
@@ -210,6 +225,10 @@ class Face:
         """Count a target; and show colours only where there are some."""
         if self._is_worker or not hasattr(report, RECORD):
             return
+        if by := getattr(report, BLOCKED_BY, ""):
+            self._blocked[report.nodeid] = by
+        elif report.failed:
+            self._failed.add(report.nodeid)
         if isinstance(report.longrepr, ReprExceptionInfo):
             traceback = report.longrepr.reprtraceback
             one_line = self._config.getoption("tbstyle", "auto") == "line" and report.when == "call"

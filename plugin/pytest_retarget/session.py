@@ -142,10 +142,6 @@ class Services:
         """Judge an artifact of a kind that runs nothing."""
         return self._runs().check(self.concrete(target), artifact)
 
-    def required(self, item: pytest.Item) -> str | None:
-        """The first `--retarget-require` that an item matches, or None."""
-        return next((one.text for one in self.settings.require if one.matches(item)), None)
-
     def check_compiler(self, config: CompilerConfig) -> None:
         """Raise `UnavailableError` if a config's compiler is not installed, `RetargetError` if nobody brought it."""
         if config not in self._compilers:

@@ -9,6 +9,7 @@ from retarget.model import CompileTarget, Expectation, Target
 from retarget.outcomes import Observation
 
 from .expected import Attempts
+from .skips import Excused
 from .summary import PASSED
 
 __all__ = ["Standing"]
@@ -65,7 +66,7 @@ class Standing(pytest.Item):
     def skip_as_expected(self) -> None:
         """Skip if an expectation says so."""
         if (rule := self.skipping) is not None:
-            pytest.skip(excuse(rule))
+            raise Excused(excuse(rule))
 
     def observe(self, tried: Attempts, rule: Expectation | None) -> None:
         """Keep how the target came out, before anything is made of it; and that a flaky one passed in the end, or that

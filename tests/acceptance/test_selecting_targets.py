@@ -114,14 +114,6 @@ def test_a_word_that_no_target_has_is_told_where_nothing_is_left(two: Project) -
     two.run("-m", "not nightly and compile").stdout.no_fnmatch_line("note:*")
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n1",)], ids=["alone", "xdist"])
-def test_a_requirement_that_is_about_no_target_is_told(two: Project, arguments: tuple[str, ...]) -> None:
-    requirement = ("--retarget-require", "vulcan", "--retarget-require", "local-sync")
-    result = two.run("-m", "compile", *requirement, *arguments)
-    expected = "note: --retarget-require 'vulcan' matches none of the 6 targets here, so nothing is required"
-    assert [line for line in result.outlines if line.startswith("note:")] == [expected]
-
-
 def test_keywords_match_target_names_and_tags(two: Project) -> None:
     assert names(two.run("--co", "-q", "-k", "two and task")) == ["two_vmvx_task"]
     assert names(two.run("--co", "-q", "-k", "local-sync")) == ["one_vmvx_sync", "two_vmvx_sync"]
@@ -152,7 +144,6 @@ def test_a_required_target_that_cannot_run_here_is_an_error(project: Project) ->
             "--retarget-require 'local-sync and linalg' does not let this target be skipped",
         ]
     )
-    project.run("-m", "run", "--retarget-require", "vulkan").assert_outcomes(skipped=1, deselected=1)
 
 
 def test_collecting_starts_no_worker(two: Project) -> None:

@@ -1,0 +1,31 @@
+"""The ways in which a target does not run: what it needs is missing, another target blocks it, or a person said so."""
+
+from __future__ import annotations
+
+from _pytest.outcomes import Skipped
+
+__all__ = ["Blocked", "Excused", "Unavailable"]
+
+
+class Unavailable(Skipped):
+    """This machine lacks what a target needs. `hint` says what to install; `by` is the node id of the compile target
+    that lacks the same, if it is that."""
+
+    def __init__(self, reason: str, hint: str = "", by: str = "") -> None:
+        super().__init__(reason)
+        self.hint = hint
+        self.by = by
+
+
+class Blocked(Skipped):
+    """A run target has no outcome because another one failed: its compile target, or one that was to give the results
+    that its cases agree with. `by` is the node id of the one that reports the failure; empty if none in this session
+    does."""
+
+    def __init__(self, reason: str, by: str = "") -> None:
+        super().__init__(reason)
+        self.by = by
+
+
+class Excused(Skipped):
+    """A person asked for the skip: by a rule with `outcome = "skip"`, or by `--retarget-artifacts` for a compile."""
