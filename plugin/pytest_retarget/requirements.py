@@ -32,6 +32,7 @@ from .failures import error_repr
 from .items import MatrixItem
 from .lastfailed import BLOCKED
 from .options import SETTINGS, Requirement
+from .reporting import BLOCKED_BY, RECORD
 from .skips import Blocked, Excused, Unavailable
 
 __all__ = ["NAME", "Requirements"]
@@ -155,9 +156,11 @@ class Requirements:
         if isinstance(error, Blocked) and by:
             return report
         if by != item.nodeid and by in self._required:  # the compile target is the one to say it
-            blocked = Blocked(f"blocked by {by}", by=by)
-            report.longrepr = (report.location[0], (report.location[1] or 0) + 1, str(blocked.msg))
+            reason = f"blocked by {by}"
+            report.longrepr = (report.location[0], (report.location[1] or 0) + 1, reason)
             setattr(report, BLOCKED, True)
+            setattr(report, BLOCKED_BY, by)
+            getattr(report, RECORD)["reason"] = reason
             return report
         report.outcome = "failed"
         setattr(report, BLOCKED, False)
