@@ -1,25 +1,31 @@
-"""A line that comes and goes on a terminal while a compile is awaited."""
+"""What a target waits for: a line that comes and goes on a terminal, a line now and then in a log."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import pytest
+from retarget.model import CompileTarget
 
 __all__ = ["Progress"]
 
-PATIENCE = 2.0
-"""Seconds of silence before anything is shown."""
+PATIENCE = 0.4
+"""Seconds that a compile is awaited before a terminal shows it."""
+
+LOG_INTERVAL = 30.0
+"""Seconds between lines where there is no terminal, such as in the log of a CI."""
 
 SPACE = 24
 """Columns that must be free on the terminal's current line; with fewer, nothing is shown."""
 
 _SAVE, _RESTORE, _ERASE = "\x1b7", "\x1b8", "\x1b[K"
 
-OnWait = Callable[[float, int], None]
+OnWait = Callable[[float, int, int], None]
+"""Takes seconds waited, compiles done, and compiles in all."""
 
 
 class Progress:
@@ -27,29 +33,39 @@ class Progress:
 
     def __init__(self, config: pytest.Config) -> None:
         reporter: Any = config.pluginmanager.getplugin("terminalreporter")
-        live = reporter is not None and reporter.isatty() and reporter.hasmarkup and reporter.verbosity >= 0
-        self._live = live
+        self._shown = reporter is not None and reporter.verbosity >= 0
+        self._live = self._shown and reporter.isatty() and reporter.hasmarkup
         self._reporter = reporter
         self._capture: Any = config.pluginmanager.getplugin("capturemanager")
+        self._next_line = time.monotonic() + LOG_INTERVAL
 
     @contextmanager
-    def of(self, name: str) -> Iterator[OnWait | None]:
-        """Give a callback that shows how long this compile has been awaited; clear the line at the end."""
-        if not self._live:
+    def of(self, target: CompileTarget) -> Iterator[OnWait | None]:
+        """Give a callback that shows what is compiled and how many are left; clear the line at the end."""
+        if not self._shown:
             yield None
             return
-        shown = False
+        on_screen = False
 
-        def on_wait(seconds: float, pending: int) -> None:
-            nonlocal shown
-            if seconds >= PATIENCE:
-                shown = self._show(waiting(name, seconds, pending)) or shown
+        def on_wait(seconds: float, done: int, total: int) -> None:
+            nonlocal on_screen
+            if not self._live:
+                self._log(waiting(target, seconds, done, total))
+            elif seconds >= PATIENCE:
+                on_screen = self._show(waiting(target, seconds, done, total)) or on_screen
 
         try:
             yield on_wait
         finally:
-            if shown:
+            if on_screen:
                 self._write(_ERASE)
+
+    def _log(self, text: str) -> None:
+        now = time.monotonic()
+        if now >= self._next_line:
+            self._next_line = now + LOG_INTERVAL
+            self._reporter.ensure_newline()
+            self._reporter.write_line(text)
 
     def _show(self, text: str) -> bool:
         writer = self._reporter._tw  # noqa: SLF001  (pytest offers no other way to learn what is on the line)
@@ -68,7 +84,7 @@ class Progress:
             sys.stdout.flush()
 
 
-def waiting(name: str, seconds: float, pending: int) -> str:
-    """`12 s for the compile of foo_llvm-cpu, 34 more to do`; the end may be cut off, so it tells the least."""
-    text = f"{seconds:.0f} s for the compile of {name}"
-    return text if pending < 2 else f"{text}, {pending - 1} more to do"
+def waiting(target: CompileTarget, seconds: float, done: int, total: int) -> str:
+    """`compiling 3 of 120: linalg/matmul (llvm-cpu), 2 s`; the end may be cut off, so it tells the least."""
+    name = f"{target.suite}/{target.module.name} ({target.compiler.name})"
+    return f"compiling {done + 1} of {total}: {name}, {seconds:.0f} s"

@@ -110,19 +110,19 @@ class Services:
     def start(self, items: Sequence[MatrixItem]) -> None:
         """Queue every compile that the selection needs, in its order.
 
-        What only run targets need that will be skipped here is not compiled ahead.
+        What only run targets need that will be skipped here is not compiled ahead. The first compiles run while devices
+        are still being asked for and modules generated for those after them.
         """
         self.selected = frozenset(item.nodeid for item in items)
         self.selected_compiles = frozenset(item.nodeid for item in items if not item.runtime)
         if self.settings.artifacts is not None:
             return
-        wanted: dict[str, CompileTarget] = {}
+        queued: set[str] = set()
         for item in items:
-            if item.compile_id not in wanted and self._is_needed(item):
+            if item.compile_id not in queued and self._is_needed(item):
+                queued.add(item.compile_id)
                 with suppress(UnavailableError, RetargetError):  # its own setup will say so
-                    wanted[item.compile_id] = self.concrete(item.compile_target)
-        if wanted:
-            self._builds().submit(list(wanted.values()))
+                    self._builds().submit([self.concrete(item.compile_target)])
 
     def concrete(self, target: CompileTarget) -> CompileTarget:
         """Return a target with the files of its module, which are made if its kind makes them.
@@ -163,7 +163,7 @@ class Services:
             from retarget.build.transfer import ArtifactFolder
 
             return ArtifactFolder(self.settings.artifacts).outcome(target)
-        with self._progress.of(target.name) as on_wait:
+        with self._progress.of(target) as on_wait:
             outcome = self._builds().result(target, on_wait)
         if self.settings.export is not None and (target.suite, target.name) not in self._exported:
             from retarget.build.transfer import export_artifact

@@ -1,13 +1,18 @@
-"""The small parts: colours, the line that comes and goes, shares of the cores, the fixed marks."""
+"""The small parts: colours, lines of progress, shares of the cores, the fixed marks."""
 
 from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from pytest_retarget.failures import at_path, split_place, strip_colour
 from pytest_retarget.hints import unknown_words
 from pytest_retarget.options import MARKERS, Settings
-from pytest_retarget.progress import waiting
+from pytest_retarget.progress import Progress
 from pytest_retarget.session import compiles_at_a_time
+from retarget.model import CompilerConfig, CompileTarget, Module, Origin
 from retarget.process import available_cores
 from retarget.tags import MARK_FIELDS
 
@@ -61,15 +66,80 @@ def test_the_place_is_told_apart_from_the_message(summary: str, parts: tuple[str
     assert split_place(summary, "a.mlir") == parts
 
 
-@pytest.mark.parametrize(
-    ("pending", "text"),
-    [
-        (1, "12 s for the compile of foo_vmvx"),
-        (35, "12 s for the compile of foo_vmvx, 34 more to do"),
-    ],
+class Terminal:
+    """As much of pytest's terminal reporter as the lines of progress use."""
+
+    def __init__(self, *, is_terminal: bool) -> None:
+        self.verbosity = 0
+        self.hasmarkup = is_terminal
+        self.isatty = lambda: is_terminal
+        self._tw = SimpleNamespace(fullwidth=100, width_of_current_line=12)
+        self.lines: list[str] = []
+
+    def ensure_newline(self) -> None:
+        pass
+
+    def write_line(self, line: str) -> None:
+        self.lines.append(line)
+
+
+def progress_on(terminal: Terminal | None) -> Progress:
+    config = SimpleNamespace(pluginmanager=SimpleNamespace(getplugin={"terminalreporter": terminal}.get))
+    return Progress(cast("pytest.Config", config))
+
+
+MATMUL = CompileTarget(
+    name="matmul_llvm-cpu",
+    suite="linalg",
+    kind="check",
+    folder=Path("linalg"),
+    module=Module(name="matmul", path=Path("linalg/matmul.mlir")),
+    compiler=CompilerConfig(
+        name="llvm-cpu", compiler="iree", origin=Origin(file=Path("matrix.toml"), key_path="compiler_config[0]")
+    ),
+    flags=(),
+    timeout=None,
+    tags=(),
 )
-def test_the_line_of_progress_says_what_is_awaited(pending: int, text: str) -> None:
-    assert waiting("foo_vmvx", 12.3, pending) == text
+
+
+def test_a_terminal_shows_what_is_compiled_of_how_many_until_it_is_there(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal = Terminal(is_terminal=True)
+    with progress_on(terminal).of(MATMUL) as on_wait:
+        assert on_wait is not None
+        on_wait(0.1, 2, 120)
+        assert capsys.readouterr().out == ""
+        on_wait(2.3, 2, 120)
+        assert capsys.readouterr().out == "\x1b7 compiling 3 of 120: linalg/matmul (llvm-cpu), 2 s\x1b[K\x1b8"
+    assert capsys.readouterr().out == "\x1b[K"
+    assert terminal.lines == []
+
+
+def test_a_log_gets_a_line_now_and_then_and_not_one_per_compile(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = 100.0
+    monkeypatch.setattr("pytest_retarget.progress.time.monotonic", lambda: now)
+    terminal = Terminal(is_terminal=False)
+    progress = progress_on(terminal)
+    for done in range(60):
+        now += 1.0
+        with progress.of(MATMUL) as on_wait:
+            assert on_wait is not None
+            on_wait(1.0, done, 60)
+    assert terminal.lines == [
+        "compiling 30 of 60: linalg/matmul (llvm-cpu), 1 s",
+        "compiling 60 of 60: linalg/matmul (llvm-cpu), 1 s",
+    ]
+    assert capsys.readouterr().out == ""
+
+
+def test_nothing_is_shown_where_no_terminal_reports_or_it_is_quiet() -> None:
+    quiet = Terminal(is_terminal=True)
+    quiet.verbosity = -1
+    for terminal in (None, quiet):
+        with progress_on(terminal).of(MATMUL) as on_wait:
+            assert on_wait is None
 
 
 @pytest.mark.parametrize(

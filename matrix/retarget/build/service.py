@@ -139,10 +139,10 @@ class BuildService:
                 thread.start()
             self._changed.notify_all()
 
-    def result(self, target: CompileTarget, on_wait: Callable[[float, int], None] | None = None) -> CompileOutcome:
+    def result(self, target: CompileTarget, on_wait: Callable[[float, int, int], None] | None = None) -> CompileOutcome:
         """Return the outcome of `target`; wait for it, ahead of all that is only queued.
 
-        `on_wait(seconds waited, compiles not done)` is called about every 0.5 s meanwhile.
+        `on_wait(seconds waited, compiles done, compiles in all)` is called about every 0.5 s meanwhile.
 
         Raises `UnavailableError` if its compiler is not installed here, `RetargetError` if no extension brings the
         compiler, or the cache folder cannot be used.
@@ -163,10 +163,11 @@ class BuildService:
                     raise RetargetError(msg)
                 self._changed.wait(_WAIT_STEP)
                 if on_wait is not None and not job.done:
-                    waited, pending = time.monotonic() - start, len(self._pending) + self._active
+                    waited, total = time.monotonic() - start, len(self._jobs)
+                    done = total - len(self._pending) - self._active
                     self._changed.release()
                     try:
-                        on_wait(waited, pending)
+                        on_wait(waited, done, total)
                     finally:
                         self._changed.acquire()
         if job.error is not None:
