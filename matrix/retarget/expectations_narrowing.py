@@ -129,7 +129,7 @@ class Narrowing:
         return sorted(((when, sorted(names)) for when, names in pieces.items()), key=lambda piece: -len(piece[1]))
 
     def drop_idle(self) -> None:
-        """Drop rules and entries that concern no declared target, and words that are true of none."""
+        """Drop rules and entries that concern no declared target, and words that are true of none, unless in doubt."""
         for rule in self._rules.all():
             effect = self._rules.effect(rule)
             match = tuple(entry for index, entry in enumerate(rule.match) if index in effect.matched)
@@ -138,7 +138,7 @@ class Narrowing:
                 continue
             if match != rule.match:
                 self._rules.replace(replace(rule, match=match))
-            if self._rules.has_idle_words(rule):
+            if self._rules.has_idle_words(rule) and not self._rules.is_in_doubt(rule):
                 self._reword(self._rules[rule.origin])
         self._rules.settle()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -58,9 +58,14 @@ def cell_of(target: Target) -> tuple[str, str, str]:
 
 
 class RuleSet:
-    """Rules by origin. What is in force is worked out by `settle`, after changes."""
+    """Rules by origin. What is in force is worked out by `settle`, after changes.
 
-    def __init__(self, suites: Sequence[SuiteTargets]) -> None:
+    Entries of `match` that match nothing are kept where `doubt` gives a reason not to trust that: they take no part in
+    any change, and stand beside what becomes of their rule.
+    """
+
+    def __init__(self, suites: Sequence[SuiteTargets], doubt: Callable[[Path], str]) -> None:
+        """`doubt` says of a file of rules why what its rules match cannot be told; nothing if it can."""
         self._suites = {one.suite.name: one for one in suites}
         self.targets: dict[Key, Target] = {key_of(target): target for one in suites for target in one.targets}
         self._modules: dict[str, dict[str, list[Target]]] = {name: {} for name in self._suites}
@@ -78,6 +83,28 @@ class RuleSet:
         self._first: dict[Key, Origin] = {}
         self.settle()
         self._first = {key: rule.origin for key, rule in self._in_force.items()}
+        self.doubts: dict[Path, str] = {}
+        self.kept: dict[Origin, tuple[str, ...]] = {}
+        self._keep_in_doubt(doubt)
+
+    def _keep_in_doubt(self, doubt: Callable[[Path], str]) -> None:
+        """Take entries that match nothing out of the rules, to be kept, where nobody can tell that they never will."""
+        for origin, rule in self._original.items():
+            matched = self.effect(rule).matched
+            if len(matched) == len(rule.match) and not self.has_idle_words(rule):
+                continue
+            if origin.file not in self.doubts:
+                self.doubts[origin.file] = doubt(origin.file)
+            if not self.doubts[origin.file]:
+                continue
+            if kept := tuple(entry for index, entry in enumerate(rule.match) if index not in matched):
+                self.kept[origin] = kept
+                match = tuple(entry for index, entry in enumerate(rule.match) if index in matched)
+                if match:
+                    self._rules[origin] = replace(rule, match=match)
+                else:
+                    del self._rules[origin]
+        self.settle()
 
     def __getitem__(self, origin: Origin) -> Expectation:
         return self._rules[origin]
@@ -87,8 +114,15 @@ class RuleSet:
         return list(self._rules.values())
 
     def gone(self) -> list[Expectation]:
-        """Return the rules that were taken out, as they were read."""
-        return [rule for origin, rule in self._original.items() if origin not in self._rules]
+        """Return the rules that were taken out, as they were read; not those of which entries are kept."""
+        there = self._rules.keys() | self.kept.keys()
+        return [rule for origin, rule in self._original.items() if origin not in there]
+
+    def count(self, file: Path) -> int:
+        """Return how many rules a file holds now."""
+        changes, new = self.edits().get(file, ((), ()))
+        before = sum(origin.file == file for origin in self._original)
+        return before - sum(not change.match for change in changes) + len(new)
 
     def folder(self, key: Key) -> Path:
         """Return the folder of a target's suite."""
@@ -111,6 +145,10 @@ class RuleSet:
     def has_idle_words(self, rule: Expectation) -> bool:
         """Tell whether a word of a rule's expression is true of no target."""
         return len(self.effect(rule).words) < len(terms(rule.when))
+
+    def is_in_doubt(self, rule: Expectation) -> bool:
+        """Tell whether it cannot be told what a rule matches."""
+        return bool(self.doubts.get(rule.origin.file))
 
     def rivals(self, key: Key) -> Sequence[Expectation]:
         """Return rules that say something else of a target than an equally specific one."""
@@ -205,6 +243,15 @@ class RuleSet:
         new: dict[Path, list[tuple[int | None, NewRule]]] = {}
         for origin, rule in self._original.items():
             now = self._rules.get(origin)
+            kept = self.kept.get(origin, ())
+            if kept and (now is None or now.when != rule.when):
+                if now is not None:
+                    new.setdefault(origin.file, []).append((_index(origin), _new(now)))
+                now = replace(rule, match=kept)
+            elif now is not None and kept:
+                order = {entry: index for index, entry in enumerate(rule.match)}
+                match = sorted((*now.match, *kept), key=lambda entry: order.get(entry, len(order)))
+                now = replace(now, match=tuple(match))
             if now != rule:
                 change = RuleChange(index=_index(origin), match=now.match if now else (), when=now.when if now else "")
                 changes.setdefault(origin.file, []).append(change)

@@ -8,7 +8,7 @@ here; `retarget.expectations_text` turns the edits into text.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -22,7 +22,7 @@ from .expectations_verdict import Ruling, judge
 from .model import RunTarget, Target
 from .outcomes import Observation
 
-__all__ = ["FileEdit", "SuiteTargets", "Update", "plan_update"]
+__all__ = ["FileEdit", "Kept", "SuiteTargets", "Update", "plan_update"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +42,15 @@ class FileEdit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """Entries of the `match` of a file's rules that match nothing and stay, because of a `doubt`."""
+
+    file: Path
+    entries: tuple[str, ...]
+    doubt: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
     """What is to be written, which observed failures the rules excuse then, and which they do not.
 
@@ -52,16 +61,20 @@ class Update:
     edits: tuple[FileEdit, ...]
     excused: frozenset[Key]
     left: tuple[Key, ...] = ()
+    kept: tuple[Kept, ...] = ()
 
 
-def plan_update(suites: Sequence[SuiteTargets], observations: Observations, *, day: date) -> Update:
+def plan_update(
+    suites: Sequence[SuiteTargets], observations: Observations, *, day: date, doubt: Callable[[Path], str]
+) -> Update:
     """Return what makes the rules true to what was observed.
 
     `suites` are all that the rules serve, observed or not. What was observed of a target holds as well for what another
-    suite compiles and runs in just the same way, if this run left that out. Raises `RetargetError` if the rules cannot
-    be made to fit, which would be a fault of this function.
+    suite compiles and runs in just the same way, if this run left that out. `doubt` says of a file of rules why it
+    cannot be told that what they name is gone; empty if it can. Raises `RetargetError` if the rules cannot be made to
+    fit, which would be a fault of this function.
     """
-    rules = RuleSet(suites)
+    rules = RuleSet(suites, doubt)
     observed = _on_compile_targets(rules, observations)
     seen = {**observed, **_of_twins(rules, observed)}
     narrowing = Narrowing(rules, seen, day)
@@ -96,12 +109,21 @@ def _update(rules: RuleSet, seen: Observations, day: date) -> Update:
             file=file,
             changes=changes,
             new=new,
-            rules=sum(rule.origin.file == file for rule in rules.all()),
+            rules=rules.count(file),
             targets=targets.get(file, 0),
         )
         for file, (changes, new) in sorted(rules.edits().items())
     )
-    return Update(edits=edits, excused=frozenset(excused), left=tuple(left))
+    return Update(edits=edits, excused=frozenset(excused), left=tuple(left), kept=_kept(rules))
+
+
+def _kept(rules: RuleSet) -> tuple[Kept, ...]:
+    by_file: dict[Path, dict[str, None]] = {}
+    for origin, entries in rules.kept.items():
+        by_file.setdefault(origin.file, {}).update(dict.fromkeys(entries))
+    return tuple(
+        Kept(file=file, entries=tuple(entries), doubt=rules.doubts[file]) for file, entries in sorted(by_file.items())
+    )
 
 
 def _on_compile_targets(rules: RuleSet, observations: Observations) -> dict[Key, Observation | None]:

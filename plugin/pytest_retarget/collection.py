@@ -112,7 +112,7 @@ class Declared:
         """Return the faults of expectations that only a session can tell: those that expired or have no effect."""
         named = [config.invocation_params.dir / str(argument).partition("::")[0] for argument in config.args]
         whole = all(path.is_dir() for path in named) and not any("::" in str(argument) for argument in config.args)
-        return self.ledger.faults(self._suites, whole=whole)
+        return self.ledger.faults(self._suites, whole=whole, in_full=config.get_verbosity() > 1)
 
     def collect_error(self, error: RetargetError, path: Path) -> pytest.Collector.CollectError:
         """Word an error for pytest, leaving out what an earlier one has said."""

@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from retarget.checkout import incomplete
 from retarget.declarations import DeclarationLoader, discover
 from retarget.errors import FaultsError, RetargetError, display_path
 from retarget.expansion import compile_target_name, expand
 from retarget.expectations_faults import expired_faults
 from retarget.expectations_files import Rewritten, diff, put_in_place, rewritten
-from retarget.expectations_update import SuiteTargets, plan_update
+from retarget.expectations_rules import key_of
+from retarget.expectations_update import Kept, SuiteTargets, plan_update
 from retarget.expectations_verdict import is_expired, observed_text, today
 from retarget.extension import ChecksArtifacts
 from retarget.extensions import Registry
@@ -38,6 +40,9 @@ COMPILED = "retarget_compiled"
 ALSO = "retarget_also_observed"
 """The attribute of a report: the ways in which cases failed besides the one that its record has."""
 
+_NAMED = 4
+"""How many entries that match nothing are named; the others are counted."""
+
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -50,6 +55,7 @@ class UpdateExpectations:
         self._seen: dict[tuple[str, str], Observation | None] = {}
         self._compiled: dict[tuple[str, str], Observation | None] = {}
         self._files: set[Path] = set()
+        self._reported: set[tuple[str, str]] = set()
         self._crashed = ""
         self._lines: list[tuple[str, dict[str, bool]]] = []
 
@@ -89,6 +95,7 @@ class UpdateExpectations:
             return
         record = Record.from_plain(getattr(report, RECORD))
         self._files.add(Path(record.file))
+        self._reported.add((record.suite, record.target))
         if record.observed is None:
             return
         seen = None if record.observed == PASSED else _observation(record.observed, getattr(report, ALSO, ()))
@@ -150,8 +157,12 @@ class UpdateExpectations:
         if unknown := dict.fromkeys(text for suite in suites for text in registry.unknown(suite)):
             msg = "\n".join([*unknown, "expectations: nothing was written, because without these nothing can be told"])
             raise RetargetError(msg)
+        expanded = [_expanded(suite, registry) for suite in suites]
         update = plan_update(
-            [_expanded(suite, registry) for suite in suites], {**self._compiled, **self._seen}, day=today()
+            expanded,
+            {**self._compiled, **self._seen},
+            day=today(),
+            doubt=lambda file: self._doubt(file.parent, expanded),
         )
         files = rewritten(update.edits)
         for file in files:
@@ -167,12 +178,22 @@ class UpdateExpectations:
             which = ", ".join(name for _, name in update.left[:8]) + (", …" if len(update.left) > 8 else "")
             self._say(f"expectations: left to you, as flaky, intermittent or past their date: {which}", yellow=True)
             self._fail(session)
+        for kept in update.kept:
+            self._say(_kept_text(kept, in_full=self._config.get_verbosity() > 1), yellow=True)
         now = _suites(self._files, registry) if files else suites  # rules went, others stand on other lines
         expired = expired_faults({rule.origin: rule for suite in now for rule in suite.expectations}.values(), today())
         for fault in expired:
             self._say(str(fault), red=True)
         if expired:
             self._fail(session)
+
+    def _doubt(self, folder: Path, suites: Iterable[SuiteTargets]) -> str:
+        """Why this run cannot tell that something the rules of a folder name is gone; empty if it can."""
+        served = [one for one in suites if one.suite.folder.is_relative_to(folder)]
+        left_out = sum(key_of(target) not in self._reported for one in served for target in one.targets)
+        if left_out:
+            return f"this run left out {left_out} target{'' if left_out == 1 else 's'} of the suites there"
+        return incomplete(folder, (module.path for one in served for module in one.suite.modules))
 
     def _fail(self, session: pytest.Session) -> None:
         if session.exitstatus == pytest.ExitCode.OK:
@@ -210,6 +231,17 @@ def _suites(files: Iterable[Path], registry: Registry) -> list[Suite]:
 def _expanded(suite: Suite, registry: Registry) -> SuiteTargets:
     checks = isinstance(registry.case_loaders.get(suite.kind), ChecksArtifacts)
     return SuiteTargets(suite=suite, targets=expand(suite, registry), checks_artifacts=checks)
+
+
+def _kept_text(kept: Kept, *, in_full: bool) -> str:
+    count = len(kept.entries)
+    names = ", ".join(map(repr, kept.entries if in_full else kept.entries[:_NAMED]))
+    names += ", … (-vv shows all)" if count > _NAMED and not in_full else ""
+    what = "entry of `match` matches" if count == 1 else "entries of `match` match"
+    return (
+        f"expectations: {count} {what} nothing here and stay{'s' if count == 1 else ''} in {display_path(kept.file)}: "
+        f"{names}; {kept.doubt}, so they may be missing rather than gone: remove by hand what is gone"
+    )
 
 
 def _told(file: Rewritten) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import stat
+import subprocess
 
 import pytest
 from acceptance_support import Project, section
@@ -189,6 +190,34 @@ def test_a_rule_past_its_date_that_excuses_nothing_goes_and_is_no_fault_any_more
     last = project.run(*UPDATE)
     assert last.ret == 0
     assert (project.path / FILE).read_text() == "# first\n"
+
+
+def test_rules_about_what_is_not_there_stay_unless_a_whole_run_and_git_tell_that_it_is_gone(project: Project) -> None:
+    project.doubles(a="f: differ", b="f: pass")
+    names = ["a", "b", *(f"gone{number}" for number in range(6))]
+    rules = (
+        f"[[expectation]]\nmatch = {names}\nstage = 'compare'\nreason = 'known'\n"
+        "\n[[expectation]]\nmatch = 'x*'\nstage = 'run'\nreason = 'x'\n"
+    )
+    project.write({FILE: rules})
+    partial = project.run(*UPDATE)
+    assert partial.ret == 0
+    kept = "expectations: 7 entries of `match` match nothing here and stay in suites/expectations.toml: "
+    few = "'gone0', 'gone1', 'gone2', 'gone3', … (-vv shows all); "
+    why = ", so they may be missing rather than gone: remove by hand what is gone"
+    assert section(partial, "expectations")[-1] == f"{kept}{few}git does not tell which files belong to suites{why}"
+    assert (project.path / FILE).read_text() == rules.replace("'b', ", "")
+    for words in (["init"], ["add", "."]):
+        subprocess.run(["git", *words], cwd=project.path, check=True, capture_output=True)
+    selected = project.run(*UPDATE, "-k", "a_dc")
+    left_out = f"this run left out 2 targets of the suites there{why}"
+    assert section(selected, "expectations")[-1] == f"{kept}{few}{left_out}"
+    whole = project.run(*UPDATE, "-n2")
+    assert (whole.ret, section(whole, "expectations")[-1]) == (
+        0,
+        "expectations: 1 rule for 1 target in suites/expectations.toml (+0, -1, ~1)",
+    )
+    assert (project.path / FILE).read_text() == "[[expectation]]\nmatch = ['a']\nstage = 'compare'\nreason = 'known'\n"
 
 
 def test_a_run_that_ends_early_writes_nothing(project: Project) -> None:

@@ -106,7 +106,7 @@ def observe(one: SuiteTargets, failures: Mapping[str, Observation]) -> dict[Key,
 
 
 def update(*suites: SuiteTargets, seen: Mapping[Key, Observation | None]) -> Update:
-    return plan_update(suites, seen, day=TODAY)
+    return plan_update(suites, seen, day=TODAY, doubt=lambda _: "")
 
 
 def written(found: Update) -> list[tuple[tuple[str, ...], str, tuple[str, ...], str]]:
@@ -367,6 +367,44 @@ def test_rules_about_what_is_not_there_any_more_go_and_so_do_their_words() -> No
     one = suite(rules=[rule(0, "gone"), rule(1, ["a", "gone"], "vulkan or metal")])
     found = update(one, seen=observe(one, everywhere("a", REFUSED, ["vulkan"])))
     assert changed(found) == [(0, (), ""), (1, ("a",), "vulkan")]
+
+
+def in_doubt(one: SuiteTargets, seen: Mapping[Key, Observation | None]) -> Update:
+    """What an update does where what is missing may just not be there."""
+    return plan_update([one], seen, day=TODAY, doubt=lambda _: "the tree is partial")
+
+
+def test_where_the_tree_may_be_partial_what_matches_nothing_stays() -> None:
+    gone = [rule(0, "gone"), rule(1, ["x", "a", "y"], "vulkan or metal"), rule(2, "gone_*"), rule(3, "b", "metal")]
+    one = suite(rules=gone)
+    found = in_doubt(one, observe(one, everywhere("a", REFUSED, ["vulkan"])))
+    assert found.edits == ()
+    (kept,) = found.kept
+    assert (kept.file, kept.doubt, kept.entries) == (RULES, "the tree is partial", ("gone", "x", "y", "gone_*", "b"))
+
+
+def test_where_the_tree_may_be_partial_only_what_the_run_belies_goes() -> None:
+    one = suite(rules=[rule(0, ["gone", "a"]), rule(1, ["b", "gone"]), rule(2, "c")])
+    found = in_doubt(one, observe(one, everywhere("b", REFUSED)))
+    assert changed(found) == [(0, ("gone",), ""), (2, (), "")]
+    assert written(found) == []
+    (file,) = found.edits
+    assert (file.rules, file.removed) == (2, 1)
+
+
+def test_a_module_joins_a_rule_that_names_missing_ones_and_leaves_their_entries_where_they_are() -> None:
+    one = suite(rules=[rule(0, ["b", "gone", "a"], signature=REFUSED.signature)])
+    failures = everywhere("a", REFUSED) | everywhere("b", REFUSED) | everywhere("c", REFUSED)
+    assert changed(in_doubt(one, observe(one, failures))) == [(0, ("b", "gone", "a", "c"), "")]
+
+
+def test_an_expression_changes_for_what_was_observed_and_not_for_what_is_missing() -> None:
+    one = suite(rules=[rule(0, ["a", "gone"], signature=REFUSED.signature)])
+    found = in_doubt(one, observe(one, everywhere("a", REFUSED, ["vulkan"])))
+    assert changed(found) == [(0, ("gone",), "")]
+    assert written(found) == [(("a",), "vulkan", ("compile",), REFUSED.signature)]
+    ((after, _),) = found.edits[0].new
+    assert (after, found.edits[0].rules) == (0, 2)
 
 
 def test_flaky_and_skip_rules_stay_and_failures_of_flaky_targets_are_left() -> None:
