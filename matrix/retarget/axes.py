@@ -3,18 +3,24 @@
 axes = { opt = ["O0", "O3"], threads = [1, 2] }       four configs, `threads` turning fastest
 exclude = [{ opt = "O0", threads = 2 }]               three
 name = "cpu-{opt}-{threads}"                          every axis in the name; `{{opt}}` is the text `{opt}`
+
+The axes of one declaration have at most `MAX_COMBINATIONS`, those that `exclude` leaves out included.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Mapping, Sequence
 
 from .errors import did_you_mean
 from .keypaths import KeyPath, Problem
 
-__all__ = ["Axes", "Combination", "combinations", "fill", "placeholders"]
+__all__ = ["MAX_COMBINATIONS", "Axes", "Combination", "combinations", "fill", "placeholders"]
+
+MAX_COMBINATIONS = 10_000
+"""How many configs one declaration may stand for: reading so many takes seconds, and nobody runs them all."""
 
 AxisValue = str | int
 Axes = Mapping[str, Sequence[AxisValue]]
@@ -32,18 +38,24 @@ def combinations(axes: Axes, exclude: Sequence[object]) -> tuple[tuple[Combinati
     problems = list(_axis_problems(axes))
     if problems:
         return (), tuple(problems)
-    kept = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
-    everything = tuple(kept)
+    count = math.prod(len(values) for values in axes.values())
+    if count > MAX_COMBINATIONS:
+        sizes = " x ".join(str(len(values)) for values in axes.values())
+        expected = f"expected at most {MAX_COMBINATIONS}; shorten an axis, or declare what is needed one by one"
+        return (), (Problem(("axes",), f"found {count} combinations ({sizes}), {expected}"),)
+    everything = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
+    left_out: set[int] = set()
     for index, exclusion in enumerate(exclude):
         path: KeyPath = ("exclude", index)
         wanted, fault = _exclusion(axes, exclusion)
         if fault:
             problems.append(Problem((*path, *fault.path), fault.message))
             continue
-        matched = [combination for combination in everything if wanted.items() <= combination.items()]
+        matched = [at for at, combination in enumerate(everything) if wanted.items() <= combination.items()]
         if not matched:
             problems.append(Problem(path, "found a combination that the axes do not have, expected one that they have"))
-        kept = [combination for combination in kept if combination not in matched]
+        left_out.update(matched)
+    kept = [combination for at, combination in enumerate(everything) if at not in left_out]
     if not kept and not problems:
         problems.append(Problem(("exclude",), "found every combination, expected one to be left"))
     return tuple(kept), tuple(problems)
@@ -57,11 +69,11 @@ def _axis_problems(axes: Axes) -> Sequence[Problem]:
             problems.append(Problem(("axes", axis), message))
         if not values:
             problems.append(Problem(("axes", axis), "found an empty axis, expected at least one value"))
-        texts = [str(value) for value in values]
+        first: dict[str, int] = {}
         problems += [
-            Problem(("axes", axis, index), f"found {text!r} a second time, expected distinct values")
-            for index, text in enumerate(texts)
-            if text in texts[:index]
+            Problem(("axes", axis, index), f"found {str(value)!r} a second time, expected distinct values")
+            for index, value in enumerate(values)
+            if first.setdefault(str(value), index) != index
         ]
     return problems
 

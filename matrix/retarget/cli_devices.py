@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 import tempfile
 import textwrap
@@ -40,7 +41,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `retarget devices`."""
     parser.add_argument("driver", nargs="*", help="drivers to ask (all that are registered)")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
-    parser.add_argument("--timeout", type=float, default=60.0, help="seconds a driver may take (60)")
+    parser.add_argument("--timeout", type=_seconds, default=60.0, help="seconds a driver may take (60)")
+
+
+def _seconds(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not (number > 0 and math.isfinite(number)):
+        msg = f"found {text!r}, expected a number of seconds above 0, such as 90 or 0.5"
+        raise argparse.ArgumentTypeError(msg)
+    return number
 
 
 def run(arguments: argparse.Namespace) -> int:

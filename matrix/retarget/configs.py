@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
@@ -21,6 +22,9 @@ _HeirT = TypeVar("_HeirT", bound=CompilerConfig | RuntimeConfig)
 _HeirTableT = TypeVar("_HeirTableT", bound=HeirTable)
 _TableT = TypeVar("_TableT", bound=ConfigTable)
 _ValueT = TypeVar("_ValueT")
+
+_TOLD = 20
+"""How many configs of one product declaration have their own message: looking for near names takes time for each."""
 
 
 def extend_scope(above: Scope, tables: FileTables) -> tuple[Scope, tuple[Problem, ...]]:
@@ -102,11 +106,13 @@ def _heirs(
     bases = {name: entry.table.extends for name, entry in good.items() if entry.table.extends is not None}
     faulty = bad | above.faulty | tables.faulty.get(above.sort, frozenset()) | _circular(bases, good, problems)
     configs = dict(above.configs)
+    told: Counter[KeyPath] = Counter()
     for name in sorted((name for name in good if name not in faulty), key=lambda name: _depth(name, bases)):
         entry = good[name]
         base = bases.get(name)
         if base is not None and base not in configs:
-            if is_complete and base not in faulty:
+            if is_complete and base not in faulty and told[entry.path] < _TOLD:
+                told[entry.path] += 1
                 known = [*above.configs, *(other for other in good if other != name)]
                 problems.append(Problem((*entry.path, "extends"), unknown_name(above.sort, base, known)))
             faulty.add(name)
@@ -233,12 +239,17 @@ def _target_configs(
 ) -> Names[TargetConfig]:
     good, bad = _new_names(above, tables.targets, name_fault, problems)
     configs = dict(above.configs)
+    told: Counter[KeyPath] = Counter()
     for entry in tables.targets:
         table, name = entry.table, entry.table.name
+        if told[entry.path] >= _TOLD:
+            bad.add(name)
+            continue
         found_compilers, compiler_faults = find_named(compilers, table.compiler, (*entry.path, "compiler"))
         found_runtimes, runtime_faults = find_named(runtimes, table.runtimes, (*entry.path, "runtimes"))
         faults = [*compiler_faults, *runtime_faults, *tag_problems(table.tags, (*entry.path, "tags"))]
         problems.extend(faults)
+        told[entry.path] += bool(faults)
         if faults or not found_compilers:
             bad.add(name)
             continue

@@ -147,7 +147,7 @@ def _plan(suite: Suite, overrides: Sequence[ModuleOverride], tags: tuple[str, ..
     through: dict[str, list[TargetConfig]] = {}
     compilers: dict[str, CompilerConfig] = {}
     run_through: dict[tuple[str, str], list[TargetConfig]] = {}
-    runtimes: dict[tuple[str, str], RuntimeConfig] = {}
+    runtimes: dict[str, dict[str, RuntimeConfig]] = {}
     for target in suite.targets:
         if is_excluded(target.name):
             continue
@@ -159,9 +159,8 @@ def _plan(suite: Suite, overrides: Sequence[ModuleOverride], tags: tuple[str, ..
             for runtime in target.runtimes if is_run else ():
                 if is_excluded(runtime.name):
                     continue
-                pair = (compiler.name, runtime.name)
-                runtimes.setdefault(pair, runtime)
-                run_through.setdefault(pair, []).append(target)
+                runtimes.setdefault(compiler.name, {}).setdefault(runtime.name, runtime)
+                run_through.setdefault((compiler.name, runtime.name), []).append(target)
     module_flags = tuple(flag for override in overrides for flag in override.flags)
     module_tags = tuple(tag for override in overrides for tag in override.tags)
     compiles: list[_CompilePlan] = []
@@ -182,8 +181,7 @@ def _plan(suite: Suite, overrides: Sequence[ModuleOverride], tags: tuple[str, ..
                     own=tags,
                 ),
             )
-            for (by, _), runtime in runtimes.items()
-            if by == name
+            for runtime in runtimes.get(name, {}).values()
         )
         compiles.append(
             _CompilePlan(

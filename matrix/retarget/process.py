@@ -36,6 +36,9 @@ START_LIMIT = 120.0
 OUTPUT_LIMIT = 64 * 1024
 """Bytes of a dead worker's last output that are shown."""
 
+_LONGEST_WAIT = 3600.0
+"""Seconds that are waited at a time. poll(2) counts milliseconds in 32 bits, and a timeout may be any number."""
+
 _CLOSE_LIMIT = 2.0
 """Seconds a worker gets to release its device when it is asked to end."""
 
@@ -215,7 +218,9 @@ class Worker:
         if connection is None:
             raise EOFError
         connection.send(message)
-        while connection.poll(max(0.0, deadline - time.monotonic())):
+        while (left := deadline - time.monotonic()) > 0:
+            if not connection.poll(min(left, _LONGEST_WAIT)):
+                continue
             answer: object = connection.recv()
             if not isinstance(answer, Progress):
                 return answer

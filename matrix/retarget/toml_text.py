@@ -10,6 +10,7 @@ from pathlib import Path
 
 from .errors import Fault
 from .keypaths import Problem, format_key_path
+from .regular import read_regular
 
 __all__ = ["faults_of", "read_toml"]
 
@@ -38,7 +39,7 @@ def faults_of(file: Path, text: str, problems: Sequence[Problem]) -> tuple[Fault
 def read_toml(file: Path) -> tuple[str, dict[str, object], tuple[Fault, ...]]:
     """Return a file's text and the data in it, both empty where there is a fault."""
     try:
-        content = file.read_bytes().removeprefix(codecs.BOM_UTF8)  # as editors on Windows write it
+        content = read_regular(file).removeprefix(codecs.BOM_UTF8)  # as editors on Windows write it
     except OSError as error:
         reason = error.strerror or str(error)
         return (

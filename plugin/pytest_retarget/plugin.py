@@ -6,8 +6,10 @@ name of each file. The rest is imported when a `suite.toml` is met.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,6 +64,23 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[
         if is_declared(parent.config, file_path, as_source=True):
             collectors.append(ModuleFile.from_parent(parent, path=file_path))
     return collectors
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, pytest.CollectReport, Any]:
+    """Collect a `suite.toml` that is no regular file, to report it: pytest passes over links to nothing and pipes."""
+    report = yield
+    if isinstance(collector, pytest.Directory) and report.passed:
+        path = collector.path / SUITE_FILE
+        if os.path.lexists(path) and not path.is_file() and not _ignored(collector, path):
+            from .collection import SuiteFile
+
+            report.result.append(SuiteFile.from_parent(collector, path=path))
+    return report
+
+
+def _ignored(collector: pytest.Directory, path: Path) -> bool:
+    return bool(collector.ihook.pytest_ignore_collect(collection_path=path, config=collector.config))
 
 
 _FOLDERS = pytest.StashKey[tuple[Path, ...]]()

@@ -17,6 +17,7 @@ from retarget.extension import (
     UnavailableError,
 )
 from retarget.model import Module, Suite
+from retarget.regular import read_regular
 
 from .directives import directive_faults, other_prefixes, prefixes
 
@@ -125,7 +126,7 @@ def _either(words: Sequence[str]) -> str:
 def _source(path: Path) -> str:
     """Return a module's text. Raises `RetargetError`, whose message does not name the file."""
     try:
-        content = path.read_bytes()
+        content = read_regular(path)
     except OSError as error:
         msg = f"cannot be read: {error.strerror or error}"
         raise RetargetError(msg) from error

@@ -43,6 +43,23 @@ def test_the_faults_of_a_shared_file_are_told_once(project: Project, arguments: 
     assert block(result, "ERROR collecting b/suite.toml") == [expected]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="named pipes")
+def test_a_suite_file_that_is_no_regular_file_is_an_error(project: Project) -> None:
+    for name in ("link", "pipe", "folder/suite.toml", "ignored"):
+        (project.path / name).mkdir(parents=True)
+    (project.path / "link" / "suite.toml").symlink_to("gone.toml")
+    (project.path / "ignored" / "suite.toml").symlink_to("gone.toml")
+    os.mkfifo(project.path / "pipe" / "suite.toml")
+    result = project.run("--ignore", "ignored")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert [line for line in result.outlines if "cannot be read: " in line and not line.startswith("ERROR")] == [
+        "folder/suite.toml: cannot be read: found a folder; expected a TOML file",
+        "link/suite.toml: cannot be read: found a link to 'gone.toml', which cannot be followed: "
+        "No such file or directory; expected a TOML file",
+        "pipe/suite.toml: cannot be read: found a named pipe; expected a TOML file",
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -53,6 +70,13 @@ def test_the_faults_of_a_shared_file_are_told_once(project: Project, arguments: 
         (
             ("--retarget-run-timeout", "0"),
             "--retarget-run-timeout: found '0', expected a number of seconds above 0, such as 90 or 0.5",
+        ),
+        *(
+            (
+                (f"--retarget-run-timeout={value}",),
+                f"--retarget-run-timeout: found '{value}', expected a number of seconds above 0, such as 90 or 0.5",
+            )
+            for value in ("nan", "inf", "-1")
         ),
         (
             ("--retarget-require", "a and"),

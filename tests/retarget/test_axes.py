@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from retarget.axes import combinations, fill, placeholders
+from retarget.axes import MAX_COMBINATIONS, combinations, fill, placeholders
 from retarget.keypaths import Problem
 
 
@@ -61,6 +61,18 @@ def test_faults(
     axes: dict[str, list[str | int]], exclude: list[object], path: tuple[str | int, ...], message: str
 ) -> None:
     assert combinations(axes, exclude)[1] == (Problem(path, message),)
+
+
+def test_more_combinations_than_the_limit_are_a_fault_that_says_how_many() -> None:
+    most = {"a": list(range(100)), "b": list(range(100))}
+    exclude: list[object] = [[n, n] for n in range(100)]
+    assert len(combinations(most, exclude)[0]) == MAX_COMBINATIONS - 100 == 9900
+    message = (
+        "found 27000 combinations (30 x 30 x 30), expected at most 10000; "
+        "shorten an axis, or declare what is needed one by one"
+    )
+    too_many = {axis: list(range(30)) for axis in "abc"}
+    assert combinations(too_many, []) == ((), (Problem(("axes",), message),))
 
 
 def test_fill_puts_values_in_place_of_their_axes() -> None:

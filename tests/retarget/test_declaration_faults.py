@@ -35,6 +35,26 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize("name", ["matrix.toml", "suite.toml", "expectations.toml"])
+def test_what_is_no_regular_file_is_named_and_not_opened(folder: Path, name: str) -> None:
+    (folder / "suite.toml").write_text(GOOD)
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)  # opening it would wait for a writer
+    expected = f"{name}: cannot be read: found a named pipe; expected a TOML file"
+    assert [line for line in faults(folder / "suite.toml") if line.startswith(name)] == [expected]
+    (folder / name).unlink()
+    (folder / name).symlink_to("/dev/zero")
+    expected = f"{name}: cannot be read: found a device; expected a TOML file"
+    assert [line for line in faults(folder / "suite.toml") if line.startswith(name)] == [expected]
+
+
+def test_a_base_that_none_of_many_configs_finds_is_told_for_the_first(folder: Path) -> None:
+    values = ", ".join(f'"v{n}"' for n in range(200))
+    axes = f'name = "c-{{a}}"\nextends = "cx"\naxes = {{ a = [{values}] }}\n'
+    (folder / "suite.toml").write_text(f"[[compiler_config]]\n{axes}{GOOD}")
+    assert len([line for line in faults(folder / "suite.toml") if "extends" in line]) <= 20
+
+
 def faults(path: Path) -> list[str]:
     with pytest.raises(FaultsError) as caught:
         DeclarationLoader().load_suite_file(path)
@@ -510,7 +530,7 @@ def test_text_that_is_not_utf8_is_told_with_its_line(folder: Path) -> None:
 def test_a_file_that_cannot_be_read_is_a_fault(folder: Path) -> None:
     # A folder of that name cannot be read by anyone, also not by root, for whom permissions do not count.
     (folder / "suite.toml").mkdir()
-    assert faults(folder / "suite.toml") == ["suite.toml: cannot be read: Is a directory; expected a TOML file"]
+    assert faults(folder / "suite.toml") == ["suite.toml: cannot be read: found a folder; expected a TOML file"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read any file")

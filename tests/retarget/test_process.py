@@ -54,6 +54,11 @@ def test_a_worker_answers_one_request_after_the_other(worker: Worker) -> None:
     assert [info.name for info in second.infos] == ["Double Device"]
 
 
+@pytest.mark.parametrize("timeout", [3e6, 1e30, sys.float_info.max])
+def test_a_timeout_may_be_longer_than_the_system_can_wait_at_a_time(worker: Worker, timeout: float) -> None:
+    assert isinstance(worker.request(compile_text("pass a"), timeout=timeout), CompiledModule)
+
+
 def test_what_is_written_to_the_descriptors_is_captured_per_request(worker: Worker) -> None:
     first = worker.request(compile_text("@print one"), timeout=30)
     second = worker.request(compile_text("@print two"), timeout=30)

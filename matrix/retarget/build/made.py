@@ -14,6 +14,7 @@ import filelock
 from ..errors import RetargetError
 from ..extension import MakesModules
 from ..model import CompileTarget
+from ..regular import read_regular
 from .key import digest_of
 
 __all__ = ["MADE_FOLDER", "MadeModules", "clear_made", "made_folders"]
@@ -74,7 +75,7 @@ class MadeModules:
 
     def _ensure(self, kind: str, description: Path, loader: MakesModules) -> Path:
         try:
-            content = description.read_bytes()
+            content = read_regular(description)
         except OSError as error:
             msg = f"{description} cannot be read: {error.strerror or error}"
             raise RetargetError(msg) from error

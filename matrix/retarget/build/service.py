@@ -16,6 +16,7 @@ from ..messages import CompiledModule, CompileModule, Refusal
 from ..model import CompilerConfig, CompileTarget
 from ..outcomes import CompileOutcome, Failure, Stage
 from ..process import Spawner, WorkerDiedError, WorkerTimeoutError, available_cores
+from ..regular import read_regular
 from .inputs import InputDigests, Inputs
 from .key import compile_key
 from .pool import CompilePool, compile_failure
@@ -347,7 +348,7 @@ class BuildService:
 
 def _read_source(target: CompileTarget) -> bytes:
     try:
-        return target.module.path.read_bytes()
+        return read_regular(target.module.path)
     except OSError as error:
         summary = f"module {target.module.path} cannot be read: {error.strerror or error}"
         raise NotBuiltError(Failure(stage=Stage.COMPILE, summary=summary, no_verdict=True)) from error
