@@ -3,16 +3,23 @@
 An extension is named by an entry point of the group `retarget`, by `RETARGET_EXTENSIONS` or by an option. What is wrong
 with one is said at once and names it: an import that fails, a hook that nobody declared, a hook or a method with
 another signature, a product that lacks something, a name that another extension has taken.
+
+A module that is named is imported from `sys.path`. If it is not there, it is looked for in the current folder and in
+those above it, up to the one that holds `.git`, and then in the folders of the caller (pytest's rootdir). The folder
+that has it is appended to `sys.path`, which worker processes take over.
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import importlib.util
 import inspect
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -137,8 +144,10 @@ def _found(products: Mapping[str, _ProductT], word: str, name: str) -> _ProductT
     raise RetargetError(msg)
 
 
-def load_extensions(extra: Sequence[str] = (), *, entry_points: bool = True) -> Registry:
+def load_extensions(extra: Sequence[str] = (), *, entry_points: bool = True, folders: Sequence[Path] = ()) -> Registry:
     """Import and check the extensions: entry points first, then `RETARGET_EXTENSIONS`, then `extra` (module names).
+
+    `folders` are where named modules are looked for besides `sys.path` and the current folder.
 
     Raises `RetargetError` for the first that is at fault, naming it.
     """
@@ -151,19 +160,54 @@ def load_extensions(extra: Sequence[str] = (), *, entry_points: bool = True) -> 
             sources.setdefault(point.name, _imported(point.name, point.value))
     named = os.environ.get(EXTENSIONS_VARIABLE, "").split(os.pathsep)
     for module in dict.fromkeys(name.strip() for name in (*named, *extra) if name.strip()):
-        sources.setdefault(module, _imported(module, module))
+        sources.setdefault(module, _imported(module, module, (*_folders_here(), *folders)))
     return registry_of(sources)
 
 
-def _imported(name: str, value: str) -> object:
+def _folders_here() -> tuple[Path, ...]:
+    """Return the current folder, and those above it up to a repository's; without a repository the first alone."""
+    here = Path.cwd()
+    above = (here, *here.parents)
+    ends = next((at for at, folder in enumerate(above) if os.path.lexists(folder / ".git")), 0)
+    return above[: ends + 1]
+
+
+def _make_importable(package: str, folders: Sequence[Path]) -> None:
+    """Append to `sys.path` the first of `folders` that has a package or module which is not there yet."""
+    try:
+        if importlib.util.find_spec(package) is not None:
+            return
+    except (ImportError, ValueError):
+        return
+    found = next((one for one in folders if (one / f"{package}.py").is_file() or (one / package).is_dir()), None)
+    if found is not None:
+        sys.path.append(str(found))
+        importlib.invalidate_caches()
+
+
+def _not_found(package: str, folders: Sequence[Path]) -> str:
+    """Say where a module was looked for that is nowhere."""
+    if package.endswith(".py") or "/" in package:
+        return f"; expected a module's name, such as {Path(package).stem!r}"
+    stems = {path.stem for folder in folders for path in folder.glob("*.py")}
+    places = ", ".join(str(folder) for folder in dict.fromkeys(folders))
+    return f"; it is neither on sys.path nor in {places}{did_you_mean(package, sorted(stems))}"
+
+
+def _imported(name: str, value: str, folders: Sequence[Path] = ()) -> object:
     module, _, attribute = value.partition(":")
+    package = module.partition(".")[0] if not module.endswith(".py") else module
+    if folders:
+        _make_importable(package, folders)
     try:
         found: object = importlib.import_module(module)
         for part in attribute.split(".") if attribute else ():
             found = getattr(found, part)
     except (Exception, SystemExit) as error:  # a script that was not made to be imported leaves
         where = name if name == value else f"{name} = {value}"
-        msg = f"extension {where!r} cannot be imported: {type(error).__name__}: {error}"
+        is_missing = isinstance(error, ModuleNotFoundError) and error.name in {package, package.removesuffix(".py")}
+        hint = _not_found(package, folders) if folders and is_missing else ""
+        msg = f"extension {where!r} cannot be imported: {type(error).__name__}: {error}{hint}"
         raise RetargetError(msg) from error
     return found
 

@@ -40,6 +40,7 @@ class Declared:
 
     def __init__(self, config: pytest.Config) -> None:
         self._settings = config.stash[SETTINGS]
+        self._rootdir = config.rootpath
         self._loader: DeclarationLoader | None = None
         self._registry: Registry | None = None
         self._suites: dict[Path, tuple[Suite, ...]] = {}
@@ -54,7 +55,7 @@ class Declared:
     def registry(self) -> Registry:
         """Compilers, drivers and case loaders. Raises `RetargetError` for an extension that does not load."""
         if self._registry is None:
-            self._registry = load_extensions(self._settings.extensions)
+            self._registry = load_extensions(self._settings.extensions, folders=[self._rootdir])
         return self._registry
 
     @property

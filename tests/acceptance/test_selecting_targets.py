@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from acceptance_support import ELSEWHERE, GOOD, Project, ids, suite
 
@@ -155,3 +159,18 @@ def test_collecting_starts_no_worker(two: Project) -> None:
 def test_ordinary_tests_and_targets_live_in_one_session(two: Project) -> None:
     two.write({"suites/test_py.py": "def test_it():\n    pass\n"})
     two.run("suites/one.mlir", "suites/test_py.py").assert_outcomes(passed=4)
+
+
+def test_an_extension_in_the_folder_of_the_project_is_found_by_the_console_script_and_in_workers(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.doubles(a="f: pass")
+    project.write({"pytest.ini": ""})
+    monkeypatch.delenv("PYTHONPATH")
+    argv = [Path(sys.executable).with_name("pytest"), "--retarget-extension", "doubles"]
+    for folder in (project.path, project.path / "suites"):
+        done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False, timeout=110)
+        assert "2 passed" in done.stdout, done.stdout + done.stderr
+    argv = [Path(sys.executable).with_name("retarget"), "list", "--retarget-extension", "doubles"]
+    done = subprocess.run(argv, cwd=project.path, capture_output=True, text=True, check=False, timeout=110)
+    assert "double-backend" in done.stdout, done.stdout + done.stderr

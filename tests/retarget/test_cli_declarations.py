@@ -442,7 +442,8 @@ def test_faults_of_declarations_exit_with_1(project: Path, capsys: pytest.Captur
 
 def test_a_faulty_extension_exits_with_1(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     message = (
-        "extension 'absent_extension' cannot be imported: ModuleNotFoundError: No module named 'absent_extension'\n"
+        "extension 'absent_extension' cannot be imported: ModuleNotFoundError: No module named 'absent_extension'"
+        f"; it is neither on sys.path nor in {Path.cwd()}\n"
     )
     assert run(capsys, "list", "--retarget-extension", "absent_extension") == (1, "", message)
     assert run(capsys, "check", "--retarget-extension", "absent_extension") == (1, "", message)

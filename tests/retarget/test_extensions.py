@@ -102,8 +102,8 @@ def test_an_import_that_fails(write: Write) -> None:
     assert fault("ext_broken") == (
         "extension 'ext_broken' cannot be imported: ModuleNotFoundError: No module named 'nothing_of_this_name'"
     )
-    assert fault("ext_absent") == (
-        "extension 'ext_absent' cannot be imported: ModuleNotFoundError: No module named 'ext_absent'"
+    assert fault("ext_absent").startswith(
+        "extension 'ext_absent' cannot be imported: ModuleNotFoundError: No module named 'ext_absent'; it is "
     )
     write("ext_script", "import sys\nsys.exit(3)\n")
     assert fault("ext_script") == "extension 'ext_script' cannot be imported: SystemExit: 3"
@@ -222,3 +222,41 @@ def test_what_is_not_registered_is_told_with_what_is(write: Write) -> None:
         with pytest.raises(RetargetError) as caught:
             find(name)
         assert str(caught.value) == message
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository's folder that is not on `sys.path`; the current folder is `a/b` in it."""
+    here = tmp_path / "repository" / "a" / "b"
+    here.mkdir(parents=True)
+    (tmp_path / "repository" / ".git").mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry])
+    monkeypatch.delenv(EXTENSIONS_VARIABLE, raising=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize("folder", ["repository/a/b", "repository/a", "repository", "rootdir"])
+def test_a_named_module_is_found_in_the_current_folder_and_above(
+    elsewhere: Path, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (elsewhere / folder).mkdir(exist_ok=True)
+    (elsewhere / folder / "my_tiny_extension.py").write_text(GOOD)
+    try:
+        found = load_extensions(["my_tiny_extension"], entry_points=False, folders=[elsewhere / "rootdir"])
+    finally:
+        sys.modules.pop("my_tiny_extension", None)
+    assert set(found.compilers) == {"tiny"}
+    assert sys.path[-1] == str(elsewhere / folder), "workers take it over, and nothing installed is hidden"
+
+
+def test_a_module_that_is_nowhere_is_told_with_the_folders_and_the_nearest_name(elsewhere: Path) -> None:
+    (elsewhere / "outside.py").write_text(GOOD)
+    (elsewhere / "repository" / "my_extension.py").write_text(GOOD)
+    repository = elsewhere / "repository"
+    assert fault("my_extensoin") == (
+        "extension 'my_extensoin' cannot be imported: ModuleNotFoundError: No module named 'my_extensoin'; "
+        f"it is neither on sys.path nor in {repository}/a/b, {repository}/a, {repository}; did you mean 'my_extension'?"
+    )
+    assert "No module named 'outside'" in fault("outside")
+    assert fault("my_extension.py").endswith("; expected a module's name, such as 'my_extension'")
