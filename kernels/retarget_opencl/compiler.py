@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from retarget.errors import RetargetError
 from retarget.extension import Compiled, CompileRequest, CompilerError, Resolved, SuggestedTarget, UnavailableError
+from retarget.installing import install_hint
 from retarget.model import CompilerConfig, CompileTarget
 from retarget.outcomes import DeviceInfo
 from retarget_iree.flags import not_inputs
@@ -39,6 +41,13 @@ def _generator() -> str:
         if path.suffix in {".py", ".j2"}:
             digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def _require_templates() -> None:
+    """Raise `UnavailableError` where the package is missing that OpenCL C is written with."""
+    if importlib.util.find_spec("jinja2") is None:
+        msg = "iree-opencl needs the package jinja2 of the extra [opencl], which is not installed"
+        raise UnavailableError(msg, install_hint("opencl"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +118,11 @@ class OpenClCompiler:
     artifact_suffix = ARTIFACT_SUFFIX
 
     def fingerprint(self, config: CompilerConfig) -> str:
-        """Name the installed compiler and this package; empty where the profile is asked of a device."""
+        """Name the installed compiler and this package; empty where the profile is asked of a device.
+
+        Raises `UnavailableError` if a package is missing, too.
+        """
+        _require_templates()
         split = split_flags(config.flags)
         if not split.profile or split.profile.startswith("opencl://"):
             return ""
@@ -141,7 +154,8 @@ class OpenClCompiler:
         return self.compile_bytes(request.source, request.source_name, request.resolved.flags, profile)
 
     def compile_bytes(self, source: bytes, source_name: str, flags: Sequence[str], profile: DeviceProfile) -> Compiled:
-        """Compile a module's bytes for a profile. Raises `CompilerError`."""
+        """Compile a module's bytes for a profile. Raises `CompilerError` or `UnavailableError`."""
+        _require_templates()
         from .frontend import compiled_module
         from .kernel import TranslationError
         from .translate import translate

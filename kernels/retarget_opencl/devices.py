@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from retarget.extension import UnavailableError
+from retarget.installing import install_hint
 from retarget.outcomes import DeviceInfo
 
 from .profile import DeviceProfile
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["FoundDevice", "find_device", "info_of", "list_devices", "profile_of"]
 
 SCHEME = "opencl"
-_INSTALL = "pip install pocl-binary-distribution for OpenCL on the CPU, or install the GPU vendor's OpenCL driver"
+_INSTALL = "`pip install pocl-binary-distribution` for OpenCL on the CPU, or install the GPU vendor's OpenCL driver"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +38,8 @@ def list_devices() -> tuple[FoundDevice, ...]:
     try:
         import pyopencl as cl
     except ImportError as error:
-        msg = f"pyopencl is not installed ({error})"
-        raise UnavailableError(msg, "pip install pyopencl") from error
+        msg = f"the driver opencl needs the package pyopencl of the extra [opencl], which is not installed ({error})"
+        raise UnavailableError(msg, install_hint("opencl")) from error
     found: list[FoundDevice] = []
     try:
         platforms = cl.get_platforms()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from retarget.errors import RetargetError
+from retarget.installing import install_hint
 
 from .types import ELEMENT_TYPES, Declared, parse_type
 
@@ -123,7 +124,7 @@ def _declared(text: str) -> Declared:
 def onnx_functions(path: Path) -> tuple[Function, ...]:
     """Return the function of an ONNX model. Raises `RetargetError` for one that IREE cannot import or run."""
     if importlib.util.find_spec("onnx") is None:
-        msg = "is an ONNX model, and the package onnx is not installed: `pip install onnx`, and again"
+        msg = f"is an ONNX model, and the package onnx is not installed; {install_hint('onnx')}"
         raise RetargetError(msg)
     import onnx
 

@@ -16,6 +16,7 @@ from retarget.extension import (
     Suggestions,
     UnavailableError,
 )
+from retarget.installing import install_hint
 from retarget.model import Module, Suite
 from retarget.regular import read_regular
 
@@ -23,7 +24,6 @@ from .directives import directive_faults, other_prefixes, prefixes
 
 __all__ = ["FileCheckLoader"]
 
-_HINT = "install it with `pip install 'retarget[filecheck]'`"
 _NAMED_PREFIXES = 8
 
 
@@ -79,7 +79,7 @@ class FileCheckLoader:
             raise RetargetError(msg)
         if importlib.util.find_spec("filecheck") is None:
             msg = "the package filecheck is not installed"
-            raise UnavailableError(msg, hint=_HINT)
+            raise UnavailableError(msg, hint=install_hint("filecheck"))
         return (_checked(request, source, text),)
 
 

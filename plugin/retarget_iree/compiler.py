@@ -36,7 +36,7 @@ from .hostcpu import explicit_host
 from .noise import clean_diagnostics, first_error, is_verdict
 from .onnx_import import import_onnx
 from .reproduce import compile_command
-from .toolchain import COMPILER_HINT, Toolchain, compiler_api, find_toolchain
+from .toolchain import Toolchain, compiler_api, compiler_hint, find_toolchain
 
 __all__ = ["IreeCompiler"]
 
@@ -218,7 +218,7 @@ def _run_tool(toolchain: Toolchain, arguments: Sequence[str], content: bytes) ->
         )
     except OSError as error:
         msg = f"{toolchain.compile_tool} cannot be run: {error.strerror or error}"
-        raise UnavailableError(msg, hint=COMPILER_HINT) from error
+        raise UnavailableError(msg, hint=compiler_hint()) from error
 
 
 def _precompile(flags: Sequence[str]) -> str:

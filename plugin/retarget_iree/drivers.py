@@ -15,7 +15,7 @@ from .identity import describe_device
 from .noise import clean_status
 from .reproduce import RUN_CHECK_TELLS, run_command
 from .selection import select_device
-from .toolchain import RUNTIME_HINT, runtime_installed
+from .toolchain import runtime_hint, runtime_installed
 
 if TYPE_CHECKING:
     from .program import IreeDevice
@@ -85,7 +85,7 @@ class IreeDriver:
     def _require_runtime(self) -> None:
         if not runtime_installed():
             msg = "the IREE runtime is not installed: there is no module iree.runtime"
-            raise UnavailableError(msg, hint=RUNTIME_HINT)
+            raise UnavailableError(msg, hint=runtime_hint())
 
     def _probe(self) -> tuple[Any, tuple[DeviceInfo, ...]]:
         self._require_runtime()

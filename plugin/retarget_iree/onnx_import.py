@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from retarget.extension import CompilerError, UnavailableError
+from retarget.installing import install_hint
 
 from .toolchain import compiler_api
 
@@ -25,7 +26,7 @@ def import_onnx(content: bytes, name: str) -> bytes:
     """
     if importlib.util.find_spec("onnx") is None:
         msg = "the package onnx, which reads ONNX models, is not installed"
-        raise UnavailableError(msg, hint="install it with `pip install onnx`")
+        raise UnavailableError(msg, hint=install_hint("onnx"))
     compiler_api()
     import onnx
     from iree.compiler.tools.import_onnx import __main__ as importer

@@ -22,19 +22,18 @@ from pathlib import Path
 from typing import Any
 
 from retarget.extension import UnavailableError
+from retarget.installing import install_hint
 
 __all__ = [
-    "COMPILER_HINT",
-    "RUNTIME_HINT",
     "Toolchain",
     "command",
     "compiler_api",
+    "compiler_hint",
     "find_toolchain",
+    "runtime_hint",
     "runtime_installed",
 ]
 
-COMPILER_HINT = "install the compiler with `pip install 'retarget[iree]'` (the package iree-base-compiler)"
-RUNTIME_HINT = "install the runtime with `pip install 'retarget[iree]'` (the package iree-base-runtime)"
 _DISTRIBUTION = "iree-base-compiler"
 _NO_CRASH = {
     getattr(signal, name)
@@ -44,6 +43,16 @@ _NO_CRASH = {
 _LIBRARY = {"Darwin": "libIREECompiler.dylib", "Windows": "IREECompiler.dll"}.get(
     platform.system(), "libIREECompiler.so"
 )
+
+
+def compiler_hint() -> str:
+    """Say how IREE's compiler is installed."""
+    return install_hint("iree", "the compiler")
+
+
+def runtime_hint() -> str:
+    """Say how IREE's runtime is installed."""
+    return install_hint("iree", "the runtime")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,12 +99,12 @@ def find_toolchain() -> Toolchain:
     package = _locate("iree.compiler")
     if package is None:
         msg = "the IREE compiler is not installed: there is no module iree.compiler"
-        raise UnavailableError(msg, hint=COMPILER_HINT)
+        raise UnavailableError(msg, hint=compiler_hint())
     folder = package / "_mlir_libs"
     library = folder / _LIBRARY
     if not library.is_file():
         msg = f"the IREE compiler is not usable: {library} is missing"
-        raise UnavailableError(msg, hint=COMPILER_HINT)
+        raise UnavailableError(msg, hint=compiler_hint())
     try:
         version = importlib.metadata.version(_DISTRIBUTION)
     except importlib.metadata.PackageNotFoundError:
@@ -122,7 +131,7 @@ def compiler_api() -> Any:
         from iree.compiler.api import ctypes_dl
     except (ImportError, OSError, RuntimeError) as error:
         msg = f"the IREE compiler does not load: {error}"
-        raise UnavailableError(msg, hint=COMPILER_HINT) from error
+        raise UnavailableError(msg, hint=compiler_hint()) from error
     # LLVM's crash handler starts a symbolizer, which was seen to hang where the signal came inside malloc; a crash must
     # end the worker at once. The command that reproduces it by hand prints them.
     os.environ.setdefault("LLVM_DISABLE_SYMBOLIZATION", "1")

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from retarget.errors import RetargetError
+from retarget.installing import install_hint
 
 from .manifest import Entry, Manifest
 
@@ -46,7 +47,7 @@ def installed_version() -> str:
     try:
         return f"onnx {importlib.metadata.version('onnx')}"
     except importlib.metadata.PackageNotFoundError as error:
-        msg = "the package onnx is not installed; install it with `pip install onnx`"
+        msg = f"the package onnx is not installed; {install_hint('onnx')}"
         raise RetargetError(msg) from error
 
 

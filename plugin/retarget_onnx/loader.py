@@ -9,6 +9,7 @@ from pathlib import Path
 
 from retarget.errors import Fault, FaultsError, RetargetError, display_path
 from retarget.extension import Case, CaseRequest, RunPlan, UnavailableError
+from retarget.installing import install_hint
 from retarget.model import Module, RuntimeConfig
 
 from .layout import CASES_FILE, MODEL_FILE
@@ -55,8 +56,7 @@ class OnnxBackendLoader:
             packages = [f"{name} {version(name)}" for name in ("onnx", "numpy", "ml_dtypes")]
         except PackageNotFoundError as error:
             reason = f"the package {error.name} is not installed"
-            hint = "install it with `pip install retarget[onnx]`"
-            raise UnavailableError(reason, hint=hint) from error
+            raise UnavailableError(reason, hint=install_hint("onnx")) from error
         return ", ".join([*packages, f"layout {_LAYOUT}"])
 
     def make(self, description: Path, folder: Path) -> None:

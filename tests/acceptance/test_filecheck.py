@@ -181,4 +181,4 @@ def test_without_the_package_texts_are_skipped_or_fail_where_they_are_required(p
     result.stdout.fnmatch_lines(["SKIPPED*the package filecheck is not installed"])
     result = project.run("--retarget-extension", "without", "--retarget-require", "vmvx")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*pip install 'retarget?filecheck?'*"])
+    result.stdout.fnmatch_lines(["*pip install -e '*?filecheck?'*"])

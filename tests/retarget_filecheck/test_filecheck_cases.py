@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from retarget.errors import RetargetError
 from retarget.extension import ArtifactRequest, CaseLoader, CheckedCase, ChecksArtifacts, UnavailableError
+from retarget.installing import install_hint
 from retarget_filecheck.cases import FileCheckLoader
 
 TEXT = """\
@@ -182,4 +183,4 @@ def test_without_the_package_it_says_which_extra_brings_it(folder: Path, monkeyp
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UnavailableError, match="the package filecheck is not installed") as raised:
         checked("// CHECK: a\n")
-    assert "retarget[filecheck]" in raised.value.hint
+    assert raised.value.hint == install_hint("filecheck")

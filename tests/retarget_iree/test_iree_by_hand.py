@@ -15,6 +15,7 @@ import pytest
 from iree_support import VMVX, Compile, OpenDevice, driver_named, runtime_config
 from onnx import TensorProto, helper
 from retarget.extension import Check, CompilerError, UnavailableError
+from retarget.installing import install_hint
 from retarget.outcomes import Stage
 from retarget_iree import run_check
 from retarget_iree.onnx_import import import_onnx
@@ -173,7 +174,7 @@ def test_without_the_package_onnx_the_hint_names_it(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(UnavailableError) as caught:
         import_onnx(b"", "m.onnx")
-    assert caught.value.hint == "install it with `pip install onnx`"
+    assert caught.value.hint == install_hint("onnx")
 
 
 def test_compile_onnx_compiles_by_hand(tmp_path: Path) -> None:

@@ -247,7 +247,7 @@ def test_a_missing_compiler_is_unavailable_with_what_mends_it(
     try:
         with pytest.raises(UnavailableError, match=r"^the IREE compiler is not installed") as caught:
             resolve(iree, *VMVX)
-        assert caught.value.hint == toolchain.COMPILER_HINT
+        assert caught.value.hint == toolchain.compiler_hint()
         with pytest.raises(UnavailableError):
             iree.fingerprint(compiler_config())
     finally:

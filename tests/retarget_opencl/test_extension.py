@@ -7,13 +7,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from retarget.extension import CompilerError, DriverError
+from retarget.extension import CompilerError, DriverError, UnavailableError
 from retarget.extensions import load_extensions
+from retarget.installing import install_hint
 from retarget.model import CompilerConfig, Origin, RuntimeConfig
 from retarget_opencl.__main__ import main
 from retarget_opencl.compiler import OpenClCompiler
 from retarget_opencl.devices import FoundDevice
 from retarget_opencl.driver import OpenClDriver
+from retarget_opencl.profile import generic_profile
 
 HERE = Origin(file=Path(), key_path="")
 ADD_ONE = """
@@ -41,6 +43,63 @@ def test_the_extension_imports_neither_opencl_nor_iree_nor_jinja() -> None:
     code += " print([m for m in ('pyopencl', 'jinja2', 'iree.compiler', 'iree.runtime') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+WITHOUT = """
+import sys
+
+sys.modules["jinja2"] = sys.modules["pyopencl"] = None
+
+from retarget.extension import hookimpl
+
+
+@hookimpl
+def retarget_drivers():
+    return ()
+"""
+"""An extension in whose processes the packages of the extra `opencl` cannot be imported."""
+
+
+def test_without_its_packages_compiler_and_driver_are_unavailable_and_name_the_extra(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("jinja2", "pyopencl"):
+        monkeypatch.setitem(sys.modules, name, None)
+    compiler = OpenClCompiler()
+    for flags in ((), ("--opencl-profile=cpu",)):
+        with pytest.raises(
+            UnavailableError,
+            match=r"^iree-opencl needs the package jinja2 of the extra \[opencl\], which is not installed$",
+        ) as raised:
+            compiler.fingerprint(CompilerConfig(name="c", compiler="iree-opencl", flags=flags, origin=HERE))
+        assert raised.value.hint == install_hint("opencl")
+    with pytest.raises(UnavailableError) as raised:
+        compiler.compile_bytes(b"", "a.mlir", (), generic_profile("cpu"))
+    with pytest.raises(
+        UnavailableError, match=r"^the driver opencl needs the package pyopencl of the extra \[opencl\], which is not "
+    ) as raised:
+        OpenClDriver().probe()
+    assert raised.value.hint == install_hint("opencl")
+
+
+def test_a_session_without_its_packages_skips_with_the_extra(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configs = [
+        'root = true\n[[compiler_config]]\nname = "c"\ncompiler = "iree-opencl"',
+        '[[runtime_config]]\nname = "r"\ndriver = "opencl"',
+        '[[target_config]]\nname = "t"\ncompiler = "c"\nruntimes = ["r"]',
+    ]
+    suite = '[[module_test_suite]]\nname = "s"\nsrcs = ["*.mlir"]\nkind = "check"\ntargets = ["t"]\n'
+    for name, text in {"matrix.toml": "\n".join(configs), "suite.toml": suite, "a.mlir": ADD_ONE}.items():
+        (pytester.path / name).write_text(text)
+    (pytester.path / "without.py").write_text(WITHOUT)
+    result = pytester.runpytest_subprocess("--retarget-extension", "without", "--retarget-require", "opencl and run")
+    result.assert_outcomes(skipped=1, errors=1)
+    result.stdout.fnmatch_lines(
+        ["iree-opencl needs the package jinja2 of *", "*", "install it with `pip install *opencl*`"]
+    )
+    assert "Traceback" not in result.stdout.str()
 
 
 def test_tags_tell_backend_profile_and_platform() -> None:
