@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from pathlib import Path
 
+from .build.folder import cache_of_command
 from .build.made import clear_made, made_folders
-from .build.store import Store, default_cache_folder
+from .build.store import Store
 from .errors import RetargetError
 
 __all__ = ["add_arguments", "run"]
@@ -24,13 +24,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("info", "clear", "verify"),
         help="show what is kept, remove it all, or check every file of it",
     )
-    parser.add_argument("--cache-dir", type=Path, help="the cache folder (RETARGET_CACHE_DIR, or the user's cache)")
+    parser.add_argument(
+        "--cache-dir", default="", metavar="DIR", help="the cache folder (that of pytest in the current folder)"
+    )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Do what was asked. Returns 0; 1 if `verify` removed something. Raises `RetargetError` for an unusable folder."""
-    folder = arguments.cache_dir.absolute() if arguments.cache_dir is not None else default_cache_folder()
+    choice = cache_of_command(arguments.cache_dir)
+    folder = choice.folder
     if folder.exists() and not folder.is_dir():
         msg = f"the cache folder {folder} is a file; expected a folder: give another with --cache-dir"
         raise RetargetError(msg)
@@ -50,6 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     made = made_folders(folder)
     told = {
         "folder": str(folder),
+        "chosen_by": choice.source,
         "entries": info.entries,
         "failures": info.failures,
         "artifacts": info.artifacts,
@@ -60,6 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     }
     text = (
         f"folder       {folder}\n"
+        f"chosen by    {choice.source}{f' (not used by pytest: {choice.unused})' if choice.unused else ''}\n"
         f"compiles     {info.entries}, of which {info.failures} failed\n"
         f"artifacts    {info.artifacts}\n"
         f"resolutions  {info.resolutions}\n"

@@ -8,9 +8,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from .build.folder import cache_of_command
 from .build.made import MADE_FOLDER, MadeModules
 from .build.service import BuildService
-from .build.store import Store, default_cache_folder
+from .build.store import Store
 from .extension import MakesModules, Tolerance
 from .extensions import Registry
 from .model import CompileTarget, RunTarget
@@ -30,7 +31,7 @@ class Rerunner:
 
     def __init__(self, *, registry: Registry, extensions: Sequence[str], seed: int | None = None) -> None:
         """With a `seed`, functions without cases are called with inputs made from their types."""
-        cache = default_cache_folder()
+        cache = cache_of_command().folder
         self._registry = registry
         self._seed = seed
         self._build = BuildService(

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from retarget.build.store import default_cache_folder
+from retarget.build.folder import INI_KEY, choose_cache
 
 from .options import SETTINGS
 
@@ -34,6 +34,9 @@ def _choose(config: pytest.Config) -> Path:
         folder = Path(tempfile.mkdtemp(prefix="retarget-"))
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
         return folder
-    if settings.cache_dir is not None:
-        return settings.cache_dir
-    return default_cache_folder()
+    return choose_cache(
+        option=str(config.getoption("retarget_cache_dir") or ""),
+        ini=str(config.getini(INI_KEY) or ""),
+        ini_file=config.inipath,
+        folder=config.invocation_params.dir,
+    ).folder

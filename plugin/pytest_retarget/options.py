@@ -139,13 +139,12 @@ class Requirement:
 class Settings:
     """What the user asked for.
 
-    Timeouts are in seconds. `jobs` 0 means one compile per core. `cache_dir` None means the user's cache folder.
+    Timeouts are in seconds. `jobs` 0 means one compile per core.
     """
 
     require: tuple[Requirement, ...] = ()
     export: Path | None = None
     artifacts: Path | None = None
-    cache_dir: Path | None = None
     no_cache: bool = False
     jobs: int = 0
     compile_timeout: float = COMPILE_TIMEOUT
@@ -175,12 +174,12 @@ class Settings:
         if no_cache and config.getoption("retarget_cache_dir"):
             msg = "--retarget-no-cache and --retarget-cache-dir were both given; expected one of them"
             raise pytest.UsageError(msg)
+        _folder(config, "cache_dir")  # only to refuse a bad one: `cachedir` chooses
         _check_cache_size()
         return cls(
             require=tuple(_requirement(text) for text in config.getoption("retarget_require") or ()),
             export=export,
             artifacts=artifacts,
-            cache_dir=_cache_dir(config),
             no_cache=no_cache,
             jobs=_value(config, "jobs", _whole_number, "a whole number of compiles at a time, 1 or more", 0),
             compile_timeout=_value(config, "compile_timeout", _seconds, _SECONDS, COMPILE_TIMEOUT),
@@ -262,17 +261,6 @@ def _folder(config: pytest.Config, name: str) -> Path | None:
         msg = f"{option}: {folder} is a file, expected a folder"
         raise pytest.UsageError(msg)
     return folder
-
-
-def _cache_dir(config: pytest.Config) -> Path | None:
-    given = _folder(config, "cache_dir")
-    if given:
-        return given
-    if text := os.environ.get(_CACHE_DIR_VARIABLE):
-        return _absolute(config.invocation_params.dir, text)
-    if (text := config.getini("retarget_cache_dir")) and config.inipath:
-        return _absolute(config.inipath.parent, text)
-    return None
 
 
 def _check_cache_size() -> None:

@@ -37,6 +37,7 @@ def test_info_tells_counts_and_sizes(folder: Path, capsys: pytest.CaptureFixture
     size = Store(folder).info().size
     assert capsys.readouterr().out == (
         f"folder       {folder}\n"
+        "chosen by    --cache-dir\n"
         "compiles     2, of which 1 failed\n"
         "artifacts    1\n"
         "resolutions  0\n"
@@ -64,7 +65,8 @@ def test_the_variable_names_the_folder(
     monkeypatch.setenv("RETARGET_CACHE_DIR", str(folder))
     run("info")
 
-    assert capsys.readouterr().out.startswith(f"folder       {folder}\n")
+    expected = f"folder       {folder}\nchosen by    RETARGET_CACHE_DIR\n"
+    assert capsys.readouterr().out.startswith(expected)
 
 
 def test_clear_empties_the_cache(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from retarget.build.key import digest_of
-from retarget.build.store import Store, StoreError, default_cache_folder, default_max_bytes
+from retarget.build.store import Store, StoreError, default_max_bytes
 from retarget.errors import RetargetError
 from retarget.outcomes import Failure, Stage
 
@@ -294,13 +294,6 @@ def test_a_full_disk_is_told_and_leaves_no_half_written_file(store: Store, monke
     assert list(store.folder.rglob(".new-*")) == []
     assert store.lookup(KEY) is None
     assert store.lookup(OTHER) is not None
-
-
-def test_the_default_folder_is_the_variables_or_the_users(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("RETARGET_CACHE_DIR", str(tmp_path))
-    assert default_cache_folder() == tmp_path
-    monkeypatch.delenv("RETARGET_CACHE_DIR")
-    assert default_cache_folder().name == "retarget"
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,6 @@ __all__ = [
     "StoreError",
     "StoreInfo",
     "StoreVerification",
-    "default_cache_folder",
     "default_max_bytes",
 ]
 
@@ -52,16 +51,6 @@ _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This file marks a cache f
 
 class StoreError(RetargetError):
     """The cache folder cannot be used: read-only, full, or no folder at all."""
-
-
-def default_cache_folder() -> Path:
-    """Return RETARGET_CACHE_DIR, or the user's cache folder of this system."""
-    named = os.environ.get("RETARGET_CACHE_DIR")
-    if named:
-        return Path(named).absolute()
-    from platformdirs import user_cache_path
-
-    return user_cache_path("retarget")
 
 
 def default_max_bytes() -> int:

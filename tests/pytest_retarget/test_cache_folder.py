@@ -1,0 +1,112 @@
+"""The cache folder: pytest and the command `retarget` always mean the same one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from _pytest.config.findpaths import locate_config
+from pytest_retarget.cachedir import cache_dir
+from retarget.build.folder import cache_of_command
+from retarget.build.pytest_ini import find_pytest_ini
+
+INI = "[pytest]\nretarget_cache_dir = from-ini\n"
+
+
+@pytest.fixture(autouse=True)
+def home(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to be in, another as home, no settings from outside."""
+    for name in ("RETARGET_CACHE_DIR", "PYTEST_ADDOPTS", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    home = pytester.mkdir("home")
+    monkeypatch.setenv("HOME", str(home))
+    return home
+
+
+def of_pytest(pytester: pytest.Pytester, *arguments: str) -> Path:
+    return cache_dir(pytester.parseconfigure(*arguments))
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (("", "", ""), "{home}/.cache/retarget"),
+        (("", "", "from-ini"), "{here}/from-ini"),
+        (("", "", "~/from-ini"), "{home}/from-ini"),
+        (("", "from-variable", "from-ini"), "{here}/below/from-variable"),
+        (("", "~/from-variable", "from-ini"), "{home}/from-variable"),
+        (("from-option", "from-variable", "from-ini"), "{here}/below/from-option"),
+        (("~/from-option", "from-variable", "from-ini"), "{home}/from-option"),
+    ],
+)
+def test_the_option_goes_before_the_variable_before_the_ini_key_before_the_users_folder(
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    home: Path,
+    given: tuple[str, str, str],
+    expected: str,
+) -> None:
+    option, variable, ini = given
+    pytester.makeini(f"[pytest]\nretarget_cache_dir = {ini}\n")
+    monkeypatch.setenv("RETARGET_CACHE_DIR", variable)
+    here = pytester.path
+    monkeypatch.chdir(pytester.mkdir("below"))
+
+    found = cache_of_command(option)
+    assert str(found.folder) == expected.format(here=here, home=home)
+    assert of_pytest(pytester, *([f"--retarget-cache-dir={option}"] if option else [])) == found.folder
+
+
+@pytest.mark.parametrize("where", ["addopts", "variable", "both"])
+def test_options_that_pytest_is_always_given_count_for_the_command(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    if where != "variable":
+        pytester.makeini(INI + "addopts = -q --retarget-cache-dir=from-addopts\n")
+    if where != "addopts":
+        monkeypatch.setenv("PYTEST_ADDOPTS", "-q --retarget-cache-dir from-variable")
+    found = cache_of_command()
+    assert (
+        found.folder == of_pytest(pytester) == pytester.path / f"from-{'addopts' if where == 'addopts' else 'variable'}"
+    )
+
+
+def test_the_command_says_where_pytest_keeps_nothing(pytester: pytest.Pytester) -> None:
+    ini = pytester.makeini(INI + "addopts = --retarget-no-cache\n")
+    found = cache_of_command()
+    assert (found.folder, found.unused) == (pytester.path / "from-ini", f"--retarget-no-cache in addopts in {ini}")
+    assert of_pytest(pytester) != found.folder
+
+
+TOML = '[tool.pytest.ini_options]\nretarget_cache_dir = "x"\naddopts = ["-q", "--no-header"]\n'
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {},
+        {"pytest.ini": INI},
+        {"pytest.ini": "", "pyproject.toml": TOML},
+        {"pyproject.toml": TOML, "tox.ini": INI},
+        {"pyproject.toml": TOML.replace(".ini_options", "")},
+        {"pyproject.toml": "[project]\nname = 'x'\n", "setup.cfg": INI.replace("pytest", "tool:pytest")},
+        {"pytest.toml": '[pytest]\nretarget_cache_dir = "y"\n', "pytest.ini": INI},
+        {".pytest.ini": INI, "tox.ini": INI},
+        {"tox.ini": "[tox]\n", "../tox.ini": INI.replace("pytest]", "pytest]\n# comment")},
+        {"tox.ini": INI + "addopts =\n    -q\n    --no-header\n"},
+    ],
+)
+def test_the_ini_file_is_found_and_read_as_pytest_does(pytester: pytest.Pytester, files: dict[str, str]) -> None:
+    folder = pytester.mkdir("project")
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    _, file, values, _ = locate_config(folder, [folder])
+    found = find_pytest_ini(folder)
+    assert found.file == file
+    expected = {key: value.value for key, value in values.items()}
+    assert {key: _even(value) for key, value in found.values.items()} == {k: _even(v) for k, v in expected.items()}
+
+
+def _even(value: object) -> object:
+    """Several lines as one."""
+    return " ".join(value.split()) if isinstance(value, str) else value
