@@ -11,12 +11,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from retarget import __version__
 from retarget.errors import RetargetError
 from retarget.extension import Compiled, CompileRequest, CompilerError, Resolved, SuggestedTarget, UnavailableError
 from retarget.installing import install_hint
 from retarget.model import CompilerConfig, CompileTarget
 from retarget.outcomes import DeviceInfo
 from retarget_iree.flags import not_inputs
+from retarget_iree.onnx_import import onnx_version
 from retarget_iree.toolchain import find_toolchain
 
 from .artifact import ARTIFACT_SUFFIX, OpenClArtifact, write_artifact
@@ -126,7 +128,11 @@ class OpenClCompiler:
         split = split_flags(config.flags)
         if not split.profile or split.profile.startswith("opencl://"):
             return ""
-        return f"{find_toolchain().fingerprint()}; retarget_opencl {_generator()}"
+        return f"{find_toolchain().fingerprint()} {onnx_version()}; retarget_opencl {_generator()}"
+
+    def describe_build(self) -> str:
+        """Return the builds of IREE and of this package. Implements `retarget.extension.DescribesBuild`."""
+        return f"{find_toolchain().describe()} + retarget_opencl {__version__} (build {_generator()[:12]})"
 
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
         """Turn the profile flags into a profile, which becomes part of the compile key."""
@@ -146,6 +152,8 @@ class OpenClCompiler:
             flags=split.iree,
             not_inputs=not_inputs(split.iree),
             facts=(("opencl-profile", profile.fact()),),
+            suffix_facts=((".onnx", "onnx", onnx_version()),),
+            build=self.describe_build(),
         )
 
     def compile(self, request: CompileRequest) -> Compiled:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib.metadata
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from .profile import DeviceProfile
 if TYPE_CHECKING:
     import pyopencl as cl
 
-__all__ = ["FoundDevice", "find_device", "info_of", "list_devices", "profile_of"]
+__all__ = ["FoundDevice", "find_device", "info_of", "list_devices", "profile_of", "runtime_version"]
 
 SCHEME = "opencl"
 _INSTALL = "`pip install pocl-binary-distribution` for OpenCL on the CPU, or install the GPU vendor's OpenCL driver"
@@ -193,6 +194,15 @@ def _uuid(device: cl.Device) -> str:
     return bytes(content).hex() if query(device.int_ptr, _UUID_KHR, 16, content, None) == 0 else ""
 
 
+def runtime_version() -> str:
+    """Return the version of pyopencl. Raises `UnavailableError` where it is not installed."""
+    try:
+        return f"pyopencl {importlib.metadata.version('pyopencl')}"
+    except importlib.metadata.PackageNotFoundError as error:
+        msg = "pyopencl is not installed"
+        raise UnavailableError(msg, hint="pip install pyopencl") from error
+
+
 def info_of(found: FoundDevice) -> DeviceInfo:
     """Return what `retarget devices` shows of a device."""
     device, profile = found.device, profile_of(found)
@@ -205,6 +215,7 @@ def info_of(found: FoundDevice) -> DeviceInfo:
         name=device.name.strip(),
         physical_id="cpu" if profile.arch == "cpu" else physical,
         driver_version=device.driver_version,
+        runtime=runtime_version(),
         capabilities=(
             ("platform", found.platform),
             ("version", device.version.strip()),

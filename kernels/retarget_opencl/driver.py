@@ -12,7 +12,7 @@ from retarget.model import RuntimeConfig
 from retarget.outcomes import DeviceInfo
 
 from .artifact import ArtifactError, read_artifact
-from .devices import find_device, info_of, list_devices
+from .devices import find_device, info_of, list_devices, runtime_version
 
 if TYPE_CHECKING:
     from .runtime import OpenClDevice
@@ -42,6 +42,10 @@ class OpenClDriver:
         from .runtime import OpenClDevice  # brings in NumPy, which pytest's process can do without
 
         return OpenClDevice(found, profiling="--opencl-profiling" in config.flags)
+
+    def describe_build(self) -> str:
+        """Return the version of pyopencl. Implements `retarget.extension.DescribesBuild`."""
+        return runtime_version()
 
     def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
         """List an artifact's functions without a device. Raises `DriverError` for bytes that are no artifact."""

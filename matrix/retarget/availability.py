@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
-from .errors import did_you_mean
-from .model import RuntimeConfig
+from .errors import RetargetError, did_you_mean
+from .model import CompilerConfig, RuntimeConfig
+from .places import Places
 
-__all__ = ["HOST_ARCHITECTURES", "HOST_SYSTEMS", "host_mismatch", "host_platform", "word_fault"]
+__all__ = ["HOST_ARCHITECTURES", "HOST_SYSTEMS", "check_python_path", "host_mismatch", "host_platform", "word_fault"]
 
 HOST_SYSTEMS = ("android", "ios", "linux", "macos", "windows")
 HOST_ARCHITECTURES = (
@@ -66,6 +69,24 @@ def host_mismatch(runtime: RuntimeConfig) -> str | None:
         return None
     wanted = " on ".join(" or ".join(words) for words in (runtime.host_os, runtime.host_arch) if words)
     return f"runtime config {runtime.name!r} needs {wanted}; this host is {system} on {architecture}"
+
+
+def check_python_path(config: CompilerConfig | RuntimeConfig) -> None:
+    """Raise `RetargetError` if the `env` of a config has a PYTHONPATH with an entry that does not exist.
+
+    Python passes over such an entry, so that what is installed would be tested in place of what is meant.
+    """
+    for entry in dict(config.env).get("PYTHONPATH", "").split(os.pathsep):
+        if entry and not Path(entry).exists():
+            kind = "compiler" if isinstance(config, CompilerConfig) else "runtime"
+            place = Places().place(config.origin, "env", "PYTHONPATH")
+            relative = "" if Path(entry).is_absolute() else f" in {Path.cwd()}"
+            msg = (
+                f"{kind} config {config.name!r} ({place}): "
+                f"env.PYTHONPATH names {entry}, which does not exist{relative}; "
+                f"expected the folder that holds the Python packages of the {kind}'s build"
+            )
+            raise RetargetError(msg)
 
 
 def word_fault(word: str, known: Sequence[str]) -> str | None:

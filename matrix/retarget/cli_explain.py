@@ -8,10 +8,11 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from .availability import host_mismatch
+from .builds import describe_build
 from .cli_support import Places, add_path_argument, read_declared
 from .errors import RetargetError, did_you_mean, display_path
 from .expansion import active_overrides, compile_target_name, excluding_override, run_target_name
@@ -19,7 +20,7 @@ from .expectations import RuleBook
 from .expectations_verdict import excuse, expected_text, is_expired, today
 from .extension import ChecksArtifacts, MakesModules, RunPlan, RunsCasesOutside
 from .extensions import Registry
-from .model import CompileTarget, Origin, RunTarget, RuntimeConfig, Suite, Target, TargetConfig
+from .model import CompilerConfig, CompileTarget, Origin, RunTarget, RuntimeConfig, Suite, Target, TargetConfig
 from .run_case import run_case_command
 from .tags import tag_sources
 
@@ -39,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     of_suite, _, name = arguments.target.rpartition("::")
     declared = read_declared(arguments.path, arguments.retarget_extension)
-    explainer = _Explainer(registry=declared.registry, places=Places())
+    explainer = _Explainer(registry=declared.registry, places=Places(), extensions=arguments.retarget_extension)
     suites = [(suite, targets) for suite, targets in declared.suites if _is_named(suite, of_suite)]
     found = [
         "\n".join(explainer.target(suite, target))
@@ -97,6 +98,8 @@ def _ways(suite: Suite, name: str) -> tuple[_Way, ...]:
 class _Explainer:
     registry: Registry
     places: Places
+    extensions: Sequence[str]
+    builds: dict[CompilerConfig | RuntimeConfig, str] = field(default_factory=dict)
 
     def excluded(self, suite: Suite, ways: Sequence[_Way]) -> Iterator[str]:
         yield f"{ways[0].name} is taken out of suite {suite.name}"
@@ -124,6 +127,7 @@ class _Explainer:
             )
         yield from _section("tags", self._tags(suite, compiled, runtime, through))
         yield from _section("expectation", self._expectation(suite, target))
+        yield from _section("builds", self._builds(compiled, runtime))
         yield from _section("on this host", self._availability(compiled, runtime))
         yield from _section("by hand", self._by_hand(compiled, runtime))
 
@@ -214,6 +218,18 @@ class _Explainer:
         yield from ((reason, "") for reason in found)
         if not found:
             yield "nothing declared stands against it; `retarget devices` shows what there is to run on", ""
+
+    def _builds(self, compiled: CompileTarget, runtime: RuntimeConfig | None) -> Iterator[tuple[str, str]]:
+        """Say which builds compile and run a target here, or why there are none."""
+        for sort, config in (("compiler", compiled.compiler), ("runtime", runtime)):
+            if config is not None and (build := self.build(config)):
+                yield f"{sort.ljust(8)}  {build}", ""
+
+    def build(self, config: CompilerConfig | RuntimeConfig) -> str:
+        """Return a config's build, asked once."""
+        if config not in self.builds:
+            self.builds[config] = describe_build(self.registry, self.extensions, config)
+        return self.builds[config]
 
     def _missing(self, find: Callable[[str], object], name: str) -> str | None:
         try:

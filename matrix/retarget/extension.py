@@ -69,6 +69,7 @@ __all__ = [
     "Compiled",
     "Compiler",
     "CompilerError",
+    "DescribesBuild",
     "Device",
     "Driver",
     "DriverError",
@@ -135,7 +136,8 @@ class Resolved:
     like replaced or accompanied by what they resolved to. Whatever they name that exists is part of the compile key by
     its content, but for those of them that are `not_inputs`: flags that name a place to write to, or whose values are
     no paths. `files` are further files and folders that the compiler reads, there or not. `facts` are further (name,
-    value) pairs for the key, such as a device profile.
+    value) pairs for the key, such as a device profile; `suffix_facts` are (suffix, name, value) and count for modules
+    of that suffix only. `build` names the build for people: `iree 3.13.0 (build 1a2b3c4d5e6f)`.
     """
 
     build_id: str
@@ -143,6 +145,8 @@ class Resolved:
     files: tuple[Path, ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
     not_inputs: tuple[str, ...] = ()
+    suffix_facts: tuple[tuple[str, str, str], ...] = ()
+    build: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,8 +181,9 @@ class Compiler(Protocol):
         Two equal answers promise that `resolve` gives the same for the same config, flags, environment of the config,
         current folder and host CPU (the caller keeps those apart). Something like version, path, size and modification
         time of the compiler's library. The empty string promises nothing: `resolve` is then asked in every session
-        (right where it asks devices). Must be cheap and import nothing heavy; runs in pytest's process. Raises
-        `UnavailableError` if the compiler is not installed.
+        (right where it asks devices). Must be cheap and import nothing heavy. Runs in pytest's process; for a config
+        with an `env`, which may change what is imported, in a worker with it. Raises `UnavailableError` if the compiler
+        is not installed.
         """
 
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
@@ -196,6 +201,18 @@ class Compiler(Protocol):
 
     def reproduce(self, target: CompileTarget, flags: tuple[str, ...], output: Path) -> Sequence[str]:
         """The argument list that compiles this target by hand to `output`. Pure; runs in pytest's process."""
+
+
+@runtime_checkable
+class DescribesBuild(Protocol):
+    """What a compiler or a driver may offer besides: which build of it is imported, for `retarget explain`."""
+
+    def describe_build(self) -> str:
+        """Name the build that this process imports, for people: `iree 3.13.0 (build 1a2b3c4d5e6f)`.
+
+        Runs in a worker for a config with an `env`, else in the command's process: import nothing heavy. Raises
+        `UnavailableError` if it is not installed.
+        """
 
 
 @runtime_checkable

@@ -26,7 +26,7 @@ from typing import Any, TypeVar
 import pluggy
 
 from .errors import RetargetError, did_you_mean
-from .extension import ENTRY_POINT_GROUP, PROJECT, CaseLoader, Compiler, Driver, HookSpecs
+from .extension import ENTRY_POINT_GROUP, PROJECT, CaseLoader, Compiler, DescribesBuild, Driver, HookSpecs
 from .model import CompilerConfig, RuntimeConfig, Suite
 from .names import tag_fault
 
@@ -99,6 +99,14 @@ class Registry:
             except RetargetError as error:
                 found.append(str(error))
         return tuple(found)
+
+    def describe_build(self, *, compiler: str = "", driver: str = "") -> str:
+        """Return the build of a compiler or a driver that this process imports; empty where it does not tell.
+
+        Raises `UnavailableError` if it is not installed, `RetargetError` for one that no extension brings.
+        """
+        product: object = self.compiler(compiler) if compiler else self.driver(driver)
+        return product.describe_build() if isinstance(product, DescribesBuild) else ""
 
     def compiler_tags(self, config: CompilerConfig) -> tuple[str, ...]:
         """Return the words that the config's compiler derives from it; none if there is no such compiler.

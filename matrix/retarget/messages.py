@@ -15,14 +15,17 @@ from .model import CompilerConfig, RuntimeConfig
 from .outcomes import CaseOutcome, DeviceInfo, Stage
 
 __all__ = [
+    "AskFingerprint",
     "CheckArtifact",
     "CheckedArtifact",
     "CompareOutputs",
     "CompileModule",
     "CompiledModule",
+    "DescribeBuild",
     "Devices",
     "MakeModules",
     "ModulesMade",
+    "Named",
     "OpenDevices",
     "ProbeDriver",
     "Progress",
@@ -58,6 +61,21 @@ class ResolveFlags:
 
     config: CompilerConfig
     flags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskFingerprint:
+    """Name what is installed for a compiler config. Answered by `Named` or `Refused`."""
+
+    config: CompilerConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribeBuild:
+    """Name the build of a compiler or of a driver (the other is empty). Answered by `Named` or `Refused`."""
+
+    compiler: str = ""
+    driver: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +166,16 @@ class CompareOutputs:
 
 
 Request = (
-    ResolveFlags | CompileModule | ProbeDriver | OpenDevices | RunModule | MakeModules | CheckArtifact | CompareOutputs
+    ResolveFlags
+    | AskFingerprint
+    | DescribeBuild
+    | CompileModule
+    | ProbeDriver
+    | OpenDevices
+    | RunModule
+    | MakeModules
+    | CheckArtifact
+    | CompareOutputs
 )
 
 
@@ -193,6 +220,13 @@ class CompiledModule:
     diagnostics: str
     seconds: float
     resident: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """What something is called."""
+
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

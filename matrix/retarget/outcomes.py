@@ -37,6 +37,7 @@ class DeviceInfo:
 
     `uri` opens it (`vulkan://GPU-…`), `ordinal` counts from 0 within the driver, `physical_id` is equal for two
     drivers' views of the same hardware (leases are per physical id). `capabilities` are (name, value) pairs for people.
+    `runtime` names the build of the runtime that reports it, for people.
     """
 
     driver: str
@@ -46,6 +47,7 @@ class DeviceInfo:
     physical_id: str
     driver_version: str = ""
     capabilities: tuple[tuple[str, str], ...] = ()
+    runtime: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +174,7 @@ class CompileOutcome:
 
     `key` is the compile key (SHA-256 hex). `seconds` is the compiler's wall time when it ran (also when reused).
     `reused` tells that the store had it. `diagnostics` is what the compiler printed, kept also on success.
+    `build_id` is the build in the key, `build` names it for people, `inputs` are (text, digest) of what flags name.
     """
 
     key: str
@@ -180,6 +183,9 @@ class CompileOutcome:
     artifact: Artifact | None = None
     failure: Failure | None = None
     diagnostics: str = ""
+    build_id: str = ""
+    build: str = ""
+    inputs: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,14 +33,17 @@ from .extension import (
     UnavailableError,
 )
 from .messages import (
+    AskFingerprint,
     CheckArtifact,
     CheckedArtifact,
     CompareOutputs,
     CompiledModule,
     CompileModule,
+    DescribeBuild,
     Devices,
     MakeModules,
     ModulesMade,
+    Named,
     OpenDevices,
     ProbeDriver,
     Progress,
@@ -138,6 +141,10 @@ class _Server:
         match message:
             case ResolveFlags(config=config, flags=flags):
                 return _expect(Resolved, self._registry.compiler(config.compiler).resolve(config, flags))
+            case AskFingerprint(config=config):
+                return Named(text=self._registry.compiler(config.compiler).fingerprint(config))
+            case DescribeBuild():
+                return Named(text=self._registry.describe_build(compiler=message.compiler, driver=message.driver))
             case CompileModule():
                 return self._compile(message)
             case ProbeDriver(driver=driver):

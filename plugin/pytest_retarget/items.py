@@ -56,6 +56,7 @@ class MatrixItem(Standing):
     home: Home
     devices: tuple[DeviceInfo, ...] = ()
     compile_key = ""
+    compiler_build = ""
     _has_keywords = False
 
     def __init__(
@@ -128,6 +129,8 @@ class MatrixItem(Standing):
             module=self.compile_target.module.name,
             tags=self.target.tags,
             observed=self.observed,
+            compiler_build=self.compiler_build,
+            runtime_build=", ".join(dict.fromkeys(device.runtime for device in self.devices if device.runtime)),
         )
 
     def _note_stage(self, stage: Stage) -> None:
@@ -196,6 +199,9 @@ class MatrixItem(Standing):
             self.services.exhausted[self.compile_id] = tried
         self.compile_key = outcome.key
         self.note("compile_key", outcome.key)
+        if outcome.build:
+            self.compiler_build = outcome.build
+            self.note("compiler_build", outcome.build)
         self.note("reused", str(outcome.reused).lower())
         self.note("compile_seconds", outcome.seconds)
         return outcome, tried
@@ -435,6 +441,7 @@ class RunItem(MatrixItem):
             "device",
             "device_id",
             "driver_version",
+            "runtime_build",
             "case.failed",
         }
         self.user_properties[:] = [pair for pair in self.user_properties if pair[0].partition(".")[2] not in names]
@@ -448,6 +455,8 @@ class RunItem(MatrixItem):
             self.note("device", device.name)
             self.note("device_id", device.physical_id)
             self.note("driver_version", device.driver_version)
+        for build in dict.fromkeys(device.runtime for device in self.devices if device.runtime):
+            self.note("runtime_build", build)
 
 
 def _excused_by(failed: Target, rule: Expectation) -> str:

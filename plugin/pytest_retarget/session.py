@@ -145,11 +145,15 @@ class Services:
     def check_compiler(self, config: CompilerConfig) -> None:
         """Raise `UnavailableError` if a config's compiler is not installed, `RetargetError` if nobody brought it."""
         if config not in self._compilers:
+            from retarget.build.resolution import NotBuiltError
+
             self._compilers[config] = None
             try:
-                self.registry.compiler(config.compiler).fingerprint(config)
+                self._builds().fingerprint(config)
             except (UnavailableError, RetargetError) as error:
                 self._compilers[config] = error
+            except NotBuiltError as error:
+                self._compilers[config] = RetargetError(f"compiler config {config.name!r}: {error}")
         if (known := self._compilers[config]) is not None:
             raise known
 

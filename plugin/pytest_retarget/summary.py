@@ -55,7 +55,8 @@ class Record:
     `file` is the path of the suite file, `line` the suite's in it, and `position` the target's in its suite: reports
     may come in any order. `target` and `module` are names, `tags` the target's words. `observed` is (stage, signature)
     of how it failed, whatever an expectation made of it, or `PASSED`; None where nothing can be said: it was skipped or
-    blocked, its compile failed as expected, or the failure says nothing of the target.
+    blocked, its compile failed as expected, or the failure says nothing of the target. The builds are those that
+    compiled and that ran it, for people; empty where that is not known.
     """
 
     file: str
@@ -71,6 +72,8 @@ class Record:
     module: str = ""
     tags: tuple[str, ...] = ()
     observed: tuple[str, str] | None = None
+    compiler_build: str = ""
+    runtime_build: str = ""
 
     def to_plain(self) -> dict[str, object]:
         """As builtin types, which cross xdist's channel."""
@@ -88,6 +91,8 @@ class Record:
             "module": self.module,
             "tags": list(self.tags),
             "observed": None if self.observed is None else list(self.observed),
+            "compiler_build": self.compiler_build,
+            "runtime_build": self.runtime_build,
         }
 
     @classmethod
@@ -111,6 +116,7 @@ class Tally:
     reasons: dict[str, Counter[str]] = field(default_factory=dict)
     chances: dict[str, Counter[str]] = field(default_factory=dict)
     devices: dict[str, dict[str, None]] = field(default_factory=dict)
+    builds: dict[tuple[str, str], dict[str, None]] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
     compiles: Counter[str] = field(default_factory=Counter)
     processes: int = 0
@@ -129,6 +135,12 @@ class Tally:
             self.reasons.setdefault(category, Counter())[record.reason] += 1
         for device in record.devices:
             self.devices.setdefault(device, {})[record.runtime] = None
+        for sort, build, config in (
+            ("compiler", record.compiler_build, record.compiler),
+            ("runtime", record.runtime_build, record.runtime),
+        ):
+            if build:
+                self.builds.setdefault((sort, build), {})[config] = None
         if record.key:
             self.keys.add(record.key)
 
@@ -168,6 +180,8 @@ class Tally:
                 own = device.partition(": ")[0]
                 used = "" if set(runtimes) == {own} else f" ({', '.join(sorted(runtimes))})"
                 yield Line(text=f"device: {device}{used}")
+            for (sort, build), configs in sorted(self.builds.items()):
+                yield Line(text=f"{sort}: {build} ({', '.join(sorted(configs))})")
 
     def compile_line(self) -> str:
         """`compiled 12, reused 30; 41.2 s of compiling`, or nothing where nothing was to be had.

@@ -34,7 +34,7 @@ from .flags import (
 )
 from .hostcpu import explicit_host
 from .noise import clean_diagnostics, first_error, is_verdict
-from .onnx_import import import_onnx
+from .onnx_import import import_onnx, onnx_version
 from .reproduce import compile_command
 from .toolchain import Toolchain, compiler_api, compiler_hint, find_toolchain
 
@@ -60,8 +60,12 @@ class IreeCompiler:
     artifact_suffix = ".vmfb"
 
     def fingerprint(self, config: CompilerConfig) -> str:  # noqa: ARG002 - part of the protocol
-        """Name the installed compiler by version, path, size in bytes and modification time."""
-        return find_toolchain().fingerprint()
+        """Name the compiler by version, folder and its files' sizes and modification times, with the package onnx."""
+        return f"{find_toolchain().fingerprint()} {onnx_version()}"
+
+    def describe_build(self) -> str:
+        """Return version and build. Implements `retarget.extension.DescribesBuild`."""
+        return find_toolchain().describe()
 
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
         """Check the flags one by one and name the host CPU.
@@ -73,7 +77,13 @@ class IreeCompiler:
         complete = with_one_phase(with_devices(config, flags))
         _check_flags(toolchain, complete)
         explicit = explicit_host(complete, _precompile)
-        return Resolved(build_id=toolchain.build_id(), flags=explicit, not_inputs=not_inputs(explicit))
+        return Resolved(
+            build_id=toolchain.build_id(),
+            flags=explicit,
+            not_inputs=not_inputs(explicit),
+            suffix_facts=((".onnx", "onnx", onnx_version()),),
+            build=toolchain.describe(),
+        )
 
     def compile(self, request: CompileRequest) -> Compiled:
         """Compile one module. Raises `CompilerError` whose summary is the compiler's first error."""

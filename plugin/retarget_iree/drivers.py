@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from .identity import describe_device
 from .noise import clean_status
 from .reproduce import RUN_CHECK_TELLS, run_command
 from .selection import select_device
-from .toolchain import runtime_hint, runtime_installed
+from .toolchain import describe_runtime, runtime_hint, runtime_installed
 
 if TYPE_CHECKING:
     from .program import IreeDevice
@@ -64,6 +64,10 @@ class IreeDriver:
                 raise DriverError(msg) from error
         return IreeDevice(opened, chosen)
 
+    def describe_build(self) -> str:
+        """Return version and build of the runtime. Implements `retarget.extension.DescribesBuild`."""
+        return describe_runtime()
+
     def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
         """List an artifact's functions without a device. Raises `DriverError` for bytes that are no module."""
         self._require_runtime()
@@ -108,7 +112,8 @@ class IreeDriver:
             complaint = "no devices"
             raise self._unavailable(complaint)
         infos = tuple(
-            describe_device(self.name, ordinal, record, _dump(driver, record)) for ordinal, record in enumerate(records)
+            replace(describe_device(self.name, ordinal, record, _dump(driver, record)), runtime=describe_runtime())
+            for ordinal, record in enumerate(records)
         )
         return driver, infos, records
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import tempfile
 from pathlib import Path
@@ -12,10 +13,18 @@ from retarget.installing import install_hint
 
 from .toolchain import compiler_api
 
-__all__ = ["import_onnx"]
+__all__ = ["import_onnx", "onnx_version"]
 
 _TROUBLE = (OSError, MemoryError, ImportError)
 """What says nothing of the model."""
+
+
+def onnx_version() -> str:
+    """Return the version of the package onnx, which has its part in what becomes of a model; `none` without it."""
+    try:
+        return importlib.metadata.version("onnx")
+    except importlib.metadata.PackageNotFoundError:
+        return "none"
 
 
 def import_onnx(content: bytes, name: str) -> bytes:

@@ -1,10 +1,11 @@
-"""Where the installed IREE lies and which build it is.
+"""Where IREE lies and which build it is: the one that this process imports, installed or put before it by PYTHONPATH.
 
-Everything but `compiler_api` is cheap: it reads package metadata and file sizes and imports nothing of IREE.
+Nothing but `compiler_api` imports IREE. `fingerprint` looks at files, `build_id` reads them.
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import ctypes
 import functools
@@ -17,10 +18,12 @@ import re
 import shutil
 import signal
 import sys
+import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from retarget.build.inputs import files_below
 from retarget.extension import UnavailableError
 from retarget.installing import install_hint
 
@@ -29,6 +32,7 @@ __all__ = [
     "command",
     "compiler_api",
     "compiler_hint",
+    "describe_runtime",
     "find_toolchain",
     "runtime_hint",
     "runtime_installed",
@@ -57,29 +61,77 @@ def runtime_hint() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toolchain:
-    """One installed IREE compiler: its folder of binaries, its library, and its version as the package says it."""
+    """One IREE compiler: the folder of its Python package, its library, and its version as the package says it."""
 
-    folder: Path
+    package: Path
     library: Path
     version: str
 
     @property
     def compile_tool(self) -> Path:
         """The `iree-compile` binary that belongs to the library."""
-        return self.folder / "iree-compile"
+        return self.library.with_name("iree-compile")
 
     def fingerprint(self) -> str:
-        """Name this installation cheaply: version, library path, its size in bytes and its modification time in ns."""
-        status = self.library.stat()
-        return f"iree {self.version} {self.library} {status.st_size} {status.st_mtime_ns}"
+        """Name this installation cheaply: version, folder, and of each file its size in bytes and modification time."""
+        digest = hashlib.sha256()
+        for name, path in _files(self.package):
+            status = path.stat()
+            digest.update(f"{name}\0{status.st_size} {status.st_mtime_ns}\n".encode())
+        return f"iree {self.version} {self.package} {digest.hexdigest()}"
 
     def build_id(self) -> str:
-        """Name this build by content: version, revision and digest of the library, the same on every machine.
+        """Name this build by content: version, revision and digest of the package's files, the same on every machine.
 
-        The digest is the wheel's own record where the file still has the recorded size; a library that was built or
-        replaced by hand is read and hashed once per process.
+        The library's digest is the wheel's own record where that is no older than the file and has its size; a library
+        that was built or replaced by hand is read.
         """
-        return f"iree-compiler {self.version} {_revision(self.folder)} {_library_digest(self.library)}"
+        content = _content(self.package, self.library, self.fingerprint())
+        return f"iree-compiler {self.version} {_revision(self.package)} sha256:{content}"
+
+    def describe(self) -> str:
+        """Name this build for people, with its folder where that is not the environment's."""
+        return _described("iree", self.version, self.build_id(), self.package)
+
+
+@functools.cache
+def _content(package: Path, library: Path, fingerprint: str) -> str:
+    """Return the digest of a package's files, read once as long as the fingerprint holds."""
+    del fingerprint
+    digest = hashlib.sha256()
+    for name, path in _files(package):
+        digest.update(f"{name}\0{_file_digest(path, library)}\n".encode())
+    return digest.hexdigest()
+
+
+def _files(folder: Path) -> tuple[tuple[str, Path], ...]:
+    """Return the files of a package by their names in it, without what Python and linkers leave there."""
+    return tuple((name, folder / name) for name in sorted(files_below(folder)) if "__pycache__" not in Path(name).parts)
+
+
+def _described(name: str, version: str, build_id: str, folder: Path) -> str:
+    build = hashlib.sha256(build_id.encode()).hexdigest()[:12]
+    own = {Path(sysconfig.get_path(place)).resolve() for place in ("purelib", "platlib")}
+    where = "" if own & set(folder.resolve().parents) else f", {folder}"
+    return f"{name} {version} (build {build}{where})"
+
+
+@functools.cache
+def describe_runtime() -> str:
+    """Name the build of the IREE runtime that this process imports, for people; without importing it.
+
+    Raises `UnavailableError` where there is none.
+    """
+    tracy = os.environ.get("IREE_PY_RUNTIME") == "tracy"
+    folder = _locate("iree._runtime_libs_tracy" if tracy else "iree._runtime_libs")
+    if folder is None:
+        msg = "the IREE runtime is not installed: there is no module iree._runtime_libs"
+        raise UnavailableError(msg, hint=runtime_hint())
+    digest = hashlib.sha256()
+    for library in sorted(folder.glob("_runtime*")):
+        digest.update(library.read_bytes())
+    name = "iree-runtime-tracy" if tracy else "iree-runtime"
+    return _described(name, _version(folder / "version.py"), digest.hexdigest(), folder)
 
 
 def _locate(package: str) -> Path | None:
@@ -100,16 +152,11 @@ def find_toolchain() -> Toolchain:
     if package is None:
         msg = "the IREE compiler is not installed: there is no module iree.compiler"
         raise UnavailableError(msg, hint=compiler_hint())
-    folder = package / "_mlir_libs"
-    library = folder / _LIBRARY
+    library = package / "_mlir_libs" / _LIBRARY
     if not library.is_file():
         msg = f"the IREE compiler is not usable: {library} is missing"
         raise UnavailableError(msg, hint=compiler_hint())
-    try:
-        version = importlib.metadata.version(_DISTRIBUTION)
-    except importlib.metadata.PackageNotFoundError:
-        version = "unpackaged"
-    return Toolchain(folder=folder, library=library, version=version)
+    return Toolchain(package=package, library=library, version=_version(package / "version.py"))
 
 
 def runtime_installed() -> bool:
@@ -171,25 +218,42 @@ def command(name: str) -> str:
     return str(beside)
 
 
-def _revision(folder: Path) -> str:
+def _version(file: Path) -> str:
+    """Return the version that a package's version file says, without importing the package."""
+    found = re.search(r"""(?m)^VERSION\s*=\s*["']([^"']+)["']""", _text(file))
+    return found[1] if found else "unpackaged"
+
+
+def _revision(package: Path) -> str:
     """Return IREE's revision from the version file of the package, without importing the package."""
-    file = folder.parent / "version.py"
-    if not file.is_file():
-        return "unknown-revision"
-    found = re.search(r"""["']IREE["']\s*:\s*["']([0-9a-f]+)["']""", file.read_text(encoding="utf-8"))
+    found = re.search(r"""["']IREE["']\s*:\s*["']([0-9a-f]+)["']""", _text(package / "version.py"))
     return found[1] if found else "unknown-revision"
 
 
-@functools.cache
-def _library_digest(library: Path) -> str:
+def _text(file: Path) -> str:
     try:
-        recorded = importlib.metadata.files(_DISTRIBUTION) or []
-    except importlib.metadata.PackageNotFoundError:
-        recorded = []
-    for entry in recorded:
-        if entry.name != library.name or entry.hash is None or entry.size != library.stat().st_size:
-            continue
-        if Path(str(entry.locate())).resolve() == library.resolve():
-            return f"{entry.hash.mode}:{entry.hash.value}"
-    with library.open("rb") as stream:
-        return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _file_digest(path: Path, library: Path) -> str:
+    """Return a file's SHA-256 hex; of the library, hundreds of MB, the recorded one where that can be trusted."""
+    if path == library and (recorded := _recorded_digest(library)):
+        return recorded
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _recorded_digest(library: Path) -> str:
+    """Return the digest in the wheel's RECORD; empty where the file has another size or is newer than the record."""
+    status = library.stat()
+    digest = ""
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError, OSError):
+        for entry in importlib.metadata.files(_DISTRIBUTION) or []:
+            if entry.name == "RECORD" and Path(str(entry.locate())).stat().st_mtime_ns < status.st_mtime_ns:
+                return ""
+            if entry.name == library.name and entry.hash is not None and entry.size == status.st_size:
+                is_it = entry.hash.mode == "sha256" and Path(str(entry.locate())).resolve() == library.resolve()
+                digest = base64.urlsafe_b64decode(f"{entry.hash.value}=").hex() if is_it else ""
+    return digest

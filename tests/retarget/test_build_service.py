@@ -314,6 +314,45 @@ def test_a_warm_session_starts_no_compiler_where_the_fingerprint_holds(
     assert len(lines_of(log)) == 4
 
 
+def test_the_build_in_the_key_is_the_one_that_the_configs_environment_imports(
+    make: Make, tmp_path: Path, log: Path
+) -> None:
+    build = tmp_path / "site" / "double_build.py"
+    build.parent.mkdir()
+    build.write_text("# one")
+    target = compile_target(tmp_path, "a", "pass a", env=(("PYTHONPATH", f"{build.parent}:{Path(__file__).parent}"),))
+    first = make().result(target)
+    assert (first.build_id, first.build) == ("# one", "double (# one)")
+    warm = make().result(target)
+    assert (warm.reused, warm.build_id, warm.build) == (True, "# one", "double (# one)")
+    assert lines_of(log).count("resolve double") == 1
+    build.write_text("# two")
+
+    other = make().result(target)
+    assert (other.reused, other.build_id) == (False, "# two")
+
+
+def test_a_python_path_that_does_not_exist_is_an_error_that_names_it(make: Make, tmp_path: Path, log: Path) -> None:
+    env = (("PYTHONPATH", f"{tmp_path}:{tmp_path / 'biuld'}"),)
+    service = make()
+    for name in "ab":
+        with pytest.raises(RetargetError) as caught:
+            service.result(compile_target(tmp_path, name, "pass", env=env))
+        assert str(caught.value) == (
+            f"compiler config 'double' (matrix.toml): env.PYTHONPATH names {tmp_path / 'biuld'}, which does not exist; "
+            "expected the folder that holds the Python packages of the compiler's build"
+        )
+    assert lines_of(log) == []
+
+
+def test_a_compiler_that_only_the_configs_environment_lacks_is_unavailable(make: Make, tmp_path: Path) -> None:
+    service = make()
+    target = compile_target(tmp_path, "a", "pass", flags=("--absent",), env=(("A", "1"),))
+    assert service.fingerprint(target.compiler) == ""
+    with pytest.raises(UnavailableError):
+        service.result(target)
+
+
 def test_the_current_folder_and_the_host_count_for_a_stored_resolution(
     make: Make, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import platform
+import re
 import shlex
 import signal
 import subprocess
@@ -229,14 +231,52 @@ def test_the_build_id_names_version_and_content_and_no_path_or_time(iree: IreeCo
     assert len(build) == 4
 
 
-def test_the_fingerprint_changes_with_the_library_file(tmp_path: Path) -> None:
-    library = tmp_path / "libIREECompiler.so"
+def test_fingerprint_and_build_id_change_with_the_packages_files(tmp_path: Path) -> None:
+    library = tmp_path / "_mlir_libs" / "libIREECompiler.so"
+    library.parent.mkdir()
     library.write_bytes(b"one")
-    tools = toolchain.Toolchain(folder=tmp_path, library=library, version="1")
-    before = tools.fingerprint()
-    assert tools.build_id().startswith("iree-compiler 1 unknown-revision sha256:")
-    library.write_bytes(b"other")
-    assert tools.fingerprint() != before
+    (tmp_path / "version.json").write_text("1")
+    tools = toolchain.Toolchain(package=tmp_path, library=library, version="1")
+    first, build = tools.fingerprint(), tools.build_id()
+    assert build.startswith("iree-compiler 1 unknown-revision sha256:")
+    for file in (library, tmp_path / "version.json"):
+        os.utime(file, (1, 1))
+        assert tools.build_id() == build
+        file.write_bytes(b"other")
+        assert tools.fingerprint() != first
+        assert tools.build_id() != build
+        first, build = tools.fingerprint(), tools.build_id()
+
+
+def test_a_library_put_in_the_wheels_place_is_read_though_it_has_the_recorded_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site, package = tmp_path / "site", tmp_path / "site" / "iree" / "compiler"
+    (package / "_mlir_libs").mkdir(parents=True)
+    library = package / "_mlir_libs" / "libIREECompiler.so"
+    library.write_bytes(b"wheel")
+    info = site / "iree_base_compiler-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Name: iree-base-compiler\nVersion: 1\n")
+    wrong = base64.urlsafe_b64encode(bytes(32)).decode().rstrip("=")
+    record = f"iree/compiler/_mlir_libs/libIREECompiler.so,sha256={wrong},5\niree_base_compiler-1.dist-info/RECORD,,\n"
+    (info / "RECORD").write_text(record)
+    monkeypatch.syspath_prepend(str(site))
+    os.utime(library, (1, 1))
+    assert toolchain._recorded_digest(library) == bytes(32).hex()
+    os.utime(library)
+    os.utime(info / "RECORD", (1, 1))
+    assert toolchain._recorded_digest(library) == ""
+
+
+def test_a_build_is_described_with_its_folder_where_that_is_not_the_environments(tmp_path: Path) -> None:
+    library = tmp_path / "_mlir_libs" / "libIREECompiler.so"
+    library.parent.mkdir()
+    library.write_bytes(b"one")
+    own = toolchain.Toolchain(package=tmp_path, library=library, version="4.0")
+    assert re.fullmatch(rf"iree 4\.0 \(build [0-9a-f]{{12}}, {re.escape(str(tmp_path))}\)", own.describe())
+    assert re.fullmatch(r"iree \S+ \(build [0-9a-f]{12}\)", toolchain.find_toolchain().describe())
+    assert re.fullmatch(r"iree-runtime \S+ \(build [0-9a-f]{12}\)", toolchain.describe_runtime())
 
 
 def test_a_missing_compiler_is_unavailable_with_what_mends_it(

@@ -38,7 +38,8 @@ def choose_cache(
 ) -> CacheChoice:
     """Return the cache folder. `option` and `ini` are what was given, if anything.
 
-    `named` is what the option is called, `ini_file` is where `ini` stands; None for one that stands in no file. `folder` stands for the current folder.
+    `named` is what the option is called, `ini_file` is where `ini` stands; None for one that stands in no file.
+    `folder` stands for the current folder.
     """
     folder = folder or Path.cwd()
     if option:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from ..errors import RetargetError
 
-__all__ = ["InputDigests", "Inputs", "candidates"]
+__all__ = ["InputDigests", "Inputs", "candidates", "files_below"]
 
 Inputs = tuple[tuple[str, str], ...]
 """(text as the flag has it, digest) of each part that names something, sorted, each once."""
@@ -145,7 +145,7 @@ class InputDigests:
             known = self._trees.get(folder)
         if known is not None and not fresh and time.monotonic() - known[0] < _TREE_SECONDS:
             return known[1]
-        files = list(itertools.islice(_files_below(folder), _MOST_FILES + 1))
+        files = list(itertools.islice(files_below(folder), _MOST_FILES + 1))
         if len(files) > _MOST_FILES:
             msg = (
                 f"the folder {folder}, which a compiler flag names, holds more than {_MOST_FILES} files; its content "
@@ -185,7 +185,7 @@ def _stated(file: Path) -> str:
     return f"{status.st_size} {status.st_mtime_ns}"
 
 
-def _files_below(folder: Path) -> Iterator[str]:
+def files_below(folder: Path) -> Iterator[str]:
     """Yield the files of a tree by their paths in it; a linked folder's too, but no folder's twice."""
     seen = set()
     for root, folders, files in os.walk(folder, followlinks=True):

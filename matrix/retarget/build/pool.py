@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..errors import RetargetError
 from ..extension import Resolved, UnavailableError
-from ..messages import CompiledModule, CompileModule, Refusal, Refused, ResolveFlags
+from ..messages import AskFingerprint, CompiledModule, CompileModule, Named, Refusal, Refused, ResolveFlags
 from ..model import CompilerConfig
 from ..outcomes import Failure, Stage
 from ..process import Spawner, Worker, WorkerDiedError, WorkerTimeoutError
@@ -56,6 +56,16 @@ class CompilePool:
             return answer
         raise NotBuiltError(compile_failure(answer))
 
+    def fingerprint(self, config: CompilerConfig, *, timeout: float) -> str:
+        """Have a worker with the config's environment name what is installed. Raises what `resolve` does."""
+        try:
+            answer = self._ask(config.env, AskFingerprint(config=config), timeout)
+        except (WorkerDiedError, WorkerTimeoutError) as error:
+            raise NotBuiltError(compile_failure(error)) from None
+        if isinstance(answer, Named):
+            return answer.text
+        raise NotBuiltError(compile_failure(answer))
+
     def compile(self, env: Environment, message: CompileModule, *, timeout: float) -> CompiledModule | Refused:
         """Have a worker with `env` compile. Raises `WorkerDiedError`, `WorkerTimeoutError` or `RetargetError`."""
         answer = self._ask(env, message, timeout)
@@ -75,7 +85,7 @@ class CompilePool:
             member.worker.kill()
             member.worker.close()
 
-    def _ask(self, env: Environment, message: CompileModule | ResolveFlags, timeout: float) -> object:
+    def _ask(self, env: Environment, message: CompileModule | ResolveFlags | AskFingerprint, timeout: float) -> object:
         member = self._take(env)
         fit = False
         try:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import RetargetError
-from ..extension import Compiler, Resolved, UnavailableError
+from ..extension import Resolved, UnavailableError
 from ..model import CompilerConfig
 from ..outcomes import Failure
 from .host import host_identity
@@ -45,12 +45,13 @@ class Resolver:
         self,
         *,
         store: Store,
-        compiler: Callable[[str], Compiler],
+        fingerprint: Callable[[CompilerConfig], str],
         ask: Callable[[CompilerConfig, tuple[str, ...]], Resolved],
     ) -> None:
-        """`compiler` looks one up by name; `ask` has a compile worker resolve, and raises what `resolve` does."""
+        """`fingerprint` names what is installed for a config; `ask` has a compile worker resolve. Both raise what
+        `resolve` does."""
         self._store = store
-        self._compiler = compiler
+        self._fingerprint = fingerprint
         self._ask = ask
         self._answers: dict[tuple[CompilerConfig, tuple[str, ...]], _Answer] = {}
         self._lock = threading.Lock()
@@ -77,7 +78,7 @@ class Resolver:
         return answer.resolved
 
     def _find(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
-        fingerprint = self._compiler(config.compiler).fingerprint(config)
+        fingerprint = self._fingerprint(config)
         if not fingerprint:
             return self._ask(config, flags)
         key = self._key(config, flags, fingerprint)
@@ -118,6 +119,8 @@ def _encode(resolved: Resolved) -> dict[str, Any]:
         "files": [str(path) for path in resolved.files],
         "facts": [list(fact) for fact in resolved.facts],
         "not_inputs": list(resolved.not_inputs),
+        "suffix_facts": [list(fact) for fact in resolved.suffix_facts],
+        "build": resolved.build,
     }
 
 
@@ -129,6 +132,8 @@ def _decode(body: dict[str, Any]) -> Resolved | None:
             files=tuple(Path(path) for path in body["files"]),
             facts=tuple((name, value) for name, value in body["facts"]),
             not_inputs=tuple(body["not_inputs"]),
+            suffix_facts=tuple((suffix, name, value) for suffix, name, value in body["suffix_facts"]),
+            build=body["build"],
         )
     except (KeyError, TypeError, ValueError):
         return None

@@ -6,12 +6,13 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from ..availability import check_python_path
 from ..errors import RetargetError
-from ..extension import Compiler, CompileRequest, Resolved
+from ..extension import Compiler, CompileRequest, Resolved, UnavailableError
 from ..messages import CompiledModule, CompileModule, Refusal
 from ..model import CompilerConfig, CompileTarget
 from ..outcomes import CompileOutcome, Failure, Stage
@@ -90,7 +91,9 @@ class BuildService:
         self._workers = workers or available_cores()
         self._spawner = Spawner()
         self._pool = CompilePool(spawner=self._spawner, extensions=extensions, max_idle=2 * self._workers)
-        self._resolver = Resolver(store=store, compiler=self._compiler, ask=self._ask_resolve)
+        self._resolver = Resolver(store=store, fingerprint=self.fingerprint, ask=self._ask_resolve)
+        self._fingerprints: dict[CompilerConfig, str | Exception] = {}
+        self._asking = threading.Lock()
         self._inputs = InputDigests()
         self._notes: list[str] = []
         self._changed = threading.Condition()
@@ -178,6 +181,22 @@ class BuildService:
             raise RetargetError(msg)
         return job.outcome
 
+    def fingerprint(self, config: CompilerConfig) -> str:
+        """Name what is installed for a config, asked once per session; of a config with an `env` in a worker with it.
+
+        Raises `UnavailableError` if its compiler is not installed, `NotBuiltError` or `RetargetError`.
+        """
+        with self._asking:
+            if config not in self._fingerprints:
+                try:
+                    self._fingerprints[config] = self._ask_fingerprint(config)
+                except (UnavailableError, NotBuiltError, RetargetError) as error:
+                    self._fingerprints[config] = error
+            found = self._fingerprints[config]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
     def retry(self, target: CompileTarget) -> None:
         """Forget how `target` failed, here and in the store: `result` then compiles it again. An artifact stays."""
         with self._changed:
@@ -259,10 +278,15 @@ class BuildService:
             source = _read_source(target)
         except NotBuiltError as error:
             return CompileOutcome(key="", seconds=0.0, reused=False, failure=error.failure)
-        key = _key(target, source, resolved, self._inputs_of(target, resolved))
-        found = self._store.lookup(key)
-        if found is not None:
-            return found
+        inputs = self._inputs_of(target, resolved)
+        key = _key(target, source, resolved, inputs)
+        outcome = self._store.lookup(key) or self._locked(target, key, source, resolved)
+        if outcome is None:
+            return None
+        return replace(outcome, build_id=resolved.build_id, build=resolved.build, inputs=inputs)
+
+    def _locked(self, target: CompileTarget, key: str, source: bytes, resolved: Resolved) -> CompileOutcome | None:
+        """Compile while the key's lock is held; None if it is held elsewhere."""
         if self._store_error is not None:
             raise self._store_error
         try:
@@ -337,9 +361,18 @@ class BuildService:
 
     def _compiler(self, name: str) -> Compiler:
         if self._registry is None:
-            msg = "the build service has no extensions yet: nothing was submitted"
-            raise RetargetError(msg)
+            from ..extensions import load_extensions
+
+            self._registry = load_extensions(self._extensions)
         return self._registry.compiler(name)
+
+    def _ask_fingerprint(self, config: CompilerConfig) -> str:
+        check_python_path(config)
+        compiler = self._compiler(config.compiler)
+        if not config.env:
+            return compiler.fingerprint(config)
+        timeout = self._default_timeout if config.timeout is None else config.timeout
+        return self._pool.fingerprint(config, timeout=timeout)
 
     def _ask_resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
         timeout = self._default_timeout if config.timeout is None else config.timeout

@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 
+from ..availability import check_python_path
 from ..errors import RetargetError
 from ..extension import UnavailableError
 from ..messages import Devices, OpenDevices, Progress, Refusal, Refused, RunModule
@@ -116,6 +117,7 @@ class Runner:
 
     def _start(self) -> tuple[DeviceInfo, ...]:
         config = self._config
+        check_python_path(config)
         if config.run_under:
             _expect_command(config)
         try:

@@ -1,0 +1,46 @@
+"""Which build of a compiler or of a runtime a config uses, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .availability import check_python_path
+from .errors import RetargetError
+from .extension import UnavailableError
+from .extensions import Registry
+from .messages import DescribeBuild, Named, Refused
+from .model import CompilerConfig, RuntimeConfig
+from .process import Spawner, Worker, WorkerDiedError, WorkerTimeoutError
+
+__all__ = ["describe_build"]
+
+_SECONDS = 60.0
+
+
+def describe_build(registry: Registry, extensions: Sequence[str], config: CompilerConfig | RuntimeConfig) -> str:
+    """Return the build that a config uses, asked where the config's environment holds; or why there is none."""
+    compiler, driver = (config.compiler, "") if isinstance(config, CompilerConfig) else ("", config.driver)
+    try:
+        check_python_path(config)
+        if not config.env:
+            return registry.describe_build(compiler=compiler, driver=driver)
+        return _asked(extensions, config.env, DescribeBuild(compiler=compiler, driver=driver))
+    except (RetargetError, UnavailableError) as error:
+        return str(error)
+
+
+def _asked(extensions: Sequence[str], env: Sequence[tuple[str, str]], message: DescribeBuild) -> str:
+    spawner = Spawner()
+    try:
+        worker = Worker(spawner=spawner, extensions=extensions, env=env)
+        try:
+            answer = worker.request(message, timeout=_SECONDS)
+        except (WorkerDiedError, WorkerTimeoutError) as error:
+            return str(error)
+        finally:
+            worker.close()
+    finally:
+        spawner.close()
+    if isinstance(answer, Named):
+        return answer.text
+    return answer.summary if isinstance(answer, Refused) else ""
