@@ -345,14 +345,6 @@ def test_a_python_path_that_does_not_exist_is_an_error_that_names_it(make: Make,
     assert lines_of(log) == []
 
 
-def test_a_compiler_that_only_the_configs_environment_lacks_is_unavailable(make: Make, tmp_path: Path) -> None:
-    service = make()
-    target = compile_target(tmp_path, "a", "pass", flags=("--absent",), env=(("A", "1"),))
-    assert service.fingerprint(target.compiler) == ""
-    with pytest.raises(UnavailableError):
-        service.result(target)
-
-
 def test_the_current_folder_and_the_host_count_for_a_stored_resolution(
     make: Make, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
