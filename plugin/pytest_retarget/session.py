@@ -41,6 +41,7 @@ from .progress import Progress
 if TYPE_CHECKING:
     from retarget.build.made import MadeModules
     from retarget.build.service import BuildService
+    from retarget.build.transfer import ArtifactFolder
     from retarget.run.service import RunService
 
     from .expected import Attempts
@@ -103,6 +104,7 @@ class Services:
         self._run: RunService | None = None
         self._compilers: dict[CompilerConfig, UnavailableError | RetargetError | None] = {}
         self._exported: set[tuple[str, str]] = set()
+        self._artifacts: ArtifactFolder | None = None
         self._made: MadeModules | None = None
         self._recorded: dict[tuple[str, str], Recording] = {}
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
@@ -164,9 +166,11 @@ class Services:
         """
         target = self.concrete(target)
         if self.settings.artifacts is not None:
-            from retarget.build.transfer import ArtifactFolder
+            if self._artifacts is None:
+                from retarget.build.transfer import ArtifactFolder
 
-            return ArtifactFolder(self.settings.artifacts).outcome(target)
+                self._artifacts = ArtifactFolder(self.settings.artifacts)
+            return self._artifacts.outcome(target)
         with self._progress.of(target) as on_wait:
             outcome = self._builds().result(target, on_wait)
         if self.settings.export is not None and (target.suite, target.name) not in self._exported:
@@ -179,6 +183,7 @@ class Services:
     def compile_again(self, target: CompileTarget) -> None:
         """Have `compiled` try a compile that failed once more."""
         if self.settings.artifacts is None:
+            self._exported.discard((target.suite, target.name))
             self._builds().retry(self.concrete(target))
 
     def devices(self, runtime: RuntimeConfig) -> tuple[DeviceInfo, ...]:

@@ -78,6 +78,29 @@ def test_a_truncated_artifact_is_an_error_that_says_so(exported: Project) -> Non
     assert line.startswith(f"artifact {artifact} is damaged: 100 bytes, expected ")
 
 
+@pytest.mark.parametrize("behaviour", ["fail-1", "crash-1"])
+def test_a_compile_that_passes_when_it_is_tried_again_is_exported(project: Project, behaviour: str) -> None:
+    project.doubles(shaky=f"compile: {behaviour}\nf: pass")
+    rule = '[[expectation]]\nmatch = "shaky"\noutcome = "flaky"\nretries = 1\nreason = "known"\n'
+    project.write({"suites/expectations.toml": rule})
+    doubles = ("--retarget-extension", "doubles")
+    assert project.run(*doubles, "-m", "compile", "--retarget-export", "out").ret == 0
+    result = project.run(*doubles, "--retarget-artifacts", "out")
+    result.assert_outcomes(passed=1, skipped=1)
+
+
+def test_an_artifact_of_other_flags_is_an_error_that_names_them(exported: Project) -> None:
+    matrix = exported.path / "matrix.toml"
+    matrix.write_text(matrix.read_text().replace("flags = [", 'flags = ["--iree-opt-level=O3", '))
+    result = exported.run("--retarget-artifacts", "out", "suites/one.mlir", "-m", "local-sync")
+    result.assert_outcomes(failed=1, deselected=2)
+    [line] = block(result, "linalg: one_vmvx_sync")
+    assert line == (
+        f"the artifact of one_vmvx in {exported.path / 'out'} was compiled with other flags (here, not there: "
+        "--iree-opt-level=O3); export it again with --retarget-export"
+    )
+
+
 def test_exporting_under_xdist_writes_what_one_process_writes(exported: Project) -> None:
     expected = {path.relative_to(exported.path / "out") for path in (exported.path / "out").rglob("*")}
     exported.run("-n2", "-m", "compile", "--retarget-export", "again")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import worker_doubles
+from retarget.build.files import read_sealed, seal
 from retarget.build.key import digest_of
 from retarget.build.transfer import ArtifactFolder, export_artifact
 from retarget.errors import RetargetError
@@ -119,8 +121,89 @@ def test_another_version_of_the_module_is_told(
 
     with pytest.raises(RetargetError) as caught:
         ArtifactFolder(tmp_path).outcome(target)
-    what = f"the artifact of deep/a_double in {tmp_path} was made from another {target.module.path}"
+    what = f"the artifact of deep/a_double in {tmp_path} was compiled from another {target.module.path}"
     assert str(caught.value) == f"{what}; {AGAIN}"
+
+
+FLAGS = ("--a", "--b=1")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"flags": ("--a", "--b=2")}, "with other flags (there, not here: --b=1; here, not there: --b=2)"),
+        ({"flags": ("--a",)}, "with other flags (there, not here: --b=1)"),
+        ({"flags": ("--b=1", "--a")}, "with other flags (the same in another order or number)"),
+        ({"env": (("A", "2"),)}, "with other environment (there, not here: A=1; here, not there: A=2)"),
+        ({"devices": (("gpu", "hip"),)}, "with other devices (here, not there: gpu=hip)"),
+        ({"compiler": "other"}, "by the compiler 'double', not 'other'"),
+    ],
+)
+def test_an_artifact_compiled_with_something_else_is_told(
+    tmp_path: Path, registry: Registry, outcome: CompileOutcome, changes: dict[str, Any], message: str
+) -> None:
+    target = compile_target(tmp_path / "src", "deep/a", "pass a", flags=FLAGS, env=(("A", "1"),))
+    export_artifact(outcome, target, registry, tmp_path)
+    config = replace(target.compiler, **changes)
+    changed = replace(target, compiler=config, flags=config.flags)
+    assert ArtifactFolder(tmp_path).outcome(replace(target, compiler=replace(target.compiler, name="renamed"))).artifact
+
+    with pytest.raises(RetargetError) as caught:
+        ArtifactFolder(tmp_path).outcome(changed)
+    assert str(caught.value) == f"the artifact of deep/a_double in {tmp_path} was compiled {message}; {AGAIN}"
+
+
+def test_a_file_that_flags_name_is_compared_where_it_is_in_the_checkout(
+    tmp_path: Path,
+    registry: Registry,
+    target: CompileTarget,
+    outcome: CompileOutcome,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    inputs = (("/dev/null", "elsewhere"), ("x.so", digest_of(b"one")))
+    export_artifact(replace(outcome, inputs=inputs), target, registry, tmp_path / "out")
+    artifacts = ArtifactFolder(tmp_path / "out")
+    assert artifacts.outcome(target).inputs == inputs
+    (tmp_path / "x.so").write_bytes(b"one")
+    artifacts.outcome(target)
+    (tmp_path / "x.so").write_bytes(b"two")
+    with pytest.raises(RetargetError, match=r"was compiled with another x\.so; export it again"):
+        artifacts.outcome(target)
+
+
+def test_the_build_is_told_and_may_be_another(
+    tmp_path: Path, registry: Registry, target: CompileTarget, outcome: CompileOutcome
+) -> None:
+    export_artifact(replace(outcome, build_id="b 1", build="double 1"), target, registry, tmp_path)
+    found = ArtifactFolder(tmp_path).outcome(target)
+    assert (found.build_id, found.build) == ("b 1", "double 1")
+
+
+def test_a_manifest_of_another_version_is_to_be_exported_again(
+    tmp_path: Path, registry: Registry, target: CompileTarget, outcome: CompileOutcome
+) -> None:
+    export_artifact(outcome, target, registry, tmp_path)
+    manifest = tmp_path / "doubles" / "deep" / "a_double.json"
+    body = read_sealed(manifest)
+    del body["format"]
+    manifest.write_bytes(seal(body))
+
+    with pytest.raises(RetargetError) as caught:
+        ArtifactFolder(tmp_path).outcome(target)
+    what = f"the artifact of deep/a_double in {tmp_path} was exported by another version of retarget"
+    assert str(caught.value) == f"{what}; {AGAIN}"
+
+
+def test_a_crash_takes_away_what_was_exported_before(
+    tmp_path: Path, registry: Registry, target: CompileTarget, outcome: CompileOutcome
+) -> None:
+    export_artifact(outcome, target, registry, tmp_path)
+    crash = Failure(stage=Stage.COMPILE, summary="gone", signal="SIGFPE")
+    export_artifact(CompileOutcome(key="k", seconds=1, reused=False, failure=crash), target, registry, tmp_path)
+
+    with pytest.raises(RetargetError, match="no artifact of deep/a_double"):
+        ArtifactFolder(tmp_path).outcome(target)
 
 
 def test_a_folder_that_cannot_be_written_is_told(

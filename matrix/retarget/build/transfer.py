@@ -1,12 +1,15 @@
 """Artifacts carried from a build host to a device host in a folder.
 
 `<suite>/<target name><artifact suffix>` is the artifact, `<suite>/<target name>.json` says what it is: its SHA-256, the
-module's, the compile key, or the failure where the compile came to nothing. Each file is written beside and renamed,
+module's, the compile key, or the failure where the compile came to nothing; and what it was compiled with: compiler,
+flags, devices, environment, build, and the content of what the flags name. What this checkout declares otherwise is an
+error; only the build may differ, since a device host need not have a compiler. Each file is written beside and renamed,
 and no file is shared by two targets, so that several processes may export at a time.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,9 +18,13 @@ from ..extension import Compiler
 from ..model import CompileTarget
 from ..outcomes import Artifact, CompileOutcome, Failure, Stage
 from .files import DamagedError, read_sealed, seal, write_renamed
+from .inputs import InputDigests
 from .key import digest_of
 
 __all__ = ["ArtifactFolder", "export_artifact"]
+
+_FORMAT = 2
+"""Of the manifests; raised whenever one says more."""
 
 
 class _Compilers(Protocol):
@@ -27,22 +34,28 @@ class _Compilers(Protocol):
 
 
 def export_artifact(outcome: CompileOutcome, target: CompileTarget, registry: _Compilers, folder: Path) -> None:
-    """Write `outcome` of `target` into `folder`. Failures are written too, but for transient ones.
+    """Write `outcome` of `target` into `folder`, in place of what is there. Of a transient failure nothing is written.
 
     Raises `RetargetError` if the artifact has gone or the folder cannot be written.
     """
     failure = outcome.failure
-    if failure is not None and failure.transient:
-        return
     manifest, stem = _manifest(folder, target), _stem(folder, target)
     body: dict[str, Any] = {
+        "format": _FORMAT,
         "target": target.name,
         "suite": target.suite,
         "key": outcome.key,
         "seconds": outcome.seconds,
         "diagnostics": outcome.diagnostics,
+        "build_id": outcome.build_id,
+        "build": outcome.build,
+        "inputs": [list(entry) for entry in outcome.inputs],
+        **_declared(target),
     }
     try:
+        if failure is not None and failure.transient:
+            manifest.unlink(missing_ok=True)
+            return
         body["module"] = digest_of(target.module.path.read_bytes())
         if outcome.artifact is not None:
             suffix = registry.compiler(target.compiler.compiler).artifact_suffix
@@ -57,6 +70,17 @@ def export_artifact(outcome: CompileOutcome, target: CompileTarget, registry: _C
         raise RetargetError(msg) from error
 
 
+def _declared(target: CompileTarget) -> dict[str, Any]:
+    """Return what the declarations say of a compile, as JSON has it."""
+    config = target.compiler
+    return {
+        "compiler": config.compiler,
+        "flags": list(target.flags),
+        "devices": [list(device) for device in config.devices],
+        "env": [list(variable) for variable in sorted(config.env)],
+    }
+
+
 class ArtifactFolder:
     """A folder that `export_artifact` has filled."""
 
@@ -66,20 +90,31 @@ class ArtifactFolder:
             msg = f"the artifact folder {folder} is not there; fill it with --retarget-export on the build host"
             raise RetargetError(msg)
         self._folder = folder
+        self._inputs = InputDigests()
 
     def outcome(self, target: CompileTarget) -> CompileOutcome:
         """Return what was exported for `target`, its content verified.
 
-        Raises `RetargetError` if there is none, if it is damaged, or if it was made from another version of the module.
+        Raises `RetargetError` if there is none, if it is damaged, or if it was compiled from or with something that
+        this checkout has otherwise.
         """
         again = "export it again with --retarget-export"
         try:
             body = read_sealed(_manifest(self._folder, target))
-            module, told = body["module"], body.get("artifact")
-            if digest_of(target.module.path.read_bytes()) != module:
-                other = f"was made from another {target.module.path}"
-                msg = f"the artifact of {target.name} in {self._folder} {other}; {again}"
+            if body.get("format") != _FORMAT:
+                by = "was exported by another version of retarget"
+                msg = f"the artifact of {target.name} in {self._folder} {by}; {again}"
                 raise RetargetError(msg)
+            other = "; ".join(self._differences(body, target))
+            if other:
+                msg = f"the artifact of {target.name} in {self._folder} was compiled {other}; {again}"
+                raise RetargetError(msg)
+            told = body.get("artifact")
+            build = {
+                "build_id": body["build_id"],
+                "build": body["build"],
+                "inputs": tuple((text, digest) for text, digest in body["inputs"]),
+            }
             if told is None:
                 return CompileOutcome(
                     key=body["key"],
@@ -87,6 +122,7 @@ class ArtifactFolder:
                     reused=True,
                     failure=Failure(stage=Stage.COMPILE, **body["failure"]),
                     diagnostics=body["diagnostics"],
+                    **build,
                 )
             stem = _stem(self._folder, target)
             path = stem.with_name(stem.name + told["suffix"])
@@ -102,6 +138,7 @@ class ArtifactFolder:
                 reused=True,
                 artifact=Artifact(digest=told["digest"], size=told["size"], path=str(path)),
                 diagnostics=body["diagnostics"],
+                **build,
             )
         except FileNotFoundError as error:
             msg = f"no artifact of {target.name} in {self._folder}: {error.filename} is not there; {again}"
@@ -115,6 +152,34 @@ class ArtifactFolder:
         except (KeyError, TypeError) as error:
             msg = f"the manifest of {target.name} in {self._folder} has another form: {error}; {again}"
             raise RetargetError(msg) from error
+
+    def _differences(self, body: dict[str, Any], target: CompileTarget) -> Iterator[str]:
+        """Yield what an artifact was compiled from or with that this checkout has otherwise."""
+        if digest_of(target.module.path.read_bytes()) != body["module"]:
+            yield f"from another {target.module.path}"
+        declared = _declared(target)
+        if body["compiler"] != declared["compiler"]:
+            yield f"by the compiler {body['compiler']!r}, not {declared['compiler']!r}"
+        for key, what in (("flags", "flags"), ("devices", "devices"), ("env", "environment")):
+            there, here = (["=".join(each) if key != "flags" else each for each in of[key]] for of in (body, declared))
+            if there != here:
+                yield f"with other {what} ({_difference(there, here)})"
+        checkout = Path.cwd()
+        for text, digest in body["inputs"]:
+            path = Path(text)
+            is_here = path.exists() and path.absolute().is_relative_to(checkout)
+            if is_here and self._inputs.of((), files=[path]) != ((text, digest),):
+                yield f"with another {text}"
+
+
+def _difference(there: Sequence[str], here: Sequence[str]) -> str:
+    only_there = [each for each in there if each not in here]
+    only_here = [each for each in here if each not in there]
+    if not only_there and not only_here:
+        return "the same in another order or number"
+    found = [f"there, not here: {' '.join(only_there)}" if only_there else ""]
+    found.append(f"here, not there: {' '.join(only_here)}" if only_here else "")
+    return "; ".join(filter(None, found))
 
 
 def _stem(folder: Path, target: CompileTarget) -> Path:
