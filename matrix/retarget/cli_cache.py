@@ -7,12 +7,14 @@ import json
 import sys
 
 from .build.folder import cache_of_command
-from .build.made import clear_made, made_folders
+from .build.made import made_folders
 from .build.store import Store
+from .build.sweep import leftovers, sweep
 from .errors import RetargetError
 
 __all__ = ["add_arguments", "run"]
 
+_LEFT = "files or folders of killed sessions"
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -40,8 +42,15 @@ def run(arguments: argparse.Namespace) -> int:
     store = Store(folder)
     as_json = arguments.format == "json"
     if arguments.action == "clear":
-        freed = store.clear() + clear_made(folder)
-        _print({"folder": str(folder), "freed": freed}, f"{folder}: {_size(freed)} freed", as_json=as_json)
+        freed = store.clear()
+        swept = sweep(store)
+        used = [modules.path.name for modules in made_folders(folder)]
+        lines = [f"{folder}: {_size(freed)} freed"]
+        lines += [f"{swept} {_LEFT} removed"] if swept else []
+        lines += [f"{name} is kept: a running session uses it" for name in used]
+        _print(
+            {"folder": str(folder), "freed": freed, "swept": swept, "in_use": used}, "\n".join(lines), as_json=as_json
+        )
         return 0
     if arguments.action == "verify":
         found = store.verify()
@@ -50,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         _print(told, "\n".join(lines), as_json=as_json)
         return 1 if found.removed else 0
     info = store.info()
-    made = made_folders(folder)
+    left = leftovers(store)
     told = {
         "folder": str(folder),
         "chosen_by": choice.source,
@@ -58,7 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
         "failures": info.failures,
         "artifacts": info.artifacts,
         "resolutions": info.resolutions,
-        "made": {path.name: size for path, size in made},
+        "generated": {modules.path.name: modules.size for modules in info.generated},
+        "leftovers": [str(path) for path in left],
         "size": info.size,
         "max_bytes": info.max_bytes,
     }
@@ -68,8 +78,9 @@ def run(arguments: argparse.Namespace) -> int:
         f"compiles     {info.entries}, of which {info.failures} failed\n"
         f"artifacts    {info.artifacts}\n"
         f"resolutions  {info.resolutions}\n"
-        f"size         {_size(info.size)} of at most {_size(info.max_bytes)}"
-        + "".join(f"\nmade         {path.name}: {_size(size)}" for path, size in made)
+        + "".join(f"generated    {modules.path.name}: {_size(modules.size)}\n" for modules in info.generated)
+        + (f"leftovers    {len(left)} {_LEFT}; a session removes such once a day\n" if left else "")
+        + f"size         {_size(info.size)} of at most {_size(info.max_bytes)}"
     )
     _print(told, text, as_json=as_json)
     return 0

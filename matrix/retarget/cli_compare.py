@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from .extensions import Registry, load_extensions
 from .model import Module, RunTarget, Suite, Target
 from .outcomes import OutputComparison, OutputDifference, RunOutcome, Stage
 from .rerun import Rerunner
+from .scratch import ScratchFolder
 from .text import first_line, strip_colour
 
 __all__ = ["add_arguments", "run"]
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     found, *alike = _choose(_declaring(arguments, registry), names)
     tolerance = Tolerance(atol=arguments.atol, rtol=arguments.rtol, ulp=arguments.ulp)
     with (
-        tempfile.TemporaryDirectory(prefix="retarget-outputs-") as scratch,
+        ScratchFolder("outputs") as scratch,
         Rerunner(registry=registry, extensions=arguments.retarget_extension, seed=arguments.seed) as rerunner,
     ):
         targets = [_available(rerunner, _matching(found, name), name) for name in names]
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
             msg = f"found --configs {arguments.configs}, which both mean {targets[0].name}; expected two to compare"
             raise argparse.ArgumentError(None, msg)
         sides = (_pair(targets[0]), _pair(targets[1]))
-        folders = (Path(scratch) / "a", Path(scratch) / "b")
+        folders = (scratch.path / "a", scratch.path / "b")
         outcomes = [rerunner.run(target, folder) for target, folder in zip(targets, folders, strict=True)]
         comparison = None
         if all(rerunner.is_recorded(folder) for folder in folders):

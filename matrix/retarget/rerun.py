@@ -50,6 +50,7 @@ class Rerunner:
 
     def close(self) -> None:
         """End all processes."""
+        self._made.close()
         try:
             self._build.close()
         finally:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import tempfile
 import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from retarget.extension import UnavailableError
 from retarget.extensions import EXTENSIONS_VARIABLE
 from retarget.model import RunTarget, Target
 from retarget.outcomes import CaseOutcome, OutputComparison, Stage
+from retarget.scratch import ScratchFolder
 from retarget.signatures import observe
 
 from .attribution_junit import Told, complete, junit_file
@@ -244,13 +244,13 @@ class _Comparer:
         self._end = time.monotonic() + COMPARING_SECONDS
         self._done: set[_Key] = set()
         self._own: Services | None = None
-        self._scratch = tempfile.TemporaryDirectory(prefix="retarget-outputs-", ignore_cleanup_errors=True)
+        self._scratch = ScratchFolder("outputs")
 
     def __enter__(self) -> _Comparer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._scratch.cleanup()
+        self._scratch.close()
         if self._own is not None:
             self._own.close()
 
@@ -287,7 +287,7 @@ class _Comparer:
             outcome = services.compiled(target.compile)
             if outcome.artifact is None:
                 return None
-            folder = Path(tempfile.mkdtemp(dir=self._scratch.name))
+            folder = self._scratch.subfolder()
             services.run(target, outcome.artifact, of_module, record=folder)
             folders.append(folder)
         return services.compare((folders[0], folders[1]), pairs)

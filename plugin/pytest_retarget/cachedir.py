@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from pathlib import Path
 
 import pytest
 from retarget.build.folder import INI_KEY, choose_cache
+from retarget.scratch import ScratchFolder
 
 from .options import SETTINGS
 
@@ -31,9 +30,9 @@ def _choose(config: pytest.Config) -> Path:
     if WORKER_KEY in (given := getattr(config, "workerinput", {})):
         return Path(given[WORKER_KEY])
     if settings.no_cache:
-        folder = Path(tempfile.mkdtemp(prefix="retarget-"))
-        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
-        return folder
+        folder = ScratchFolder("cache")
+        config.add_cleanup(folder.close)
+        return folder.path
     return choose_cache(
         option=str(config.getoption("retarget_cache_dir") or ""),
         ini=str(config.getini(INI_KEY) or ""),

@@ -6,7 +6,6 @@ lets them work together. Nothing is started before something selected needs it.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -32,6 +31,7 @@ from retarget.outcomes import (
 from retarget.places import Places
 from retarget.process import available_cores
 from retarget.run.artifact import OUTPUTS_INDEX
+from retarget.scratch import ScratchFolder
 from retarget.text import first_line
 
 from .commands import Commands
@@ -107,7 +107,7 @@ class Services:
         self._artifacts: ArtifactFolder | None = None
         self._made: MadeModules | None = None
         self._recorded: dict[tuple[str, str], Recording] = {}
-        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        self._scratch: ScratchFolder | None = None
 
     def start(self, items: Sequence[MatrixItem]) -> None:
         """Queue every compile that the selection needs, in its order.
@@ -117,6 +117,10 @@ class Services:
         """
         self.selected = frozenset(item.nodeid for item in items)
         self.selected_compiles = frozenset(item.nodeid for item in items if not item.runtime)
+        from retarget.build.store import Store
+        from retarget.build.sweep import sweep_daily
+
+        sweep_daily(Store(self.cache_dir))
         if self.settings.artifacts is not None:
             return
         queued: set[str] = set()
@@ -297,8 +301,8 @@ class Services:
 
     def _scratch_folder(self) -> Path:
         if self._scratch is None:
-            self._scratch = tempfile.TemporaryDirectory(prefix="retarget-outputs-", ignore_cleanup_errors=True)
-        return Path(tempfile.mkdtemp(dir=self._scratch.name))
+            self._scratch = ScratchFolder("outputs")
+        return self._scratch.subfolder()
 
     def compare(self, folders: tuple[Path, Path], sides: tuple[str, str]) -> OutputComparison:
         """Compare what two runs were recorded to give, exactly. `sides` are what the two are called."""
@@ -317,10 +321,12 @@ class Services:
 
     def close(self) -> None:
         """End all workers, at once."""
+        if self._made is not None:
+            self._made.close()
         build, run = self._build, self._run
         self._build = self._run = None
         if self._scratch is not None:
-            self._scratch.cleanup()
+            self._scratch.close()
             self._scratch = None
         try:
             if build is not None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
-import tempfile
-from pathlib import Path
 from typing import Any
 
 from retarget.extension import CompilerError, UnavailableError
 from retarget.installing import install_hint
+from retarget.scratch import ScratchFolder
 
 from .toolchain import compiler_api
 
@@ -55,8 +54,8 @@ def import_onnx(content: bytes, name: str) -> bytes:
             "expected a model of one file: save it with onnx.save_model(model, path, save_as_external_data=False)"
         )
         raise CompilerError(msg, verdict=True)
-    with tempfile.TemporaryDirectory(prefix="retarget-onnx-") as folder:
-        source, output = Path(folder) / "model.onnx", Path(folder) / "model.mlir"
+    with ScratchFolder("onnx") as folder:
+        source, output = folder.path / "model.onnx", folder.path / "model.mlir"
         source.write_bytes(content)
         try:
             importer.main(importer.parse_arguments([str(source), "-o", str(output)]))

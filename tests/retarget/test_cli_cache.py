@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import argparse
 import json
+import tempfile
 from pathlib import Path
 
 import pytest
 from retarget import cli_cache
 from retarget.build.key import digest_of
+from retarget.build.locks import hold
 from retarget.build.store import Store
 from retarget.errors import RetargetError
 from retarget.outcomes import Failure, Stage
 
 KEY = digest_of(b"key")
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
 
 
 @pytest.fixture
@@ -91,6 +99,32 @@ def test_verify_names_what_it_removes(folder: Path, capsys: pytest.CaptureFixtur
     assert lines[0] == f"{artifact}: its content has SHA-256 {digest_of(b'x')}"
     assert lines[2] == f"{folder}: 3 files checked, 2 removed"
     assert run("verify", "--cache-dir", str(folder)) == 0
+
+
+def test_generated_modules_and_leftovers_are_shown_and_cleared(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = folder / "made"
+    for name in ("words-1", "words-2", ".new-words-3"):
+        (made / name).mkdir(parents=True)
+        (made / name / "a.txt").write_text("x" * 1024)
+    run("info", "--cache-dir", str(folder))
+    assert (
+        "generated    words-1: 1.0 KiB\n"
+        "generated    words-2: 1.0 KiB\n"
+        "leftovers    1 files or folders of killed sessions; a session removes such once a day\n"
+        "size         "
+    ) in capsys.readouterr().out
+    lock = hold(made / ".words-2.lock", shared=True)
+    assert lock is not None
+    with lock:
+        run("clear", "--cache-dir", str(folder))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1:] == [
+        "1 files or folders of killed sessions removed",
+        "words-2 is kept: a running session uses it",
+    ]
+    assert [path.name for path in made.iterdir() if path.is_dir()] == ["words-2"]
 
 
 @pytest.mark.parametrize("action", ["info", "clear", "verify"])

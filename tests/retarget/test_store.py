@@ -219,6 +219,8 @@ def test_what_a_killed_process_left_half_written_is_removed_when_it_is_old(store
     age(old, 2 * 24 * 3600)
 
     assert store.info().artifacts == 1
+    assert list(store.unfinished()) == [old]
+    assert store.remove_unfinished() == 1
     assert not old.exists()
     assert new.exists()
 

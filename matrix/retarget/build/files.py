@@ -14,10 +14,10 @@ from typing import Any
 
 from .key import digest_of
 
-__all__ = ["DamagedError", "StoredFile", "read_sealed", "seal", "stored_files", "write_renamed"]
+__all__ = ["DamagedError", "StoredFile", "read_sealed", "seal", "stored_files", "unfinished_files", "write_renamed"]
 
-_STALE_SECONDS = 24 * 3600
-"""Age at which a half-written file is taken for what a killed process left."""
+_STALE_SECONDS = 3600
+"""How long nothing must have been written to a half-written file for its writer to be dead: a write takes seconds."""
 
 
 class DamagedError(Exception):
@@ -77,17 +77,21 @@ def read_sealed(path: Path) -> dict[str, Any]:
 
 
 def stored_files(folder: Path) -> Iterator[StoredFile]:
-    """Yield the files one folder below `folder`. Removes what killed processes left half-written long ago."""
+    """Yield the files one folder below `folder`, but for those that are half written."""
+    return (file for file in _files(folder) if not file.path.name.startswith("."))
+
+
+def unfinished_files(folder: Path) -> Iterator[StoredFile]:
+    """Yield what killed processes have left half written one folder below `folder`."""
+    now = time.time()
+    return (file for file in _files(folder) if file.path.name.startswith(".") and now - file.used > _STALE_SECONDS)
+
+
+def _files(folder: Path) -> Iterator[StoredFile]:
     with suppress(FileNotFoundError, NotADirectoryError):
         for shelf in os.scandir(folder):
             with suppress(FileNotFoundError, NotADirectoryError):
                 for found in os.scandir(shelf.path):
-                    try:
+                    with suppress(FileNotFoundError):
                         status = found.stat(follow_symlinks=False)
-                    except FileNotFoundError:
-                        continue
-                    if not found.name.startswith("."):
                         yield StoredFile(path=Path(found.path), size=status.st_size, used=status.st_mtime)
-                    elif time.time() - status.st_mtime > _STALE_SECONDS:
-                        with suppress(OSError):
-                            Path(found.path).unlink()

@@ -8,6 +8,8 @@ Layout below the cache folder::
     v1/resolutions/<k>/<key>          what a compiler config came to on this machine (`retarget.build.resolution`)
     v1/locks/<lock>                   held by the process that compiles a key which begins with these three digits
     v1/trim.lock                      held by the process that evicts
+    v1/swept                          its time is that of the last sweep (`retarget.build.sweep`)
+    made/                             generated modules (`retarget.build.made`)
     leases/                           device leases (`retarget.run.lease`)
 
 `<k>` and `<d>` are the first two digits. Files are written beside and renamed, so that a reader sees all of one or none
@@ -30,8 +32,9 @@ from filelock import FileLock, Timeout
 
 from ..errors import RetargetError
 from ..outcomes import Artifact, CompileOutcome, Failure, Stage
-from .files import DamagedError, StoredFile, read_sealed, seal, stored_files, write_renamed
+from .files import DamagedError, StoredFile, read_sealed, seal, stored_files, unfinished_files, write_renamed
 from .key import digest_of
+from .made import GeneratedModules, made_folders, remove_made
 
 __all__ = [
     "DEFAULT_MAX_BYTES",
@@ -75,6 +78,7 @@ class StoreInfo:
     failures: int
     artifacts: int
     resolutions: int
+    generated: tuple[GeneratedModules, ...]
     size: int
     max_bytes: int
 
@@ -240,22 +244,29 @@ class Store:
                 failures += "failure" in read_sealed(file.path)
         artifacts = list(self._files("artifacts"))
         resolutions = list(self._files("resolutions"))
+        generated = made_folders(self.folder)
         return StoreInfo(
             folder=self.folder,
             entries=len(entries),
             failures=failures,
             artifacts=len(artifacts),
             resolutions=len(resolutions),
-            size=sum(file.size for file in (*entries, *artifacts, *resolutions)),
+            generated=generated,
+            size=sum(file.size for file in (*entries, *artifacts, *resolutions))
+            + sum(modules.size for modules in generated),
             max_bytes=self.max_bytes,
         )
 
     def clear(self) -> int:
-        """Remove every outcome and resolution; return the bytes freed. Locks stay, since they may be held.
+        """Remove every outcome, resolution and generated module that no session uses; return the bytes freed.
 
-        Raises `StoreError` if something cannot be removed.
+        Locks of keys stay, since they may be held. Raises `StoreError` if something cannot be removed.
         """
         freed = 0
+        try:
+            freed += sum(modules.size for modules in made_folders(self.folder) if remove_made(modules.path))
+        except RetargetError as error:
+            raise StoreError(str(error)) from error
         try:
             for kind in ("entries", "artifacts", "resolutions"):
                 for file in list(self._files(kind)):
@@ -264,6 +275,18 @@ class Store:
         except OSError as error:
             raise self._unusable(error) from error
         return freed
+
+    def unfinished(self) -> Iterator[Path]:
+        """Yield what processes that were killed have left half written."""
+        for kind in ("entries", "artifacts", "resolutions"):
+            yield from (file.path for file in unfinished_files(self._root / kind))
+
+    def remove_unfinished(self) -> int:
+        """Remove what processes that were killed have left half written; return how many files."""
+        found = list(self.unfinished())
+        for path in found:
+            self._remove(path)
+        return len(found)
 
     def verify(self) -> StoreVerification:
         """Read all of the store and remove what is damaged, or an entry whose artifact has gone."""
@@ -294,6 +317,11 @@ class Store:
                 except DamagedError as error:
                     removed.append(str(error))
                     self._remove(file.path)
+        for modules in made_folders(self.folder):
+            checked += 1
+            if damage := modules.damage():
+                kept = "" if remove_made(modules.path) else "; a running session uses them, so they stay"
+                removed.append(f"{damage}{kept}")
         return StoreVerification(checked=checked, removed=tuple(removed))
 
     def trim(self) -> int:
@@ -314,14 +342,18 @@ class Store:
     def _trim(self) -> int:
         files = [file for kind in ("artifacts", "entries", "resolutions") for file in self._files(kind)]
         files.sort(key=lambda file: file.used)
-        total = sum(file.size for file in files)
+        kept: list[StoredFile | GeneratedModules] = [*files[:-2], *made_folders(self.folder)]  # but the last outcome
+        total = sum(one.size for one in kept) + sum(file.size for file in files[-2:])
         freed = 0
         if total > self.max_bytes:
-            for file in files[:-2]:  # an artifact and its entry
+            for one in sorted(kept, key=lambda one: one.used):
                 if total - freed <= self.max_bytes * _TRIM_TO:
                     break
-                self._remove(file.path)
-                freed += file.size
+                if isinstance(one, StoredFile):
+                    self._remove(one.path)
+                elif not _removed(one):
+                    continue  # a session uses them
+                freed += one.size
         return freed
 
     def _grown(self, size: int) -> None:
@@ -405,6 +437,13 @@ class Store:
                 "give one that can be written with --retarget-cache-dir or RETARGET_CACHE_DIR"
             )
         return StoreError(msg)
+
+
+def _removed(modules: GeneratedModules) -> bool:
+    try:
+        return remove_made(modules.path)
+    except RetargetError:  # a read-only folder
+        return False
 
 
 def _mark_used(path: Path) -> None:
