@@ -84,7 +84,7 @@ def has_ended(pid: int) -> bool:
         return sys.platform == "linux"  # gone since; elsewhere there is no /proc to ask
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
+def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> bool:
     """Wait for `condition`; tell whether it came true within `seconds`."""
     end = time.monotonic() + seconds
     while not condition():
