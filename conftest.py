@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -40,10 +38,7 @@ def _no_vulkan() -> str:
     from retarget.extension import UnavailableError
     from retarget.run.service import RunService
 
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        RunService(extensions=(), default_timeout=60, lease_folder=Path(folder)) as service,
-    ):
+    with RunService(extensions=(), default_timeout=60) as service:
         try:
             service.probe("vulkan")
         except (RetargetError, UnavailableError) as error:

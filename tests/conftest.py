@@ -1,4 +1,4 @@
-"""For all tests: processes that they start can be interrupted."""
+"""For all tests: processes that they start can be interrupted, and share no devices with other sessions."""
 
 from __future__ import annotations
 
@@ -16,3 +16,11 @@ def _interrupts_arrive() -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_leases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Test doubles have the same devices in all tests, which are not to wait for one another."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RETARGET_LEASE_DIR", str(tmp_path_factory.getbasetemp() / "leases"))
+        yield

@@ -18,6 +18,7 @@ from .extensions import Registry, load_extensions
 from .model import Module, RunTarget, Suite, Target
 from .outcomes import OutputComparison, OutputDifference, RunOutcome, Stage
 from .rerun import Rerunner
+from .run.lease import WaitNotes
 from .scratch import ScratchFolder
 from .text import first_line, strip_colour
 
@@ -76,7 +77,12 @@ def run(arguments: argparse.Namespace) -> int:
     tolerance = Tolerance(atol=arguments.atol, rtol=arguments.rtol, ulp=arguments.ulp)
     with (
         ScratchFolder("outputs") as scratch,
-        Rerunner(registry=registry, extensions=arguments.retarget_extension, seed=arguments.seed) as rerunner,
+        Rerunner(
+            registry=registry,
+            extensions=arguments.retarget_extension,
+            seed=arguments.seed,
+            on_wait=WaitNotes(_note),
+        ) as rerunner,
     ):
         targets = [_available(rerunner, _matching(found, name), name) for name in names]
         if targets[0] == targets[1]:
@@ -94,6 +100,11 @@ def run(arguments: argparse.Namespace) -> int:
     failed = any(outcome.failure is not None and outcome.failure.stage != Stage.COMPARE for outcome in outcomes)
     same = comparison is not None and not comparison.differing and not comparison.unmatched and comparison.arrays
     return 0 if same and not failed else 1
+
+
+def _note(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
 
 
 def _error(text: str) -> float:

@@ -6,12 +6,10 @@ import argparse
 import json
 import math
 import sys
-import tempfile
 import textwrap
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from .errors import RetargetError
 from .extension import UnavailableError
@@ -75,10 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
 def find_devices(names: Sequence[str], *, extensions: Sequence[str], timeout: float) -> Sequence[Finding]:
     """Ask each driver for its devices, each in a process of its own that may take `timeout` seconds."""
     with (
-        tempfile.TemporaryDirectory(prefix="retarget-") as folder,
-        RunService(
-            extensions=extensions, default_timeout=timeout, open_timeout=timeout, lease_folder=Path(folder)
-        ) as service,
+        RunService(extensions=extensions, default_timeout=timeout, open_timeout=timeout) as service,
         ThreadPoolExecutor(max_workers=available_cores()) as executor,
     ):
         return list(executor.map(lambda name: _ask(service, name), names))

@@ -60,7 +60,8 @@ class RuntimeConfig:
     `devices` are device URIs, ordinals or names in order (empty: the driver's default device).
     `host_os` uses `linux`, `android`, `macos`, `ios`, `windows`; `host_arch` uses `x86_64`, `arm64`, `riscv64`, …
     (empty: any). `deps` and `defines` tell a builder of this runtime what it needs and never influence a run.
-    `timeout` is in seconds; None means the session's default. `concurrency` is runs at a time on its device.
+    `timeout` is in seconds; None means the session's default. `concurrency` is runs at a time on its device;
+    None leaves that to the device.
     `flag_origins` tells for each flag which declaration wrote it.
     """
 
@@ -76,7 +77,7 @@ class RuntimeConfig:
     defines: tuple[tuple[str, str], ...] = ()
     tags: tuple[str, ...] = ()
     timeout: float | None = None
-    concurrency: int = 1
+    concurrency: int | None = None
     flag_origins: tuple[Origin, ...] = field(default=(), compare=False, repr=False)
     origin: Origin = field(compare=False)
 

@@ -38,6 +38,8 @@ class DeviceInfo:
     `uri` opens it (`vulkan://GPU-…`), `ordinal` counts from 0 within the driver, `physical_id` is equal for two
     drivers' views of the same hardware (leases are per physical id). `capabilities` are (name, value) pairs for people.
     `runtime` names the build of the runtime that reports it, for people.
+    An `exclusive` device is used by one run at a time, unless a runtime config says otherwise; any number may use
+    others, such as the host's cores.
     """
 
     driver: str
@@ -48,6 +50,7 @@ class DeviceInfo:
     driver_version: str = ""
     capabilities: tuple[tuple[str, str], ...] = ()
     runtime: str = ""
+    exclusive: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

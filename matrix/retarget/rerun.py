@@ -17,6 +17,7 @@ from .extensions import Registry
 from .model import CompileTarget, RunTarget
 from .outcomes import Failure, OutputComparison, RunOutcome, Stage
 from .run.artifact import OUTPUTS_INDEX
+from .run.lease import OnLeaseWait
 from .run.service import RunService
 
 __all__ = ["Rerunner"]
@@ -29,15 +30,26 @@ _RUN_SECONDS = 120.0
 class Rerunner:
     """Compiles and runs; what it compiles is stored in the user's cache. To be closed."""
 
-    def __init__(self, *, registry: Registry, extensions: Sequence[str], seed: int | None = None) -> None:
-        """With a `seed`, functions without cases are called with inputs made from their types."""
+    def __init__(
+        self,
+        *,
+        registry: Registry,
+        extensions: Sequence[str],
+        seed: int | None = None,
+        on_wait: OnLeaseWait | None = None,
+    ) -> None:
+        """With a `seed`, functions without cases are called with inputs made from their types.
+
+        `on_wait` is called while another session has a device.
+        """
         cache = cache_of_command().folder
         self._registry = registry
         self._seed = seed
+        self._on_wait = on_wait
         self._build = BuildService(
             store=Store(cache), extensions=extensions, default_timeout=_COMPILE_SECONDS, registry=registry
         )
-        self._run = RunService(extensions=extensions, default_timeout=_RUN_SECONDS, lease_folder=cache / "leases")
+        self._run = RunService(extensions=extensions, default_timeout=_RUN_SECONDS)
         self._made = MadeModules(cache / MADE_FOLDER, self._run.make)
 
     def __enter__(self) -> Self:
@@ -74,7 +86,7 @@ class Rerunner:
         if outcome.artifact is None:
             failure = outcome.failure or Failure(stage=Stage.COMPILE, summary="there is no artifact")
             return RunOutcome(devices=(), failure=failure)
-        return self._run.run(target, outcome.artifact, record=record, seed=self._seed)
+        return self._run.run(target, outcome.artifact, record=record, seed=self._seed, on_wait=self._on_wait)
 
     def compare(self, folders: tuple[Path, Path], sides: tuple[str, str], tolerance: Tolerance) -> OutputComparison:
         """Compare what two runs gave. `sides` are what they are called."""

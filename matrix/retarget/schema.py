@@ -192,8 +192,8 @@ class RuntimeConfigTable(HeirTable):
     host_os: OneOrMore = Field(
         default=[],
         description=(
-            "Operating systems of hosts that can run this, one or a list: `android`, `ios`, `linux`, `macos`,"
-            " `windows`. Elsewhere the run targets are skipped. Without it, any."
+            "Operating systems of hosts that can run this, one or a list: `android`, `ios`, `linux`, `macos`"
+            " (`darwin` means the same), `windows`. Elsewhere the run targets are skipped. Without it, any."
         ),
         examples=["linux", ["linux", "android"]],
     )
@@ -227,10 +227,15 @@ class RuntimeConfigTable(HeirTable):
         description="Seconds that one run target may take, without waiting. A suite's own `timeout` wins over it.",
         examples=[60],
     )
-    concurrency: int = Field(
-        default=1,
+    concurrency: int | None = Field(
+        default=None,
         ge=1,
-        description="How many run targets may use the device at a time.",
+        description=(
+            "How many run targets may use the device at a time, whichever sessions on this machine they are of; where"
+            " configs of one device differ, the smallest. Without it, one; on the host's cores (`local-sync`,"
+            " `local-task`), any number, which take no turns with those of configs that give it."
+        ),
+        examples=[2],
     )
 
 

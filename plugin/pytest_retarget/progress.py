@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import pytest
@@ -35,6 +35,7 @@ class Progress:
         reporter: Any = config.pluginmanager.getplugin("terminalreporter")
         self._shown = reporter is not None and reporter.verbosity >= 0
         self._live = self._shown and reporter.isatty() and reporter.hasmarkup
+        self._is_worker = hasattr(config, "workerinput")  # where the reporter writes to nowhere
         self._reporter = reporter
         self._capture: Any = config.pluginmanager.getplugin("capturemanager")
         self._next_line = time.monotonic() + LOG_INTERVAL
@@ -67,6 +68,16 @@ class Progress:
             self._reporter.ensure_newline()
             self._reporter.write_line(text)
 
+    def note(self, text: str) -> None:
+        """Write a line that stays, also where there is no terminal. A worker of xdist has pytest's standard error."""
+        with self._uncaptured():
+            if self._reporter is not None and not self._is_worker:
+                self._reporter.ensure_newline()
+                self._reporter.write_line(f"retarget: {text}")
+            else:
+                sys.stderr.write(f"\nretarget: {text}\n")
+                sys.stderr.flush()
+
     def _show(self, text: str) -> bool:
         writer = self._reporter._tw  # noqa: SLF001  (pytest offers no other way to learn what is on the line)
         free = int(writer.fullwidth) - int(writer.width_of_current_line) - 2
@@ -79,9 +90,12 @@ class Progress:
 
     def _write(self, text: str) -> None:
         """Write past pytest's capture and past its reckoning of the current line's width."""
-        with self._capture.global_and_fixture_disabled() if self._capture is not None else nullcontext():
+        with self._uncaptured():
             sys.stdout.write(text)
             sys.stdout.flush()
+
+    def _uncaptured(self) -> AbstractContextManager[None]:
+        return self._capture.global_and_fixture_disabled() if self._capture is not None else nullcontext()
 
 
 def waiting(target: CompileTarget, seconds: float, done: int, total: int) -> str:

@@ -5,6 +5,7 @@ In an xdist worker they run targets and decorate reports; in the controller they
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,8 @@ def make_services(config: pytest.Config) -> Services:
         cache_dir=cache_dir(config),
         processes=int(workerinput.get("workercount", 1)),
         progress=Progress(config),
+        command=workerinput.get("mainargv", sys.argv),
+        run_id=workerinput.get("testrunuid", ""),
     )
 
 

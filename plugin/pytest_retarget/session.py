@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from retarget.build.made import MadeModules
     from retarget.build.service import BuildService
     from retarget.build.transfer import ArtifactFolder
+    from retarget.run.lease import OnLeaseWait
     from retarget.run.service import RunService
 
     from .expected import Attempts
@@ -86,7 +87,10 @@ class Services:
         cache_dir: Path,
         processes: int,
         progress: Progress,
+        command: Sequence[str],
+        run_id: str,
     ) -> None:
+        """`command` is pytest's command line and `run_id` names its session, for those who wait for its devices."""
         self.settings = settings
         self.registry = registry
         self.cache_dir = cache_dir
@@ -100,6 +104,9 @@ class Services:
         """Flaky compiles that failed at every attempt, by their node ids: they are not tried for each run target."""
         self._processes = processes
         self._progress = progress
+        self._command = tuple(command)
+        self._run_id = run_id
+        self._on_wait: OnLeaseWait | None = None
         self._build: BuildService | None = None
         self._run: RunService | None = None
         self._compilers: dict[CompilerConfig, UnavailableError | RetargetError | None] = {}
@@ -208,7 +215,9 @@ class Services:
         except RetargetError as error:
             failure = Failure(stage=Stage.LOAD, summary=first_line(str(error)), text=str(error))
             return RunOutcome(devices=(), failure=failure)
-        return self._runs().run(target, artifact, record=record, references=references, lacking=lacking)
+        return self._runs().run(
+            target, artifact, record=record, references=references, lacking=lacking, on_wait=self._on_wait
+        )
 
     def _references(
         self, target: RunTarget, others: Sequence[RunTarget]
@@ -275,7 +284,7 @@ class Services:
                     break
                 folder = self._scratch_folder()
                 concrete = replace(other, compile=self.concrete(other.compile))
-                run = self._runs().run(concrete, outcome.artifact, record=folder)
+                run = self._runs().run(concrete, outcome.artifact, record=folder, on_wait=self._on_wait)
             except UnavailableError as error:
                 missing += 1
                 reasons.append(f"{other.name}: {error}")
@@ -371,12 +380,14 @@ class Services:
 
     def _runs(self) -> RunService:
         if self._run is None:
+            from retarget.run.lease import WaitNotes, current_holder
             from retarget.run.service import RunService
 
+            self._on_wait = WaitNotes(self._progress.note)
             self._run = RunService(
                 extensions=self.settings.extensions,
                 default_timeout=self.settings.run_timeout,
-                lease_folder=self.cache_dir / "leases",
+                holder=current_holder(self._command, self._run_id),
             )
         return self._run
 

@@ -25,7 +25,14 @@ def describe_device(driver: str, ordinal: int, record: Mapping[str, object], dum
     """
     path = str(record.get("path", ""))
     if driver in _LOCAL:
-        return DeviceInfo(driver=driver, uri=f"{driver}://", ordinal=ordinal, name=_LOCAL[driver], physical_id="cpu")
+        return DeviceInfo(
+            driver=driver,
+            uri=f"{driver}://",
+            ordinal=ordinal,
+            name=_LOCAL[driver],
+            physical_id="cpu",
+            exclusive=False,
+        )
     fields = _fields(dump)
     uuid = _UUID.match(path)
     if fields.get("type", "").lower() == "cpu":

@@ -8,6 +8,8 @@ import time
 
 import pytest
 from acceptance_support import Project
+from retarget.run.lease import DeviceLeases, Lease, current_holder
+from retarget.run.lease_folder import default_lease_folder
 
 DOUBLES = ("--retarget-extension", "doubles")
 
@@ -69,3 +71,20 @@ def test_workers_do_not_outlive_a_killed_pytest(project: Project) -> None:
     process.communicate(timeout=60)
     for worker in workers:
         wait_until_gone(worker)
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n1",)], ids=["alone", "xdist"])
+def test_waiting_for_a_device_that_another_session_holds_is_shown(project: Project, arguments: tuple[str, ...]) -> None:
+    project.doubles(a="f: pass")
+    other = DeviceLeases(default_lease_folder(), current_holder(["pytest", "-m", "double"]))
+    with other.hold([Lease(physical_id="double-0", device="the same")]):
+        process = project.start(*DOUBLES, *arguments, "--retarget-cache-dir", "cache")
+        assert process.stdout is not None
+        line = next(line for line in process.stdout if line.startswith("retarget: waiting"))
+    output, _ = process.communicate(timeout=60)
+    where = f"by pid {os.getpid()} (pytest -m double, in {project.path})"
+    pytest.LineMatcher([line.rstrip()]).fnmatch_lines(
+        [f"retarget: waiting for double-device device Double 9000, held for * s {where.replace('[', '[[]')}"]
+    )
+    assert "retarget: waiting" not in output
+    pytest.LineMatcher(output.splitlines()).fnmatch_lines(["*2 passed*"])

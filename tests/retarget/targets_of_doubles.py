@@ -47,7 +47,7 @@ def runtime_config(
     flags: tuple[str, ...] = (),
     env: tuple[tuple[str, str], ...] = (),
     run_under: tuple[str, ...] = (),
-    concurrency: int = 1,
+    concurrency: int | None = None,
 ) -> RuntimeConfig:
     return RuntimeConfig(
         name=name,

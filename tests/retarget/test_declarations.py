@@ -89,7 +89,7 @@ def test_a_suite_holds_everything_it_names(write: Write) -> None:
     (target,) = suite.targets
     assert [config.name for config in target.compilers] == ["cc"]
     assert [config.name for config in target.runtimes] == ["rt"]
-    assert target.runtimes[0].concurrency == 1
+    assert target.runtimes[0].concurrency is None
 
 
 def test_a_file_sees_the_matrix_files_above_it_up_to_root(write: Write) -> None:
@@ -224,6 +224,13 @@ runtimes = ["base", "heir"]
     assert heir.defines == (("X", "ON"),)
     assert (heir.timeout, heir.concurrency) == (1.5, 2)
     assert runtime_of(path, "base").devices == ("vulkan://0", "vulkan://1")
+
+
+def test_darwin_means_macos(write: Write) -> None:
+    write("foo.mlir")
+    configs = CONFIGS.replace('driver = "local-sync"', 'driver = "local-sync"\nhost_os = ["darwin", "macos", "linux"]')
+    path = write("suite.toml", configs + SUITE)
+    assert runtime_of(path, "rt").host_os == ("macos", "linux")
 
 
 def test_a_config_can_extend_one_of_a_file_above(write: Write) -> None:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from retarget.errors import RetargetError
 from retarget.extension import UnavailableError
 from retarget.model import RuntimeConfig
 from retarget.outcomes import Artifact, RunOutcome, Stage
+from retarget.run.lease import DeviceLeases, Lease, LeaseWait, current_holder
 from retarget.run.service import RunService
 from targets_of_doubles import EXTENSIONS, has_ended, lines_of, run_target, runtime_config, wait_until
 
@@ -375,6 +377,7 @@ _IDLE = """
 import sys, time
 from pathlib import Path
 sys.path[:0] = {path!r}
+from retarget.run.lease import DeviceLeases, Lease, LeaseWait, current_holder
 from retarget.run.service import RunService
 from targets_of_doubles import runtime_config
 service = RunService(extensions=("worker_doubles",), default_timeout=9, lease_folder=Path(sys.argv[1]))
@@ -467,6 +470,7 @@ _SLEEPER = """
 import sys
 from pathlib import Path
 sys.path[:0] = {path!r}
+from retarget.run.lease import DeviceLeases, Lease, LeaseWait, current_holder
 from retarget.run.service import RunService
 from targets_of_doubles import run_target, runtime_config
 folder = Path(sys.argv[1])
@@ -511,6 +515,34 @@ def test_runs_of_two_processes_share_a_device_as_its_concurrency_says(
     assert (abs(first - second) >= 1.0) == apart
 
 
+@pytest.mark.parametrize(
+    ("exclusive", "concurrency", "waits"),
+    [(True, None, True), (False, None, False), (False, 1, True), (True, 2, False)],
+)
+def test_a_device_that_is_not_exclusive_is_leased_where_a_config_asks_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, exclusive: bool, concurrency: int | None, waits: bool
+) -> None:
+    monkeypatch.setattr("retarget.run.lease._CALLBACK_SECONDS", 0.02)
+    monkeypatch.setenv("DOUBLE_SHARED", "" if exclusive else "yes")
+    (tmp_path / "artifact").write_text("PASS A")
+    target = run_target(tmp_path, runtime_config(concurrency=concurrency))
+    other = DeviceLeases(tmp_path / "leases", current_holder(["other"], "another session"))
+    lease = Lease(physical_id="double-hw", device="the other's", concurrency=2)
+    texts: list[str] = []
+    with (
+        ExitStack() as held,
+        RunService(extensions=EXTENSIONS, default_timeout=30, lease_folder=tmp_path / "leases") as service,
+    ):
+        held.enter_context(other.hold([lease]))
+
+        def note(wait: LeaseWait) -> None:
+            texts.append(wait.text)
+            held.close()
+
+        assert service.run(target, tmp_path / "artifact", on_wait=note).failure is None
+    assert [text.partition(",")[0] for text in texts] == ["waiting for double device Double Device"] * waits
+
+
 def test_a_lease_folder_that_cannot_be_made_is_an_error(tmp_path: Path, log: Path) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "artifact").write_text("PASS A")
@@ -522,6 +554,6 @@ def test_a_lease_folder_that_cannot_be_made_is_an_error(tmp_path: Path, log: Pat
         service.run(run_target(tmp_path, runtime_config()), tmp_path / "artifact")
 
     assert str(caught.value) == (
-        f"the folder of device leases {folder} cannot be made: Not a directory; "
-        "give another cache folder with --retarget-cache-dir or RETARGET_CACHE_DIR"
+        f"device lease {folder} cannot be used: Not a directory; "
+        "set RETARGET_LEASE_DIR to a folder that all sessions on this machine can write"
     )

@@ -230,6 +230,7 @@ class DoubleDriver:
                 physical_id="double-hw",
                 driver_version="1.2",
                 capabilities=(("memory", "16 GiB"), ("fp64", "")),
+                exclusive=not os.environ.get("DOUBLE_SHARED"),
             )
         ]
 

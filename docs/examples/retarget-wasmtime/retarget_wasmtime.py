@@ -87,6 +87,7 @@ class WasmtimeDriver:
             name="Wasmtime on the CPU",
             physical_id="cpu",
             driver_version=version(),
+            exclusive=False,
         )
         return (engine,)
 

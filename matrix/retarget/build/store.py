@@ -10,7 +10,6 @@ Layout below the cache folder::
     v1/trim.lock                      held by the process that evicts
     v1/swept                          its time is that of the last sweep (`retarget.build.sweep`)
     made/                             generated modules (`retarget.build.made`)
-    leases/                           device leases (`retarget.run.lease`)
 
 `<k>` and `<d>` are the first two digits. Files are written beside and renamed, so that a reader sees all of one or none
 of it. A file's modification time is the mark of its last use; what was used longest ago goes first when the store is

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,7 +38,8 @@ from ..outcomes import (
 )
 from ..process import Spawner, Worker, WorkerDiedError, WorkerTimeoutError
 from ..text import cut_stacks, first_line
-from .lease import DeviceLeases
+from .lease import DeviceLeases, Holder, Lease, OnLeaseWait, current_holder
+from .lease_folder import default_lease_folder
 from .runner import Runner, refused_error
 
 __all__ = ["RunService"]
@@ -56,19 +59,20 @@ class RunService:
         *,
         extensions: Sequence[str],
         default_timeout: float,
-        lease_folder: Path,
         open_timeout: float = 60.0,
+        lease_folder: Path | None = None,
+        holder: Holder | None = None,
     ) -> None:
         """`extensions` are module names to load in the runners besides the installed entry points.
 
         `default_timeout` is for load, run and compare of one target, where it declares none; `open_timeout` for opening
-        a runtime config's devices or listing a driver's. Both are in seconds. Processes that share `lease_folder` share
-        the physical devices.
+        a runtime config's devices or listing a driver's. Both are in seconds. Processes that share `lease_folder` (one
+        per machine if None) share the physical devices; `holder` is what they learn of this one.
         """
         self._extensions = tuple(extensions)
         self._default_timeout = default_timeout
         self._open_timeout = open_timeout
-        self._leases = DeviceLeases(lease_folder)
+        self._leases = DeviceLeases(lease_folder or default_lease_folder(), holder or current_holder(sys.argv))
         self._spawner = Spawner()
         self._runners: dict[RuntimeConfig, Runner] = {}
         self._helper: Worker | None = None
@@ -100,6 +104,7 @@ class RunService:
         seed: int | None = None,
         only: Sequence[str] = (),
         skipping: Sequence[tuple[str, bool]] = (),
+        on_wait: OnLeaseWait | None = None,
     ) -> RunOutcome:
         """Run the cases of `target` from `artifact` and compare. The content is verified where `artifact` has a digest.
 
@@ -113,7 +118,7 @@ class RunService:
         The outcome's failure is the first failing case's; what differed is in that case's `mismatches`. A crash or a
         timeout is the failure of the stage and the case it came in; the runner is replaced for the next target. So it
         is when the driver reports an error of its own: on CUDA, such an error was seen to make every later call fail.
-        Waiting for a device that another process uses does not count into the timeout.
+        Waiting for a device that another process uses does not count into the timeout; `on_wait` is called meanwhile.
 
         Raises `UnavailableError` as `devices` does, `RetargetError` if the lease folder cannot be written.
         """
@@ -122,7 +127,6 @@ class RunService:
             infos = runner.open()
         except RetargetError as error:
             return RunOutcome(devices=(), failure=Failure(stage=Stage.LOAD, summary=str(error)))
-        physical = [info.physical_id for info in infos] or [f"run_under {target.runtime.name}"]
         digest, path = (artifact.digest, Path(artifact.path)) if isinstance(artifact, Artifact) else ("", artifact)
         module = target.compile.module
         message = RunModule(
@@ -144,7 +148,7 @@ class RunService:
             skipping=tuple(skipping),
         )
         timeout = self._default_timeout if target.timeout is None else target.timeout
-        with self._leases.hold(physical, target.runtime.concurrency):
+        with self._leases.hold(_leases(target.runtime, infos), on_wait):
             outcome = _Run(infos=infos).outcome(runner, message, timeout)
             if outcome.suspect:
                 runner.close()
@@ -247,6 +251,7 @@ class RunService:
 
     def close(self) -> None:
         """End all runners."""
+        self._leases.close()
         if self._helper is not None:
             self._helper.close()
             self._helper = None
@@ -273,6 +278,23 @@ class RunService:
                 open_timeout=self._open_timeout,
             )
         return runner
+
+
+def _leases(config: RuntimeConfig, infos: Sequence[DeviceInfo]) -> list[Lease]:
+    """Return what a run needs: of devices that need no lease, only where the config says how many runs share them."""
+    if config.run_under:
+        command = shlex.join(config.run_under)
+        identity = f"run_under {config.name} {command}"
+        return [Lease(physical_id=identity, device=f"{config.name} ({command})", concurrency=config.concurrency or 1)]
+    return [
+        Lease(
+            physical_id=info.physical_id,
+            device=f"{info.driver} device {info.name}",
+            concurrency=config.concurrency or 1,
+        )
+        for info in infos
+        if info.exclusive or config.concurrency is not None
+    ]
 
 
 def _checked(answer: CheckedArtifact) -> RunOutcome:
