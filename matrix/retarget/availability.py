@@ -12,9 +12,21 @@ from .errors import RetargetError, did_you_mean
 from .model import CompilerConfig, RuntimeConfig
 from .places import Places
 
-__all__ = ["HOST_ARCHITECTURES", "HOST_SYSTEMS", "check_python_path", "host_mismatch", "host_platform", "word_fault"]
+__all__ = [
+    "HOST_ARCHITECTURES",
+    "HOST_SYSTEMS",
+    "SYSTEM_ALIASES",
+    "check_python_path",
+    "host_mismatch",
+    "host_platform",
+    "system_word",
+    "word_fault",
+]
 
 HOST_SYSTEMS = ("android", "ios", "linux", "macos", "windows")
+SYSTEM_ALIASES = {"darwin": "macos"}
+"""Words that declarations and selections may use for others of `HOST_SYSTEMS`."""
+
 HOST_ARCHITECTURES = (
     "arm",
     "arm64",
@@ -87,6 +99,11 @@ def check_python_path(config: CompilerConfig | RuntimeConfig) -> None:
                 f"expected the folder that holds the Python packages of the {kind}'s build"
             )
             raise RetargetError(msg)
+
+
+def system_word(word: str) -> str:
+    """Return the word of `HOST_SYSTEMS` that an alias stands for; others are returned as they are."""
+    return SYSTEM_ALIASES.get(word, word)
 
 
 def word_fault(word: str, known: Sequence[str]) -> str | None:

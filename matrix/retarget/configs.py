@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from .availability import HOST_ARCHITECTURES, HOST_SYSTEMS, word_fault
+from .availability import HOST_ARCHITECTURES, HOST_SYSTEMS, system_word, word_fault
 from .errors import display_path
 from .files import Declared, FileTables
 from .keypaths import KeyPath, Problem, format_key_path
@@ -194,7 +194,7 @@ def _runtime_problems(entry: Declared[RuntimeConfigTable]) -> Iterable[Problem]:
     table, given = entry.table, entry.table.model_fields_set
     yield from tag_problems(table.tags, (*entry.path, "tags"))
     yield from _env_problems(table.env, (*entry.path, "env"))
-    yield from _word_problems(table.host_os, HOST_SYSTEMS, (*entry.path, "host_os"))
+    yield from _word_problems([system_word(word) for word in table.host_os], HOST_SYSTEMS, (*entry.path, "host_os"))
     yield from _word_problems(table.host_arch, HOST_ARCHITECTURES, (*entry.path, "host_arch"))
     if {"device", "devices"} <= given:
         yield Problem((*entry.path, "devices"), "found both device and devices, expected one of them")
@@ -210,6 +210,7 @@ def _runtime_config(
     if not driver:
         problems.append(Problem((*entry.path, "driver"), "found no driver, expected its name here or by extends"))
         return None
+    systems = tuple(dict.fromkeys(map(system_word, table.host_os)))
     devices = tuple(table.devices) if table.device is None else (table.device,)
     return RuntimeConfig(
         name=table.name,
@@ -217,7 +218,7 @@ def _runtime_config(
         devices=_pick(bool({"device", "devices"} & given), devices, base.devices if base is not None else None),
         flags=(*(base.flags if base else ()), *table.flags),
         env=_merged(base.env if base else (), table.env),
-        host_os=_pick("host_os" in given, tuple(table.host_os), base.host_os if base is not None else None),
+        host_os=_pick("host_os" in given, systems, base.host_os if base is not None else None),
         host_arch=_pick("host_arch" in given, tuple(table.host_arch), base.host_arch if base is not None else None),
         run_under=_pick("run_under" in given, tuple(table.run_under), base.run_under if base is not None else None),
         deps=_pick("deps" in given, tuple(table.deps), base.deps if base is not None else None),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from .availability import SYSTEM_ALIASES
 from .model import CompilerConfig, CompileTarget, RuntimeConfig, Suite, Target, TargetConfig
 from .names import TARGET_SORTS, is_tag
 
@@ -81,7 +82,7 @@ def tag_sources(
     words = _compile_words(suite=suite, compiler=compiler, backends=backends, targets=targets, module=module, own=own)
     words += _run_words(runtime, driver) if runtime is not None else []
     sources = {_COMPILE if runtime is None else _RUN: "the sort of target"}
-    for word, source in words:
+    for word, source in _with_aliases(words):
         if is_tag(word):
             sources.setdefault(word, source)
     return tuple(sources.items())
@@ -126,7 +127,13 @@ def _run_words(runtime: RuntimeConfig, driver: Sequence[str]) -> _Words:
 
 def _distinct(words: _Words) -> tuple[str, ...]:
     """Return the words that `-m` can take, once each; a device's name may have blanks in it."""
-    return tuple(dict.fromkeys(word for word, _ in words if is_tag(word)))
+    return tuple(dict.fromkeys(word for word, _ in _with_aliases(words) if is_tag(word)))
+
+
+def _with_aliases(words: _Words) -> _Words:
+    """Return the words and, after each that has one, its alias from the same source."""
+    aliases = {word: alias for alias, word in SYSTEM_ALIASES.items()}
+    return [(one, source) for word, source in words for one in ((word, aliases[word]) if word in aliases else (word,))]
 
 
 def marks(target: Target) -> tuple[Mark, ...]:
@@ -161,7 +168,7 @@ def _runtime_marks(
 ) -> tuple[Mark, ...]:
     platforms = [
         tuple((name, word) for name, word in (("os", system), ("arch", architecture)) if word)
-        for system in host_os or ("",)
+        for system in (*host_os, *(alias for alias, word in SYSTEM_ALIASES.items() if word in host_os)) or ("",)
         for architecture in host_arch or ("",)
     ]
     return (

@@ -151,8 +151,8 @@ BAD_CONFIGS = {
         "suite.toml:4: runtime_config[0].driver: found no driver, expected its name here or by extends",
     ),
     "an unknown system": (
-        COMPILER + RUNTIME + 'host_os = "darwin"\n' + TARGET,
-        "suite.toml:7: runtime_config[0].host_os: found 'darwin', expected one of android, ios, linux, macos, windows; "
+        COMPILER + RUNTIME + 'host_os = "osx"\n' + TARGET,
+        "suite.toml:7: runtime_config[0].host_os: found 'osx', expected one of android, ios, linux, macos, windows; "
         "did you mean 'macos'?",
     ),
     "an unknown architecture": (

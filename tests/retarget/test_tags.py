@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -159,3 +160,12 @@ def test_tags_that_cannot_be_used(word: str) -> None:
 def test_names(name: str, is_name: bool, is_config_name: bool) -> None:
     assert (name_fault(name) is None) is is_name
     assert (config_name_fault(name) is None) is is_config_name
+
+
+def test_macos_is_selected_as_darwin_too() -> None:
+    runtime = replace(RUNTIME, devices=(), host_os=("macos", "ios"), tags=())
+    target = expand(replace(SUITE, targets=(replace(TARGET, runtimes=(runtime,)),)), REGISTRY)[-1]
+    words = set(target.tags)
+    assert {"macos", "darwin", "ios"} <= words
+    systems = [dict(arguments)["os"] for name, arguments in marks(target) if name == "platform"]
+    assert systems == ["macos", "ios", "darwin"]
