@@ -7,9 +7,9 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from .cli_support import Places, add_path_argument, check_paths
-from .declarations import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE, DeclarationLoader, discover
-from .errors import Fault, FaultsError, RetargetError, display_path
+from .cli_support import Places, add_path_arguments, request_of
+from .declarations import MATRIX_FILE, SUITE_FILE, DeclarationLoader
+from .errors import Fault, FaultsError, RetargetError
 from .expansion import expand
 from .expectations import RuleBook
 from .expectations_faults import contradiction_faults
@@ -17,39 +17,43 @@ from .expectations_ledger import Ledger
 from .extension import ChecksArtifacts, ChecksData
 from .extensions import Registry, load_extensions
 from .model import Origin, RunTarget, Suite, Target
+from .pytest_selection import SelectionUsageError, find_declarations
 
 __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `retarget check`."""
-    add_path_argument(parser)
+    add_path_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print all faults, or what was found to be in order. Returns 0 if there is no fault, else 1."""
-    check_paths(arguments.path)
+    try:
+        found = find_declarations(request_of(arguments, arguments.path))
+    except SelectionUsageError as error:
+        raise argparse.ArgumentError(None, str(error)) from error
     registry: Registry | None = None
-    message = ""
+    messages: dict[str, None] = {}
     try:
         registry = load_extensions(arguments.retarget_extension)
     except RetargetError as error:
-        message = str(error)
+        messages[str(error)] = None
     loader = DeclarationLoader(registry)
     faults: dict[Fault, None] = {}
-    for name in (MATRIX_FILE, EXPECTATIONS_FILE):
-        for file in discover(arguments.path, name=name):
+    files = [file for file in found.files if file.name == SUITE_FILE]
+    for file in found.files:
+        if file.name != SUITE_FILE:
             faults.update(dict.fromkeys(loader.read_matrix_file(file)))
     suites: list[Suite] = []
     ledger = Ledger()
     sound: dict[Path, tuple[Suite, ...]] = {}
-    files = discover(arguments.path)
     for file in files:
-        found, file_faults = loader.read_suite_file(file)
-        suites += found
+        declared, file_faults = loader.read_suite_file(file)
+        suites += declared
         faults.update(dict.fromkeys(file_faults))
         if not file_faults:
-            sound[file] = found
+            sound[file] = declared
     targets: list[Target] = []
     if registry is not None:
         faults.update(dict.fromkeys(_unknown(loader, suites, registry)))
@@ -60,15 +64,16 @@ def run(arguments: argparse.Namespace) -> int:
             faults.update(dict.fromkeys(_judged(suite, expanded, registry, ledger)))
         ledger.read(loader.expectations)
         faults.update(dict.fromkeys(ledger.faults(sound, whole=True)))
-    if not files and not loader.matrix_files:
-        where = ", ".join(display_path(path) for path in arguments.path)
+    messages.update(dict.fromkeys(found.errors))
+    if not files and not loader.matrix_files and not messages:
+        where = ", ".join(arguments.path)
         msg = f"found no {SUITE_FILE} and no {MATRIX_FILE} at or below {where}"
         raise RetargetError(msg)
     if faults:
         sys.stderr.write(f"{FaultsError(tuple(faults))}\n")
-    if message:
+    for message in messages:
         sys.stderr.write(f"{message}\n")
-    if faults or message:
+    if faults or messages:
         return 1
     sys.stdout.write(f"{_summary(len(files) + len(loader.matrix_files), suites, targets)}\n")
     return 0

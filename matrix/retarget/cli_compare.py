@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .availability import host_mismatch
-from .cli_support import read_declared
+from .cli_support import add_path_arguments, read_declared, request_of
 from .errors import RetargetError, did_you_mean, display_path
 from .expansion import expand
 from .extension import Tolerance, UnavailableError
@@ -39,13 +39,7 @@ class _Found:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `retarget compare`."""
     parser.add_argument("module", help="a module: its file, or its name")
-    parser.add_argument(
-        "path",
-        nargs="*",
-        type=Path,
-        default=[Path()],
-        help="folders or suite files in which a module of that name is looked for (the current folder)",
-    )
+    add_path_arguments(parser)
     parser.add_argument(
         "--configs",
         required=True,
@@ -140,7 +134,7 @@ def _declaring(arguments: argparse.Namespace, registry: Registry) -> list[_Found
                 return _one(path, found)
         msg = f"no suite declares the module {display_path(path)}; looked for a {_SUITE_FILE} at and above its folder"
         raise argparse.ArgumentError(None, msg)
-    declared = read_declared(arguments.path, arguments.retarget_extension)
+    declared = read_declared(request_of(arguments, arguments.path))
     found = [
         _Found(suite=suite, module=module, targets=_run_targets(targets, module))
         for suite, targets in declared.suites
@@ -149,7 +143,7 @@ def _declaring(arguments: argparse.Namespace, registry: Registry) -> list[_Found
     ]
     if not found:
         hint = did_you_mean(arguments.module, {module.name for suite, _ in declared.suites for module in suite.modules})
-        where = ", ".join(display_path(folder) for folder in arguments.path)
+        where = ", ".join(arguments.path)
         msg = f"found no file and no module {arguments.module!r} in {where}{hint or '; `retarget list` shows all'}"
         raise argparse.ArgumentError(None, msg)
     return found

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from .availability import host_mismatch
 from .builds import describe_build
-from .cli_support import Places, add_path_argument, read_declared
+from .cli_support import Places, add_expression_arguments, add_path_arguments, read_declared, request_of
 from .errors import RetargetError, did_you_mean, display_path
 from .expansion import active_overrides, compile_target_name, excluding_override, run_target_name
 from .expectations import RuleBook
@@ -29,33 +29,61 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `retarget explain`."""
-    parser.add_argument("target", help="the name of a target, or its node id, as `retarget list` and pytest show them")
-    add_path_argument(parser)
+    parser.add_argument(
+        "target",
+        nargs="?",
+        default="",
+        help="the name of a target, or its node id, as `retarget list` and pytest show them; not needed with -m or -k",
+    )
+    add_expression_arguments(parser)
+    add_path_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print what is known of the targets of this name. Returns 0.
+    """Print what is known of the targets of this name, or of those that the expressions select. Returns 0.
 
-    Raises `FaultsError`, `RetargetError`, and `argparse.ArgumentError` for a name that no target has.
+    Raises `FaultsError`, `RetargetError`, and `argparse.ArgumentError` for a name that no target has and expressions
+    that select nothing.
     """
-    of_suite, _, name = arguments.target.rpartition("::")
-    declared = read_declared(arguments.path, arguments.retarget_extension)
+    named, paths = str(arguments.target), list(arguments.path)
+    is_expression = bool(arguments.mark or arguments.keyword)
+    if is_expression and named and Path(named.partition("::")[0]).exists():  # `explain -m vulkan FOLDER`
+        named, paths = "", [named] if paths == ["."] else [named, *paths]
+    if not named and not is_expression:
+        msg = "expected the name of a target (`retarget list` shows them all), or -m or -k with an expression"
+        raise argparse.ArgumentError(None, msg)
+    of_suite, _, name = named.rpartition("::")
+    declared = read_declared(request_of(arguments, paths))
     explainer = _Explainer(registry=declared.registry, places=Places(), extensions=arguments.retarget_extension)
-    suites = [(suite, targets) for suite, targets in declared.suites if _is_named(suite, of_suite)]
+    suites = [one for one in declared.collected if _is_named(one.suite, of_suite)]
     found = [
-        "\n".join(explainer.target(suite, target))
-        for suite, targets in suites
-        for target in targets
-        if target.name == name
-    ] or ["\n".join(explainer.excluded(suite, ways)) for suite, _ in suites if (ways := _ways(suite, name))]
+        "\n".join(explainer.target(one.suite, target))
+        for one in suites
+        for target in one.selected
+        if name in {"", target.name}
+    ]
+    if not found and not is_expression:
+        found = ["\n".join(explainer.excluded(one.suite, ways)) for one in suites if (ways := _ways(one.suite, name))]
     if not found:
-        names = [target.name for _, targets in suites or declared.suites for target in targets]
-        where = ", ".join(display_path(path) for path in arguments.path)
-        hint = did_you_mean(name, names) or "; `retarget list` shows all"
-        what = f"target {name!r}" if suites or not of_suite else f"suite {of_suite!r}"
-        raise argparse.ArgumentError(None, f"found no {what} in {where}{hint if suites else ''}")
+        names = [target.name for one in suites or declared.collected for target in one.targets]
+        raise argparse.ArgumentError(None, _nothing(arguments, named, paths, names, is_suite=bool(suites)))
     sys.stdout.write("\n\n".join(found) + "\n")
     return 0
+
+
+def _nothing(
+    arguments: argparse.Namespace, named: str, paths: Sequence[str], names: Sequence[str], *, is_suite: bool
+) -> str:
+    """Say that there is no such target."""
+    of_suite, _, name = named.rpartition("::")
+    where = ", ".join(paths)
+    selecting = [f"-{key} {text!r}" for key, text in (("m", arguments.mark), ("k", arguments.keyword)) if text]
+    if selecting:
+        what = f"target {name!r} selected by" if name in names else "target selected by"
+        return f"found no {what} {' and '.join(selecting)} in {where}; `retarget list` shows all"
+    hint = did_you_mean(name, names) or "; `retarget list` shows all"
+    what = f"target {name!r}" if is_suite or not of_suite else f"suite {of_suite!r}"
+    return f"found no {what} in {where}{hint if is_suite else ''}"
 
 
 def _is_named(suite: Suite, text: str) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from .cli_support import read_declared, table
+from .cli_support import add_expression_arguments, add_path_arguments, read_declared, request_of, table
 from .errors import display_path
 from .model import CompilerConfig, CompileTarget, Origin, RunTarget, RuntimeConfig, Suite, Target
 from .tags import marks
@@ -42,13 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"what to list, first ({words}), and folders or suite files to look in (the current folder)",
     )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
-    parser.add_argument(
-        "-m",
-        dest="expression",
-        default="",
-        metavar="EXPR",
-        help="only what the targets with these tags need, as in pytest: \"vulkan and not driver(name='local-sync')\"",
-    )
+    add_expression_arguments(parser)
+    add_path_arguments(parser, positional=False)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -57,10 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
     words: list[str] = arguments.what
     is_named = bool(words) and words[0] in _VIEWS
     what = words[0] if is_named else "targets"
-    paths = [Path(word) for word in words[is_named:]] or [Path()]
+    paths = words[is_named:] or ["."]
     or_else = "" if is_named else f", and it is no view; expected a path, or one of {', '.join(_VIEWS)}"
-    declared = read_declared(paths, arguments.retarget_extension, or_else=or_else)
-    selected = declared.selected(arguments.expression)
+    selected = read_declared(request_of(arguments, paths, or_else=or_else)).selected
     view = _VIEWS[what]
     if arguments.format == "json":
         sys.stdout.write(json.dumps(view.content(selected), indent=2, ensure_ascii=False) + "\n")
@@ -184,7 +178,15 @@ def _compilers(selected: _Selected) -> Sequence[tuple[CompilerConfig, int]]:
 
 def _compiler_rows(selected: _Selected) -> Sequence[_Row]:
     return [
-        (config.name, config.compiler, str(count), " ".join(config.flags)) for config, count in _compilers(selected)
+        (
+            config.name,
+            config.compiler,
+            str(count),
+            " ".join(config.tags),
+            " ".join(f"{name}={shlex.quote(value)}" for name, value in config.env),
+            shlex.join(config.flags),
+        )
+        for config, count in _compilers(selected)
     ]
 
 
@@ -273,7 +275,7 @@ _VIEWS = {
     ),
     "compilers": _View(
         help="their compiler configs",
-        header=("compiler config", "compiler", "compile targets", "flags"),
+        header=("compiler config", "compiler", "compile targets", "tags", "environment", "flags"),
         rows=_compiler_rows,
         content=_compiler_content,
     ),

@@ -1,4 +1,4 @@
-"""What several subcommands share: reading what is declared, tables, places in files."""
+"""What several subcommands share: which targets they are about, tables, places in files."""
 
 from __future__ import annotations
 
@@ -7,57 +7,105 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .declarations import load_all
-from .errors import RetargetError, display_path
-from .expansion import expand
-from .extensions import Registry, load_extensions
+from .errors import display_path
+from .extensions import Registry
 from .model import Suite, Target
 from .places import Places
-from .selection import compile_selector
+from .pytest_selection import CollectedSuite, SelectionRequest, SelectionUsageError, select_targets
 
-__all__ = ["Declared", "Places", "add_path_argument", "check_paths", "read_declared", "table"]
+__all__ = [
+    "Declared",
+    "Places",
+    "add_expression_arguments",
+    "add_path_arguments",
+    "check_paths",
+    "read_declared",
+    "request_of",
+    "table",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declared:
-    """All suites below the given paths with their targets, and the extensions that gave the words."""
+    """The suites that pytest collects with their targets, and the extensions that gave the words."""
 
     registry: Registry
-    suites: tuple[tuple[Suite, tuple[Target, ...]], ...]
+    collected: tuple[CollectedSuite, ...]
 
-    def selected(self, expression: str) -> tuple[tuple[Suite, Target], ...]:
-        """Return the targets that `-m expression` selects, with their suites.
+    @property
+    def suites(self) -> tuple[tuple[Suite, tuple[Target, ...]], ...]:
+        """Each suite with all its targets that the paths hold."""
+        return tuple((one.suite, one.targets) for one in self.collected)
 
-        Raises `argparse.ArgumentError` for a faulty expression.
-        """
-        try:
-            is_selected = compile_selector(expression)
-        except RetargetError as error:
-            raise argparse.ArgumentError(None, str(error)) from error
-        return tuple((suite, target) for suite, targets in self.suites for target in targets if is_selected(target))
+    @property
+    def selected(self) -> tuple[tuple[Suite, Target], ...]:
+        """The targets that `-m` and `-k` select, with their suites."""
+        return tuple((one.suite, target) for one in self.collected for target in one.selected)
 
 
-def add_path_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare the paths that a subcommand looks for suites in."""
+def add_path_arguments(parser: argparse.ArgumentParser, *, positional: bool = True) -> None:
+    """Declare where a subcommand looks for suites."""
+    if positional:
+        parser.add_argument(
+            "path",
+            nargs="*",
+            default=["."],
+            help="what to look in, as pytest takes it: folders, suite files, modules (.)",
+        )
     parser.add_argument(
-        "path", nargs="*", type=Path, default=[Path()], help="folders or suite files to look in (the current folder)"
+        "--ignore", action="append", default=[], metavar="PATH", help="leave this file or folder out; may be repeated"
     )
 
 
-def read_declared(paths: Sequence[Path], extensions: Sequence[str], *, or_else: str = "") -> Declared:
-    """Read the suites at and below `paths`. `or_else` names what else could have stood in a path's place.
+def add_expression_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare how a subcommand selects targets."""
+    parser.add_argument(
+        "-m",
+        dest="mark",
+        default="",
+        metavar="EXPR",
+        help="select by tags, as in pytest: \"vulkan and not driver(name='local-sync')\"",
+    )
+    parser.add_argument(
+        "-k",
+        dest="keyword",
+        default="",
+        metavar="EXPR",
+        help="select by parts of names, as in pytest: 'matmul and f16'",
+    )
 
-    Raises `FaultsError` and `RetargetError`, `argparse.ArgumentError` for a path that does not exist.
+
+def request_of(arguments: argparse.Namespace, paths: Sequence[str], *, or_else: str = "") -> SelectionRequest:
+    """Return what is selected among `paths`. `or_else` names what else could have stood in a path's place.
+
+    Raises `argparse.ArgumentError` for a path that does not exist.
     """
-    check_paths(paths, or_else=or_else)
-    registry = load_extensions(extensions)
-    suites = load_all(paths, registry)
-    return Declared(registry=registry, suites=tuple((suite, expand(suite, registry)) for suite in suites))
+    check_paths([*paths, *arguments.ignore], or_else=or_else)
+    return SelectionRequest(
+        paths=tuple(paths),
+        mark=getattr(arguments, "mark", ""),
+        keyword=getattr(arguments, "keyword", ""),
+        ignore=tuple(arguments.ignore),
+        extensions=tuple(arguments.retarget_extension),
+    )
 
 
-def check_paths(paths: Sequence[Path], *, or_else: str = "") -> None:
-    """Raise `argparse.ArgumentError` for a path that does not exist."""
-    for path in paths:
+def read_declared(request: SelectionRequest) -> Declared:
+    """Collect the suites.
+
+    Raises `FaultsError` and `RetargetError`, `argparse.ArgumentError` for what pytest refuses.
+    """
+    try:
+        selection = select_targets(request)
+    except SelectionUsageError as error:
+        raise argparse.ArgumentError(None, str(error)) from error
+    return Declared(registry=selection.registry, collected=selection.suites)
+
+
+def check_paths(paths: Sequence[str], *, or_else: str = "") -> None:
+    """Raise `argparse.ArgumentError` for a path that does not exist. What follows `::` is left to pytest."""
+    for written in paths:
+        path = Path(written.partition("::")[0])
         if not path.exists() and not path.is_symlink():
             msg = f"found no file or folder {display_path(path)}{or_else}"
             raise argparse.ArgumentError(None, msg)

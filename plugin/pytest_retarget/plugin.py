@@ -9,13 +9,16 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from .options import SETTINGS, Settings, add_options, register_markers
 
-__all__: list[str] = []
+if TYPE_CHECKING:
+    from retarget.pytest_selection import FoundFiles, Selection, SelectionRequest
+
+__all__ = ["find_declarations", "select_targets"]
 
 SUITE_FILE = "suite.toml"
 MATRIX_FILE = "matrix.toml"
@@ -121,3 +124,17 @@ def pytest_configure_node(node: object) -> None:
         from .cachedir import WORKER_KEY, cache_dir
 
         node.workerinput[WORKER_KEY] = str(cache_dir(config))  # type: ignore[attr-defined]
+
+
+def select_targets(request: SelectionRequest) -> Selection:
+    """Return what pytest selects, for the command `retarget`: see `retarget.pytest_selection`."""
+    from .selecting import select
+
+    return select(request)
+
+
+def find_declarations(request: SelectionRequest) -> FoundFiles:
+    """Return the declaration files that pytest meets, for `retarget check`."""
+    from .selecting import find
+
+    return find(request)

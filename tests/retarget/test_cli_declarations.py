@@ -200,8 +200,8 @@ def test_a_target_as_json(project: Path, capsys: pytest.CaptureFixture[str]) -> 
         (
             "compilers",
             [
-                "COMPILER CONFIG  COMPILER  COMPILE TARGETS  FLAGS",
-                "cc               tiny      2                -base -cc",
+                "COMPILER CONFIG  COMPILER  COMPILE TARGETS  TAGS  ENVIRONMENT  FLAGS",
+                "cc               tiny      2                fast  LEVEL='2 3'  -base -cc",
             ],
         ),
         (
@@ -452,7 +452,15 @@ def test_a_faulty_extension_exits_with_1(project: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["list", "-m", "a b"], "retarget: -m 'a b': column 3: found 'b', expected 'and', 'or' or the end\n"),
+        (
+            ["list", "-m", "a b"],
+            "retarget: Wrong expression passed to '-m': a b: at column 3: expected end of input; got identifier\n",
+        ),
+        (
+            ["explain"],
+            "retarget: expected the name of a target (`retarget list` shows them all), or -m or -k with an "
+            "expression\n",
+        ),
         (
             ["list", "nowhere"],
             "retarget: found no file or folder nowhere, and it is no view; expected a path, or one of targets, "
@@ -468,7 +476,7 @@ def test_wrong_usage_exits_with_2(
     assert run(capsys, *words) == (2, "", message)
 
 
-@pytest.mark.parametrize("words", [[], ["lst"], ["list", "--formt"], ["explain"]])
+@pytest.mark.parametrize("words", [[], ["lst"], ["list", "--formt"], ["schema", "--formt"]])
 def test_usage_is_shown_for_words_that_do_not_parse(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
     status, out, err = run(capsys, *words)
     assert (status, out) == (2, "")

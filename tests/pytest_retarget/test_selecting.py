@@ -1,0 +1,182 @@
+"""`retarget list`, `explain` and `check` are about the targets that pytest collects and selects, by construction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from retarget.cli import main
+
+MATRIX = """\
+[[compiler_config]]
+name = "vmvx"
+compiler = "iree"
+flags = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"]
+
+[[runtime_config]]
+name = "sync"
+driver = "local-sync"
+
+[[target_config]]
+name = "cpu"
+compiler = "vmvx"
+runtimes = ["sync"]
+"""
+SUITE = '[[module_test_suite]]\nname = "{name}"\nsrcs = ["**/*.mlir"]\nkind = "check"\ntargets = ["cpu"]\n'
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two suites, one of them with a subfolder; one in a folder that pytest does not enter; options in the ini file."""
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-m nothing")
+    files = {
+        ".git/HEAD": "",
+        "pytest.ini": "[pytest]\naddopts = -k nothing --junitxml=report.xml\nnorecursedirs = build left-out\n",
+        "matrix.toml": MATRIX,
+        "suites/first/suite.toml": SUITE.format(name="first"),
+        "suites/first/one.mlir": "",
+        "suites/first/deep/two.mlir": "",
+        "suites/first/empty/notes.md": "",
+        "suites/second/suite.toml": SUITE.format(name="second"),
+        "suites/second/one.mlir": "",
+        "suites/left-out/suite.toml": "not = TOML",
+        "build/suite.toml": SUITE.format(name="first"),
+        "build/one.mlir": "",
+        "suites/test_python.py": "raise SystemExit('imported')",
+    }
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+Listed = Callable[[Sequence[str]], tuple[list[str], list[str]]]
+
+
+class Items:
+    """A pytest plugin that notes the names of the selected items."""
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.names = [item.name for item in session.items]
+
+
+@pytest.fixture
+def listed(project: Path, capsys: pytest.CaptureFixture[str]) -> Listed:
+    """The targets that pytest selects with some arguments, and those that `retarget list` prints."""
+
+    def both(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+        items = Items()
+        python = f"--ignore={project / 'suites/test_python.py'}"
+        options = ["--collect-only", "--assert=plain", "--capture=no", "--junitxml=", python, "-m", "", "-k", ""]
+        pytest.main([*options, *arguments], plugins=[items])
+        wanted = items.names
+        assert not (project / "report.xml").exists()
+        capsys.readouterr()
+        assert main(["list", "targets", *arguments]) == 0
+        return wanted, [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]]
+
+    return both
+
+
+@pytest.mark.parametrize(
+    ("folder", "arguments", "count"),
+    [
+        ("", [], 6),
+        ("", ["suites/first"], 4),
+        ("", ["suites/first/deep"], 2),
+        ("suites/first/deep", [], 2),
+        ("suites/first/empty", [], 0),
+        ("", ["suites/first/one.mlir"], 2),
+        ("", ["suites/first/suite.toml::first::deep/two_vmvx"], 1),
+        ("", ["-m", "run and not second"], 2),
+        ("", ["-k", "two"], 2),
+        ("", ["-k", "first and not deep"], 2),
+        ("", ["-k", "FIRST or second/"], 4),
+        ("suites", ["-k", "suites"], 6),
+        ("", ["-k", "one", "-m", "compile"], 2),
+        ("", ["--ignore=suites/first"], 2),
+        ("suites", ["--ignore", "second", "--ignore", "first/deep"], 4),
+    ],
+)
+def test_list_prints_what_pytest_selects(
+    folder: str, arguments: list[str], count: int, listed: Listed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(folder))
+
+    wanted, printed = listed(arguments)
+
+    assert printed == wanted
+    assert len(printed) == count
+    assert not list(Path().rglob("report.xml"))
+
+
+def test_options_of_the_project_that_bear_on_collection_are_kept(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-m nothing --ignore suites/first -n 4")
+
+    assert main(["list"]) == 0
+
+    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()[1:]] == ["second", "second"]
+
+
+def test_explain_takes_expressions_instead_of_a_name(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "-m", "run", "-k", "two"]) == 0
+    assert capsys.readouterr().out.startswith("deep/two_vmvx_sync (run target)\n")
+
+    assert main(["explain", "-m", "compile", "suites/second"]) == 0
+    assert capsys.readouterr().out.startswith("one_vmvx (compile target)\n")
+
+    assert main(["explain", "deep/two_vmvx", "-m", "run"]) == 2
+    assert "found no target 'deep/two_vmvx' selected by -m 'run' in ." in capsys.readouterr().err
+
+
+def test_explain_works_inside_a_suites_folder(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project / "suites/first/deep")
+
+    assert main(["explain", "deep/two_vmvx_sync"]) == 0
+
+    assert "suite            first" in capsys.readouterr().out
+
+
+def test_check_inside_a_suites_folder_checks_the_suite(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project / "suites/first/deep")
+    assert main(["check"]) == 0
+    assert capsys.readouterr().out == "no faults in 2 files, 1 suite, 2 compile targets, 2 run targets\n"
+
+    (project / "suites/first/suite.toml").write_text(SUITE.format(name="first").replace('"cpu"', '"cpy"'))
+    assert main(["check"]) == 1
+    assert capsys.readouterr().err.count("did you mean 'cpu'?") == 1
+
+
+def test_check_looks_where_pytest_looks(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check"]) == 0
+    assert capsys.readouterr().out == "no faults in 3 files, 2 suites, 3 compile targets, 3 run targets\n"
+
+    assert main(["check", "--ignore", "suites/first"]) == 0
+    assert capsys.readouterr().out == "no faults in 2 files, 1 suite, 1 compile target, 1 run target\n"
+
+    assert main(["check", "suites/left-out/suite.toml"]) == 1
+    assert "suites/left-out/suite.toml:1" in capsys.readouterr().err
+
+
+def test_check_reports_what_keeps_pytest_from_collecting(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "suites" / "conftest.py").write_text("raise ValueError('no conftest')\n")
+
+    assert main(["check"]) == 1
+
+    assert "no conftest" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("what", ["matrix.toml", "suites/first/empty/notes.md"])
+def test_files_that_hold_no_targets_are_errors(what: str, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", what]) == 1
+
+    assert what in capsys.readouterr().err
