@@ -101,7 +101,6 @@ tags = ["odd"]
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path / "extensions")
     monkeypatch.setenv("RETARGET_EXTENSIONS", "cli_extension")
     monkeypatch.delitem(sys.modules, "cli_extension", raising=False)
     monkeypatch.setattr("retarget.cli_explain.tempfile.gettempdir", lambda: "/tmp")  # noqa: S108  only printed
@@ -115,6 +114,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
+    monkeypatch.syspath_prepend(tmp_path / "extensions")
     return tmp_path
 
 
