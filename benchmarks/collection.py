@@ -2,7 +2,8 @@
 
 Both sides run in processes of their own, alternately, with the same options and the plugin loaded on both. The peer is
 one function with one parameter, which is the least that pytest can do. Medians of wall time and of peak memory (the
-resident set, in MiB) are printed with their ratios.
+resident set, in MiB) are printed with their ratios. So is the time that the project's TOML reader takes for the
+expectations of suites/onnx against the standard library's.
 """
 
 from __future__ import annotations
@@ -13,9 +14,13 @@ import statistics
 import sys
 import tempfile
 import time
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+import tomli
+
+EXPECTATIONS = Path(__file__).parents[1] / "suites" / "onnx" / "expectations.toml"
 COMPILERS = 5
 RUNTIMES = 19
 PER_MODULE = COMPILERS * (1 + RUNTIMES)
@@ -72,6 +77,20 @@ def collect(folder: Path, expected: int) -> Measured:
     return Measured(seconds=seconds, mebibytes=usage.ru_maxrss / unit)
 
 
+def read_toml(rounds: int) -> None:
+    """Read a large file with tomli, which the project uses, and with tomllib, alternately; print the best of each."""
+    text = EXPECTATIONS.read_text(encoding="utf-8")
+    best = {"tomli": float("inf"), "tomllib": float("inf")}
+    for _ in range(rounds):
+        for name, loads in (("tomli", tomli.loads), ("tomllib", tomllib.loads)):
+            start = time.process_time()
+            loads(text)
+            best[name] = min(best[name], time.process_time() - start)
+    mine, theirs = best["tomli"] * 1000, best["tomllib"] * 1000
+    what = f"{len(text) // 1024} KiB of TOML"
+    print(f"{what:12} tomli {mine:8.2f} ms, tomllib {theirs:8.2f} ms, ratio {mine / theirs:.2f}")
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -92,6 +111,7 @@ def main() -> None:
     print(f"{targets} items, medians of {options.rounds}")
     report("seconds", "s", [one.seconds for one in matrix], [one.seconds for one in tests])
     report("peak memory", "MiB", [one.mebibytes for one in matrix], [one.mebibytes for one in tests])
+    read_toml(max(5, options.rounds))
 
 
 def report(what: str, unit: str, matrix: list[float], tests: list[float]) -> None:

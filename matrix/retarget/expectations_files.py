@@ -5,11 +5,12 @@ from __future__ import annotations
 import difflib
 import os
 import stat
-import tomllib
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+
+import tomli
 
 from .errors import RetargetError, display_path
 from .expectations_text import rewrite
@@ -38,7 +39,7 @@ def _rewritten(edit: FileEdit) -> Rewritten:
         before = edit.file.read_bytes().decode() if edit.file.exists() else ""
         mark = "\ufeff" if before.startswith("\ufeff") else ""
         after = mark + rewrite(before.removeprefix(mark), edit.changes, edit.new)
-        tomllib.loads(after.removeprefix(mark))
+        tomli.loads(after.removeprefix(mark))
     except OSError as error:
         msg = f"{where}: cannot be read: {error.strerror or error}; no expectations were written"
         raise RetargetError(msg) from error

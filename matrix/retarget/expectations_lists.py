@@ -9,10 +9,11 @@ goes with it, unless others stand on its line.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import tomli
 
 __all__ = ["edited_list"]
 
@@ -32,7 +33,7 @@ class _Element:
     value: str = field(init=False)
 
     def __post_init__(self) -> None:
-        self.value = tomllib.loads(f"value = {self.text}")["value"]
+        self.value = tomli.loads(f"value = {self.text}")["value"]
 
     def __str__(self) -> str:
         return f"{self.lead}{self.text}{self.gap}{self.comma}{self.tail}"

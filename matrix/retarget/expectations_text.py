@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
+
+import tomli
 
 from .errors import RetargetError
 from .expectations_lists import edited_list
@@ -122,7 +123,7 @@ class _Span:
 
 
 def _parsed(text: str) -> list[Any]:
-    rules = tomllib.loads(text).get(_TABLE, [])
+    rules = tomli.loads(text).get(_TABLE, [])
     return rules if isinstance(rules, list) else []
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 
+import tomli
 import tree_sitter
 import tree_sitter_toml
 
@@ -87,7 +87,7 @@ def _line(node: tree_sitter.Node) -> int:
 def _keys(node: tree_sitter.Node) -> tuple[str, ...]:
     """Return the steps of a bare, quoted or dotted key; TOML itself says what its text means."""
     text = (node.text or b"").decode()
-    table: object = tomllib.loads(f"{text} = 0")
+    table: object = tomli.loads(f"{text} = 0")
     keys: list[str] = []
     while isinstance(table, dict):
         ((key, table),) = table.items()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import codecs
 import re
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
+
+import tomli
 
 from .errors import Fault
 from .keypaths import Problem, format_key_path
@@ -54,8 +55,8 @@ def read_toml(file: Path) -> tuple[str, dict[str, object], tuple[Fault, ...]]:
         message = f"found the byte 0x{content[error.start]:02x}, expected UTF-8 text"
         return "", {}, (Fault(file=file, line=line, key_path="", message=message),)
     try:
-        return text, tomllib.loads(text), ()
-    except tomllib.TOMLDecodeError as error:
+        return text, tomli.loads(text), ()
+    except tomli.TOMLDecodeError as error:
         return "", {}, (_syntax_fault(file, text, str(error)),)
     except ValueError as error:  # a number of more digits than Python reads
         message = f"found a number that is too long: {str(error).partition(';')[0]}"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from pathlib import Path
 
 import pytest
+import tomli
 from pydantic import BaseModel
 from retarget.cli import main
 from retarget.schema import (
@@ -59,7 +59,7 @@ def test_the_toml_in_the_reference_is_toml() -> None:
     blocks = reference().split("```toml\n")[1:]
     assert len(blocks) > 20
     for block in blocks:
-        tomllib.loads(block.partition("```")[0])
+        tomli.loads(block.partition("```")[0])
 
 
 def test_the_commands_print_what_the_generators_make(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
 import pytest
+import tomli
 from retarget.declarations import DeclarationLoader, discover, load_all
 from retarget.errors import FaultsError, RetargetError
 from retarget.model import CompilerConfig, RuntimeConfig, Suite
@@ -358,7 +358,7 @@ def test_importing_the_loader_imports_no_pydantic_and_no_parser() -> None:
     program = """
 import sys
 import retarget.declarations, retarget.expansion, retarget.tags
-heavy = {"pydantic", "pydantic_core", "tree_sitter", "numpy"}
+heavy = {"pydantic", "pydantic_core", "tree_sitter", "numpy", "tomllib"}
 print(sorted(heavy & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -388,13 +388,13 @@ def test_the_json_schema_takes_the_shipped_files(path: Path) -> None:
 
     schema = json.loads(json_schema())
     jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.validate(tomllib.loads(path.read_text()), schema)
+    jsonschema.validate(tomli.loads(path.read_text()), schema)
 
 
 def test_the_json_schema_refuses_what_the_loader_refuses() -> None:
     from retarget.schema_export import json_schema
 
     validator = jsonschema.Draft202012Validator(json.loads(json_schema()))
-    assert validator.is_valid(tomllib.loads(CONFIGS + SUITE))
+    assert validator.is_valid(tomli.loads(CONFIGS + SUITE))
     for text in (CONFIGS + "typo = 1", CONFIGS.replace('"cc"\n', "3\n", 1), SUITE.replace('kind = "check"\n', "")):
-        assert not validator.is_valid(tomllib.loads(text))
+        assert not validator.is_valid(tomli.loads(text))

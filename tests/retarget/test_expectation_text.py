@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Sequence
 
 import hypothesis.strategies as st
 import pytest
+import tomli
 from hypothesis import given, settings
 from retarget.expectations_text import HEADER, NewRule, RuleChange, rewrite, toml_string
 
@@ -100,7 +100,7 @@ def test_a_file_all_of_whose_rules_go_keeps_its_line_ends() -> None:
 @given(text=st.text(st.characters(exclude_categories=("Cs",)), max_size=20))
 def test_a_string_is_the_same_once_read(text: str) -> None:
     written = toml_string(text)
-    assert tomllib.loads(f"text = {written}") == {"text": text}
+    assert tomli.loads(f"text = {written}") == {"text": text}
     assert "\n" not in written
 
 
@@ -175,7 +175,7 @@ def comments(text: str) -> set[str]:
 def rules(text: str) -> list[dict[str, object]]:
     return [
         {**rule, "match": [rule["match"]] if isinstance(rule["match"], str) else rule["match"]}
-        for rule in tomllib.loads(text)["expectation"]
+        for rule in tomli.loads(text)["expectation"]
     ]
 
 

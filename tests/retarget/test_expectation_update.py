@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
+import tomli
 from hypothesis import HealthCheck, assume, given, settings
 from retarget.errors import RetargetError
 from retarget.expansion import expand
@@ -658,7 +658,7 @@ def read(file: Path, text: str) -> list[Expectation]:
             until=table.get("until"),
             origin=Origin(file=file, key_path=f"expectation[{index}]"),
         )
-        for index, table in enumerate(tomllib.loads(text).get("expectation", []))
+        for index, table in enumerate(tomli.loads(text).get("expectation", []))
     ]
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from pathlib import Path
 
 import jsonschema
 import pytest
+import tomli
 from retarget.declarations import discover, load_all
 from retarget.extensions import load_extensions
 from retarget.model import Suite
@@ -33,7 +33,7 @@ def relative(path: Path) -> str:
 
 @pytest.mark.parametrize("path", DECLARATIONS, ids=relative)
 def test_a_shipped_file_validates_against_the_json_schema(path: Path) -> None:
-    jsonschema.validate(tomllib.loads(path.read_text(encoding="utf-8")), json.loads(json_schema()))
+    jsonschema.validate(tomli.loads(path.read_text(encoding="utf-8")), json.loads(json_schema()))
 
 
 def test_the_shipped_files_are_without_faults_and_hold_at_least_sixty_check_modules(suites: tuple[Suite, ...]) -> None:

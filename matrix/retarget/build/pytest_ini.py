@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import configparser
 import shlex
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import tomli
 
 __all__ = ["PytestIni", "find_pytest_ini"]
 
@@ -73,7 +74,7 @@ def _values(file: Path) -> Mapping[str, object] | None:
 
 
 def _toml(file: Path, tables: Sequence[str]) -> Mapping[str, object] | None:
-    table: object = tomllib.loads(file.read_text(encoding="utf-8"))
+    table: object = tomli.loads(file.read_text(encoding="utf-8"))
     for name in tables:
         table = table.get(name) if isinstance(table, dict) else None
     if not isinstance(table, dict):
