@@ -113,3 +113,14 @@ def test_links_between_pages_lead_to_files_that_exist(page: Path) -> None:
     links = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8"))
     missing = [link for link in links if not (page.parent / link).exists()]
     assert missing == []
+
+
+def test_every_environment_variable_of_ours_is_on_its_page() -> None:
+    sources = [path for folder in ("matrix", "plugin", "kernels") for path in (ROOT / folder).rglob("*.py")]
+    used = {
+        name for path in sources for name in re.findall(r"\bRETARGET_[A-Z_]*[A-Z]\b", path.read_text(encoding="utf-8"))
+    }
+    listed = set(
+        re.findall(r"(?m)^\| `(RETARGET_[A-Z_]+)`", (ROOT / "docs" / "environment.md").read_text(encoding="utf-8"))
+    )
+    assert used == listed

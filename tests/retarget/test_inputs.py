@@ -126,7 +126,7 @@ def test_a_file_given_beside_the_flags_counts_also_where_it_is_not_there(folder:
     absent = digests.of((), files=[Path("x.so")])
     (folder / "x.so").write_text("")
     assert absent == (("x.so", "absent"),)
-    assert digests.of((), files=[Path("x.so")]) != absent
+    assert digests.of((), files=[Path("x.so")], fresh=True) != absent
 
 
 def test_what_never_ends_is_not_read(folder: Path) -> None:
@@ -147,6 +147,15 @@ def test_a_file_that_changes_in_a_session_is_read_again(folder: Path) -> None:
     first = digests.of(["--in=x"])
     (folder / "y").write_text("two")
     (folder / "y").replace(folder / "x")
+    assert digests.of(["--in=x"], fresh=True) != first
+
+
+def test_what_many_modules_ask_at_a_time_is_looked_for_once(folder: Path) -> None:
+    digests = InputDigests()
+    first = digests.of(["--in=x"])
+    (folder / "x").write_text("one")
+    assert digests.of(["--in=x"]) is first
+    assert digests.of(["--in=x"], fresh=True) != first
     assert digests.of(["--in=x"]) != first
 
 

@@ -15,7 +15,7 @@ import shlex
 import stat
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..errors import RetargetError
@@ -42,10 +42,11 @@ _LARGEST_TREE = 10_000
 _MOST_FILES = 200_000
 """Above so many files a folder counts by their names, sizes and times, not by their content; or is refused."""
 
-_TREE_SECONDS = 1.0
-"""How long the digest of a folder is taken for true, where it only says which outcome to reuse."""
+_MOMENT_SECONDS = 1.0
+"""How long an answer is taken for true where it only says which outcome to reuse."""
 
 Signature = tuple[int, int, int, int, int]
+_Question = tuple[str, tuple[str, ...], tuple[tuple[str, str], ...], tuple[Path, ...]]
 
 
 def candidates(flag: str) -> Iterator[str]:
@@ -83,40 +84,49 @@ class InputDigests:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._files: dict[Path, tuple[Signature, str]] = {}
-        self._trees: dict[Path, tuple[float, str]] = {}
+        self._answers: dict[_Question, tuple[float, Inputs]] = {}
 
     def of(
         self,
-        flags: Iterable[str],
+        flags: Sequence[str],
         *,
-        env: Iterable[tuple[str, str]] = (),
-        files: Iterable[Path] = (),
+        env: Sequence[tuple[str, str]] = (),
+        files: Sequence[Path] = (),
         fresh: bool = False,
     ) -> Inputs:
         """Return what `flags` name, relative to the current folder; the files that values of `env` name (its folders
         are lists of places to search); and `files`, whether they are there or not.
 
-        `fresh` looks into folders again. What cannot be read has a digest of its own: the compiler will say why.
+        Without `fresh` an answer of a moment ago still holds: a suite asks the same for each module. What cannot be read
+        has a digest of its own: the compiler will say why.
         """
+        question = (str(Path.cwd()), tuple(flags), tuple(env), tuple(files))
+        with self._lock:
+            known = self._answers.get(question)
+        if known is not None and not fresh and time.monotonic() - known[0] < _MOMENT_SECONDS:
+            return known[1]
         found: dict[str, str] = {}
         for flag in flags:
-            self._add(flag, found, fresh=fresh, depth=0)
+            self._add(flag, found, depth=0)
         for _, value in env:
             found.update((part, self._file(Path(part))) for part in _parts(value) if _is_file(part))
-        found.update((str(path), self._digest(path, fresh=fresh)) for path in files)
-        return tuple(sorted(found.items()))
+        found.update((str(path), self._digest(path)) for path in files)
+        answer = tuple(sorted(found.items()))
+        with self._lock:
+            self._answers[question] = (time.monotonic(), answer)
+        return answer
 
-    def _add(self, flag: str, found: dict[str, str], *, fresh: bool, depth: int) -> None:
+    def _add(self, flag: str, found: dict[str, str], *, depth: int) -> None:
         for part in candidates(flag):
             if part in found or not _exists(part):
                 continue
-            found[part] = self._digest(Path(part), fresh=fresh)
+            found[part] = self._digest(Path(part))
             if f"@{part}" in flag and depth < _DEEPEST_RESPONSE:
                 for word in _response(Path(part)):
-                    self._add(word, found, fresh=fresh, depth=depth + 1)
+                    self._add(word, found, depth=depth + 1)
 
-    def _digest(self, path: Path, *, fresh: bool) -> str:
-        return self._tree(path, fresh=fresh) if path.is_dir() else self._file(path)
+    def _digest(self, path: Path) -> str:
+        return self._tree(path) if path.is_dir() else self._file(path)
 
     def _file(self, path: Path) -> str:
         path = path.absolute()
@@ -139,12 +149,8 @@ class InputDigests:
             self._files[path] = (signature, digest)
         return digest
 
-    def _tree(self, folder: Path, *, fresh: bool) -> str:
+    def _tree(self, folder: Path) -> str:
         folder = folder.absolute()
-        with self._lock:
-            known = self._trees.get(folder)
-        if known is not None and not fresh and time.monotonic() - known[0] < _TREE_SECONDS:
-            return known[1]
         files = list(itertools.islice(files_below(folder), _MOST_FILES + 1))
         if len(files) > _MOST_FILES:
             msg = (
@@ -157,10 +163,7 @@ class InputDigests:
         for name in sorted(files):
             content = self._file(folder / name) if by_content else _stated(folder / name)
             digest.update(f"{name}\0{content}\n".encode("utf-8", "surrogateescape"))
-        found = f"tree {digest.hexdigest()}"
-        with self._lock:
-            self._trees[folder] = (time.monotonic(), found)
-        return found
+        return f"tree {digest.hexdigest()}"
 
 
 def _exists(part: str) -> bool:

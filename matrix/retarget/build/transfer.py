@@ -168,7 +168,7 @@ class ArtifactFolder:
         for text, digest in body["inputs"]:
             path = Path(text)
             is_here = path.exists() and path.absolute().is_relative_to(checkout)
-            if is_here and self._inputs.of((), files=[path]) != ((text, digest),):
+            if is_here and self._inputs.of((), files=[path], fresh=True) != ((text, digest),):
                 yield f"with another {text}"
 
 
