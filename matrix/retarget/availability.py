@@ -19,6 +19,7 @@ __all__ = [
     "check_python_path",
     "host_mismatch",
     "host_platform",
+    "python_path_unused",
     "system_word",
     "word_fault",
 ]
@@ -104,6 +105,14 @@ def check_python_path(config: CompilerConfig | RuntimeConfig) -> None:
 def system_word(word: str) -> str:
     """Return the word of `HOST_SYSTEMS` that an alias stands for; others are returned as they are."""
     return SYSTEM_ALIASES.get(word, word)
+
+
+def python_path_unused(config: CompilerConfig, build: str) -> str:
+    """Return a line that says so if `build`, which names where it lies, is from no folder of a config's PYTHONPATH."""
+    entries = [entry for entry in dict(config.env).get("PYTHONPATH", "").split(os.pathsep) if entry]
+    if not entries or any(str(Path(entry).absolute()) in build for entry in entries):
+        return ""
+    return f"compiler config {config.name!r}: its PYTHONPATH does not hold the compiler; {build} compiles"
 
 
 def word_fault(word: str, known: Sequence[str]) -> str | None:

@@ -321,15 +321,27 @@ def test_the_build_in_the_key_is_the_one_that_the_configs_environment_imports(
     build.parent.mkdir()
     build.write_text("# one")
     target = compile_target(tmp_path, "a", "pass a", env=(("PYTHONPATH", f"{build.parent}:{Path(__file__).parent}"),))
-    first = make().result(target)
-    assert (first.build_id, first.build) == ("# one", "double (# one)")
+    service = make()
+    first = service.result(target)
+    assert (first.build_id, first.build) == ("# one", f"double (# one, {build})")
+    assert service.notes == ()
     warm = make().result(target)
-    assert (warm.reused, warm.build_id, warm.build) == (True, "# one", "double (# one)")
+    assert (warm.reused, warm.build_id, warm.build) == (True, "# one", first.build)
     assert lines_of(log).count("resolve double") == 1
     build.write_text("# two")
 
     other = make().result(target)
     assert (other.reused, other.build_id) == (False, "# two")
+
+
+def test_a_python_path_that_does_not_hold_the_compiler_is_noted(make: Make, tmp_path: Path) -> None:
+    env = (("PYTHONPATH", f"{tmp_path}:{Path(__file__).parent}"),)
+    service = make()
+    for name in "ab":
+        service.result(compile_target(tmp_path, name, "pass", env=env))
+
+    note = "compiler config 'double': its PYTHONPATH does not hold the compiler; double (double 1) compiles"
+    assert service.notes == (note,)
 
 
 def test_a_python_path_that_does_not_exist_is_an_error_that_names_it(make: Make, tmp_path: Path, log: Path) -> None:

@@ -119,10 +119,11 @@ class DoubleCompiler:
                 act(*flag.removeprefix("--do=").split(":"))
         not_inputs = tuple(flag for flag in flags if flag.startswith("--dump-to="))
         build = os.environ.get("DOUBLE_BUILD") or build_found() or "double 1"
-        return Resolved(build_id=build, flags=flags, not_inputs=not_inputs, build=f"double ({build})")
+        return Resolved(build_id=build, flags=flags, not_inputs=not_inputs, build=self.describe_build())
 
     def describe_build(self) -> str:
-        return f"double ({build_found() or 'double 1'})"
+        spec = importlib.util.find_spec("double_build")
+        return f"double ({build_found()}, {spec.origin})" if spec is not None else "double (double 1)"
 
     def compile(self, request: CompileRequest) -> Compiled:
         note(f"compile {request.source_name} pid {os.getpid()}")

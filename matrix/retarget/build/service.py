@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from ..availability import check_python_path
+from ..availability import check_python_path, python_path_unused
 from ..errors import RetargetError
 from ..extension import Compiler, CompileRequest, Resolved, UnavailableError
 from ..messages import CompiledModule, CompileModule, Refusal
@@ -278,6 +278,8 @@ class BuildService:
             source = _read_source(target)
         except NotBuiltError as error:
             return CompileOutcome(key="", seconds=0.0, reused=False, failure=error.failure)
+        if resolved.build and (unused := python_path_unused(target.compiler, resolved.build)):
+            self._note(unused)
         inputs = self._inputs_of(target, resolved)
         key = _key(target, source, resolved, inputs)
         outcome = self._store.lookup(key) or self._locked(target, key, source, resolved)
@@ -357,7 +359,8 @@ class BuildService:
 
     def _note(self, line: str) -> None:
         with self._changed:
-            self._notes.append(line)
+            if line not in self._notes:
+                self._notes.append(line)
 
     def _compiler(self, name: str) -> Compiler:
         if self._registry is None:
