@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from .availability import check_python_path
 from .errors import RetargetError
-from .extension import UnavailableError
+from .extension import DescribesBuild, UnavailableError
 from .extensions import Registry
 from .messages import DescribeBuild, Named, Refused
 from .model import CompilerConfig, RuntimeConfig
@@ -18,9 +18,15 @@ _SECONDS = 60.0
 
 
 def describe_build(registry: Registry, extensions: Sequence[str], config: CompilerConfig | RuntimeConfig) -> str:
-    """Return the build that a config uses, asked where the config's environment holds; or why there is none."""
+    """Return the build that a config uses, asked where the config's environment holds; or why there is none.
+
+    Empty where its compiler or driver does not tell.
+    """
     compiler, driver = (config.compiler, "") if isinstance(config, CompilerConfig) else ("", config.driver)
     try:
+        product: object = registry.compiler(compiler) if compiler else registry.driver(driver)
+        if not isinstance(product, DescribesBuild):
+            return ""
         check_python_path(config)
         if not config.env:
             return registry.describe_build(compiler=compiler, driver=driver)

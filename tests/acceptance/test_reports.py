@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -100,6 +101,8 @@ def test_junit_carries_stage_key_seconds_and_device(project: Project, arguments:
     assert float(run["retarget.compile_seconds"]) > 0
     assert float(run["retarget.run_seconds"]) > 0
     assert run["retarget.device"] == "CPU, in the calling thread"
+    assert re.fullmatch(r"iree \S+ \(build [0-9a-f]{12}\)", run["retarget.compiler_build"])
+    assert re.fullmatch(r"iree-runtime \S+ \(build [0-9a-f]{12}\)", run["retarget.runtime_build"])
     failure = cases["one_vmvx_sync"].find("failure")
     assert failure is not None
     assert failure.attrib["message"].startswith("compare: wrong: 1 of 3 elements differ")

@@ -140,6 +140,21 @@ def test_a_device_names_the_runtime_configs_unless_that_says_nothing_new() -> No
     ]
 
 
+def test_builds_are_named_with_the_configs_that_used_them() -> None:
+    made = Tally()
+    used = [("vmvx", "", "iree 3", ""), ("vmvx", "sync", "iree 3", "rt 3"), ("mine", "task", "iree 4 (/b)", "rt 3")]
+    for compiler, runtime, build, ran in used:
+        record = Record(
+            file="s", suite="s", compiler=compiler, runtime=runtime, compiler_build=build, runtime_build=ran
+        )
+        made.add(Record.from_plain(json.loads(json.dumps(record.to_plain()))), "passed")
+    assert lines(made)[1:] == [
+        "compiler: iree 3 (vmvx)",
+        "compiler: iree 4 (/b) (mine)",
+        "runtime: rt 3 (sync, task)",
+    ]
+
+
 def test_what_the_store_mended_is_told_once() -> None:
     made = tally(*ALL_WELL)
     for _ in range(2):
