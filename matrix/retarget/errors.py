@@ -6,11 +6,18 @@ Every message says what was found, where, what was expected, and what to do next
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Fault", "FaultsError", "RetargetError", "did_you_mean", "display_path"]
+__all__ = ["Fault", "FaultsError", "RetargetError", "did_you_mean", "display_path", "grouped"]
+
+_FEW = 3
+"""How many diagnostics of one file that are alike get a line each; of more, all but the first are counted."""
+
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_VARIABLE = re.compile(rf"{_QUOTED.pattern}|\d+")
 
 
 class RetargetError(Exception):
@@ -46,6 +53,24 @@ class FaultsError(RetargetError):
             sorted(faults, key=lambda fault: (str(fault.file), fault.line, fault.column, fault.key_path))
         )
         super().__init__("\n".join(str(fault) for fault in self.faults))
+
+
+def grouped(faults: Iterable[Fault]) -> list[str]:
+    """Return a line for each diagnostic; one line for many of one file that differ only in what they found."""
+    alike: dict[tuple[Path, str], list[Fault]] = {}
+    for fault in faults:
+        what, _, _ = _VARIABLE.sub("…", fault.message).partition("; ")
+        alike.setdefault((fault.file, what), []).append(fault)
+    lines: list[str] = []
+    for first, *others in alike.values():
+        if len(others) < _FEW:
+            lines += map(str, (first, *others))
+            continue
+        found = (_QUOTED.search(fault.message) for fault in others)
+        names = [one[0] if one else f"line {fault.line}" for one, fault in zip(found, others, strict=True)]
+        names = [*dict.fromkeys(names)][:_FEW]
+        lines.append(f"{first} (and {len(others)} more like it in this file: {', '.join(names)}, …; -vv shows all)")
+    return lines
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -19,12 +18,6 @@ __all__ = ["contradiction_faults", "expired_faults", "stale_faults"]
 
 _HINTS = 10
 """How many faults are given a nearest name: it is sought among all there are."""
-
-_ALIKE = 3
-"""How many faults of one sort in one file stand by themselves, unless all are asked for; more become one."""
-
-_NAMED = 3
-"""How many entries such a fault names."""
 
 
 def contradiction_faults(contradictions: Iterable[Contradiction]) -> tuple[Fault, ...]:
@@ -64,63 +57,36 @@ def stale_faults(
     *,
     modules: Sequence[str],
     tags: Sequence[str],
-    in_full: bool,
 ) -> tuple[Fault, ...]:
     """Return a fault for each rule without effect, each entry of `match` and each word of `when` without one.
 
     `effects` are what the rules were seen to do in all suites that they serve; `modules` and `tags` are all names and
-    words there are, for a hint. Unless `in_full`, many of one sort in one file, as in a tree of which a part is not
-    there, become one fault.
+    words there are, for a hint.
     """
-    groups: dict[tuple[Path, str], list[tuple[Origin, _Stale]]] = {}
-    for rule in rules:
-        for stale in _stale(rule, effects.get(rule.origin, Effect())):
-            groups.setdefault((rule.origin.file, stale.sort), []).append((rule.origin, stale))
-    told: list[tuple[Origin, Problem]] = []
-    hints = _HINTS
-    for (_, sort), found in groups.items():
-        if len(found) > _ALIKE and not in_full:
-            origin, first = found[0]
-            names = ", ".join(list(dict.fromkeys(repr(stale.text) for _, stale in found))[:_NAMED])
-            what = f"the first of {len(found)} {sort}: {names}, … (-vv shows all)"
-            told.append((origin, Problem(first.problem.path, f"{what}; remove them, or check out what they name")))
-            continue
-        for origin, stale in found:
-            known = tags if stale.problem.path[0] == "when" else modules
-            hint = did_you_mean(stale.text, known) if hints > 0 and stale.is_unknown else ""
-            hints -= 1
-            told.append((origin, Problem(stale.problem.path, stale.problem.message + (hint or "; remove it"))))
-    return _faults(told)
+    found = [(rule.origin, problem) for rule in rules for problem in _stale(rule, effects.get(rule.origin, Effect()))]
+    hinted = []
+    for number, (origin, (problem, word)) in enumerate(found):
+        known = tags if problem.path[0] == "when" else modules
+        hint = did_you_mean(word, known) if number < _HINTS and word else ""
+        hinted.append((origin, Problem(problem.path, problem.message + (hint or "; remove it"))))
+    return _faults(hinted)
 
 
-@dataclass(frozen=True, slots=True)
-class _Stale:
-    """What of a rule has no effect: an entry or a word, and of what sort that is. An unknown one may be misspelt."""
-
-    problem: Problem
-    sort: str
-    text: str
-    is_unknown: bool = True
-
-
-def _stale(rule: Expectation, effect: Effect) -> Iterator[_Stale]:
-    """Yield what of a rule has no effect."""
+def _stale(rule: Expectation, effect: Effect) -> Iterator[tuple[Problem, str]]:
+    """Yield what of a rule has no effect, with the word that a nearer one may be sought for."""
     strangers = [
         (index, term.text) for index, term in enumerate(terms(rule.when)) if index not in effect.words
     ]  # a word that no target has keeps entries from matching: one cause, one fault
     for _, word in strangers:
-        problem = Problem(("when",), f"found the word {word!r}, which no target has as a tag")
-        yield _Stale(problem, "words of `when` that no target has as a tag", word)
+        yield Problem(("when",), f"found the word {word!r}, which no target has as a tag"), word
     for index, entry in enumerate(rule.match):
         path: KeyPath = ("match", index)
         if index not in effect.named:
-            problem = Problem(path, f"found {entry!r}, which names no module that this rule serves")
-            yield _Stale(problem, "entries of `match` that name no module", entry)
+            yield Problem(path, f"found {entry!r}, which names no module that this rule serves"), entry
         elif index not in effect.matched and not strangers:
             where = f" with {rule.when!r}" if rule.when else ""
             stages = f" that can fail at {' or '.join(rule.stages)}" if rule.outcome != "skip" else ""
-            problem = Problem(path, f"found {entry!r}, which{where} matches no target{stages}")
-            yield _Stale(problem, "entries of `match` that match no target that the rule is about", entry, False)
+            yield Problem(path, f"found {entry!r}, which{where} matches no target{stages}"), ""
 
 
 def _faults(found: Iterable[tuple[Origin, Problem]]) -> tuple[Fault, ...]:

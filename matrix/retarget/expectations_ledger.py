@@ -53,11 +53,11 @@ class Ledger:
         """Enter rules that are in force for targets of the selection."""
         self._in_force.update(rule.origin for rule in rules)
 
-    def faults(self, suites: Mapping[Path, Sequence[Suite]], *, whole: bool, in_full: bool = True) -> tuple[Fault, ...]:
+    def faults(self, suites: Mapping[Path, Sequence[Suite]], *, whole: bool) -> tuple[Fault, ...]:
         """Return the faults of the rules, in the order of files and lines.
 
         `suites` are those of each file read. `whole` tells that the user named folders only, so that rules that no
-        selected target has are judged too. Unless `in_full`, many that are alike become one.
+        selected target has are judged too.
         """
         rules = self._rules.values()
         expired = expired_faults((rule for rule in rules if whole or rule.origin in self._in_force), today())
@@ -77,10 +77,8 @@ class Ledger:
 
         doubtful = (rule for rule in rules if not _is_whole(rule, self._effects.get(rule.origin, Effect())))
         stale = [rule for rule in doubtful if not is_expired(rule, today()) and is_judged(rule)]
-        if not stale:
-            return _sorted(expired)
-        known = {"modules": list(self._modules), "tags": list(self._tags)}
-        return _sorted((*expired, *stale_faults(stale, self._effects, **known, in_full=in_full)))
+        told = stale_faults(stale, self._effects, modules=list(self._modules), tags=list(self._tags)) if stale else ()
+        return _sorted((*expired, *told))
 
 
 def _is_whole(rule: Expectation, effect: Effect) -> bool:

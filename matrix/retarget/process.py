@@ -81,12 +81,13 @@ class Spawner:
 
     def __init__(self) -> None:
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="retarget-spawner")
+        self._started: list[subprocess.Popen[bytes]] = []
 
     def start(
         self, argv: Sequence[str], *, env: Mapping[str, str], output: int, pass_fds: Sequence[int]
     ) -> subprocess.Popen[bytes]:
         """Start `argv` in a process group of its own. Raises `OSError`."""
-        return self._executor.submit(
+        process = self._executor.submit(
             subprocess.Popen,
             list(argv),
             stdin=subprocess.DEVNULL,
@@ -96,6 +97,13 @@ class Spawner:
             pass_fds=tuple(pass_fds),
             start_new_session=True,
         ).result()
+        self._started = [*(one for one in self._started if one.returncode is None), process]
+        return process
+
+    def kill(self) -> None:
+        """Kill all that was started and has not ended, with its process group. Safe in a signal handler: no locks."""
+        for process in self._started:
+            _kill(process)
 
     def close(self) -> None:
         """End the thread. The workers must have been closed before."""
@@ -195,9 +203,7 @@ class Worker:
 
     def kill(self) -> None:
         """Kill the worker and all it has started, at once. Does nothing to one that has ended."""
-        if self._process.returncode is None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+        _kill(self._process)
 
     def close(self) -> None:
         """Ask the worker to end, kill it if it does not, and reap it."""
@@ -295,6 +301,12 @@ class Worker:
     def _release(self) -> None:
         self._disconnect()
         self._log.close()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    if process.returncode is None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def signal_name(number: int) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from _pytest._code.code import ExceptionInfo, TerminalRepr
 from retarget.declarations import DeclarationLoader
-from retarget.errors import Fault, FaultsError, RetargetError, display_path
+from retarget.errors import Fault, FaultsError, RetargetError, display_path, grouped
 from retarget.expansion import expand
 from retarget.expectations import Assignment, RuleBook
 from retarget.expectations_faults import contradiction_faults
@@ -41,9 +41,12 @@ class Declared:
     def __init__(self, config: pytest.Config) -> None:
         self._settings = config.stash[SETTINGS]
         self._rootdir = config.rootpath
+        self._in_full = config.get_verbosity() > 1
         self._loader: DeclarationLoader | None = None
         self._registry: Registry | None = None
         self._suites: dict[Path, tuple[Suite, ...]] = {}
+        self._targets: dict[tuple[Path, str], tuple[Target, ...]] = {}
+        self._assignments: dict[tuple[Path, str], Assignment] = {}
         self._told: dict[str, Path] = {}
         self._faulty: set[Path] = set()
         self.marks = Marks(config)
@@ -91,39 +94,56 @@ class Declared:
             return is_first or not as_source  # of a folder's files one is enough to tell
 
     def targets(self, suite: Suite, path: Path) -> tuple[Target, ...]:
-        """Expand one suite. Raises `pytest.Collector.CollectError`."""
-        try:
-            return expand(suite, self.registry)
-        except RetargetError as error:
-            raise self.collect_error(error, path) from error
+        """Expand one suite, once. Raises `pytest.Collector.CollectError`."""
+        key = path, suite.name
+        if key not in self._targets:
+            try:
+                self._targets[key] = expand(suite, self.registry)
+            except RetargetError as error:
+                raise self.collect_error(error, path) from error
+        return self._targets[key]
 
     def assignment(self, suite: Suite, targets: Sequence[Target], path: Path) -> Assignment:
-        """Find the rules in force for a suite's targets. Raises `pytest.Collector.CollectError` for contradictions."""
+        """Find the rules in force for a suite's targets, all of them, once.
+
+        Raises `pytest.Collector.CollectError` for contradictions.
+        """
         if not suite.expectations or self._settings.ignore_expectations:
             return Assignment()
+        key = path, suite.name
+        if key in self._assignments:
+            return self._assignments[key]
         checks = isinstance(self.registry.case_loaders.get(suite.kind), ChecksArtifacts)
         assignment = RuleBook(suite.expectations, checks_artifacts=checks).assign(targets)
         if assignment.contradictions:
             error = FaultsError(contradiction_faults(assignment.contradictions))
             raise self.collect_error(error, path)
         self.ledger.add(suite, assignment, targets)
+        self._assignments[key] = assignment
         return assignment
 
-    def expectation_faults(self, config: pytest.Config) -> tuple[Fault, ...]:
+    def expectation_faults(self, config: pytest.Config) -> list[str]:
         """Return the faults of expectations that only a session can tell: those that expired or have no effect."""
         named = [config.invocation_params.dir / str(argument).partition("::")[0] for argument in config.args]
         whole = all(path.is_dir() for path in named) and not any("::" in str(argument) for argument in config.args)
-        return self.ledger.faults(self._suites, whole=whole, in_full=config.get_verbosity() > 1)
+        return self._lines(self.ledger.faults(self._suites, whole=whole))
 
     def collect_error(self, error: RetargetError, path: Path) -> pytest.Collector.CollectError:
         """Word an error for pytest, leaving out what an earlier one has said."""
-        texts: Sequence[Fault | str] = error.faults if isinstance(error, FaultsError) else [str(error)]
-        new = [text for text in map(str, texts) if text not in self._told]
-        earlier = sorted({display_path(self._told[text]) for text in map(str, texts) if text in self._told})
-        self._told.update(dict.fromkeys(new, path))
+        found = error.faults if isinstance(error, FaultsError) else ()
+        texts = list(map(str, found)) or [str(error)]
+        earlier = sorted({display_path(self._told[text]) for text in texts if text in self._told})
+        new = [text for text in texts if text not in self._told]
         if not new:
-            new = [f"{display_path(path)}: not collected, because of the faults listed at {', '.join(earlier)}"]
-        return _NotCollected("\n".join(new))
+            why = f"not collected, because of the faults listed at {', '.join(earlier)}"
+            return _NotCollected(f"{display_path(path)}: {why}")
+        lines = self._lines([fault for fault in found if str(fault) not in self._told]) or new
+        self._told.update(dict.fromkeys(new, path))
+        return _NotCollected("\n".join(lines))
+
+    def _lines(self, faults: Sequence[Fault]) -> list[str]:
+        """A line for each fault; with less than `-vv`, one for many that are alike."""
+        return list(map(str, faults)) if self._in_full else grouped(faults)
 
 
 _DECLARED = pytest.StashKey[Declared]()

@@ -16,7 +16,10 @@ from retarget.model import CompileTarget, RunTarget
 from retarget.outcomes import Artifact, CaseOutcome
 from retarget.run_case import RUN_CASE, check_command, run_case_command
 
-__all__ = ["COMPARE", "SHOWN_RUNS", "Commands", "program"]
+__all__ = ["BY_HAND", "COMPARE", "SHOWN_RUNS", "Commands", "program"]
+
+BY_HAND = "to reproduce this by hand:"
+"""The line in front of the commands."""
 
 COMPARE = "retarget"
 """The command of this project that compares two configs."""
@@ -100,7 +103,7 @@ class Commands:
         if not lines:
             return ""
         told = [f"cd {shlex.quote(str(self._folder))}", *lines]
-        return "\n".join(["to reproduce this by hand:", *(f"  {line}" for line in told)])
+        return "\n".join([BY_HAND, *(f"  {line}" for line in told)])
 
     def _output(self, target: CompileTarget) -> Path:
         suffix = self._registry.compiler(target.compiler.compiler).artifact_suffix

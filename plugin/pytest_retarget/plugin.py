@@ -109,11 +109,14 @@ def _folders_in_suites(config: pytest.Config) -> tuple[Path, ...]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_node_collection_finished(node: object, ids: Sequence[str]) -> None:
-    """Under xdist only the workers collect: bring in the reporting when they have found a suite."""
-    if any(f"{SUITE_FILE}::" in nodeid for nodeid in ids):
+    """Under xdist only the workers collect: bring in the reporting when they have found a suite, or a faulty one."""
+    config: pytest.Config = node.config  # type: ignore[attr-defined]  # xdist's WorkerController, not ours to import
+    terminal: Any = config.pluginmanager.getplugin("terminalreporter")
+    errors = terminal.stats.get("error", ()) if terminal is not None else ()
+    if any(f"{SUITE_FILE}::" in nodeid for nodeid in ids) or any(one.nodeid.endswith(SUITE_FILE) for one in errors):
         from .reporting import activate
 
-        activate(node.config)  # type: ignore[attr-defined]  # xdist's WorkerController, which is not ours to import
+        activate(config)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -5,7 +5,9 @@ In an xdist worker they run targets and decorate reports; in the controller they
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
@@ -55,6 +57,11 @@ def activate(config: pytest.Config) -> None:
         config.pluginmanager.register(Face(config), NAME)
         config.pluginmanager.register(RememberBlocked(config), f"{NAME}-lastfailed")
         config.pluginmanager.register(Attribution(config), f"{NAME}-attribution")
+        if not hasattr(config, "workerinput"):
+            from .alike import FoldAlike, Unfold
+
+            config.pluginmanager.register(fold := FoldAlike(config), f"{NAME}-fold")
+            config.pluginmanager.register(Unfold(fold), f"{NAME}-unfold")
         if config.stash[SETTINGS].update_expectations:
             from .update import UpdateExpectations
 
@@ -88,6 +95,7 @@ class Face:
         self._collected = 0
         self._hints: list[str] = []
         self._faults: dict[str, None] = {}
+        self._on_interrupt: Any = None
         self._blocked: dict[str, str] = {}
         self._failed: set[str] = set()
 
@@ -204,7 +212,7 @@ class Face:
         items = [item for item in getattr(session, "items", ()) if isinstance(item, MatrixItem)]
         found = declared(session.config)
         found.ledger.use(rule for item in items for rule in (item.rule, item.compile_rule) if rule is not None)
-        return [str(fault) for fault in found.expectation_faults(session.config)]
+        return found.expectation_faults(session.config)
 
     def _blocked_by_none(self) -> list[str]:
         """Targets that are blocked by one that did not fail: tried twice, a compile may fail and then pass."""
@@ -216,10 +224,23 @@ class Face:
             if by not in self._failed
         ]
 
+    def pytest_keyboard_interrupt(self) -> None:
+        """Let a second Ctrl-C end at once what is left to end, and not interrupt that: it would leave a traceback."""
+
+        def hurry(*_: object) -> None:
+            if services := self._config.stash.get(SERVICES, None):
+                services.kill()
+
+        if threading.current_thread() is threading.main_thread() and self._on_interrupt is None:
+            self._on_interrupt = signal.signal(signal.SIGINT, hurry)
+
     def pytest_unconfigure(self, config: pytest.Config) -> None:
         """End the workers where the session did not come to its end."""
         if services := config.stash.get(SERVICES, None):
             services.close()
+        if self._on_interrupt is not None:
+            signal.signal(signal.SIGINT, self._on_interrupt)
+            self._on_interrupt = None
 
     # ------------------------------------------------------------ where reports are shown
 

@@ -107,6 +107,7 @@ class Services:
         self._command = tuple(command)
         self._run_id = run_id
         self._on_wait: OnLeaseWait | None = None
+        self._started: list[BuildService | RunService] = []
         self._build: BuildService | None = None
         self._run: RunService | None = None
         self._compilers: dict[CompilerConfig, UnavailableError | RetargetError | None] = {}
@@ -168,7 +169,7 @@ class Services:
             except NotBuiltError as error:
                 self._compilers[config] = RetargetError(f"compiler config {config.name!r}: {error}")
         if (known := self._compilers[config]) is not None:
-            raise known
+            raise known.with_traceback(None)  # raised for every target: its traceback must not grow
 
     def compiled(self, target: CompileTarget) -> CompileOutcome:
         """Wait for a compile, or take its outcome from the folder the user named.
@@ -328,6 +329,11 @@ class Services:
         """What the store found amiss and mended, one line each."""
         return self._build.notes if self._build is not None else ()
 
+    def kill(self) -> None:
+        """Kill all worker processes, so that `close` ends at once, also where it is at it. Safe in a signal handler."""
+        for service in self._started:
+            service.kill()
+
     def close(self) -> None:
         """End all workers, at once."""
         if self._made is not None:
@@ -376,6 +382,7 @@ class Services:
                 default_timeout=self.settings.compile_timeout,
                 registry=self.registry,
             )
+            self._started.append(self._build)
         return self._build
 
     def _runs(self) -> RunService:
@@ -389,6 +396,7 @@ class Services:
                 default_timeout=self.settings.run_timeout,
                 holder=current_holder(self._command, self._run_id),
             )
+            self._started.append(self._run)
         return self._run
 
 

@@ -225,7 +225,7 @@ class _Raises:
         self._error = error
 
     def __call__(self) -> CaseData:
-        raise self._error
+        raise self._error.with_traceback(None)
 
 
 class _Reads:

@@ -3,7 +3,7 @@
 A module is lines of `function: behaviour`; the line `compile: behaviour` is the compiler's own. Behaviours: `pass`,
 `fail`, `crash`, `hang`, `raise`, `leave`, `trouble` (a failed compile that is no verdict), and `fail-2`, which fails
 the first two times. What hangs writes its process id beside the module first, as `<file>.pid`; what fails at first
-keeps count there, as `<file>.count`.
+keeps count there, as `<file>.count`. The device `slow` hangs when it is closed, and writes `closing.pid` first.
 Loaded by `--retarget-extension doubles`, in pytest's process as well as in the workers.
 """
 
@@ -126,6 +126,7 @@ class DoubleProgram:
 class DoubleDevice:
     def __init__(self, config: RuntimeConfig) -> None:
         self._info = DoubleDriver().probe()[0]
+        self._is_slow = "slow" in config.devices
 
     @property
     def infos(self) -> Sequence[DeviceInfo]:
@@ -135,7 +136,8 @@ class DoubleDevice:
         return DoubleProgram(artifact.decode())
 
     def close(self) -> None:
-        pass
+        if self._is_slow:
+            behave("hang", Path("closing.pid"))
 
 
 class DoubleDriver:

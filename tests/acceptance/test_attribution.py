@@ -153,7 +153,7 @@ def test_one_runtime_config_of_several_is_pointed_to(project: Project) -> None:
 
 def test_one_compiler_config_of_several_is_named_with_the_worst_mismatch(project: Project) -> None:
     faulty(project, m="@bad/* fail\n")
-    result = project.run(*RUN)
+    result = project.run(*RUN, "-vv")
     result.assert_outcomes(passed=7, failed=2)
     for runtime, another in (("one", "two"), ("two", "one")):
         lines = told(block(result, f"twice: m_bad_{runtime}"))

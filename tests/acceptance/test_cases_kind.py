@@ -421,7 +421,7 @@ func.func @scale(%x: tensor<2xf32>) -> tensor<2xf32> {
 def test_what_fails_by_itself_is_not_said_to_lack_results(project: Project) -> None:
     cases(project, '[[case]]\ninputs = [[1, 2]]\nagree_with = "vmvx"\n', targets="both")
     project.write({"suites/m.mlir": REFUSING})
-    result = project.run()
+    result = project.run("-vv")
     result.assert_outcomes(passed=2, failed=2)
     for config in ("vmvx", "llvm-cpu"):
         assert block(result, f"math: m_{config}_sync")[0] == "run: FAILED_PRECONDITION; refused"

@@ -309,7 +309,7 @@ def test_a_flaky_compile_out_of_retries_is_not_tried_again_for_each_run_target(
     second = '[[runtime_config]]\nname = "dr2"\ndriver = "double-device"\n'
     project.write({"matrix.toml": DOUBLE.replace('["dr"]', '["dr", "dr2"]') + "\n" + second})
     expecting(project, rule("a", "compile", outcome="flaky", retries=2))
-    result = project.run(*DOUBLES, *selection)
+    result = project.run(*DOUBLES, *selection, "-vv")
     assert (project.path / "suites/a.mlir.count").read_text() == "3"
     failed = ["a_dc_dr", "a_dc_dr2"] if selection else ["a_dc"]
     for name in failed:

@@ -311,3 +311,30 @@ def test_no_traceback_style_is_one_line_per_failure(project: Project) -> None:
     result.stdout.fnmatch_lines(
         ["FAILED suites/suite.toml::linalg::differs_vmvx_sync - compare: wrong: 1 of 3 elements differ*"]
     )
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["alone", "xdist"])
+def test_a_failure_that_targets_share_is_shown_once_with_a_line_for_each_of_the_others(
+    project: Project, arguments: tuple[str, ...]
+) -> None:
+    project.doubles(refused="compile: fail", denied="compile: fail", raises="f: raise", wrong="f: fail")
+
+    def run(*more: str) -> tuple[pytest.RunResult, list[str]]:
+        result = project.run("--retarget-extension", "doubles", *arguments, *more)
+        result.stdout.fnmatch_lines(["*4 failed, 2 passed, 2 blocked in*"])
+        assert sum(line.startswith("FAILED ") for line in result.outlines) == 4
+        return result, [line.strip("_ ") for line in result.outlines if re.fullmatch(r"_+ twice: .* _+", line)]
+
+    result, heads = run("--junitxml=junit.xml")
+    (shared,) = {"twice: refused_dc", "twice: denied_dc"} & set(heads)
+    (other,) = {"twice: refused_dc", "twice: denied_dc"} - {shared}
+    assert len(heads) == 3
+    at = next(number for number, line in enumerate(result.outlines) if "more failed alike" in line)
+    assert result.outlines[at].strip("- ") == "1 more failed alike (-vv shows all in full)"
+    assert result.outlines[at + 1] == other
+    failures = list(ET.parse(project.path / "junit.xml").iter("failure"))  # noqa: S314
+    assert len(failures) == 4
+    assert all("to reproduce this by hand:" in (failure.text or "") for failure in failures)
+    if not arguments:
+        assert len(run("-vv")[1]) == 4
+        assert sum(": compile: error: cannot fold the widget" in line for line in run("--tb=line")[0].outlines) == 2

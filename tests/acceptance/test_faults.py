@@ -29,10 +29,10 @@ def test_the_short_summary_names_the_first_fault(project: Project, arguments: tu
     named.stdout.fnmatch_lines(["ERROR matrix.toml - matrix.toml: holds configs*"])
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n1",)], ids=["alone", "xdist"])
+@pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["alone", "xdist"])
 def test_the_faults_of_a_shared_file_are_told_once(project: Project, arguments: tuple[str, ...]) -> None:
     project.write({"matrix.toml": CPU.replace("driver =", "drivre =", 1)})
-    for name in ("a", "b"):
+    for name in "abcd":
         project.write({f"{name}/suite.toml": suite(name), f"{name}/one.mlir": GOOD})
     result = project.run(*arguments)
     assert result.ret in {pytest.ExitCode.INTERRUPTED, pytest.ExitCode.TESTS_FAILED}  # the latter is what xdist says
@@ -40,7 +40,10 @@ def test_the_faults_of_a_shared_file_are_told_once(project: Project, arguments: 
     assert len(told) == 1
     assert told[0].startswith("matrix.toml:")
     expected = "b/suite.toml: not collected, because of the faults listed at a/suite.toml"
-    assert block(result, "ERROR collecting b/suite.toml") == [expected]
+    shown, title, *others = block(result, "ERROR collecting b/suite.toml")
+    assert (shown, title.strip("- ")) == (expected, "2 more failed alike (-vv shows all in full)")
+    assert others == ["c/suite.toml", "d/suite.toml"]
+    assert result.outlines.count(expected) == 1  # not once for each worker
 
 
 @pytest.mark.skipif(os.name != "posix", reason="named pipes")

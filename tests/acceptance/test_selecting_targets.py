@@ -174,3 +174,30 @@ def test_an_extension_in_the_folder_of_the_project_is_found_by_the_console_scrip
     argv = [Path(sys.executable).with_name("retarget"), "list", "--retarget-extension", "doubles"]
     done = subprocess.run(argv, cwd=project.path, capture_output=True, text=True, check=False, timeout=110)
     assert "double-backend" in done.stdout, done.stdout + done.stderr
+
+
+COUNTING = """\
+import pytest_retarget.collection as collection
+
+expand, expanded = collection.expand, []
+
+
+def counted(suite, registry):
+    expanded.append(suite.name)
+    return expand(suite, registry)
+
+
+collection.expand = counted
+
+
+def pytest_terminal_summary(terminalreporter):
+    terminalreporter.write_line(f"expanded: {expanded}")
+"""
+
+
+def test_a_suite_is_expanded_once_in_a_process_whoever_asks_for_its_targets(project: Project) -> None:
+    project.doubles(a="f: fail", b="f: pass")
+    project.write({"conftest.py": COUNTING})
+    result = project.run("--retarget-extension", "doubles", "suites/a.mlir", "suites/b.mlir")
+    result.assert_outcomes(passed=3, failed=1)
+    assert "expanded: ['twice']" in result.outlines

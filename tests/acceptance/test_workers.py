@@ -7,7 +7,7 @@ import signal
 import time
 
 import pytest
-from acceptance_support import Project
+from acceptance_support import DOUBLE, Project
 from retarget.run.lease import DeviceLeases, Lease, current_holder
 from retarget.run.lease_folder import default_lease_folder
 
@@ -61,6 +61,23 @@ def test_an_interrupt_ends_workers_and_session_without_a_traceback(
     assert "Traceback" not in output
     for worker in workers:
         wait_until_gone(worker)
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n1",)], ids=["alone", "xdist"])
+def test_a_second_interrupt_ends_what_the_first_is_ending(project: Project, arguments: tuple[str, ...]) -> None:
+    project.doubles(a="f: pass", b="f: hang")
+    slow = '[[runtime_config]]\nname = "slow"\ndriver = "double-device"\ndevice = "slow"\n'
+    project.write({"matrix.toml": DOUBLE.replace('["dr"]', '["dr", "slow"]') + "\n" + slow})
+    process = project.start(*DOUBLES, *arguments)
+    project.wait_for("suites/b.mlir.pid")
+    os.killpg(process.pid, signal.SIGINT)
+    closing = int(project.wait_for("closing.pid").read_text())
+    os.killpg(process.pid, signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == pytest.ExitCode.INTERRUPTED, output
+    assert "Traceback" not in output
+    assert "KeyboardInterrupt !!!" in output
+    wait_until_gone(closing)
 
 
 def test_workers_do_not_outlive_a_killed_pytest(project: Project) -> None:

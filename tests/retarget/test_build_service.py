@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -257,10 +258,15 @@ def test_a_configs_environment_reaches_its_compiles_and_no_others(make: Make, tm
 
 
 def test_an_absent_compiler_is_unavailable(make: Make, tmp_path: Path) -> None:
-    with pytest.raises(UnavailableError) as caught:
-        make().result(compile_target(tmp_path, "a", "pass a", flags=("--absent",)))
+    service, target = make(), compile_target(tmp_path, "a", "pass a", flags=("--absent",))
+    frames = []
+    for _ in range(3):
+        with pytest.raises(UnavailableError) as caught:
+            service.result(target)
+        frames.append(len(traceback.extract_tb(caught.value.__traceback__)))
 
     assert (str(caught.value), caught.value.hint) == ("compiler double is not installed", "pip install double")
+    assert frames == [frames[0]] * 3  # what is kept gathers no traceback
 
 
 def test_refused_flags_fail_every_target_and_are_asked_once(make: Make, tmp_path: Path, log: Path) -> None:

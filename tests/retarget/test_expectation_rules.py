@@ -537,25 +537,6 @@ def test_check_tells_rules_entries_and_words_without_effect(write: Write, capsys
     ]
 
 
-def test_many_entries_without_effect_are_one_fault_for_each_sort_unless_all_are_asked_for(
-    registry: Registry, write: Write
-) -> None:
-    gone = ", ".join(f'"gone{number}"' for number in range(300))
-    mild = rule('match = ["add", "sub"]; when = "metal"')
-    write({"expectations.toml": rule(f'match = [{gone}, "add"]') + mild + rule('match = ["x1", "x2"]; stage = "load"')})
-    suite, targets, assignment = assigned(registry)
-    ledger = Ledger()
-    ledger.add(suite, assignment, targets)
-    ledger.collected(suite.origin.file, suite)
-    suites = {suite.origin.file: (suite,)}
-    assert list(map(str, ledger.faults(suites, whole=True, in_full=False))) == [
-        "expectations.toml:4: expectation[0].match[0]: the first of 302 entries of `match` that name no module: "
-        "'gone0', 'gone1', 'gone2', … (-vv shows all); remove them, or check out what they name",
-        "expectations.toml:9: expectation[1].when: found the word 'metal', which no target has as a tag; remove it",
-    ]
-    assert len(ledger.faults(suites, whole=True)) == 303
-
-
 def test_check_tells_contradictions_and_expired_rules(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     text = rule('match = "add"; until = 2020-01-31') + rule('match = "add"; stage = "load"')
     write({"suites/expectations.toml": text})

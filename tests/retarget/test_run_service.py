@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -286,12 +287,15 @@ def test_a_configs_environment_is_its_runners_alone(service: RunService, log: Pa
 
 
 def test_an_absent_device_is_unavailable_and_asked_once(service: RunService, log: Path) -> None:
-    for _ in range(2):
+    frames = []
+    for _ in range(4):
         with pytest.raises(UnavailableError) as caught:
             service.devices(runtime_config(flags=("--absent",)))
         assert (str(caught.value), caught.value.hint) == ("no double device", "plug one in")
+        frames.append(len(traceback.extract_tb(caught.value.__traceback__)))
 
     assert opened(log) == 1
+    assert frames[1:] == [frames[1]] * 3  # what is kept gathers no traceback
 
 
 @pytest.mark.parametrize(

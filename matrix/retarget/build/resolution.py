@@ -71,7 +71,7 @@ class Resolver:
                 except (UnavailableError, NotBuiltError, RetargetError) as error:
                     answer.error = error
         if answer.error is not None:
-            raise answer.error
+            raise answer.error.with_traceback(None)  # asked again and again: its traceback must not grow
         if answer.resolved is None:
             msg = f"compiler config {config.name!r} was not resolved"
             raise RetargetError(msg)

@@ -175,7 +175,7 @@ class BuildService:
                     finally:
                         self._changed.acquire()
         if job.error is not None:
-            raise job.error
+            raise job.error.with_traceback(None)  # each waiter raises it: its traceback must not grow
         if job.outcome is None:
             msg = f"{target.name} was not compiled"
             raise RetargetError(msg)
@@ -206,6 +206,10 @@ class BuildService:
             del self._jobs[target]
         if job.outcome.key:
             self._store.forget_failure(job.outcome.key)
+
+    def kill(self) -> None:
+        """Kill all worker processes, so that `close` has none to wait for. Safe in a signal handler."""
+        self._spawner.kill()
 
     def close(self) -> None:
         """Stop: kill the compiles that run, forget what is queued, and end the workers."""
@@ -290,7 +294,7 @@ class BuildService:
     def _locked(self, target: CompileTarget, key: str, source: bytes, resolved: Resolved) -> CompileOutcome | None:
         """Compile while the key's lock is held; None if it is held elsewhere."""
         if self._store_error is not None:
-            raise self._store_error
+            raise self._store_error.with_traceback(None)
         try:
             lock = self._store.try_lock(key)
             if lock is None:

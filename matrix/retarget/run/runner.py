@@ -54,11 +54,11 @@ class Runner:
         Raises `UnavailableError` if this machine lacks them, `RetargetError` if they cannot be opened.
         """
         if self._unavailable is not None:
-            raise self._unavailable
+            raise self._unavailable.with_traceback(None)  # raised for every target: its traceback must not grow
         if self._worker is not None and self._worker.alive:
             return self._infos
         if self._broken is not None and self._attempts >= _OPEN_ATTEMPTS:
-            raise self._broken
+            raise self._broken.with_traceback(None)
         self.close()
         try:
             self._infos = self._start()

@@ -249,6 +249,10 @@ class RunService:
             return answer.infos
         raise refused_error(answer, f"driver {driver!r} cannot list its devices")
 
+    def kill(self) -> None:
+        """Kill all worker processes, so that `close` has none to wait for. Safe in a signal handler."""
+        self._spawner.kill()
+
     def close(self) -> None:
         """End all runners."""
         self._leases.close()

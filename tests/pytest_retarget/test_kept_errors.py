@@ -1,0 +1,64 @@
+"""An error that is kept and raised for every target that it concerns does not gather a traceback."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from pytest_retarget.options import Settings
+from pytest_retarget.progress import Progress
+from pytest_retarget.session import Services
+from retarget.build.resolution import Resolver
+from retarget.build.store import Store
+from retarget.extension import UnavailableError
+from retarget.extensions import Registry
+from retarget.model import CompilerConfig, Origin
+
+CONFIG = CompilerConfig(name="c", compiler="absent", origin=Origin(file=Path("matrix.toml"), key_path=""))
+
+
+class Absent:
+    """A compiler that is not installed."""
+
+    name = "absent"
+
+    def fingerprint(self, config: CompilerConfig) -> str:
+        msg = f"{config.compiler} is not installed"
+        raise UnavailableError(msg)
+
+
+def frames(call: Callable[[], object]) -> int:
+    with pytest.raises(UnavailableError, match="absent is not installed") as caught:
+        call()
+    return len(traceback.extract_tb(caught.value.__traceback__))
+
+
+def session(folder: Path) -> Callable[[], object]:
+    registry = Registry(compilers={"absent": cast("Any", Absent())}, drivers={}, case_loaders={}, origins={})
+    services = Services(
+        settings=Settings(),
+        registry=registry,
+        folder=folder,
+        cache_dir=folder,
+        processes=1,
+        progress=cast("Progress", None),
+    )
+    return lambda: services.check_compiler(CONFIG)
+
+
+def resolver(folder: Path) -> Callable[[], object]:
+    found = Resolver(store=Store(folder), compiler=lambda _: cast("Any", Absent()), ask=lambda *_: pytest.fail("asked"))
+    return lambda: found.resolve(CONFIG, ())
+
+
+@pytest.mark.parametrize("made", [session, resolver])
+def test_a_kept_error_is_raised_with_the_traceback_of_the_last_time_alone(
+    made: Callable[[Path], Callable[[], object]], tmp_path: Path
+) -> None:
+    call = made(tmp_path)
+    frames(call)
+    second = frames(call)
+    assert [frames(call) for _ in range(3)] == [second] * 3
