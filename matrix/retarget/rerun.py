@@ -15,7 +15,7 @@ from .build.store import Store
 from .extension import MakesModules, Tolerance
 from .extensions import Registry
 from .model import CompileTarget, RunTarget
-from .outcomes import Failure, OutputComparison, RunOutcome, Stage
+from .outcomes import CompileOutcome, Failure, OutputComparison, RunOutcome, Stage
 from .run.artifact import OUTPUTS_INDEX
 from .run.lease import OnLeaseWait
 from .run.service import RunService
@@ -75,6 +75,10 @@ class Rerunner:
         self._registry.driver(target.runtime.driver)
         self._registry.compiler(config.compiler).fingerprint(config)
         self._run.devices(target.runtime)
+
+    def compile(self, target: CompileTarget) -> CompileOutcome:
+        """Compile a target, or take what is stored from the cache. Raises `UnavailableError` and `RetargetError`."""
+        return self._build.result(self._concrete(target))
 
     def run(self, target: RunTarget, record: Path) -> RunOutcome:
         """Compile a target, or take it from the cache, and run it; what it gives is written to the folder `record`.

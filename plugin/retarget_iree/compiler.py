@@ -102,6 +102,12 @@ class IreeCompiler:
         """Return the `iree-compile` command for a target."""
         return compile_command(target, flags, output)
 
+    def show(self, artifact: bytes) -> str:
+        """Return a module's contents as text. Raises `RetargetError` for bytes that are no module."""
+        from .dump import dump_module
+
+        return dump_module(artifact)
+
     def suggest_targets(self, devices: Mapping[str, Sequence[DeviceInfo]]) -> Sequence[SuggestedTarget]:
         """Return a target config for each sort of device that was found."""
         from .suggest import iree_targets

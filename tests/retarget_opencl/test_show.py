@@ -34,14 +34,16 @@ def test_a_damaged_artifact_is_named(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().err.startswith(f"{path}: ")
 
 
-def test_a_file_of_another_compiler_cannot_be_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "main.vmfb"
+def test_a_file_of_no_compiler_cannot_be_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "main.bin"
     assert main(["show", str(path)]) == 1
     expected = f"found no file {path}, expected one that --retarget-export wrote, or a compiler\n"
     assert capsys.readouterr().err == expected
     path.write_bytes(b"")
     assert main(["show", str(path)]) == 1
-    error = capsys.readouterr().err
-    assert error == f"{path} cannot be shown as text; compilers whose artifacts can: iree-opencl (*.oclx)\n"
+    known = "compilers whose artifacts can: iree (*.vmfb), iree-opencl (*.oclx)"
+    assert capsys.readouterr().err == f"{path} cannot be shown as text; {known}\n"
     assert main(["show", str(path), "--compiler", "iree"]) == 1
-    assert capsys.readouterr().err.startswith("artifacts of iree cannot be shown as text; ")
+    assert capsys.readouterr().err.startswith(f"{path}: not a module that iree-dump-module can print: ")
+    assert main(["show", str(tmp_path)]) == 1
+    assert capsys.readouterr().err.startswith(f"found the folder {tmp_path}, expected a file")

@@ -1,0 +1,63 @@
+"""A `.vmfb` as text, printed by the runtime's own tool `iree-dump-module`."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from retarget.errors import RetargetError
+
+from .noise import clean_status
+from .toolchain import runtime_hint, runtime_installed
+
+__all__ = ["dump_module"]
+
+_TOOL = "iree._runtime.scripts.iree_dump_module"
+_SECONDS = 300.0
+_SOURCE = re.compile(r"^\S+\.c:\d+: ")
+
+
+def dump_module(artifact: bytes) -> str:
+    """Return what the tool prints of a module; the text itself where the compile stopped at a phase (`--compile-to=`).
+
+    Raises `RetargetError` for bytes that are no module, and without the runtime.
+    """
+    text = _text(artifact)
+    if text is not None:
+        return text
+    if not runtime_installed():
+        msg = f"the IREE runtime is not installed, whose tool iree-dump-module prints modules; {runtime_hint()}"
+        raise RetargetError(msg)
+    with tempfile.TemporaryDirectory(prefix="retarget-dump-") as folder:
+        path = Path(folder) / "module.vmfb"
+        path.write_bytes(artifact)
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", _TOOL, path.name],
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                check=False,
+                timeout=_SECONDS,
+            )
+        except subprocess.TimeoutExpired as error:
+            msg = f"iree-dump-module did not end within {_SECONDS:.0f} s"
+            raise RetargetError(msg) from error
+    if done.returncode:
+        said = _SOURCE.sub("", clean_status(done.stderr).strip()) or f"it ended with exit status {done.returncode}"
+        msg = f"not a module that iree-dump-module can print: {said}"
+        raise RetargetError(msg)
+    return done.stdout
+
+
+def _text(artifact: bytes) -> str | None:
+    if not artifact or b"\0" in artifact:
+        return None
+    try:
+        return artifact.decode()
+    except UnicodeDecodeError:
+        return None
