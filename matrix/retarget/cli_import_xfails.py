@@ -23,7 +23,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "config",
         nargs="+",
         metavar="[NAME=]CONFIG.json",
-        help="config files of iree-test-suites; NAME goes before the config_name in the file",
+        help=(
+            "config files of iree-test-suites (onnx_ops, onnx_models, torch_ops, and those of single models); "
+            "NAME goes before the config_name in the file"
+        ),
     )
     parser.add_argument(
         "--output",
@@ -66,16 +69,25 @@ def _named(text: str) -> tuple[str, Path]:
 def _imported(files: list[tuple[str, Path]]) -> Imported:
     faults: list[Fault] = []
     configs: list[ConfigLists] = []
+    notes: list[str] = []
     for name, path in files:
-        config, found = read_config_lists(path)
+        read, more, found = read_config_lists(path)
         faults += found
-        if config is not None:
-            configs.append(replace(config, name=name or config.name))
+        notes += more
+        configs += [replace(config, name=_renamed(config.name, name, path) if name else config.name) for config in read]
     imported, found = import_configs(configs)
     faults += found
     if faults or imported is None:
         raise FaultsError(faults)
-    return imported
+    if not configs:
+        msg = f"{'; '.join(notes)}; expected config files with compile flags"
+        raise RetargetError(msg)
+    return replace(imported, notes=(*notes, *(note for config in configs for note in config.notes), *imported.notes))
+
+
+def _renamed(found: str, given: str, path: Path) -> str:
+    """Return the name that the user gives, with what tells the configs of one file apart."""
+    return given + found.removeprefix(path.stem) if found.startswith(f"{path.stem}-") else given
 
 
 def _suite(name: str, targets: list[str]) -> str:

@@ -61,7 +61,7 @@ def import_configs(configs: Sequence[ConfigLists]) -> tuple[Imported | None, tup
     notes: list[str] = []
     claims = {config.compiler.name: _claims(config, notes) for config in made}
     rules = _rules(made, claims)
-    about = ", ".join(config.lists.file.name for config in made)
+    about = ", ".join(dict.fromkeys(config.lists.file.name for config in made))
     matrix = "\n".join([f"# Taken over from {about}.\n", *_tables(made)])
     expectations = "\n".join([f"# Taken over from {about}.\n", *(rule_text(rule) for rule, _ in rules)])
     return (
@@ -213,12 +213,13 @@ def _rules(
             groups.setdefault((tuple(names), _when(key, names, skipped_at_run, targets)), []).append(test)
         for (about, when), tests in groups.items():
             told = [config.lists.name for config in configs if config.compiler.name in about]
+            sources = [config.lists.source or key for config in configs if config.compiler.name in about]
             rule = NewRule(
                 match=tuple(sorted(tests)),
                 when=when,
                 stages=_STAGES.get(key, ()),
                 outcome="skip" if key.startswith("skip") else "xfail",
-                reason=f"taken over from {key} of {', '.join(told)}",
+                reason=f"taken over from {', '.join(dict.fromkeys(sources))} of {', '.join(told)}",
             )
             rules.append((rule, about))
     return rules

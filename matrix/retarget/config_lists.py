@@ -8,7 +8,17 @@
     expected_compile_failures   expected to fail when compiled
     expected_run_failures       expected to fail when run
 
-The three first must be there. Comments and trailing commas are allowed, as in JSON5.
+The three first must be there. In place of the lists, onnx_models has
+
+    tests_and_expected_outcomes  an outcome for each test: pass, skip, fail-import, fail-compile, fail-run
+
+The files that sharktank_models and torch_models keep for each model (`is_model_config`) have flags and no lists:
+
+    compiler_flags              flags of iree-compile; `cpu_compiler_flags` and the like where it has several configs
+    device                      the device to run on
+
+What else a file has (golden times, inputs to download) is not taken over, and noted. Comments and trailing commas are
+allowed, as in JSON5.
 """
 
 from __future__ import annotations
@@ -28,6 +38,46 @@ __all__ = ["LISTS", "ConfigLists", "read_config_lists"]
 
 LISTS = ("skip_compile_tests", "skip_run_tests", "expected_compile_failures", "expected_run_failures")
 _FLAGS = ("iree_compile_flags", "iree_run_module_flags")
+_OUTCOMES_KEY = "tests_and_expected_outcomes"
+_OUTCOMES = {
+    "pass": "",
+    "skip": "skip_compile_tests",
+    "fail-import": "expected_compile_failures",
+    "fail-compile": "expected_compile_failures",
+    "fail-run": "expected_run_failures",
+}
+"""Which list an outcome of onnx_models stands for. ONNX is imported when a module is compiled."""
+
+_MODEL_FLAGS = "compiler_flags"
+_MODEL_KEYS = frozenset(
+    {
+        "benchmark_flags",
+        "device",
+        "expected_outputs",
+        "inputs",
+        "mlir",
+        "modules",
+        "outputs",
+        "real_weights",
+        "run_args",
+    }
+)
+_MODEL_DEVICES = {"cpu": "local-task", "rocm": "hip"}
+
+_DEVICE_FLAG = "--device="
+_TARGETS = {
+    "--iree-hal-target-device=": {"local": "local-task", "cuda": "cuda", "hip": "hip", "vulkan": "vulkan"},
+    "--iree-hal-target-backends=": {
+        "llvm-cpu": "local-task",
+        "vmvx": "local-task",
+        "cuda": "cuda",
+        "rocm": "hip",
+        "vulkan-spirv": "vulkan",
+    },
+}
+"""The device that runs what these flags compile for, where a file names none."""
+
+_TEST_ID = re.compile(r"(?:.*::)?(?:test_)?(?P<name>[^\[\]]*)(?:\[(?P<parameter>[^\[\]]+)\])?$")
 _REQUIRED = ("config_name", *_FLAGS)
 
 _PLACE = re.compile(r"<string>:(\d+) (.*?)(?: at column (\d+))?$", re.DOTALL)
@@ -35,41 +85,145 @@ _PLACE = re.compile(r"<string>:(\d+) (.*?)(?: at column (\d+))?$", re.DOTALL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigLists:
-    """One config file. `lists` has the tests of each of `LISTS`, in order; `name` is as the file has it."""
+    """One config. `lists` has the tests of each of `LISTS`, in order; `name` is as the file has it.
+
+    `source` is the key that the lists were read from, empty where each has its own. `notes` say what was
+    not taken over.
+    """
 
     file: Path
     name: str
     compile_flags: tuple[str, ...]
     run_flags: tuple[str, ...]
     lists: dict[str, tuple[str, ...]]
+    source: str = ""
+    notes: tuple[str, ...] = ()
 
 
-def read_config_lists(file: Path) -> tuple[ConfigLists | None, tuple[Fault, ...]]:
-    """Read one file. Returns None with the faults if there are any, each with its line."""
-    try:
-        text = file.read_bytes().decode("utf-8-sig")
-        if not text.strip():
-            return None, (_fault(file, 0, "", "found nothing in it, expected a config file"),)
-        data = _parse(text)
-    except OSError as error:
-        return None, (_fault(file, 0, "", f"cannot be read: {error.strerror or error}; expected a config file"),)
-    except RecursionError:
-        return None, (_fault(file, 0, "", "found values nested too deeply, expected a config file"),)
-    except ValueError as error:
-        return None, (_syntax_fault(file, error),)
+def read_config_lists(file: Path) -> tuple[tuple[ConfigLists, ...], tuple[str, ...], tuple[Fault, ...]]:
+    """Read one file: its configs, notes where it has none to take over, and its faults, each with its line."""
+    text, data, fault = _content(file)
+    if fault is not None:
+        return (), (), (fault,)
+    if is_model_config(data):
+        return _model_configs(file, text, data)
     faults = tuple(_faults(file, text, data))
     if faults:
-        return None, faults
-    return (
-        ConfigLists(
-            file=file,
-            name=data["config_name"],
-            compile_flags=tuple(data["iree_compile_flags"]),
-            run_flags=tuple(data["iree_run_module_flags"]),
-            lists={key: tuple(data.get(key, ())) for key in LISTS},
-        ),
-        (),
+        return (), (), faults
+    known = {*_REQUIRED, *LISTS, _OUTCOMES_KEY}
+    notes = [f"{file.name}: {key} is not taken over" for key in data if key not in known]
+    lists = {key: tuple(data.get(key, ())) for key in LISTS}
+    if _OUTCOMES_KEY in data:
+        lists, more = _outcome_lists(file, data[_OUTCOMES_KEY])
+        notes += more
+    flags, more = _with_device(file, data["iree_compile_flags"], data["iree_run_module_flags"])
+    config = ConfigLists(
+        file=file,
+        name=data["config_name"],
+        compile_flags=tuple(data["iree_compile_flags"]),
+        run_flags=flags,
+        lists=lists,
+        source=_OUTCOMES_KEY if _OUTCOMES_KEY in data else "",
+        notes=(*notes, *more),
     )
+    return (config,), (), ()
+
+
+def _content(file: Path) -> tuple[str, Any, Fault | None]:
+    text = ""
+    fault: Fault | None = None
+    try:
+        text = file.read_bytes().decode("utf-8-sig")
+        if text.strip():
+            return text, _parse(text), None
+        fault = _fault(file, 0, "", "found nothing in it, expected a config file")
+    except OSError as error:
+        fault = _fault(file, 0, "", f"cannot be read: {error.strerror or error}; expected a config file")
+    except RecursionError:
+        fault = _fault(file, 0, "", "found values nested too deeply, expected a config file")
+    except ValueError as error:
+        fault = _syntax_fault(file, error)
+    return text, None, fault
+
+
+def is_model_config(data: object) -> bool:
+    """Tell whether this is what sharktank_models or torch_models keep of one model: no lists of tests."""
+    if not isinstance(data, dict) or "config_name" in data or data.keys() & {*_FLAGS, *LISTS, _OUTCOMES_KEY}:
+        return False
+    return bool(data.keys() & _MODEL_KEYS) or any(_is_model_flags(key) for key in data)
+
+
+def _is_model_flags(key: str) -> bool:
+    return key == _MODEL_FLAGS or key.endswith(f"_{_MODEL_FLAGS}")
+
+
+def _model_configs(
+    file: Path, text: str, data: dict[str, Any]
+) -> tuple[tuple[ConfigLists, ...], tuple[str, ...], tuple[Fault, ...]]:
+    keys = [key for key in data if _is_model_flags(key)]
+    faults = [fault for key in keys for fault in _list_faults(file, text, key, data[key])]
+    device = data.get("device")
+    if device is not None and not (isinstance(device, str) and device.strip()):
+        faults.append(_fault(file, _line(text, "device"), "device", f"found {_sort(device)}, expected a device"))
+    if faults:
+        return (), (), tuple(faults)
+    left = [key for key in data if key not in {*keys, "device"}]
+    notes = (f"{file.name}: {', '.join(left)}: not taken over",) if left else ()
+    if not keys:
+        return (), (f"{file.name}: found no {_MODEL_FLAGS}, so that there is no config to take over",), ()
+    configs = []
+    for key in keys:
+        word = key.removesuffix(_MODEL_FLAGS).rstrip("_")
+        named = device or _MODEL_DEVICES.get(word)
+        flags, more = _with_device(file, data[key], [f"{_DEVICE_FLAG}{named}"] if named else [])
+        configs.append(
+            ConfigLists(
+                file=file,
+                name=f"{file.stem}-{word}" if word else file.stem,
+                compile_flags=tuple(data[key]),
+                run_flags=flags,
+                lists=dict.fromkeys(LISTS, ()),
+                notes=(*notes, *more),
+            )
+        )
+        notes = ()
+    return tuple(configs), (), ()
+
+
+def _with_device(file: Path, compile_flags: list[str], run_flags: list[str]) -> tuple[tuple[str, ...], list[str]]:
+    """Return the flags to run with; where they name no device, with the one that is compiled for, and a note."""
+    if not any(flag.startswith(_DEVICE_FLAG) for flag in run_flags):
+        for flag in compile_flags:
+            for prefix, devices in _TARGETS.items():
+                device = devices.get(flag.removeprefix(prefix)) if flag.startswith(prefix) else None
+                if device is not None:
+                    note = f"{file.name}: found no {_DEVICE_FLAG}…, took {device}, which runs what {flag} compiles for"
+                    return (f"{_DEVICE_FLAG}{device}", *run_flags), [note]
+    return tuple(run_flags), []
+
+
+def _outcome_lists(file: Path, outcomes: dict[str, str]) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    """Return the lists that outcomes of tests stand for, under the names of the models, and notes."""
+    lists: dict[str, dict[str, None]] = {key: {} for key in LISTS}
+    notes = []
+    for test, outcome in outcomes.items():
+        if test == "default":
+            if outcome != "pass":
+                notes.append(
+                    f"{file.name}: {_OUTCOMES_KEY}: default {outcome!r} is not taken over; "
+                    "let the suite's srcs match only the models that the config names"
+                )
+        elif _OUTCOMES[outcome]:
+            lists[_OUTCOMES[outcome]][_module_of(test)] = None
+    return {key: tuple(tests) for key, tests in lists.items()}, notes
+
+
+def _module_of(test: str) -> str:
+    """Return the module that a test is about: `tests/vision_test.py::test_models[mnist/model/mnist-12.onnx]` is about
+    `mnist/model/mnist-12`, and `tests/vision_test.py::test_mnist` about `mnist`."""
+    found = _TEST_ID.match(test)
+    name = (found["parameter"] or found["name"]) if found is not None else test
+    return name.removesuffix(".onnx") or test
 
 
 class _RepeatedKeyError(ValueError):
@@ -121,10 +275,10 @@ def _faults(file: Path, text: str, data: object) -> Iterator[Fault]:
     if not isinstance(data, dict):
         yield _fault(file, 1, "", f"found {_sort(data)}, expected an object with config_name and lists")
         return
-    known = (*_REQUIRED, *LISTS)
+    known = (*_REQUIRED, *LISTS, _OUTCOMES_KEY)
     for key in data.keys() - set(known):
-        hint = did_you_mean(key, known) or f"; expected some of {', '.join(known)}"
-        yield _fault(file, _line(text, key), key, f"found an unknown key{hint}")
+        if hint := did_you_mean(key, known):  # others are of no matter here: benchmarks have golden times
+            yield _fault(file, _line(text, key), key, f"found an unknown key{hint}")
     for key in _REQUIRED:
         if key not in data:
             yield _fault(file, 1, key, f"found no {key}, expected one")
@@ -135,6 +289,20 @@ def _faults(file: Path, text: str, data: object) -> Iterator[Fault]:
     for key in (*_FLAGS, *LISTS):
         if key in data:
             yield from _list_faults(file, text, key, data[key])
+    if _OUTCOMES_KEY in data:
+        yield from _outcome_faults(file, text, data[_OUTCOMES_KEY])
+
+
+def _outcome_faults(file: Path, text: str, value: object) -> Iterator[Fault]:
+    if not isinstance(value, dict):
+        found = f"found {_sort(value)}, expected an object with an outcome for each test"
+        yield _fault(file, _line(text, _OUTCOMES_KEY), _OUTCOMES_KEY, found)
+        return
+    for test, outcome in value.items():
+        if not (isinstance(outcome, str) and outcome in _OUTCOMES):
+            found = repr(outcome) if isinstance(outcome, str) else _sort(outcome)
+            message = f"found {found}, expected one of {', '.join(_OUTCOMES)}"
+            yield _fault(file, _line(text, test), f"{_OUTCOMES_KEY}.{test}", message)
 
 
 def _list_faults(file: Path, text: str, key: str, value: object) -> Iterator[Fault]:

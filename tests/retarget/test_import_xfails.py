@@ -8,6 +8,7 @@ from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
+import tomli
 from hypothesis import given, settings
 from retarget.cli import main
 from retarget.config_lists import LISTS
@@ -194,9 +195,6 @@ def test_an_entry_of_two_lists_is_taken_once_and_that_is_said(folder: Path, caps
     assert printed.out.count("node/test_det") == 1
 
 
-EXPECTED_KEYS = f"config_name, iree_compile_flags, iree_run_module_flags, {', '.join(LISTS)}"
-
-
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -210,9 +208,15 @@ EXPECTED_KEYS = f"config_name, iree_compile_flags, iree_run_module_flags, {', '.
             "cpu.json:14: expected_run_failure: found an unknown key; did you mean 'expected_run_failures'?",
         ),
         (
-            '"expected_run_failures"',
-            '"zzz"',
-            f"cpu.json:14: zzz: found an unknown key; expected some of {EXPECTED_KEYS}",
+            '"expected_run_failures": ["node/test_mod", "node/test_top_k"]',
+            '"tests_and_expected_outcomes": ["node/test_mod"]',
+            "cpu.json:14: tests_and_expected_outcomes: found a list, expected an object with an outcome for each test",
+        ),
+        (
+            '"expected_run_failures": ["node/test_mod", "node/test_top_k"]',
+            '"tests_and_expected_outcomes": {"node/test_mod": "fails"}',
+            "cpu.json:14: tests_and_expected_outcomes.node/test_mod: found 'fails', "
+            "expected one of pass, skip, fail-import, fail-compile, fail-run",
         ),
         (
             '["node/test_det"]',
@@ -245,8 +249,9 @@ EXPECTED_KEYS = f"config_name, iree_compile_flags, iree_run_module_flags, {', '.
             "cpu.json:9: skip_compile_tests: found this key a second time, expected it once",
         ),
         (
-            "--device=local-sync",
-            "--trace",
+            '"--iree-hal-target-backends=llvm-cpu",\n    "--iree-input-demote-f64-to-f32=false",\n  ],\n'
+            '  "iree_run_module_flags": ["--device=local-sync"],',
+            '],\n"iree_run_module_flags": ["--trace"],',
             "cpu.json: iree_run_module_flags: found no --device=…, expected one: it names the driver to run with",
         ),
     ],
@@ -359,3 +364,103 @@ def test_each_entry_has_its_rule_and_nothing_else_has_one(lists: dict[str, dict[
         elif test not in here["expected_compile_failures"]:
             expected = ("xfail", "expected_run_failures") if test in here["expected_run_failures"] else ("", "")
             assert said == expected
+
+
+# ------------------------------------------------------------ the formats of the other suites
+
+
+def read(folder: Path, name: str) -> dict[str, object]:
+    return tomli.loads((folder / "out" / name).read_text())
+
+
+def test_golden_times_of_benchmarks_are_noted_and_the_rest_is_taken_over(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = GPU.replace('"skip_run_tests": []', '"golden_times_ms": {"Gemm/128": 0.05}, "skip_run_tests": ["AB/64xf16"]')
+    (folder / "gpu.json").write_text(text)
+    assert main(["import-xfails", "gpu.json", "--output", "out"]) == 0
+    assert capsys.readouterr().out.startswith("note: gpu.json: golden_times_ms is not taken over\n")
+    assert read(folder, "expectations.toml")["expectation"][-2]["match"] == "AB/64xf16"  # type: ignore[index]
+
+
+def test_a_config_that_names_no_device_runs_where_it_compiles_for(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "cpu.json").write_text(CPU.replace('"--device=local-sync"', ""))
+    assert main(["import-xfails", "cpu.json", "--output", "out"]) == 0
+    flag = "--iree-hal-target-backends=llvm-cpu"
+    note = f"note: cpu.json: found no --device=…, took local-task, which runs what {flag} compiles for\n"
+    assert capsys.readouterr().out.startswith(note)
+    assert read(folder, "matrix.toml")["runtime_config"] == [{"name": "local-task", "driver": "local-task"}]
+
+
+MODELS = """\
+{
+  "config_name": "cpu_llvm_task",
+  "iree_compile_flags": ["--iree-hal-target-device=local"],
+  "iree_run_module_flags": ["--device=local-task"],
+  "tests_and_expected_outcomes": {
+    "default": "skip",
+    "tests/zoo/vision_test.py::test_models[digits/model/digits-12.onnx]": "pass",
+    "tests/zoo/vision_test.py::test_models[faces/model/faces-8.onnx]": "fail-import",
+    "tests/zoo/vision_test.py::test_models[faces/model/faces-9.onnx]": "fail-compile",
+    "tests/zoo/vision_test.py::test_models[cats/cats-1.onnx]": "skip",
+    "tests/zoo/text_test.py::test_words": "fail-run",
+  }
+}
+"""
+
+
+def test_outcomes_of_onnx_models_become_rules_about_their_models(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "models.json").write_text(MODELS)
+    assert main(["import-xfails", "models.json", "--output", "out"]) == 0
+    reason = "taken over from tests_and_expected_outcomes of cpu_llvm_task"
+    assert read(folder, "expectations.toml")["expectation"] == [
+        {"match": "cats/cats-1", "outcome": "skip", "reason": reason},
+        {"match": ["faces/model/faces-8", "faces/model/faces-9"], "stage": ["compile", "crash"], "reason": reason},
+        {"match": "words", "when": "local-task", "stage": ["load", "run", "compare", "crash"], "reason": reason},
+    ]
+    assert capsys.readouterr().out == (
+        "note: models.json: tests_and_expected_outcomes: default 'skip' is not taken over; "
+        "let the suite's srcs match only the models that the config names\n"
+        "cpu-llvm-task  4 entries, 3 rules\n4 entries became 3 rules\n"
+    )
+
+
+def test_the_config_of_one_model_is_taken_over_without_what_is_to_be_downloaded(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = {"inputs": [{"source": "https://nowhere.invalid/in.bin", "value": "1x4xi64"}], "run_function": "encode"}
+    flags = ["--iree-hal-target-device=local", "--iree-opt-level=O1"]
+    (folder / "clip_cpu.json").write_text(json.dumps({**model, "device": "local-task", "compiler_flags": flags}))
+    both = {**model, "cpu_compiler_flags": flags, "rocm_compiler_flags": ["--iree-hal-target-device=hip"]}
+    (folder / "unet.json").write_text(json.dumps(both))
+    assert main(["import-xfails", "clip_cpu.json", "big=unet.json", "--output", "out"]) == 0
+    compilers = read(folder, "matrix.toml")["compiler_config"]
+    assert [one["name"] for one in compilers] == ["clip-cpu", "big-cpu", "big-rocm"]  # type: ignore[attr-defined]
+    assert compilers[0]["flags"] == flags  # type: ignore[index]
+    runtimes = read(folder, "matrix.toml")["runtime_config"]
+    assert runtimes == [{"name": name, "driver": name} for name in ("local-task", "hip")]
+    assert capsys.readouterr().out.splitlines()[:2] == [
+        "note: clip_cpu.json: inputs, run_function: not taken over",
+        "note: unet.json: inputs, run_function: not taken over",
+    ]
+
+
+def test_a_benchmark_without_compile_flags_is_noted_beside_others_and_an_error_alone(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "bench.json").write_text('{"inputs": ["1x64xi64"], "device": "hip", "golden_time_ms": {"mi300": 15.0}}')
+    note = "bench.json: found no compiler_flags, so that there is no config to take over"
+    assert main(["import-xfails", "bench.json", "cpu.json"]) == 0
+    assert capsys.readouterr().err.startswith(f"note: {note}\n")
+    assert main(["import-xfails", "bench.json"]) == 1
+    assert capsys.readouterr().err == f"{note}; expected config files with compile flags\n"
+    (folder / "bench.json").write_text('{"compiler_flags": [3], "device": 1}')
+    assert main(["import-xfails", "bench.json"]) == 1
+    assert capsys.readouterr().err == (
+        "bench.json:1: compiler_flags[0]: found a number, expected a string\n"
+        "bench.json:1: device: found a number, expected a device\n"
+    )
