@@ -1,9 +1,11 @@
-"""For all tests: processes that they start can be interrupted, and share no devices with other sessions."""
+"""For all tests: processes that they start can be interrupted, start fast, and share no devices with other sessions."""
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -23,4 +25,20 @@ def _own_leases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Test doubles have the same devices in all tests, which are not to wait for one another."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RETARGET_LEASE_DIR", str(tmp_path_factory.getbasetemp() / "leases"))
+        yield
+
+
+@pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of this run of the tests, one for all workers of xdist."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _bytecode_is_kept(shared_folder: Path) -> Iterator[None]:
+    """Hundreds of processes start here: what Python has compiled for one serves the others, whatever it was told."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPYCACHEPREFIX", str(shared_folder / "bytecode"))
+        patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
         yield

@@ -33,9 +33,9 @@ class Progress:
 
     def __init__(self, config: pytest.Config) -> None:
         reporter: Any = config.pluginmanager.getplugin("terminalreporter")
-        self._shown = reporter is not None and reporter.verbosity >= 0
-        self._live = self._shown and reporter.isatty() and reporter.hasmarkup
         self._is_worker = hasattr(config, "workerinput")  # where the reporter writes to nowhere
+        self._shown = reporter is not None and not self._is_worker and reporter.verbosity >= 0
+        self._live = self._shown and reporter.isatty() and reporter.hasmarkup
         self._reporter = reporter
         self._capture: Any = config.pluginmanager.getplugin("capturemanager")
         self._next_line = time.monotonic() + LOG_INTERVAL
@@ -65,8 +65,7 @@ class Progress:
         now = time.monotonic()
         if now >= self._next_line:
             self._next_line = now + LOG_INTERVAL
-            self._reporter.ensure_newline()
-            self._reporter.write_line(text)
+            self.note(text)
 
     def note(self, text: str) -> None:
         """Write a line that stays, also where there is no terminal. A worker of xdist has pytest's standard error."""

@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+import pytest_retarget
+import retarget
 from acceptance_support import Project
 
 
 @pytest.fixture(scope="session")
-def warm_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One cache for all tests that are not about caching."""
-    return tmp_path_factory.mktemp("cache")
+def _imported() -> None:
+    """What sessions of pytest in this process import stays imported when they end."""
+    for package in (retarget, pytest_retarget):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.endswith("__main__"):
+                import_module(module.name)
 
 
 @pytest.fixture(scope="session")
-def bytecode(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the processes of all tests keep what Python has compiled, whatever this one was told."""
-    return tmp_path_factory.mktemp("bytecode")
+def warm_cache(shared_folder: Path) -> Path:
+    """One cache for all tests that are not about caching."""
+    return shared_folder / "cache"
 
 
 @pytest.fixture
 def project(
-    pytester: pytest.Pytester, warm_cache: Path, bytecode: Path, monkeypatch: pytest.MonkeyPatch
+    pytester: pytest.Pytester, warm_cache: Path, monkeypatch: pytest.MonkeyPatch, _imported: None
 ) -> Iterator[Project]:
     """An empty project. The test doubles can be imported in it."""
     monkeypatch.setenv("RETARGET_CACHE_DIR", str(warm_cache))
     monkeypatch.setenv("PYTHONPATH", str(pytester.path))
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(bytecode))
-    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")  # it takes longer to import than all the rest
-    for name in ("RETARGET_EXTENSIONS", "PYTHONDONTWRITEBYTECODE", "FORCE_COLOR", "NO_COLOR"):
+    # Hypothesis takes longer to import than all the rest, and most of these projects have less than two compiles to do.
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest --retarget-jobs=1")
+    for name in ("RETARGET_EXTENSIONS", "FORCE_COLOR", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
     made = Project(pytester)
     yield made

@@ -6,7 +6,7 @@ import pytest
 from acceptance_support import GOOD, Project
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n1",)], ids=["alone", "xdist"])
+@pytest.mark.parametrize("arguments", [(), pytest.param(("-n1",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
 def test_a_damaged_artifact_is_compiled_again_with_a_note(project: Project, arguments: tuple[str, ...]) -> None:
     project.cpu(one=GOOD)
     project.run("--retarget-cache-dir", "kept", "-m", "compile").assert_outcomes(passed=1, deselected=2)

@@ -13,7 +13,9 @@ from acceptance_support import block as framed_block
 SUITE = "suites/suite.toml"
 ID = f"{SUITE}::twice::"
 DOUBLES = ("--retarget-extension", "doubles")
-ALONE_AND_XDIST = pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["alone", "xdist"])
+ALONE_AND_XDIST = pytest.mark.parametrize(
+    "arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "xdist"]
+)
 
 
 def block(result: pytest.RunResult, title: str) -> list[str]:

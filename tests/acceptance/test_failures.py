@@ -167,7 +167,7 @@ def test_every_failed_function_is_named_and_what_passed_too(project: Project) ->
     ]
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n1",)], ids=["alone", "xdist"])
+@pytest.mark.parametrize("arguments", [(), pytest.param(("-n1",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
 def test_all_failed_cases_are_shown_in_full_if_asked_for(project: Project, arguments: tuple[str, ...]) -> None:
     names = [f"case-{number}" for number in range(12)]
     project.doubles(many="".join(f"{name}: fail\nfine-{name}: pass\n" for name in names))
@@ -284,7 +284,7 @@ def test_an_unknown_driver_or_compiler_is_an_error_of_its_targets(
     assert result.parseoutcomes()["errors" if "errors" in result.parseoutcomes() else "error"] == 1
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n1",)], ids=["alone", "xdist"])
+@pytest.mark.parametrize("arguments", [(), pytest.param(("-n1",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
 def test_line_style_is_one_line_per_failure_at_the_place_in_the_module(
     project: Project, arguments: tuple[str, ...]
 ) -> None:

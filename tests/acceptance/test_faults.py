@@ -19,7 +19,7 @@ def test_faults_are_lines_without_traceback_and_exit_status_2(project: Project) 
     assert any("did you mean 'targets'?" in line for line in lines)
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n1",)], ids=["alone", "xdist"])
+@pytest.mark.parametrize("arguments", [(), pytest.param(("-n1",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
 def test_the_short_summary_names_the_first_fault(project: Project, arguments: tuple[str, ...]) -> None:
     project.cpu(one=GOOD)
     project.write({"suites/suite.toml": suite().replace("targets", "target")})
@@ -29,7 +29,7 @@ def test_the_short_summary_names_the_first_fault(project: Project, arguments: tu
     named.stdout.fnmatch_lines(["ERROR matrix.toml - matrix.toml: holds configs*"])
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["alone", "xdist"])
+@pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
 def test_the_faults_of_a_shared_file_are_told_once(project: Project, arguments: tuple[str, ...]) -> None:
     project.write({"matrix.toml": CPU.replace("driver =", "drivre =", 1)})
     for name in "abcd":

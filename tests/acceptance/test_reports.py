@@ -19,11 +19,23 @@ def test_a_project_without_matrix_files_sees_nothing_of_it(project: Project) -> 
     project.write({"test_it.py": "def test_it():\n    pass\n"})
     result = project.run("-v")
     result.assert_outcomes(passed=1)
-    said = [line for line in result.outlines if "retarget" in line and not line.startswith(("plugins:", "rootdir:"))]
-    assert said == []
+    of_pytest = ("platform ", "cachedir:", "rootdir:", "configfile:", "plugins:")  # with paths, such as this checkout's
+    assert [line for line in result.outlines if "retarget" in line and not line.startswith(of_pytest)] == []
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["alone", "xdist"])
+def test_a_log_says_what_is_compiled_and_how_many_are_left(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pytest_retarget.progress.LOG_INTERVAL", 0.0)
+    monkeypatch.setattr("retarget.build.service._WAIT_STEP", 0.01)
+    project.doubles(a="f: pass", b="f: pass")
+    result = project.run("--retarget-extension", "doubles")
+    result.assert_outcomes(passed=4)
+    result.stdout.fnmatch_lines(
+        ["retarget: compiling 1 of 2: twice/a (dc), 0 s", "suites/suite.toml *", "compiled 2, reused 0; *"]
+    )
+    assert "compiling" not in project.run("--retarget-extension", "doubles", "-q").stdout.str()
+
+
+@pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
 def test_the_table_has_a_row_per_compiler_config_and_a_column_per_runtime_config(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
@@ -81,7 +93,7 @@ def test_no_cache_compiles_anew_and_leaves_nothing_behind(project: Project, monk
         assert [path for path in temporary.iterdir() if path.name.startswith("retarget")] == []
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["alone", "xdist"])
+@pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
 def test_junit_carries_stage_key_seconds_and_device(project: Project, arguments: tuple[str, ...]) -> None:
     project.cpu(one=DIFFERS, two=REFUSED)
     project.run("--junitxml=report.xml", *arguments)

@@ -33,7 +33,7 @@ reason = "the results are not those expected: values differ"
 """
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["alone", "xdist"])
+@pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
 def test_one_run_writes_the_rules_and_the_next_is_green_and_changes_nothing(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
@@ -67,7 +67,7 @@ reason = "its cases fail in different ways: run: the double device lost its way;
 """
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["alone", "xdist"])
+@pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
 def test_cases_that_fail_in_different_ways_get_one_rule_in_place_of_one_that_knows_the_first(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
@@ -136,7 +136,7 @@ def test_a_compile_that_only_a_run_target_reports_gets_the_rule_too(project: Pro
     assert project.run(*DOUBLES).ret == 0
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["alone", "xdist"])
+@pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
 def test_suites_outside_of_pytests_root_folder_are_brought_up_to_date_too(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
@@ -230,7 +230,7 @@ def test_a_run_that_ends_early_writes_nothing(project: Project) -> None:
     assert (project.path / FILE).read_text() == LEFT
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["alone", "xdist"])
+@pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
 def test_an_interrupted_run_writes_nothing(project: Project, arguments: tuple[str, ...]) -> None:
     project.doubles(a="f: differ", b="f: hang")
     process = project.start(*UPDATE, *arguments)

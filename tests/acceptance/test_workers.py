@@ -44,7 +44,7 @@ def test_killing_a_worker_in_mid_run_fails_one_target_only(
     result.fnmatch_lines([f"*{victim} FAILED*", f"*twice: {victim}*", cause, counts])
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["alone", "xdist"])
+@pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
 @pytest.mark.parametrize("everyone", [True, False], ids=["terminal", "pytest-only"])
 def test_an_interrupt_ends_workers_and_session_without_a_traceback(
     project: Project, arguments: tuple[str, ...], everyone: bool

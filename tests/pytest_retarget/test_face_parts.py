@@ -128,8 +128,8 @@ def test_a_log_gets_a_line_now_and_then_and_not_one_per_compile(
             assert on_wait is not None
             on_wait(1.0, done, 60)
     assert terminal.lines == [
-        "compiling 30 of 60: linalg/matmul (llvm-cpu), 1 s",
-        "compiling 60 of 60: linalg/matmul (llvm-cpu), 1 s",
+        "retarget: compiling 30 of 60: linalg/matmul (llvm-cpu), 1 s",
+        "retarget: compiling 60 of 60: linalg/matmul (llvm-cpu), 1 s",
     ]
     assert capsys.readouterr().out == ""
 

@@ -7,7 +7,8 @@ import pytest
 from opencl_modules import generate
 from opencl_support import Load
 
-NORMAL = 40
+NORMAL = 10
+"""One of each kind."""
 SLOW = 500
 
 
