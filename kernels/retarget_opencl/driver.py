@@ -11,7 +11,7 @@ from retarget.extension import DriverError, FunctionInfo, RunPlan
 from retarget.model import RuntimeConfig
 from retarget.outcomes import DeviceInfo
 
-from .artifact import ArtifactError, read_artifact
+from .artifact import ARTIFACT_SUFFIX, ArtifactError, read_artifact
 from .devices import find_device, info_of, list_devices, runtime_version
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ class OpenClDriver:
     """Runs OpenCL artifacts through pyopencl. Devices are named by URIs: see `devices.find_device`."""
 
     name = "opencl"
+    artifact_suffixes = (ARTIFACT_SUFFIX,)
 
     def probe(self) -> Sequence[DeviceInfo]:
         """List the devices of all OpenCL platforms. Raises `UnavailableError`."""

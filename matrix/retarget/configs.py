@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from .availability import HOST_ARCHITECTURES, HOST_SYSTEMS, system_word, word_fault
 from .errors import display_path
@@ -14,6 +14,9 @@ from .model import CompilerConfig, Origin, RuntimeConfig, TargetConfig
 from .names import config_name_fault, name_fault, tag_fault
 from .references import Names, Scope, find_named, unknown_name
 from .schema import CompilerConfigTable, ConfigTable, HeirTable, RuntimeConfigTable
+
+if TYPE_CHECKING:
+    from .extensions import Registry
 
 __all__ = ["extend_scope", "tag_problems"]
 
@@ -27,14 +30,19 @@ _TOLD = 20
 """How many configs of one product declaration have their own message: looking for near names takes time for each."""
 
 
-def extend_scope(above: Scope, tables: FileTables) -> tuple[Scope, tuple[Problem, ...]]:
-    """Return what a file can see (its own configs and those above it) and what is wrong with its own."""
+def extend_scope(
+    above: Scope, tables: FileTables, registry: Registry | None = None
+) -> tuple[Scope, tuple[Problem, ...]]:
+    """Return what a file can see (its own configs and those above it) and what is wrong with its own.
+
+    `registry` knows which drivers load what which compilers make; without it none is held against the other.
+    """
     problems: list[Problem] = []
     compilers = _heirs(
         above.compilers, tables, tables.compilers, problems, check=_compiler_problems, build=_compiler_config
     )
     runtimes = _heirs(above.runtimes, tables, tables.runtimes, problems, check=_runtime_problems, build=_runtime_config)
-    targets = _target_configs(above.targets, tables, compilers, runtimes, problems)
+    targets = _target_configs(above.targets, tables, compilers, runtimes, problems, registry=registry)
     return Scope(compilers=compilers, runtimes=runtimes, targets=targets), tuple(problems)
 
 
@@ -237,6 +245,8 @@ def _target_configs(
     compilers: Names[CompilerConfig],
     runtimes: Names[RuntimeConfig],
     problems: list[Problem],
+    *,
+    registry: Registry | None,
 ) -> Names[TargetConfig]:
     good, bad = _new_names(above, tables.targets, name_fault, problems)
     configs = dict(above.configs)
@@ -249,6 +259,8 @@ def _target_configs(
         found_compilers, compiler_faults = find_named(compilers, table.compiler, (*entry.path, "compiler"))
         found_runtimes, runtime_faults = find_named(runtimes, table.runtimes, (*entry.path, "runtimes"))
         faults = [*compiler_faults, *runtime_faults, *tag_problems(table.tags, (*entry.path, "tags"))]
+        if registry is not None:
+            faults += _misfits(registry, found_compilers, found_runtimes, (*entry.path, "compiler"))
         problems.extend(faults)
         told[entry.path] += bool(faults)
         if faults or not found_compilers:
@@ -269,6 +281,17 @@ def _target_configs(
         faulty=above.faulty | tables.faulty.get(above.sort, frozenset()) | bad,
         is_complete=above.is_complete and above.sort not in tables.hiding,
     )
+
+
+def _misfits(
+    registry: Registry, compilers: Sequence[CompilerConfig], runtimes: Sequence[RuntimeConfig], path: KeyPath
+) -> Sequence[Problem]:
+    """Return the first pair of configs whose compiler and driver do not fit: one line says it for all targets."""
+    makers = {config.compiler: config for config in reversed(compilers)}
+    drivers = {config.driver: config for config in reversed(runtimes)}
+    pairs = ((maker, runner) for maker in makers.values() for runner in drivers.values())
+    message = next((message for pair in pairs if (message := registry.misfit(*pair))), "")
+    return (Problem(path, message),) if message else ()
 
 
 def _env_problems(env: Mapping[str, str], path: KeyPath) -> Iterable[Problem]:

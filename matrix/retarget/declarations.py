@@ -45,7 +45,8 @@ class DeclarationLoader:
     """Loads suite files; reads each `matrix.toml` once. One loader serves one session."""
 
     def __init__(self, registry: Registry | None = None) -> None:
-        """`registry` has the kinds that find modules in a way of their own; without it each source is a module."""
+        """`registry` has the kinds that find modules in a way of their own (without it each source is a module), and
+        knows which drivers load what which compilers make."""
         self._registry = registry
         self._seen: dict[Path, _Seen] = {}
         self._matrix_files: list[Path] = []
@@ -110,7 +111,7 @@ class DeclarationLoader:
         path = Path(os.path.abspath(path))  # noqa: PTH100  links stay as they are
         above = self._see(path.parent)
         tables, faults = read_tables(path)
-        scope, problems = extend_scope(above.scope, tables)
+        scope, problems = extend_scope(above.scope, tables, self._registry)
         self._scopes.append(scope)
         suites, suite_problems, elsewhere = build_suites(tables, scope, self._suites, self._registry)
         self._suites.update((suite.name, path) for suite in suites)
@@ -153,7 +154,7 @@ class DeclarationLoader:
         self._matrix_files.append(file)
         tables, faults = read_tables(file)
         above = _Seen(scope=Scope()) if is_last or tables.root else self._see(file.parent.parent)
-        scope, problems = extend_scope(above.scope, tables)
+        scope, problems = extend_scope(above.scope, tables, self._registry)
         self._scopes.append(scope)
         rules, rule_problems = build_expectations(tables)
         self._expectations += rules

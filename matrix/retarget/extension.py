@@ -77,6 +77,7 @@ __all__ = [
     "FunctionInfo",
     "HasParameters",
     "HookSpecs",
+    "LoadsArtifacts",
     "LoadsParameters",
     "MakesModules",
     "ModulesRequest",
@@ -343,6 +344,17 @@ class Driver(Protocol):
         """The command that runs one function of an artifact by hand, without `run_under`; None if there is no tool for
         it. Used to reproduce failures and, behind `run_under`, to run out of process. Exit status 0 must mean passed.
         Pure; runs in pytest's process as well as in the runner."""
+
+
+@runtime_checkable
+class LoadsArtifacts(Protocol):
+    """What a driver may say besides `Driver`: which artifacts it loads.
+
+    A target config that ties it to a compiler with another `Compiler.artifact_suffix` is a fault of the declarations,
+    whose message names the compilers that fit.
+    """
+
+    artifact_suffixes: Sequence[str]
 
 
 # ---------------------------------------------------------------- hooks

@@ -26,9 +26,20 @@ from typing import Any, TypeVar
 import pluggy
 
 from .errors import RetargetError, did_you_mean
-from .extension import ENTRY_POINT_GROUP, PROJECT, CaseLoader, Compiler, DescribesBuild, Driver, HookSpecs
+from .extension import (
+    ENTRY_POINT_GROUP,
+    PROJECT,
+    CaseLoader,
+    Compiler,
+    DescribesBuild,
+    Driver,
+    HookSpecs,
+    LoadsArtifacts,
+)
 from .model import CompilerConfig, RuntimeConfig, Suite
 from .names import tag_fault
+from .product_checks import SORTS, Sort, can_be_called, checked_product
+from .returned import guarded
 
 __all__ = ["EXTENSIONS_VARIABLE", "Registry", "load_extensions", "registry_of"]
 
@@ -36,30 +47,6 @@ EXTENSIONS_VARIABLE = "RETARGET_EXTENSIONS"
 
 _ProductT = TypeVar("_ProductT")
 _HOOK_PREFIX = "retarget_"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Sort:
-    """One sort of thing that extensions bring: its hook, its protocol, and what names it."""
-
-    word: str
-    hook: str
-    protocol: type[Any]
-    name_attribute: str
-    attributes: tuple[str, ...] = ()
-
-
-_SORTS = (
-    _Sort(
-        word="compiler",
-        hook="retarget_compilers",
-        protocol=Compiler,
-        name_attribute="name",
-        attributes=("artifact_suffix",),
-    ),
-    _Sort(word="driver", hook="retarget_drivers", protocol=Driver, name_attribute="name"),
-    _Sort(word="case loader", hook="retarget_case_loaders", protocol=CaseLoader, name_attribute="kind"),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +94,19 @@ class Registry:
         """
         product: object = self.compiler(compiler) if compiler else self.driver(driver)
         return product.describe_build() if isinstance(product, DescribesBuild) else ""
+
+    def misfit(self, compiler: CompilerConfig, runtime: RuntimeConfig) -> str:
+        """Return why the driver of a runtime config loads nothing that a compiler config makes; empty where it may."""
+        made_by, run_by = self.compilers.get(compiler.compiler), self.drivers.get(runtime.driver)
+        loaded = tuple(run_by.artifact_suffixes) if isinstance(run_by, LoadsArtifacts) else ()
+        if made_by is None or not loaded or made_by.artifact_suffix in loaded:
+            return ""
+        fit = sorted(name for name, other in self.compilers.items() if other.artifact_suffix in loaded)
+        return (
+            f"found compiler config {compiler.name!r} of compiler {compiler.compiler!r}, whose artifacts "
+            f"({made_by.artifact_suffix}) the driver {runtime.driver!r} of runtime config {runtime.name!r} does not "
+            f"load; expected one with compiler = {' or '.join(map(repr, fit)) or 'one that writes ' + loaded[0]}"
+        )
 
     def compiler_tags(self, config: CompilerConfig) -> tuple[str, ...]:
         """Return the words that the config's compiler derives from it; none if there is no such compiler.
@@ -224,7 +224,7 @@ def registry_of(extensions: Mapping[str, object]) -> Registry:
     """Return the registry of extensions that are imported already, by name."""
     manager = pluggy.PluginManager(PROJECT)
     manager.add_hookspecs(HookSpecs)
-    products: dict[str, dict[str, Any]] = {sort.word: {} for sort in _SORTS}
+    products: dict[str, dict[str, Any]] = {sort.word: {} for sort in SORTS}
     origins: dict[tuple[str, str], str] = {}
     seen: list[object] = []
     for name, extension in extensions.items():
@@ -232,14 +232,14 @@ def registry_of(extensions: Mapping[str, object]) -> Registry:
             continue  # one module under two names: an entry point and the option
         seen.append(extension)
         _register(manager, name, extension)
-        for sort in _SORTS:
+        for sort in SORTS:
             for product in _products(manager, name, extension, sort):
-                key = _checked_product(name, sort, product)
+                key = checked_product(name, sort, product)
                 other = origins.setdefault((sort.word, key), name)
                 if key in products[sort.word]:
                     msg = f"extension {name!r}: {sort.word} {key!r} is brought by extension {other!r} already"
                     raise RetargetError(msg)
-                products[sort.word][key] = product
+                products[sort.word][key] = guarded(product, sort.word, f"extension {name!r}: {sort.word} {key!r}")
     return Registry(
         compilers=MappingProxyType(products["compiler"]),
         drivers=MappingProxyType(products["driver"]),
@@ -249,7 +249,7 @@ def registry_of(extensions: Mapping[str, object]) -> Registry:
 
 
 def _register(manager: pluggy.PluginManager, name: str, extension: object) -> None:
-    known = [sort.hook for sort in _SORTS]
+    known = [sort.hook for sort in SORTS]
     hooks = 0
     for attribute in dir(extension):
         value = getattr(extension, attribute, None)
@@ -262,7 +262,7 @@ def _register(manager: pluggy.PluginManager, name: str, extension: object) -> No
             expected = "expected @retarget.extension.hookimpl before it"
             msg = f"extension {name!r}: found the hook {attribute!r} unmarked, {expected}"
             raise RetargetError(msg)
-        if is_marked and not _can_be_called(value, ()):
+        if is_marked and not can_be_called(value, ()):
             found = f"{attribute}{inspect.signature(value)}" if callable(value) else attribute
             msg = f"extension {name!r}: found the hook {found}, expected {attribute}() without arguments"
             raise RetargetError(msg)
@@ -278,7 +278,7 @@ def _register(manager: pluggy.PluginManager, name: str, extension: object) -> No
         raise RetargetError(msg) from error
 
 
-def _products(manager: pluggy.PluginManager, name: str, extension: object, sort: _Sort) -> Iterable[object]:
+def _products(manager: pluggy.PluginManager, name: str, extension: object, sort: Sort) -> Iterable[object]:
     if manager.parse_hookimpl_opts(extension, sort.hook) is None:
         return ()
     try:
@@ -287,45 +287,3 @@ def _products(manager: pluggy.PluginManager, name: str, extension: object, sort:
     except Exception as error:
         msg = f"extension {name!r}: hook {sort.hook} failed: {type(error).__name__}: {error}"
         raise RetargetError(msg) from error
-
-
-def _checked_product(extension: str, sort: _Sort, product: object) -> str:
-    """Return the name of a compiler, driver or case loader that offers what its protocol asks for."""
-    where = f"extension {extension!r}: hook {sort.hook}"
-    name = getattr(product, sort.name_attribute, None)
-    if not isinstance(name, str) or not name:
-        found = f"{type(product).__name__} with {sort.name_attribute} = {name!r}"
-        msg = f"{where}: found {found}, expected a {sort.word} whose {sort.name_attribute} is a string"
-        raise RetargetError(msg)
-    for attribute in sort.attributes:
-        value = getattr(product, attribute, None)
-        if not isinstance(value, str):
-            msg = f"{where}: {sort.word} {name!r}: found {attribute} = {value!r}, expected a string"
-            raise RetargetError(msg)
-    for method, declared in inspect.getmembers(sort.protocol, inspect.isfunction):
-        if method.startswith("_"):
-            continue
-        parameters = tuple(inspect.signature(declared).parameters)[1:]
-        expected = f"expected {method}({', '.join(parameters)})"
-        implementation = getattr(product, method, None)
-        if not callable(implementation):
-            msg = f"{where}: {sort.word} {name!r}: found no method {method!r}, {expected}"
-            raise RetargetError(msg)
-        if not _can_be_called(implementation, parameters):
-            found = f"{method}{inspect.signature(implementation)}"
-            msg = f"{where}: {sort.word} {name!r}: found {found}, {expected}"
-            raise RetargetError(msg)
-    return name
-
-
-def _can_be_called(function: object, parameters: Sequence[str]) -> bool:
-    """Tell whether a callable takes these arguments, by position and by name alike."""
-    if not callable(function):
-        return False
-    signature = inspect.signature(function)
-    try:
-        signature.bind(*parameters)
-        signature.bind(**dict.fromkeys(parameters))
-    except TypeError:
-        return False
-    return True

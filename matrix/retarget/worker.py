@@ -19,17 +19,14 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from .errors import RetargetError
 from .extension import (
-    CheckedCase,
     ChecksArtifacts,
-    Compiled,
     CompilerError,
     DriverError,
     MakesModules,
-    Resolved,
     UnavailableError,
 )
 from .messages import (
@@ -54,6 +51,7 @@ from .messages import (
     RunModule,
     Setup,
 )
+from .returned import ExtensionError
 from .text import clip, first_line, join_output
 
 if TYPE_CHECKING:
@@ -61,8 +59,6 @@ if TYPE_CHECKING:
     from .extensions import Registry
 
 __all__ = ["main"]
-
-_T = TypeVar("_T")
 
 _PR_SET_PDEATHSIG = 1
 """From Linux's <sys/prctl.h>."""
@@ -117,6 +113,9 @@ class _Server:
         except DriverError as error:
             kind, text, hint = Refusal.DRIVER, str(error), error.hint
             summary = first_line(str(error), "the driver failed without a word")
+        except ExtensionError as error:  # says all there is to say: a traceback of ours would not help
+            kind, text, hint = Refusal.INTERNAL, "", "report this to the authors of the extension"
+            summary = str(error)
         except RetargetError as error:
             kind, text, hint = Refusal.INPUT, "", ""
             summary = str(error)
@@ -140,7 +139,7 @@ class _Server:
     def _dispatch(self, message: object) -> object:  # noqa: PLR0911  one for each request
         match message:
             case ResolveFlags(config=config, flags=flags):
-                return _expect(Resolved, self._registry.compiler(config.compiler).resolve(config, flags))
+                return self._registry.compiler(config.compiler).resolve(config, flags)
             case AskFingerprint(config=config):
                 return Named(text=self._registry.compiler(config.compiler).fingerprint(config))
             case DescribeBuild():
@@ -168,7 +167,7 @@ class _Server:
     def _compile(self, message: CompileModule) -> CompiledModule:
         compiler = self._registry.compiler(message.compiler)
         start = time.perf_counter()
-        compiled = _expect(Compiled, compiler.compile(message.request))
+        compiled = compiler.compile(message.request)
         seconds = time.perf_counter() - start
         return CompiledModule(
             artifact=bytes(compiled.artifact),
@@ -205,15 +204,7 @@ class _Server:
             msg = f"the case loader {message.kind!r} checks no artifacts"
             raise TypeError(msg)
         artifact = read_artifact(message.artifact, message.digest)
-        cases = loader.check(replace(message.request, artifact=artifact))
-        return CheckedArtifact(cases=tuple(_expect(CheckedCase, case) for case in cases))
-
-
-def _expect(kind: type[_T], value: object) -> _T:
-    if not isinstance(value, kind):
-        msg = f"the extension returned {type(value).__name__} where {kind.__name__} was expected"
-        raise TypeError(msg)
-    return value
+        return CheckedArtifact(cases=tuple(loader.check(replace(message.request, artifact=artifact))))
 
 
 def _resident_bytes() -> int:
@@ -261,7 +252,7 @@ def main(argv: Sequence[str]) -> None:
 
 def _set_up(connection: Connection) -> _Server | None:
     """Load the extensions that the first message names, and say so. None if they do not load, which is said too."""
-    setup = _expect(Setup, connection.recv())
+    setup: Setup = connection.recv()
     sys.path.extend(entry for entry in setup.sys_path if entry not in sys.path)
     try:
         from .extensions import load_extensions  # its failure is to be reported, not to end the worker

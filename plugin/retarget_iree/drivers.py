@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from retarget.extension import DriverError, FunctionInfo, RunPlan, UnavailableError
 from retarget.model import RuntimeConfig
@@ -29,6 +29,8 @@ class IreeDriver:
 
     `missing` maps a word of the runtime's complaint to (reason, what mends it), looked at in order.
     """
+
+    artifact_suffixes: ClassVar[Sequence[str]] = (".vmfb",)
 
     name: str
     words: tuple[str, ...] = ()

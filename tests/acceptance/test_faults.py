@@ -146,3 +146,65 @@ def test_a_module_that_goes_away_after_collection_fails_its_compile_target(proje
     result = project.run()
     result.stdout.fnmatch_lines(["*1 failed, 2 blocked in*"])
     assert "cannot be read: No such file or directory" in block(result, "linalg: one_vmvx")[0]
+
+
+BREAKS_PROTOCOLS = """
+from doubles import DoubleCases, DoubleCompiler, DoubleDevice, DoubleDriver, DoubleProgram
+from retarget.extension import hookimpl
+
+
+class Compiler(DoubleCompiler):
+    def compile(self, request):
+        return None if request.source_name == "a.mlir" else super().compile(request)
+
+
+class Program(DoubleProgram):
+    def call(self, function, inputs, on_check):
+        return [1.5]
+
+
+class Device(DoubleDevice):
+    def load(self, artifact):
+        return Program(artifact.decode())
+
+
+class Driver(DoubleDriver):
+    def open(self, config):
+        return Device(config)
+
+
+class Cases(DoubleCases):
+    def load(self, request):
+        return ["f"] if request.module == "c" else super().load(request)
+
+
+@hookimpl
+def retarget_compilers():
+    return [Compiler()]
+
+
+@hookimpl
+def retarget_drivers():
+    return [Driver()]
+
+
+@hookimpl
+def retarget_case_loaders():
+    return [Cases()]
+"""
+
+
+def test_an_extension_that_breaks_its_protocol_is_named_without_a_traceback(project: Project) -> None:
+    project.doubles(a="f: pass", b="f: pass", c="f: pass")
+    project.write({"broken.py": BREAKS_PROTOCOLS})
+    result = project.run("--retarget-extension", "broken")
+    assert result.parseoutcomes() == {"passed": 2, "failed": 3, "blocked": 1}
+    assert "Traceback" not in result.stdout.str()
+    for title, words in {
+        "twice: a_dc": "compiler 'double': compile() returned None, expected Compiled",
+        "twice: b_dc_dr": "driver 'double-device': open(): load(): call()[0] is 1.5 (float), expected a NumPy array",
+        "twice: c_dc_dr": "case loader 'double': load()[0] is 'f' (str), expected Case",
+    }.items():
+        lines = block(result, title)
+        assert f"extension 'broken': {words}" in lines[0]
+        assert "report this to the authors of the extension" in "\n".join(lines)

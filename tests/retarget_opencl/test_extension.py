@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from retarget.extension import CompilerError, DriverError, UnavailableError
+from retarget.declarations import DeclarationLoader
+from retarget.errors import FaultsError
+from retarget.extension import CompilerError, DriverError, LoadsArtifacts, ShowsArtifacts, UnavailableError
 from retarget.extensions import load_extensions
 from retarget.installing import install_hint
 from retarget.model import CompilerConfig, Origin, RuntimeConfig
@@ -34,8 +36,35 @@ def _runtime(*devices: str, flags: tuple[str, ...] = ()) -> RuntimeConfig:
 
 def test_compiler_and_driver_are_registered() -> None:
     registry = load_extensions()
-    assert isinstance(registry.compiler("iree-opencl"), OpenClCompiler)
-    assert isinstance(registry.driver("opencl"), OpenClDriver)
+    assert registry.origins["compiler", "iree-opencl"] == registry.origins["driver", "opencl"] == "opencl"
+    assert isinstance(registry.compiler("iree-opencl"), ShowsArtifacts)
+    assert isinstance(registry.driver("opencl"), LoadsArtifacts)
+
+
+def test_a_compiler_whose_artifacts_the_driver_does_not_load_is_told_once_with_the_one_that_fits(
+    tmp_path: Path,
+) -> None:
+    configs = [
+        *(f'[[compiler_config]]\nname = "{name}"\ncompiler = "iree"' for name in ("vmvx", "cpu")),
+        '[[runtime_config]]\nname = "cl"\ndriver = "opencl"',
+        '[[runtime_config]]\nname = "sync"\ndriver = "local-sync"',
+        '[[target_config]]\nname = "t"\ncompiler = ["vmvx", "cpu"]\nruntimes = ["sync", "cl"]',
+    ]
+    suite = '[[module_test_suite]]\nname = "s"\nsrcs = ["*.mlir"]\nkind = "check"\ntargets = ["t"]\n'
+    (tmp_path / ".git").touch()
+    (tmp_path / "suite.toml").write_text("\n".join([*configs, suite]))
+    for number in range(10):
+        (tmp_path / f"m{number}.mlir").touch()
+    with pytest.raises(FaultsError) as raised:
+        DeclarationLoader(load_extensions()).load_suite_file(tmp_path / "suite.toml")
+    assert [(fault.line, fault.key_path, fault.message) for fault in raised.value.faults] == [
+        (
+            15,
+            "target_config[0].compiler",
+            "found compiler config 'vmvx' of compiler 'iree', whose artifacts (.vmfb) the driver 'opencl' of runtime "
+            "config 'cl' does not load; expected one with compiler = 'iree-opencl'",
+        )
+    ]
 
 
 def test_the_extension_imports_neither_opencl_nor_iree_nor_jinja() -> None:

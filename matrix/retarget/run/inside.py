@@ -27,6 +27,7 @@ from ..extension import (
 )
 from ..messages import Progress, RunModule
 from ..outcomes import CaseOutcome, Failure, Mismatch, RunOutcome, Stage, first_failure
+from ..returned import ExtensionError
 from ..text import first_line
 from .artifact import read_artifact
 from .outputs import CaseOutputs, OutputsWriter, read_outputs
@@ -73,6 +74,8 @@ def run_inside(
     except DriverError as error:
         failure = driver_failure(Stage.LOAD, error)
         suspect = True
+    except ExtensionError:
+        raise
     except RetargetError as error:
         failure = _not_loaded(error)
     load_seconds = time.perf_counter() - start
@@ -153,6 +156,8 @@ class _Run:
         start = time.perf_counter()
         try:
             data = CaseData(inputs=case.inputs, expected=case.expected) if case.read is None else case.read()
+        except ExtensionError:
+            raise
         except RetargetError as error:
             seconds = time.perf_counter() - start
             return CaseOutcome(
@@ -179,6 +184,9 @@ class _Run:
         except DriverError as error:
             failure = driver_failure(Stage.RUN, error)
         called = time.perf_counter()
+        if other := next((check for check in checks if not isinstance(check, Check)), None):
+            msg = f"the device gave a {type(other).__name__} to on_check while {case.function!r} ran, expected a Check"
+            raise ExtensionError(msg)
         if checks or expected is not None:
             self.send(Progress(stage=Stage.COMPARE, case=case.name))
         mismatches = _failing_checks(checks)

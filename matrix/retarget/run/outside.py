@@ -18,6 +18,7 @@ from ..messages import Progress, RunModule
 from ..model import Module
 from ..outcomes import CaseOutcome, Failure, RunOutcome, Stage, first_failure
 from ..process import OUTPUT_LIMIT, signal_name
+from ..returned import ExtensionError
 from ..run_case import RUN_CASE
 from ..text import clip, cut_stacks, first_line, strip_colour
 from .artifact import read_artifact
@@ -42,6 +43,8 @@ def run_outside(driver: Driver, loader: CaseLoader, message: RunModule, send: Ca
             failure = Failure(stage=Stage.LOAD, summary="the module has no functions to run")
     except DriverError as error:
         failure = Failure(stage=Stage.LOAD, summary=first_line(str(error)), text=str(error), hint=error.hint)
+    except ExtensionError:
+        raise
     except RetargetError as error:
         failure = Failure(stage=Stage.LOAD, summary=str(error))
     load_seconds = time.perf_counter() - start
@@ -117,6 +120,8 @@ def _readable(case: Case, message: RunModule) -> Failure | None:
     try:
         if case.read is not None:
             case.read()
+    except ExtensionError:
+        raise
     except RetargetError as error:
         return Failure(stage=Stage.LOAD, summary=first_line(str(error)), text=str(error))
     lacking = dict(message.lacking).get(case.agree_with)

@@ -349,7 +349,8 @@ class _Run:
             raise UnavailableError(answer.summary, answer.hint)
         internal = answer.refusal is Refusal.INTERNAL
         summary = f"extension failed {self._place}: {answer.summary}" if internal else answer.summary
-        return self._broken(Failure(stage=self.stage, summary=summary, text=answer.text, hint=answer.hint), "")
+        failure = Failure(stage=self.stage, summary=summary, text=answer.text, hint=answer.hint, no_verdict=internal)
+        return self._broken(failure, "")
 
     @property
     def _place(self) -> str:
