@@ -5,7 +5,8 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from pytest_retarget.options import Settings
@@ -20,14 +21,9 @@ from retarget.model import CompilerConfig, Origin
 CONFIG = CompilerConfig(name="c", compiler="absent", origin=Origin(file=Path("matrix.toml"), key_path=""))
 
 
-class Absent:
-    """A compiler that is not installed."""
-
-    name = "absent"
-
-    def fingerprint(self, config: CompilerConfig) -> str:
-        msg = f"{config.compiler} is not installed"
-        raise UnavailableError(msg)
+def fingerprint(config: CompilerConfig) -> str:
+    msg = f"{config.compiler} is not installed"
+    raise UnavailableError(msg)
 
 
 def frames(call: Callable[[], object]) -> int:
@@ -36,29 +32,31 @@ def frames(call: Callable[[], object]) -> int:
     return len(traceback.extract_tb(caught.value.__traceback__))
 
 
-def session(folder: Path) -> Callable[[], object]:
-    registry = Registry(compilers={"absent": cast("Any", Absent())}, drivers={}, case_loaders={}, origins={})
+def session(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], object]:
     services = Services(
         settings=Settings(),
-        registry=registry,
+        registry=Registry(compilers={}, drivers={}, case_loaders={}, origins={}),
         folder=folder,
         cache_dir=folder,
         processes=1,
         progress=cast("Progress", None),
+        command=(),
+        run_id="",
     )
+    monkeypatch.setattr(services, "_builds", lambda: SimpleNamespace(fingerprint=fingerprint))
     return lambda: services.check_compiler(CONFIG)
 
 
-def resolver(folder: Path) -> Callable[[], object]:
-    found = Resolver(store=Store(folder), compiler=lambda _: cast("Any", Absent()), ask=lambda *_: pytest.fail("asked"))
+def resolver(folder: Path, _: pytest.MonkeyPatch) -> Callable[[], object]:
+    found = Resolver(store=Store(folder), fingerprint=fingerprint, ask=lambda *_: pytest.fail("asked"))
     return lambda: found.resolve(CONFIG, ())
 
 
 @pytest.mark.parametrize("made", [session, resolver])
 def test_a_kept_error_is_raised_with_the_traceback_of_the_last_time_alone(
-    made: Callable[[Path], Callable[[], object]], tmp_path: Path
+    made: Callable[[Path, pytest.MonkeyPatch], Callable[[], object]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    call = made(tmp_path)
+    call = made(tmp_path, monkeypatch)
     frames(call)
     second = frames(call)
     assert [frames(call) for _ in range(3)] == [second] * 3
