@@ -14,7 +14,6 @@ from .errors import RetargetError
 
 __all__ = ["add_arguments", "run"]
 
-_LEFT = "files or folders of killed sessions"
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -46,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         swept = sweep(store)
         used = [modules.path.name for modules in made_folders(folder)]
         lines = [f"{folder}: {_size(freed)} freed"]
-        lines += [f"{swept} {_LEFT} removed"] if swept else []
+        lines += [f"leftovers of killed sessions removed: {swept}"] if swept else []
         lines += [f"{name} is kept: a running session uses it" for name in used]
         _print(
             {"folder": str(folder), "freed": freed, "swept": swept, "in_use": used}, "\n".join(lines), as_json=as_json
@@ -79,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
         f"artifacts    {info.artifacts}\n"
         f"resolutions  {info.resolutions}\n"
         + "".join(f"generated    {modules.path.name}: {_size(modules.size)}\n" for modules in info.generated)
-        + (f"leftovers    {len(left)} {_LEFT}; a session removes such once a day\n" if left else "")
+        + (f"leftovers    {len(left)} (files and folders of killed sessions, removed once a day)\n" if left else "")
         + f"size         {_size(info.size)} of at most {_size(info.max_bytes)}"
     )
     _print(told, text, as_json=as_json)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from .extension import ArtifactRequest, CheckedCase, CompileRequest, Tolerance
+from .extension import ArtifactRequest, CheckedCase, CompileRequest, Resolved, Tolerance
 from .model import CompilerConfig, RuntimeConfig
 from .outcomes import CaseOutcome, DeviceInfo, Stage
 
@@ -34,6 +34,7 @@ __all__ = [
     "Refused",
     "Request",
     "ResolveFlags",
+    "ResolvedFlags",
     "RunModule",
     "Setup",
 ]
@@ -57,7 +58,7 @@ class Ready:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolveFlags:
-    """Make a compiler config explicit. Answered by `retarget.extension.Resolved` or `Refused`."""
+    """Make a compiler config explicit. Answered by `ResolvedFlags` or `Refused`."""
 
     config: CompilerConfig
     flags: tuple[str, ...]
@@ -210,6 +211,14 @@ class Refused:
     hint: str = ""
     seconds: float = 0.0
     resident: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolvedFlags:
+    """A config made explicit, and the fingerprint of the compiler that has done it."""
+
+    resolved: Resolved
+    fingerprint: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,6 +47,7 @@ from .messages import (
     Ready,
     Refusal,
     Refused,
+    ResolvedFlags,
     ResolveFlags,
     RunModule,
     Setup,
@@ -139,7 +140,9 @@ class _Server:
     def _dispatch(self, message: object) -> object:  # noqa: PLR0911  one for each request
         match message:
             case ResolveFlags(config=config, flags=flags):
-                return self._registry.compiler(config.compiler).resolve(config, flags)
+                compiler = self._registry.compiler(config.compiler)
+                resolved = compiler.resolve(config, flags)
+                return ResolvedFlags(resolved=resolved, fingerprint=compiler.fingerprint(config))
             case AskFingerprint(config=config):
                 return Named(text=self._registry.compiler(config.compiler).fingerprint(config))
             case DescribeBuild():

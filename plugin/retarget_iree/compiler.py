@@ -36,7 +36,7 @@ from .hostcpu import explicit_host
 from .noise import clean_diagnostics, first_error, is_verdict
 from .onnx_import import import_onnx, onnx_version
 from .reproduce import compile_command
-from .toolchain import Toolchain, compiler_api, compiler_hint, find_toolchain
+from .toolchain import Toolchain, compiler_api, compiler_hint, environment_facts, find_toolchain
 
 __all__ = ["IreeCompiler"]
 
@@ -61,7 +61,7 @@ class IreeCompiler:
 
     def fingerprint(self, config: CompilerConfig) -> str:  # noqa: ARG002 - part of the protocol
         """Name the compiler by version, folder and its files' sizes and modification times, with the package onnx."""
-        return f"{find_toolchain().fingerprint()} {onnx_version()}"
+        return f"{find_toolchain().fingerprint()} {onnx_version()} {environment_facts()}"
 
     def describe_build(self) -> str:
         """Return version and build. Implements `retarget.extension.DescribesBuild`."""
@@ -81,6 +81,8 @@ class IreeCompiler:
             build_id=toolchain.build_id(),
             flags=explicit,
             not_inputs=not_inputs(explicit),
+            files=tuple(Path(path) for _, path in environment_facts()),
+            facts=environment_facts(),
             suffix_facts=((".onnx", "onnx", onnx_version()),),
             build=toolchain.describe(),
         )

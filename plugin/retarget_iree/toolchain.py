@@ -33,12 +33,14 @@ __all__ = [
     "compiler_api",
     "compiler_hint",
     "describe_runtime",
+    "environment_facts",
     "find_toolchain",
     "runtime_hint",
     "runtime_installed",
 ]
 
 _DISTRIBUTION = "iree-base-compiler"
+_VARIABLES = ("IREE_LLVM_EMBEDDED_LINKER_PATH", "IREE_LLVM_SYSTEM_LINKER_PATH", "IREE_LLVM_WASM_LINKER_PATH")
 _NO_CRASH = {
     getattr(signal, name)
     for name in ("SIGHUP", "SIGINT", "SIGTERM", "SIGPIPE", "SIGQUIT", "SIGUSR1", "SIGUSR2")
@@ -157,6 +159,11 @@ def find_toolchain() -> Toolchain:
         msg = f"the IREE compiler is not usable: {library} is missing"
         raise UnavailableError(msg, hint=compiler_hint())
     return Toolchain(package=package, library=library, version=_version(package / "version.py"))
+
+
+def environment_facts() -> tuple[tuple[str, str], ...]:
+    """Return the environment variables that the compiler looks for its linkers in, with their values."""
+    return tuple((name, os.environ[name]) for name in _VARIABLES if os.environ.get(name))
 
 
 def runtime_installed() -> bool:

@@ -340,6 +340,23 @@ def test_the_build_in_the_key_is_the_one_that_the_configs_environment_imports(
     assert (other.reused, other.build_id) == (False, "# two")
 
 
+def test_what_this_process_would_import_in_place_of_the_workers_compiler_tells_nothing(
+    make: Make, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed, ours = tmp_path / "installed" / "double_build.py", tmp_path / "ours" / "double_build.py"
+    for file in (installed, ours):
+        file.parent.mkdir()
+        file.write_text(f"# {file.parent.name}")
+    monkeypatch.setenv("PYTHONPATH", f"{installed.parent}:{Path(__file__).parent}")
+    monkeypatch.setattr(sys, "path", [str(ours.parent), *sys.path])  # as the ini key `pythonpath` does
+    target = compile_target(tmp_path, "a", "pass a")
+    assert make().result(target).build_id == "# installed"
+    installed.write_text("# another")
+
+    other = make().result(target)
+    assert (other.reused, other.build_id) == (False, "# another")
+
+
 def test_a_python_path_that_does_not_hold_the_compiler_is_noted(make: Make, tmp_path: Path) -> None:
     env = (("PYTHONPATH", f"{tmp_path}:{Path(__file__).parent}"),)
     service = make()

@@ -112,7 +112,7 @@ def test_generated_modules_and_leftovers_are_shown_and_cleared(
     assert (
         "generated    words-1: 1.0 KiB\n"
         "generated    words-2: 1.0 KiB\n"
-        "leftovers    1 files or folders of killed sessions; a session removes such once a day\n"
+        "leftovers    1 (files and folders of killed sessions, removed once a day)\n"
         "size         "
     ) in capsys.readouterr().out
     lock = hold(made / ".words-2.lock", shared=True)
@@ -121,7 +121,7 @@ def test_generated_modules_and_leftovers_are_shown_and_cleared(
         run("clear", "--cache-dir", str(folder))
     lines = capsys.readouterr().out.splitlines()
     assert lines[1:] == [
-        "1 files or folders of killed sessions removed",
+        "leftovers of killed sessions removed: 1",
         "words-2 is kept: a running session uses it",
     ]
     assert [path.name for path in made.iterdir() if path.is_dir()] == ["words-2"]

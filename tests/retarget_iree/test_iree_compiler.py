@@ -248,6 +248,16 @@ def test_fingerprint_and_build_id_change_with_the_packages_files(tmp_path: Path)
         first, build = tools.fingerprint(), tools.build_id()
 
 
+def test_the_variables_that_name_linkers_count(iree: IreeCompiler, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = compiler_config(*VMVX)
+    before = iree.fingerprint(config)
+    monkeypatch.setenv("IREE_LLVM_SYSTEM_LINKER_PATH", "/opt/ld")
+    assert iree.fingerprint(config) != before
+    resolved = resolve(iree, *VMVX)
+    assert resolved.facts == (("IREE_LLVM_SYSTEM_LINKER_PATH", "/opt/ld"),)
+    assert resolved.files == (Path("/opt/ld"),)
+
+
 def test_a_library_put_in_the_wheels_place_is_read_though_it_has_the_recorded_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

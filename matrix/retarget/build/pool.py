@@ -7,8 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import RetargetError
-from ..extension import Resolved, UnavailableError
-from ..messages import AskFingerprint, CompiledModule, CompileModule, Named, Refusal, Refused, ResolveFlags
+from ..extension import UnavailableError
+from ..messages import (
+    AskFingerprint,
+    CompiledModule,
+    CompileModule,
+    Named,
+    Refusal,
+    Refused,
+    ResolvedFlags,
+    ResolveFlags,
+)
 from ..model import CompilerConfig
 from ..outcomes import Failure, Stage
 from ..process import Spawner, Worker, WorkerDiedError, WorkerTimeoutError
@@ -46,13 +55,13 @@ class CompilePool:
         self._busy: list[_Member] = []
         self._closed = False
 
-    def resolve(self, config: CompilerConfig, flags: tuple[str, ...], *, timeout: float) -> Resolved:
+    def resolve(self, config: CompilerConfig, flags: tuple[str, ...], *, timeout: float) -> ResolvedFlags:
         """Have a worker resolve. Raises `UnavailableError`, `NotBuiltError` or `RetargetError`."""
         try:
             answer = self._ask(config.env, ResolveFlags(config=config, flags=flags), timeout)
         except (WorkerDiedError, WorkerTimeoutError) as error:
             raise NotBuiltError(compile_failure(error)) from None
-        if isinstance(answer, Resolved):
+        if isinstance(answer, ResolvedFlags):
             return answer
         raise NotBuiltError(compile_failure(answer))
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..errors import RetargetError
 from ..extension import Resolved, UnavailableError
+from ..messages import ResolvedFlags
 from ..model import CompilerConfig
 from ..outcomes import Failure
 from .host import host_identity
@@ -46,7 +47,7 @@ class Resolver:
         *,
         store: Store,
         fingerprint: Callable[[CompilerConfig], str],
-        ask: Callable[[CompilerConfig, tuple[str, ...]], Resolved],
+        ask: Callable[[CompilerConfig, tuple[str, ...]], ResolvedFlags],
     ) -> None:
         """`fingerprint` names what is installed for a config; `ask` has a compile worker resolve. Both raise what
         `resolve` does."""
@@ -80,12 +81,15 @@ class Resolver:
     def _find(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
         fingerprint = self._fingerprint(config)
         if not fingerprint:
-            return self._ask(config, flags)
+            return self._ask(config, flags).resolved
         key = self._key(config, flags, fingerprint)
         stored = self._store.read_resolution(key)
         resolved = None if stored is None else _decode(stored)
         if resolved is None:
-            resolved = self._ask(config, flags)
+            answer = self._ask(config, flags)
+            resolved = answer.resolved
+            if answer.fingerprint != fingerprint:
+                return resolved  # this process would import another compiler than the workers do: it cannot tell theirs
             try:
                 self._store.write_resolution(key, _encode(resolved))
             except RetargetError:

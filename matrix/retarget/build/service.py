@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 from ..availability import check_python_path, python_path_unused
 from ..errors import RetargetError
 from ..extension import Compiler, CompileRequest, Resolved, UnavailableError
-from ..messages import CompiledModule, CompileModule, Refusal
+from ..messages import CompiledModule, CompileModule, Refusal, ResolvedFlags
 from ..model import CompilerConfig, CompileTarget
 from ..outcomes import CompileOutcome, Failure, Stage
 from ..process import Spawner, WorkerDiedError, WorkerTimeoutError, available_cores
@@ -381,7 +381,7 @@ class BuildService:
         timeout = self._default_timeout if config.timeout is None else config.timeout
         return self._pool.fingerprint(config, timeout=timeout)
 
-    def _ask_resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
+    def _ask_resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> ResolvedFlags:
         timeout = self._default_timeout if config.timeout is None else config.timeout
         return self._pool.resolve(config, flags, timeout=timeout)
 
