@@ -4,16 +4,22 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test conformance check bench bench-onnx docs clean help
+# Hundreds of processes start here: what Python compiles is kept.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo suites conformance test test-all check docs bench bench-onnx clean help
 
 help:
-	@echo "make demo         compile and run the shipped suites on every device found here"
-	@echo "make conformance  run all of ONNX's node tests and write docs/conformance.md (half an hour when nothing is cached)"
-	@echo "make test         run the project's own tests"
-	@echo "make check        ruff, mypy, docs examples, generated files up to date"
+	@echo "make demo         a slice of every shipped suite, on every device found here (a minute and a half when nothing is cached)"
+	@echo "make suites       all shipped suites (six minutes when nothing is cached)"
+	@echo "make conformance  all of ONNX's node tests; writes docs/conformance.md (half an hour when nothing is cached)"
+	@echo "make test         the project's own tests"
+	@echo "make test-all     the same, with those that are slow"
+	@echo "make check        ruff, mypy, the examples in docs/, the declarations of the suites"
+	@echo "make docs         write the generated parts of docs/ again"
 	@echo "make bench        the benchmarks (minutes)"
 	@echo "make bench-onnx   all of ONNX's node tests against one process per test (a quarter of an hour)"
-	@echo "make docs         write the generated parts of docs/ again"
+	@echo "make clean        remove the virtual environment and what tools have left"
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("retarget needs Python 3.11 or newer, found " + sys.version.split()[0] + "; try: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
@@ -22,10 +28,16 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 demo: $(STAMP)
+	$(BIN)/pytest suites -m demo $(PYTEST_ARGS)
+
+suites: $(STAMP)
 	$(BIN)/pytest suites -m "not conformance" $(PYTEST_ARGS)
 
 test: $(STAMP)
-	$(BIN)/pytest tests -n auto $(PYTEST_ARGS)
+	$(BIN)/pytest tests -n auto --dist worksteal $(PYTEST_ARGS)
+
+test-all: $(STAMP)
+	$(BIN)/pytest tests -n auto --dist worksteal --run-slow $(PYTEST_ARGS)
 
 # The page is written from what was found, also where that is not what was expected.
 conformance: $(STAMP)

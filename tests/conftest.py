@@ -36,9 +36,17 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _bytecode_is_kept(shared_folder: Path) -> Iterator[None]:
-    """Hundreds of processes start here: what Python has compiled for one serves the others, whatever it was told."""
+def _environment(shared_folder: Path) -> Iterator[None]:
+    """Nothing that the user has set decides a test, and no test touches the user's cache.
+
+    Hundreds of processes start here: what Python has compiled for one serves the others.
+    """
     with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith("RETARGET_") and not name.startswith(("RETARGET_REQUIRE_", "RETARGET_LEASE_")):
+                patch.delenv(name)
+        for name in ("PYTEST_ADDOPTS", "PYTHONDONTWRITEBYTECODE", "FORCE_COLOR", "NO_COLOR"):
+            patch.delenv(name, raising=False)
+        patch.setenv("RETARGET_CACHE_DIR", str(shared_folder / "cache"))
         patch.setenv("PYTHONPYCACHEPREFIX", str(shared_folder / "bytecode"))
-        patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
         yield

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 import pytest_retarget
@@ -22,24 +21,13 @@ def _imported() -> None:
                 import_module(module.name)
 
 
-@pytest.fixture(scope="session")
-def warm_cache(shared_folder: Path) -> Path:
-    """One cache for all tests that are not about caching."""
-    return shared_folder / "cache"
-
-
 @pytest.fixture
-def project(
-    pytester: pytest.Pytester, warm_cache: Path, monkeypatch: pytest.MonkeyPatch, _imported: None
-) -> Iterator[Project]:
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, _imported: None) -> Iterator[Project]:
     """An empty project. The test doubles can be imported in it."""
-    monkeypatch.setenv("RETARGET_CACHE_DIR", str(warm_cache))
     monkeypatch.setenv("PYTHONPATH", str(pytester.path))
     monkeypatch.setenv("COLUMNS", "120")
     # Hypothesis takes longer to import than all the rest, and most of these projects have less than two compiles to do.
     monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest --retarget-jobs=1")
-    for name in ("RETARGET_EXTENSIONS", "FORCE_COLOR", "NO_COLOR"):
-        monkeypatch.delenv(name, raising=False)
     made = Project(pytester)
     yield made
     made.end()

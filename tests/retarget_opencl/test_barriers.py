@@ -224,7 +224,7 @@ def test_otherwise_all_store(text: str) -> None:
     assert "if (get_local_id" not in parted(ID + text)
 
 
-@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("axis", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_softmax_along_an_outer_axis_is_right(load: Load, axis: int) -> None:
     """IREE fuses it into one kernel in which a work-item fills what others sum up."""
     program = load(

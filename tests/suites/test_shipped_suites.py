@@ -15,8 +15,8 @@ from retarget.model import Suite
 from retarget.schema_export import json_schema
 
 SUITES = Path(__file__).resolve().parents[2] / "suites"
-OTHER_KINDS = [path for kind in ("cases", "filecheck") for path in (SUITES / kind).rglob("*.mlir")]
-"""Modules that do not check themselves: see test_cases_suite.py and test_filecheck_suites.py."""
+OTHER_KINDS = [path for kind in ("cases", "filecheck", "run-module") for path in (SUITES / kind).rglob("*.mlir")]
+"""Modules that do not check themselves: see test_cases_suite.py, test_filecheck_suites.py and test_demo.py."""
 MODULES = sorted(set(SUITES.rglob("*.mlir")) - set(OTHER_KINDS))
 DECLARATIONS = [SUITES / "matrix.toml", *discover([SUITES])]
 RUNNABLE = {"llvm-cpu", "vmvx", "vulkan"}

@@ -70,14 +70,19 @@ def verdicts(text: str, path: Path) -> list[bool]:
 @pytest.mark.parametrize(
     "name",
     [
-        "linalg/matmul",
         "linalg/special-values",
         "integer/logic-i1",
-        "dynamic/rowwise",
-        "control-flow/while",
-        "state/tensor-global",
-        "quantised/conv2d-i8",
-        "torch-onnx/softmax-reduce",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in (
+                "linalg/matmul",
+                "dynamic/rowwise",
+                "control-flow/while",
+                "state/tensor-global",
+                "quantised/conv2d-i8",
+                "torch-onnx/softmax-reduce",
+            )
+        ),
     ],
 )
 def test_every_check_of_a_module_fails_when_one_of_its_expected_numbers_is_altered(name: str) -> None:
