@@ -152,7 +152,7 @@ class OpenClCompiler:
             flags=split.iree,
             not_inputs=not_inputs(split.iree),
             facts=(("opencl-profile", profile.fact()),),
-            suffix_facts=((".onnx", "onnx", onnx_version()),),
+            suffix_facts=((".onnx", f"onnx {onnx_version()}"),),
             build=self.describe_build(),
         )
 

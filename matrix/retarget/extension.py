@@ -137,7 +137,7 @@ class Resolved:
     like replaced or accompanied by what they resolved to. Whatever they name that exists is part of the compile key by
     its content, but for those of them that are `not_inputs`: flags that name a place to write to, or whose values are
     no paths. `files` are further files and folders that the compiler reads, there or not. `facts` are further (name,
-    value) pairs for the key, such as a device profile; `suffix_facts` are (suffix, name, value) and count for modules
+    value) pairs for the key, such as a device profile; `suffix_facts` are (suffix, fact) pairs and count for modules
     of that suffix only. `build` names the build for people: `iree 3.13.0 (build 1a2b3c4d5e6f)`.
     """
 
@@ -146,7 +146,7 @@ class Resolved:
     files: tuple[Path, ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
     not_inputs: tuple[str, ...] = ()
-    suffix_facts: tuple[tuple[str, str, str], ...] = ()
+    suffix_facts: tuple[tuple[str, str], ...] = ()
     build: str = ""
 
 

@@ -203,7 +203,16 @@ _case = _record(
     tolerances=_a(Mapping),
     agree_with=_text,
 )
-_resolved = _record(Resolved, build_id=_text, flags=_texts, files=_paths, facts=_text_pairs, not_inputs=_texts)
+_resolved = _record(
+    Resolved,
+    build_id=_text,
+    flags=_texts,
+    files=_paths,
+    facts=_text_pairs,
+    not_inputs=_texts,
+    suffix_facts=_text_pairs,
+    build=_text,
+)
 
 
 def _read(where: str, value: object) -> object:

@@ -83,7 +83,7 @@ class IreeCompiler:
             not_inputs=not_inputs(explicit),
             files=tuple(Path(path) for _, path in environment_facts()),
             facts=environment_facts(),
-            suffix_facts=((".onnx", "onnx", onnx_version()),),
+            suffix_facts=((".onnx", f"onnx {onnx_version()}"),),
             build=toolchain.describe(),
         )
 

@@ -18,6 +18,15 @@ def key(*, build_id: str = "b", flags: tuple[str, ...] = ("-a", "-b"), **changes
     return compile_key(resolved=resolved, **{**BASE, **changes})  # type: ignore[arg-type]
 
 
+def test_a_fact_of_a_suffix_counts_for_its_modules_only() -> None:
+    def of(name: str, *facts: tuple[str, str]) -> str:
+        resolved = Resolved(build_id="b", flags=(), suffix_facts=facts)
+        return compile_key(compiler="iree", source=b"module", source_name=name, resolved=resolved)
+
+    assert of("a.mlir", (".onnx", "onnx 1")) == of("a.mlir", (".onnx", "onnx 2")) == of("a.mlir")
+    assert of("a.onnx", (".onnx", "onnx 1")) != of("a.onnx", (".onnx", "onnx 2"))
+
+
 def test_the_key_is_a_digest_and_the_same_for_the_same() -> None:
     assert key() == key()
     assert len(key()) == 64

@@ -35,7 +35,7 @@ def compile_key(
         resolved.build_id,
         list(resolved.flags),
         [list(fact) for fact in resolved.facts],
-        [list(fact) for fact in resolved.suffix_facts if source_name.endswith(fact[0])],
+        [fact for suffix, fact in resolved.suffix_facts if source_name.endswith(suffix)],
         [list(variable) for variable in sorted(env)],
         [list(entry) for entry in inputs],
         source_name,

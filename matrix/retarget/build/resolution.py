@@ -19,7 +19,7 @@ from .store import Store
 
 __all__ = ["NotBuiltError", "Resolver"]
 
-_FORMAT = 2
+_FORMAT = 3
 
 
 class NotBuiltError(Exception):
@@ -136,7 +136,7 @@ def _decode(body: dict[str, Any]) -> Resolved | None:
             files=tuple(Path(path) for path in body["files"]),
             facts=tuple((name, value) for name, value in body["facts"]),
             not_inputs=tuple(body["not_inputs"]),
-            suffix_facts=tuple((suffix, name, value) for suffix, name, value in body["suffix_facts"]),
+            suffix_facts=tuple((suffix, fact) for suffix, fact in body["suffix_facts"]),
             build=body["build"],
         )
     except (KeyError, TypeError, ValueError):
