@@ -15,7 +15,7 @@ from retarget.run.outputs import dtype_named
 from .faults import ValueFaultError
 from .generators import count_up, default_seed, draw
 from .literals import literal
-from .tables import BinTable, FillTable, IotaTable, NpyTable, NpzTable, ValuesTable
+from .tables import BinTable, FillTable, IotaTable, NpyTable, NpzTable, ValuesTable, ValueTable
 from .types import Declared
 from .values import Value
 
@@ -48,11 +48,15 @@ def fitted(array: Array, declared: Declared) -> Array:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Maker:
-    """Makes the arrays of one case. `files` finds what values name."""
+    """Makes the arrays of one case. `files` finds what values name.
+
+    With `only_checks`, what is generated becomes zeros that take no memory.
+    """
 
     files: DataFiles
     module: str
     case: str
+    only_checks: bool = False
 
     def array(self, value: Value, declared: Declared | None, position: int) -> Array:
         """Return the array of a value for an argument or result of the declared type, None where it is not known.
@@ -88,9 +92,18 @@ class Maker:
         _expect_room(shape, dtype)
         if isinstance(table, BinTable):
             return read_bin(self.files.path(table.bin), dtype=dtype, shape=shape)
+        if self.only_checks:
+            return np.broadcast_to(self._filling(table, name, declared), shape)
         if isinstance(table, FillTable):
-            element = literal(table.fill, dtype, _scalar(name, declared), ())
-            return np.full(shape, element, dtype)
+            return np.full(shape, self._filling(table, name, declared), dtype)
+        return self._generated(table, dtype, shape, position)
+
+    def _filling(self, table: ValueTable, name: str, declared: Declared | None) -> Array:
+        """Return the element that a fill repeats; zero for what is generated otherwise."""
+        written = table.fill if isinstance(table, FillTable) else 0
+        return literal(written, dtype_named(name), _scalar(name, declared), ())
+
+    def _generated(self, table: ValueTable, dtype: np.dtype[Any], shape: tuple[int, ...], position: int) -> Array:
         if isinstance(table, IotaTable):
             return count_up(table, dtype, shape)
         seed = getattr(table, "seed", None)

@@ -6,13 +6,13 @@ What is wrong with one case is found when it is about to run, and is that case's
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from retarget.datafiles import DataFiles
-from retarget.errors import FaultsError, RetargetError, did_you_mean
+from retarget.errors import Fault, FaultsError, RetargetError, did_you_mean
 from retarget.extension import Case, CaseData, CaseRequest, FunctionInfo
 from retarget.keypaths import KeyPath, Problem
 from retarget.run.outputs import dtype_named
@@ -31,7 +31,7 @@ from .values import Value
 if TYPE_CHECKING:
     from retarget.extension import Array
 
-__all__ = ["make_case", "parameter_files"]
+__all__ = ["case_faults", "make_case", "parameter_files"]
 
 
 def parameter_files(file: CasesFile, request: CaseRequest) -> Sequence[tuple[str, Path]]:
@@ -53,11 +53,22 @@ def make_case(
     name: str,
     request: CaseRequest,
     references: References,
+    types_of_model: bool = False,
 ) -> Case:
-    """Return the case. Its values are made by `read`, which raises `FaultsError` for what does not fit the function."""
+    """Return the case. Its values are made by `read`, which raises `FaultsError` for what does not fit the function.
+
+    `types_of_model` tells that the artifact says nothing of the function's types: they are those of its source.
+    """
     function = written.function or (request.functions[0].name if len(request.functions) == 1 else "")
     agreement = written.agreement
-    reading = _Reading(file=file, written=written, name=name, request=request, references=references)
+    reading = _Reading(
+        file=file,
+        written=written,
+        name=name,
+        request=request,
+        references=references,
+        types_of_model=types_of_model,
+    )
     return Case(
         name=name,
         function=function,
@@ -67,15 +78,48 @@ def make_case(
     )
 
 
+def case_faults(*, file: CasesFile, written: WrittenCase, name: str, request: CaseRequest) -> Sequence[Fault]:
+    """Return what of a case does not fit the function. Nothing is generated, and no reference is called."""
+    reading = _Reading(
+        file=file,
+        written=written,
+        name=name,
+        request=request,
+        references=References(),
+        types_of_model=True,
+        only_checks=True,
+    )
+    return reading.faults()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reading:
-    """One case about to run."""
+    """One case about to run, or to be checked."""
 
     file: CasesFile
     written: WrittenCase
     name: str
     request: CaseRequest
     references: References
+    types_of_model: bool = False
+    only_checks: bool = False
+
+    def faults(self) -> Sequence[Fault]:
+        """Return what is wrong with the function, the inputs and the expected values that are written."""
+        found: list[Fault] = []
+        try:
+            function = self._function()
+        except FaultsError as error:
+            return error.faults
+        values = {"inputs": (self.written.inputs, function.argument_types)}
+        if self.written.expected is not None:
+            values["expected"] = (self.written.expected, function.result_types)
+        for key, (written, types) in values.items():
+            try:
+                self._arrays(key, written, tuple(map(parse_type, types)), function, len(types))
+            except FaultsError as error:
+                found += error.faults
+        return found
 
     def read(self) -> CaseData:
         """Return the case's values. Raises `FaultsError` with all that is wrong with its inputs or results."""
@@ -121,14 +165,17 @@ class _Reading:
         if count is not None and len(values) != count:
             raise self.file.fault(place, _miscounted(values, declared, function.name, count, key))
         files = DataFiles(folder=self.request.folder, base=self.file.path.parent)
-        maker = Maker(files=files, module=self.request.module, case=self.name)
+        maker = Maker(files=files, module=self.request.module, case=self.name, only_checks=self.only_checks)
         arrays: list[Array] = []
         problems: list[Problem] = []
         for position, value in enumerate(values):
             # Results draw other numbers than arguments do: their positions go on after them.
             drawn = position + (len(self.written.inputs) if key == "expected" else 0)
+            type_ = None if declared is None else declared[position]
+            if type_ is not None and self.types_of_model and value.dtype is not None:
+                type_ = replace(type_, dtype=value.dtype)  # a compiler may take another than the model, such as f32
             try:
-                arrays.append(maker.array(value, None if declared is None else declared[position], drawn))
+                arrays.append(maker.array(value, type_, drawn))
             except ValueFaultError as error:
                 message = f"{word} {position} of {function.name}: {error}"
                 problems.append(Problem(_place(value, error.index), message))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retarget.errors import Fault, FaultsError, did_you_mean
+from retarget.errors import Fault, FaultsError, RetargetError, did_you_mean
 from retarget.extension import Case, CaseRequest, ModulesRequest, RunPlan, Suggestions
 from retarget.model import Module, RuntimeConfig, Suite
 
@@ -107,20 +108,76 @@ class CasesLoader:
             pair for path in request.data for pair in parameter_files(read_cases_file(path, request.folder), request)
         ]
 
+    def data_faults(self, module: Module, suite: Suite) -> Sequence[Fault]:
+        """Return what does not fit the function that an ONNX model becomes, where the package onnx can tell it."""
+        from .onnx_models import SUFFIX as ONNX
+        from .onnx_models import model_function
+
+        if module.path.suffix != ONNX:
+            return ()
+        from .cases import case_faults  # it imports NumPy
+        from .files import read_cases_file
+
+        try:
+            function = model_function(module.path)
+        except RetargetError as error:
+            return [Fault(file=module.path, line=0, key_path="", message=str(error).partition(": ")[2])]
+        if function is None:
+            return ()
+        request = CaseRequest(
+            module=module.name,
+            source=module.path,
+            data=module.data,
+            folder=suite.folder,
+            compiler="",
+            functions=(function,),
+        )
+        faults: list[Fault] = []
+        for file in (read_cases_file(path, suite.folder) for path in module.data):
+            names = _names(file.cases, request.functions)
+            for written, name in zip(file.cases, names, strict=True):
+                faults += case_faults(file=file, written=written, name=name, request=request)
+        return faults
+
     def load(self, request: CaseRequest) -> Sequence[Case]:
         """Return the cases in the order of the file; values are read and computed when each is about to run."""
         from .cases import make_case  # it imports NumPy
         from .files import read_cases_file
         from .reference import References
 
+        typed = _with_model_types(request)
+        request, types_of_model = typed, typed is not request
         references = References()
         cases: list[Case] = []
         for file in (read_cases_file(path, request.folder) for path in request.data):
             names = _names(file.cases, request.functions)
             for written, name in zip(file.cases, names, strict=True):
-                case = make_case(file=file, written=written, name=name, request=request, references=references)
+                case = make_case(
+                    file=file,
+                    written=written,
+                    name=name,
+                    request=request,
+                    references=references,
+                    types_of_model=types_of_model,
+                )
                 cases.append(case)
         return cases
+
+
+def _with_model_types(request: CaseRequest) -> CaseRequest:
+    """Return the request with the types that an ONNX model declares, where the artifact says nothing of types."""
+    from .onnx_models import SUFFIX as ONNX
+    from .onnx_models import model_function
+
+    if request.source.suffix != ONNX or len(request.functions) != 1:
+        return request
+    (function,) = request.functions
+    if function.argument_types or function.result_types:
+        return request
+    declared = model_function(request.source)
+    if declared is None or declared.name != function.name:
+        return request
+    return replace(request, functions=(declared,))
 
 
 def _names(cases: Sequence[WrittenCase], functions: Sequence[FunctionInfo]) -> Sequence[str]:

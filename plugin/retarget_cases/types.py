@@ -29,7 +29,7 @@ ELEMENT_TYPES: Mapping[str, str] = {
 
 DTYPES = tuple(dict.fromkeys(ELEMENT_TYPES.values()))
 
-_TENSOR = re.compile(r"tensor<(?P<shape>(?:(?:\d+|\?)x)*)(?P<element>[A-Za-z]\w*(?:<\w+>)?)(?:,.*)?>", re.DOTALL)
+_TENSOR = re.compile(r"tensor<(?P<shape>\*x|(?:(?:\d+|\?)x)*)(?P<element>[A-Za-z]\w*(?:<\w+>)?)(?:,.*)?>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +51,8 @@ def parse_type(text: str) -> Declared:
     match = _TENSOR.fullmatch(text)
     if match is None:
         return Declared(text=text, dtype=None, shape=None)
+    if match["shape"] == "*x":
+        return _declared(text, match["element"], None)
     sizes = match["shape"].removesuffix("x").split("x") if match["shape"] else []
     return _declared(text, match["element"], tuple(None if size == "?" else int(size) for size in sizes))
 
@@ -60,6 +62,6 @@ def element_dtype(name: str) -> str | None:
     return ELEMENT_TYPES.get(name, name if name in DTYPES else None)
 
 
-def _declared(text: str, element: str, shape: tuple[int | None, ...]) -> Declared:
+def _declared(text: str, element: str, shape: tuple[int | None, ...] | None) -> Declared:
     is_signless = re.fullmatch(r"i(8|16|32|64)|index", element) is not None
     return Declared(text=text, dtype=ELEMENT_TYPES.get(element), shape=shape, is_signless=is_signless)

@@ -301,7 +301,7 @@ def test_what_would_take_several_gigabytes_is_refused_with_the_limit(folder: Pat
         ("i8", "int8", (), True),
         ("ui8", "uint8", (), False),
         ("i1", "bool", (), False),
-        ("tensor<*xf32>", None, None, False),
+        ("tensor<*xf32>", "float32", None, False),
         ("tensor<2xi4>", None, (2,), False),
         ("!hal.buffer_view", None, None, False),
     ],

@@ -1,0 +1,164 @@
+"""ONNX modules of the kind `cases`: types are those of the model, and `retarget check` holds cases to them."""
+
+# ruff: noqa: E501  (messages are cut where they read well)
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cases_support import function, read
+from retarget.cli import main
+from retarget.errors import FaultsError
+from retarget.extension import CaseRequest, ChecksData, FunctionInfo
+from retarget_cases.loader import CasesLoader
+from retarget_cases.onnx_models import model_function
+
+onnx = pytest.importorskip("onnx")
+
+SUITE = """\
+[[compiler_config]]
+name = "cc"
+compiler = "iree"
+[[target_config]]
+name = "all"
+compiler = "cc"
+runtimes = []
+[[module_test_suite]]
+name = "models"
+srcs = ["*.onnx"]
+kind = "cases"
+targets = ["all"]
+"""
+
+
+def tensor(name: str, element: str, shape: list[int | str] | None) -> object:
+    return onnx.helper.make_tensor_value_info(name, getattr(onnx.TensorProto, element), shape)
+
+
+def save(folder: Path, inputs: list[object], outputs: list[object]) -> Path:
+    weights = onnx.helper.make_tensor("w", onnx.TensorProto.FLOAT, [3], [1.0, 2.0, 3.0])
+    nodes = [onnx.helper.make_node("Add", ["x", "w"], ["y"])]
+    graph = onnx.helper.make_graph(nodes, "scale", inputs, outputs, [weights])
+    path = folder / "m.onnx"
+    onnx.save(onnx.helper.make_model(graph), str(path))
+    return path
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """A model of a batch of three floats and two integers. That `w` is an input too is how old models write it."""
+    inputs = [tensor("x", "FLOAT", ["batch", 3]), tensor("w", "FLOAT", [3]), tensor("n", "INT64", [2])]
+    (tmp_path / "matrix.toml").write_text("root = true\n")
+    (tmp_path / "suite.toml").write_text(SUITE)
+    return save(tmp_path, inputs, [tensor("y", "FLOAT", ["batch", 3])])
+
+
+def test_the_function_has_the_types_of_the_graph(model: Path) -> None:
+    assert model_function(model) == FunctionInfo(
+        name="scale",
+        arguments=2,
+        argument_types=("tensor<?x3xf32>", "tensor<2xi64>"),
+        result_types=("tensor<?x3xf32>",),
+    )
+
+
+def test_types_that_are_no_tensor_of_numbers_are_named(tmp_path: Path) -> None:
+    sequence = onnx.helper.make_tensor_sequence_value_info("s", onnx.TensorProto.FLOAT, [2])
+    inputs = [tensor("t", "STRING", [1]), sequence, tensor("u", "UINT8", None), tensor("b", "BOOL", [])]
+    found = model_function(save(tmp_path, inputs, []))
+    assert found is not None
+    assert found.argument_types == ("tensor of string t", "sequence s", "tensor<*xui8>", "tensor<i1>")
+
+
+def load(model: Path, text: str, found: FunctionInfo) -> object:
+    path = model.with_name("m.cases.toml")
+    path.write_text(text)
+    request = CaseRequest(
+        module="m", source=model, data=(path,), folder=model.parent, compiler="cc", functions=(found,)
+    )
+    return CasesLoader().load(request)
+
+
+UNTYPED = FunctionInfo(name="scale", arguments=2)
+GOOD = "[[case]]\ninputs = [[[0, 1, 2]], [7, 8]]\nexpected = [[[1, 3, 5]]]\n"
+
+
+def test_literals_have_the_types_of_the_model(model: Path) -> None:
+    (case,) = load(model, GOOD, UNTYPED)  # type: ignore[misc]
+    data = read(case)
+    assert [(array.dtype, array.shape) for array in data.inputs] == [(np.float32, (1, 3)), (np.int64, (2,))]
+    assert [array.dtype for array in data.expected or () if array is not None] == [np.float32]
+
+
+def test_what_the_artifact_declares_counts_more_than_the_model(model: Path) -> None:
+    declared = function("scale", ["tensor<1x3xf16>", "tensor<2xi32>"], ["tensor<1x3xf16>"])
+    (case,) = load(model, GOOD, declared)  # type: ignore[misc]
+    assert [array.dtype for array in read(case).inputs] == [np.float16, np.int32]
+
+
+def test_a_written_dtype_wins_over_the_model(model: Path) -> None:
+    text = GOOD.replace("[[0, 1, 2]]", '{ values = [[0, 1, 2]], dtype = "f64" }')
+    (case,) = load(model, text, UNTYPED)  # type: ignore[misc]
+    assert [array.dtype for array in read(case).inputs] == [np.float64, np.int64]
+
+
+def test_without_the_package_the_types_have_to_be_written(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    (case,) = load(model, GOOD, UNTYPED)  # type: ignore[misc]
+    with pytest.raises(FaultsError, match="found no element type, expected dtype = …"):
+        read(case)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        ("[[0, 1, 2]]", "[0, 1, 2]", "2: case[0].inputs[0]: argument 0 of scale: found 3xf32, expected tensor<?x3xf32>"),
+        (", [7, 8]]", "]", "2: case[0].inputs: found 1 value, scale takes 2 arguments (tensor<?x3xf32>, tensor<2xi64>)"),
+        ("[7, 8]", "[7, 0.5]", "2: case[0].inputs[1][1]: argument 1 of scale: found 0.5, expected an integer (i64)"),
+        (
+            "[[0, 1, 2]]",
+            "{ random = 'normal' }",
+            "2: case[0].inputs[0]: argument 0 of scale: found no shape, expected shape = […]: "
+            "the function declares tensor<?x3xf32>, which leaves a size open",
+        ),
+        ("[7, 8]", "{ iota = 1, shape = [3] }", "2: case[0].inputs[1]: argument 1 of scale: found 3xi64, expected tensor<2xi64>"),
+        ("[7, 8]", "{ fill = 0.5 }", "2: case[0].inputs[1]: argument 1 of scale: found 0.5, expected an integer (i64)"),
+        ("[[[1, 3, 5]]]", "[[[1, 3]]]", "3: case[0].expected[0]: result 0 of scale: found 1x2xf32, expected tensor<?x3xf32>"),
+        (
+            "inputs",
+            "function = 'scala'\ninputs",
+            "2: case[0].function: found the function 'scala', expected one that the module exports: scale; "
+            "did you mean 'scale'?",
+        ),
+    ],
+    ids=["rank", "count", "integer", "open size", "generated size", "fill", "result", "function"],
+)  # fmt: skip
+def test_check_tells_what_does_not_fit_the_model(
+    model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], changed: tuple[str, str, str]
+) -> None:
+    old, new, fault = changed
+    monkeypatch.chdir(model.parent)
+    path = model.with_name("m.cases.toml")
+    path.write_text(GOOD)
+    assert main(["check"]) == 0
+    path.write_text(GOOD.replace(old, new, 1))
+    capsys.readouterr()
+
+    assert main(["check"]) == 1
+    assert capsys.readouterr().err == f"m.cases.toml:{fault}\n"
+
+
+def test_check_tells_a_file_that_is_no_model(
+    model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(model.parent)
+    model.with_name("m.cases.toml").write_text(GOOD)
+    model.write_bytes(b"no protobuf")
+    assert main(["check"]) == 1
+    assert capsys.readouterr().err.startswith("m.onnx: not an ONNX model: ")
+
+
+def test_the_kind_checks_data() -> None:
+    assert isinstance(CasesLoader(), ChecksData)
