@@ -75,18 +75,21 @@ class Toolchain:
         return self.library.with_name("iree-compile")
 
     def fingerprint(self) -> str:
-        """Name this installation cheaply: version, folder, and of each file its size in bytes and modification time."""
+        """Name this installation cheaply: version, folder, and of each file its size and the times of its last changes.
+
+        That of the inode is among them, since a copy may keep the modification time of what it was copied from.
+        """
         digest = hashlib.sha256()
         for name, path in _files(self.package):
             status = path.stat()
-            digest.update(f"{name}\0{status.st_size} {status.st_mtime_ns}\n".encode())
+            digest.update(f"{name}\0{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}\n".encode())
         return f"iree {self.version} {self.package} {digest.hexdigest()}"
 
     def build_id(self) -> str:
         """Name this build by content: version, revision and digest of the package's files, the same on every machine.
 
-        The library's digest is the wheel's own record where that is no older than the file and has its size; a library
-        that was built or replaced by hand is read.
+        The library's digest is the wheel's own record where that came no earlier than the file and has its size; a
+        library that was built or replaced by hand is read.
         """
         content = _content(self.package, self.library, self.fingerprint())
         return f"iree-compiler {self.version} {_revision(self.package)} sha256:{content}"
@@ -253,12 +256,12 @@ def _file_digest(path: Path, library: Path) -> str:
 
 
 def _recorded_digest(library: Path) -> str:
-    """Return the digest in the wheel's RECORD; empty where the file has another size or is newer than the record."""
+    """Return the digest in the wheel's RECORD; empty where the file has another size or came after the record."""
     status = library.stat()
     digest = ""
     with contextlib.suppress(importlib.metadata.PackageNotFoundError, OSError):
         for entry in importlib.metadata.files(_DISTRIBUTION) or []:
-            if entry.name == "RECORD" and Path(str(entry.locate())).stat().st_mtime_ns < status.st_mtime_ns:
+            if entry.name == "RECORD" and Path(str(entry.locate())).stat().st_ctime_ns < status.st_ctime_ns:
                 return ""
             if entry.name == library.name and entry.hash is not None and entry.size == status.st_size:
                 is_it = entry.hash.mode == "sha256" and Path(str(entry.locate())).resolve() == library.resolve()

@@ -145,8 +145,9 @@ class InputDigests:
             return "absent"
         except OSError as error:
             return f"unreadable: {error.strerror}"
-        with self._lock:
-            self._files[path] = (signature, digest)
+        if time.time() - status.st_ctime > _MOMENT_SECONDS:  # else it may change again and keep its signature
+            with self._lock:
+                self._files[path] = (signature, digest)
         return digest
 
     def _tree(self, folder: Path) -> str:
