@@ -283,7 +283,11 @@ def _products(manager: pluggy.PluginManager, name: str, extension: object, sort:
         return ()
     try:
         returned = getattr(extension, sort.hook)()
-        return tuple(returned)
+        products = tuple(returned) if isinstance(returned, Iterable) and not isinstance(returned, str) else None
     except Exception as error:
         msg = f"extension {name!r}: hook {sort.hook} failed: {type(error).__name__}: {error}"
         raise RetargetError(msg) from error
+    if products is None:
+        msg = f"extension {name!r}: hook {sort.hook} returned {returned!r}, expected a tuple of {sort.word}s"
+        raise RetargetError(msg)
+    return products

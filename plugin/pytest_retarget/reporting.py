@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from .lastfailed import BLOCKED, RememberBlocked
 from .options import SETTINGS
 from .progress import Progress
 from .session import SERVICES, Services
-from .skips import Blocked
+from .skips import Blocked, Unavailable
 from .summary import Record, Tally
 
 __all__ = ["Face", "activate"]
@@ -181,7 +182,8 @@ class Face:
         elif report.failed and error is not None and (words := error_repr(error, path, line)) is not None:
             report.longrepr = words
         if report.when == "call" or not report.passed:
-            setattr(report, RECORD, item.record(reason).to_plain())
+            hint = error.hint if isinstance(error, Unavailable) else ""
+            setattr(report, RECORD, replace(item.record(reason), hint=hint).to_plain())
         return report
 
     @pytest.hookimpl(tryfirst=True)

@@ -126,9 +126,10 @@ class Requirements:
             name = next((name for name, keeps in checks if not keeps(item)), "")
             for number in self._required[nodeid] if name else ():
                 lost.setdefault((number, name), []).append(nodeid)
+        kept = {number for nodeid in self._required.keys() & left for number in self._required[nodeid]}
         return [
             f"{_EVERY.format(self._requirements[number].text)}: {name} deselects {_count(nodeids)} that it requires, "
-            f"such as {min(nodeids)}; select them, or require fewer{self._narrowed(number)}"
+            f"such as {min(nodeids)}; select them, or require fewer{self._narrowed(number) if number in kept else ''}"
             for (number, name), nodeids in sorted(lost.items())
         ]
 

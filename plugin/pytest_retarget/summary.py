@@ -55,7 +55,8 @@ class Record:
     `file` is the path of the suite file, `line` the suite's in it, and `position` the target's in its suite: reports
     may come in any order. `target` and `module` are names, `tags` the target's words. `observed` is (stage, signature)
     of how it failed, whatever an expectation made of it, or `PASSED`; None where nothing can be said: it was skipped or
-    blocked, its compile failed as expected, or the failure says nothing of the target. The builds are those that
+    blocked, its compile failed as expected, or the failure says nothing of the target. `hint` says what to install
+    where something is missing. The builds are those that
     compiled and that ran it, for people; empty where that is not known.
     """
 
@@ -64,6 +65,7 @@ class Record:
     compiler: str
     runtime: str = ""
     reason: str = ""
+    hint: str = ""
     devices: tuple[str, ...] = ()
     key: str = ""
     line: int = 0
@@ -83,6 +85,7 @@ class Record:
             "compiler": self.compiler,
             "runtime": self.runtime,
             "reason": self.reason,
+            "hint": self.hint,
             "devices": list(self.devices),
             "key": self.key,
             "line": self.line,
@@ -114,6 +117,7 @@ class Tally:
     cells: dict[Suite, dict[Cell, Counter[str]]] = field(default_factory=dict)
     places: dict[Suite | tuple[Suite, Cell], tuple[int, int]] = field(default_factory=dict)
     reasons: dict[str, Counter[str]] = field(default_factory=dict)
+    hints: dict[str, str] = field(default_factory=dict)
     chances: dict[str, Counter[str]] = field(default_factory=dict)
     devices: dict[str, dict[str, None]] = field(default_factory=dict)
     builds: dict[tuple[str, str], dict[str, None]] = field(default_factory=dict)
@@ -133,6 +137,8 @@ class Tally:
             self.chances.setdefault(record.reason, Counter())[_chance(record)] += 1
         elif record.reason:
             self.reasons.setdefault(category, Counter())[record.reason] += 1
+            if record.hint:
+                self.hints[record.reason] = record.hint
         for device in record.devices:
             self.devices.setdefault(device, {})[record.runtime] = None
         for sort, build, config in (
@@ -206,6 +212,8 @@ class Tally:
             for reason, count in sorted(self.reasons.get(category, Counter()).items(), key=lambda pair: -pair[1]):
                 text = reason if category == "blocked" else f"skipped: {reason}"
                 yield Line(text=f"{text} ({_targets(count)})")
+                if category == "skipped" and (hint := self.hints.get(reason)):
+                    yield from (Line(text=f"{INDENT}{line}") for line in hint.splitlines())
 
 
 def table(name: str, cells: Mapping[Cell, Counter[str]], width: int) -> Iterator[Line]:

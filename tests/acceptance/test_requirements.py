@@ -6,6 +6,7 @@ import pytest
 from acceptance_support import DOUBLE, Project, block
 
 DOUBLES = ("--retarget-extension", "doubles")
+SLOW = pytest.mark.slow
 ID = "suites/suite.toml::twice::"
 
 MISSING = DOUBLE.replace('"double"\n', '"double"\nflags = ["--not-installed"]\n')
@@ -21,11 +22,6 @@ when = "{when}"
 outcome = "skip"
 reason = "it burns the device"
 """
-
-
-def collected(project: Project, *arguments: str) -> pytest.RunResult:
-    """Run pytest in this process, without the doubles: nothing is compiled or run."""
-    return project._pytester.runpytest_inprocess(*arguments)
 
 
 def errors(result: pytest.RunResult) -> list[str]:
@@ -53,7 +49,9 @@ def test_a_required_run_target_whose_compiler_is_not_installed_is_an_error(proje
             "double-devise",
             "none of the 2 targets here has the tag 'double-devise'; did you mean 'double-device'?",
         ),
-        (("-n2",), "twice or zzz", "the tag 'zzz'; `retarget list` shows the tags of each target"),
+        pytest.param(
+            ("-n2",), "twice or zzz", "the tag 'zzz'; `retarget list` shows the tags of each target", marks=SLOW
+        ),
         (("--co",), "driver(name='cuda')", "none of the 2 targets here has the tag \"driver(name='cuda')\""),
         (("--co",), "compile and dr", " selects none of the 2 targets here, so nothing is required by it"),
     ],
@@ -62,7 +60,7 @@ def test_a_requirement_that_selects_nothing_is_an_error_before_anything_runs(
     project: Project, arguments: tuple[str, ...], expression: str, error: str
 ) -> None:
     project.doubles(a="f: pass")
-    result = collected(project, *arguments, "--retarget-require", expression)
+    result = project.run(*arguments, "--retarget-require", expression)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     [line] = errors(result)
     assert line.startswith(f"ERROR: --retarget-require {expression!r}")
@@ -72,13 +70,13 @@ def test_a_requirement_that_selects_nothing_is_an_error_before_anything_runs(
 
 def test_a_word_that_only_leaves_out_need_not_select_anything(project: Project) -> None:
     project.doubles(a="f: pass")
-    result = collected(project, "--co", "--retarget-require", "twice and not (conformance or slow)")
+    result = project.run("--co", "--retarget-require", "twice and not (conformance or slow)")
     assert result.ret == pytest.ExitCode.OK
 
 
 def test_a_requirement_without_any_suite_is_an_error(project: Project) -> None:
     project.write({"test_plain.py": "def test_it():\n    pass\n"})
-    result = collected(project, "--retarget-require", "vulkan")
+    result = project.run("--retarget-require", "vulkan")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     expected = "--retarget-require 'vulkan': no target was collected, so nothing that is required can run"
     assert errors(result) == [f"ERROR: {expected}"]
@@ -87,7 +85,7 @@ def test_a_requirement_without_any_suite_is_an_error(project: Project) -> None:
 def test_a_file_that_is_not_collected_is_the_error_to_show_and_not_the_requirement(project: Project) -> None:
     project.doubles(a="f: pass")
     project.write({"matrix.toml": DOUBLE.replace("driver =", "drivre =")})
-    result = collected(project, "--retarget-require", "dr")
+    result = project.run("--retarget-require", "dr")
     assert result.ret == pytest.ExitCode.INTERRUPTED
     assert errors(result) == []
 
@@ -95,8 +93,8 @@ def test_a_file_that_is_not_collected_is_the_error_to_show_and_not_the_requireme
 @pytest.mark.parametrize(
     ("selection", "name", "narrowed"),
     [
-        (("-m", "not dr", "-n1"), "-m 'not dr'", ": --retarget-require '(run) and (not dr)'"),
-        (("-k", "other"), "-k 'other'", ""),
+        (("--co", "-m", "not dr"), "-m 'not dr'", ": --retarget-require '(run) and (not dr)'"),
+        (("--co", "-k", "other"), "-k 'other'", ""),
         (("--co", "--deselect", f"{ID}a_dc_dr"), "--deselect", ""),
     ],
 )
@@ -105,7 +103,7 @@ def test_a_required_target_that_is_deselected_is_an_error(
 ) -> None:
     project.doubles(a="f: pass")
     project.write({"matrix.toml": TWO_RUNTIMES})
-    result = collected(project, *selection, "--retarget-require", "run")
+    result = project.run(*selection, "--retarget-require", "run")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert errors(result) == [
         f"ERROR: --retarget-require 'run': {name} deselects a target that it requires, such as {ID}a_dc_dr; "
@@ -116,9 +114,9 @@ def test_a_required_target_that_is_deselected_is_an_error(
 def test_a_path_and_a_node_id_narrow_what_is_required_and_a_run_target_stands_for_its_compile(project: Project) -> None:
     project.doubles(a="f: pass", b="f: pass")
     for selection in ([f"{ID}a_dc_dr"], ["suites/b.mlir"], ["-m", "run"]):
-        assert collected(project, "--co", *selection, "--retarget-require", "twice").ret == pytest.ExitCode.OK
+        assert project.run("--co", *selection, "--retarget-require", "twice").ret == pytest.ExitCode.OK
     project.write({".pytest_cache/v/cache/lastfailed": f'{{"{ID}b_dc": true}}'})
-    again = collected(project, "--co", "--lf", "--retarget-require", "twice")
+    again = project.run("--co", "--lf", "--retarget-require", "twice")
     assert (again.ret, again.parseoutcomes()["deselected"]) == (pytest.ExitCode.OK, 3)
 
 
@@ -127,7 +125,7 @@ def test_a_skip_by_rule_is_a_persons_decision_unless_it_leaves_nothing(project: 
     project.write({"suites/expectations.toml": SKIPPED.format(match="a", when="run")})
     project.run(*DOUBLES, "--retarget-require", "dr").assert_outcomes(passed=3, skipped=1)
     project.write({"suites/expectations.toml": SKIPPED.format(match="*", when="run")})
-    result = project.run(*DOUBLES, "-n1", "--retarget-require", "dr")
+    result = project.run(*DOUBLES, "--retarget-require", "dr")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert errors(result) == [
         "ERROR: --retarget-require 'dr': each target that it requires was skipped by a rule or by "
@@ -182,7 +180,7 @@ def test_keyword_compile_selects_compile_targets_only(project: Project) -> None:
     project.doubles(a="f: pass")
 
     def selected(*arguments: str) -> list[str]:
-        return [line for line in collected(project, "--co", "-q", *arguments).outlines if "::" in line]
+        return [line for line in project.run("--co", "-q", *arguments).outlines if "::" in line]
 
     assert selected("-k", "compile") == [f"{ID}a_dc"]
     assert selected("-k", "driver or platform or backend") == []

@@ -80,9 +80,9 @@ def test_rows_and_columns_keep_declared_order_whatever_order_reports_come_in() -
 
 def test_reasons_are_grouped_and_the_commonest_stands_first() -> None:
     made = Tally()
-    for reason in ("no ICD", "no phone", "no phone"):
-        made.add(Record(file="s", suite="s", compiler="c", runtime="r", reason=reason), "skipped")
-    assert lines(made)[1:] == ["skipped: no phone (2 targets)", "skipped: no ICD (1 target)"]
+    for reason, hint in (("no ICD", "install one"), ("no phone", ""), ("no phone", "")):
+        made.add(Record(file="s", suite="s", compiler="c", runtime="r", reason=reason, hint=hint), "skipped")
+    assert lines(made)[1:] == ["skipped: no phone (2 targets)", "skipped: no ICD (1 target)", "  install one"]
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ BAD_HOOKS = {
     ),
     "a hook that returns no list": (
         HOOK + "def retarget_drivers(): return None\n",
-        "extension 'ext_bad': hook retarget_drivers failed: TypeError: 'NoneType' object is not iterable",
+        "extension 'ext_bad': hook retarget_drivers returned None, expected a tuple of drivers",
     ),
     "a product without a name": (
         HOOK + "def retarget_drivers(): return [object()]\n",
