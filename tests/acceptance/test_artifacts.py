@@ -81,7 +81,8 @@ def test_a_truncated_artifact_is_an_error_that_says_so(exported: Project) -> Non
 @pytest.mark.parametrize("behaviour", ["fail-1", "crash-1"])
 def test_a_compile_that_passes_when_it_is_tried_again_is_exported(project: Project, behaviour: str) -> None:
     project.doubles(shaky=f"compile: {behaviour}\nf: pass")
-    rule = '[[expectation]]\nmatch = "shaky"\noutcome = "flaky"\nretries = 1\nreason = "known"\n'
+    stage = "crash" if behaviour.startswith("crash") else "compile"
+    rule = f'[[expectation]]\nmatch = "shaky"\nstage = "{stage}"\noutcome = "flaky"\nretries = 1\nreason = "known"\n'
     project.write({"suites/expectations.toml": rule})
     doubles = ("--retarget-extension", "doubles")
     assert project.run(*doubles, "-m", "compile", "--retarget-export", "out").ret == 0

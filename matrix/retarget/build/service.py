@@ -194,7 +194,7 @@ class BuildService:
                     self._fingerprints[config] = error
             found = self._fingerprints[config]
         if isinstance(found, Exception):
-            raise found
+            raise found.with_traceback(None)  # raised for every target: its traceback must not grow
         return found
 
     def retry(self, target: CompileTarget) -> None:
