@@ -32,6 +32,7 @@ __all__ = [
     "ChecksData",
     "ChecksSuites",
     "ComparesConfigs",
+    "DescribesFiles",
     "FindsModules",
     "HasParameters",
     "MakesModules",
@@ -115,7 +116,7 @@ class CaseLoader(Protocol):
     """Turns a module and the functions of its artifact into cases. `kind` is what `module_test_suite.kind` says.
 
     It may offer more: see `FindsModules`, `ChecksSuites`, `ChecksData`, `MakesModules`, `HasParameters`,
-    `RunsCasesOutside`, `ComparesConfigs`, `ChecksArtifacts`, `SuggestsSuites`.
+    `RunsCasesOutside`, `ComparesConfigs`, `ChecksArtifacts`, `DescribesFiles`, `SuggestsSuites`.
     """
 
     kind: str
@@ -157,6 +158,15 @@ class ChecksData(Protocol):
     def data_faults(self, module: Module, suite: Suite) -> Sequence[Fault]:
         """Return what is wrong with the files that hold a module's cases. Pure; reads files at and below the suite's
         folder only. The same faults fail the cases when they are run."""
+
+
+@runtime_checkable
+class DescribesFiles(Protocol):
+    """A case loader that has a JSON Schema of its case files, for editors: `retarget schema --for KIND` prints it."""
+
+    def file_schema(self) -> Mapping[str, object]:
+        """Return the schema (draft 2020-12), without `$schema` and `title`. It refuses what the loader refuses, as far
+        as that can be expressed. Pure; runs in that command's process."""
 
 
 @runtime_checkable

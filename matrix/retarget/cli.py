@@ -44,9 +44,7 @@ _COMMANDS = {
     "compare": _Command(module="cli_compare", help="run a module two ways and show how the outputs differ"),
     "devices": _Command(module="cli_devices", help="show what each driver finds on this machine"),
     "show": _Command(module="cli_show", help="print an artifact as text"),
-    "schema": _Command(
-        module="cli_schema", help="print the JSON Schema of the declaration files", takes_extensions=False
-    ),
+    "schema": _Command(module="cli_schema", help="print the JSON Schema of the files, for editors"),
     "import-xfails": _Command(
         module="cli_import_xfails",
         help="take over config files of iree-test-suites, with what they know to fail",

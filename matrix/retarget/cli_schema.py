@@ -5,11 +5,24 @@ from __future__ import annotations
 import argparse
 import sys
 
+from .errors import did_you_mean
+from .extension import DescribesFiles
+from .extensions import load_extensions
+
 __all__ = ["add_arguments", "run"]
+
+_DECLARATIONS = "declarations"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `retarget schema`."""
+    parser.add_argument(
+        "--for",
+        dest="files",
+        default=_DECLARATIONS,
+        metavar="FILES",
+        help=f"what is described: {_DECLARATIONS}, or the files of a kind, such as cases ({_DECLARATIONS})",
+    )
     parser.add_argument(
         "--format",
         choices=("json", "markdown"),
@@ -19,8 +32,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the schema. Returns 0."""
-    from .schema_export import json_schema, reference
+    """Print the schema. Returns 0. Raises `argparse.ArgumentError` for files that nothing describes."""
+    from .schema_export import json_schema, kind_schema, reference
 
-    sys.stdout.write(json_schema() if arguments.format == "json" else reference())
+    if arguments.files == _DECLARATIONS:
+        sys.stdout.write(json_schema() if arguments.format == "json" else reference())
+        return 0
+    loaders = load_extensions(arguments.retarget_extension).case_loaders
+    known = [_DECLARATIONS, *(kind for kind, loader in loaders.items() if isinstance(loader, DescribesFiles))]
+    loader = loaders.get(arguments.files)
+    if not isinstance(loader, DescribesFiles):
+        hint = did_you_mean(arguments.files, known)
+        msg = f"argument --for: found {arguments.files!r}, expected one of {', '.join(known)}{hint}"
+        raise argparse.ArgumentError(None, msg)
+    if arguments.format != "json":
+        expected = f"expected json: only {_DECLARATIONS} have another"
+        msg = f"argument --format: found {arguments.format!r}, {expected}"
+        raise argparse.ArgumentError(None, msg)
+    sys.stdout.write(kind_schema(arguments.files, loader))
     return 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 __all__ = [
+    "RESERVED_WORDS",
     "TARGET_SORTS",
     "config_name_fault",
     "is_tag",
@@ -24,6 +25,9 @@ _TAG = re.compile(r"[\w:+\-.\[\]\\/]+")
 
 _EXPRESSION_WORDS = frozenset({"and", "or", "not", "True", "False", "None"})
 _PYTEST_MARKS = frozenset({"filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail"})
+
+RESERVED_WORDS = _EXPRESSION_WORDS | _PYTEST_MARKS | frozenset(TARGET_SORTS)
+"""What neither a name nor a tag may be: words that have a meaning in `-m`."""
 
 
 def is_tag(word: str) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from pydantic import BaseModel
 
+from .extension import DescribesFiles
 from .schema import (
     CompilerConfigTable,
     ConfigTable,
@@ -17,8 +19,9 @@ from .schema import (
     RuntimeConfigTable,
     TargetConfigTable,
 )
+from .schema_constraints import constrained
 
-__all__ = ["json_schema", "reference"]
+__all__ = ["json_schema", "kind_schema", "model_schema", "reference"]
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -79,6 +82,19 @@ schema:
 #:schema ../retarget.schema.json
 ```
 
+Kinds may have files of their own: `retarget schema --for cases > cases.schema.json` is for `*.cases.toml`. In place of
+the first line of each file, a `.taplo.toml` in the project's folder can name the schemas for all of them:
+
+```toml
+[[rule]]
+include = ["**/matrix.toml", "**/suite.toml", "**/expectations.toml"]
+schema = { path = "./retarget.schema.json" }
+
+[[rule]]
+include = ["**/*.cases.toml"]
+schema = { path = "./cases.schema.json" }
+```
+
 `retarget check` says what a schema cannot: whether names, globs, sources, compilers and drivers are there.
 """
 
@@ -94,9 +110,21 @@ _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
 
 def json_schema() -> str:
     """Return the JSON Schema of the files as text."""
-    schema = _cleaned(DeclarationFile.model_json_schema())
-    assert isinstance(schema, dict)  # noqa: S101  a table stays a table
+    schema = constrained(model_schema(DeclarationFile))
     return json.dumps({"$schema": _DIALECT, "title": "retarget declarations", **schema}, indent=2) + "\n"
+
+
+def kind_schema(kind: str, loader: DescribesFiles) -> str:
+    """Return the JSON Schema of a kind's files as text."""
+    title = f"files of the kind {kind}"
+    return json.dumps({"$schema": _DIALECT, "title": title, **loader.file_schema()}, indent=2) + "\n"
+
+
+def model_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON Schema of a table, without what says nothing in TOML."""
+    schema = _cleaned(model.model_json_schema())
+    assert isinstance(schema, dict)  # noqa: S101  a table stays a table
+    return schema
 
 
 def _cleaned(schema: object, *, is_properties: bool = False) -> object:

@@ -108,6 +108,12 @@ class CasesLoader:
             pair for path in request.data for pair in parameter_files(read_cases_file(path, request.folder), request)
         ]
 
+    def file_schema(self) -> Mapping[str, object]:
+        """Return the JSON Schema of cases files."""
+        from .file_schema import cases_schema
+
+        return cases_schema()
+
     def data_faults(self, module: Module, suite: Suite) -> Sequence[Fault]:
         """Return what does not fit the function that an ONNX model becomes, where the package onnx can tell it."""
         from .onnx_models import SUFFIX as ONNX

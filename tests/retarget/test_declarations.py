@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import jsonschema
 import pytest
-import tomli
 from retarget.declarations import DeclarationLoader, discover, load_all
 from retarget.errors import FaultsError, RetargetError
 from retarget.model import CompilerConfig, RuntimeConfig, Suite
@@ -377,24 +374,3 @@ print("tree_sitter" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
-
-
-SHIPPED = sorted(path for name in ("matrix.toml", "suite.toml") for path in (ROOT / "suites").rglob(name))
-
-
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: str(path.relative_to(ROOT)))
-def test_the_json_schema_takes_the_shipped_files(path: Path) -> None:
-    from retarget.schema_export import json_schema
-
-    schema = json.loads(json_schema())
-    jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.validate(tomli.loads(path.read_text()), schema)
-
-
-def test_the_json_schema_refuses_what_the_loader_refuses() -> None:
-    from retarget.schema_export import json_schema
-
-    validator = jsonschema.Draft202012Validator(json.loads(json_schema()))
-    assert validator.is_valid(tomli.loads(CONFIGS + SUITE))
-    for text in (CONFIGS + "typo = 1", CONFIGS.replace('"cc"\n', "3\n", 1), SUITE.replace('kind = "check"\n', "")):
-        assert not validator.is_valid(tomli.loads(text))

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
-import jsonschema
 import pytest
-import tomli
 from retarget.declarations import discover, load_all
 from retarget.extensions import load_extensions
 from retarget.model import Suite
-from retarget.schema_export import json_schema
 
 SUITES = Path(__file__).resolve().parents[2] / "suites"
 OTHER_KINDS = [path for kind in ("cases", "filecheck", "run-module") for path in (SUITES / kind).rglob("*.mlir")]
@@ -29,11 +25,6 @@ def suites() -> tuple[Suite, ...]:
 
 def relative(path: Path) -> str:
     return path.relative_to(SUITES).as_posix()
-
-
-@pytest.mark.parametrize("path", DECLARATIONS, ids=relative)
-def test_a_shipped_file_validates_against_the_json_schema(path: Path) -> None:
-    jsonschema.validate(tomli.loads(path.read_text(encoding="utf-8")), json.loads(json_schema()))
 
 
 def test_the_shipped_files_are_without_faults_and_hold_at_least_sixty_check_modules(suites: tuple[Suite, ...]) -> None:
