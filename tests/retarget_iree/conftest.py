@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from iree_modules import ARITHMETIC, FAILING, SIGNATURES, element_types_module
 from iree_support import VMVX, Compile, OpenDevice, compiler_config, driver_named, runtime_config
 from retarget.extension import CompileRequest, Device, UnavailableError
@@ -19,16 +21,22 @@ def iree() -> IreeCompiler:
 
 
 @pytest.fixture(scope="session")
-def compile_module(iree: IreeCompiler) -> Compile:
-    """Compile MLIR text (or bytes) with the given flags and devices."""
+def compile_module(iree: IreeCompiler, shared_folder: Path) -> Compile:
+    """Compile MLIR text (or bytes) with the given flags and devices: once, also where several workers of xdist ask."""
+    folder = shared_folder / "modules"
+    folder.mkdir(exist_ok=True)
 
     def compile_it(
         source: str | bytes, *flags: str, name: str = "test.mlir", devices: Sequence[tuple[str, str]] = ()
     ) -> bytes:
         content = source.encode() if isinstance(source, str) else source
-        resolved = iree.resolve(compiler_config(*flags, devices=devices), flags)
-        request = CompileRequest(source=content, source_name=name, source_path=Path(name), resolved=resolved)
-        return iree.compile(request).artifact
+        kept = folder / hashlib.sha256(repr((content, flags, name, devices)).encode()).hexdigest()
+        with FileLock(f"{kept}.lock"):
+            if not kept.exists():
+                resolved = iree.resolve(compiler_config(*flags, devices=devices), flags)
+                request = CompileRequest(source=content, source_name=name, source_path=Path(name), resolved=resolved)
+                kept.write_bytes(iree.compile(request).artifact)
+        return kept.read_bytes()
 
     return compile_it
 
