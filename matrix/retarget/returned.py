@@ -8,6 +8,7 @@ came and what was expected. Otherwise the mistake would show far away, as a trac
 from __future__ import annotations
 
 import difflib
+import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 
 from .cases import Case, CaseData, CheckedCase
 from .errors import Fault, RetargetError
-from .extension import Compiled, FunctionInfo, Resolved, RunPlan
+from .extension import Compiled, CompilerError, DriverError, FunctionInfo, Resolved, RunPlan, UnavailableError
 from .model import Module
 from .outcomes import DeviceInfo
 from .suggestions import SuggestedTarget, Suggestions
@@ -27,6 +28,24 @@ Check = Callable[[str, object], Any]
 
 NEAR = 0.8
 """From which likeness on (`difflib`) a name is taken for another one that is misspelt: `find_module`."""
+
+_IN_PROCESS = frozenset(
+    {
+        "fingerprint",
+        "reproduce",
+        "run_outside",
+        "run_case_outside",
+        "find_modules",
+        "suite_faults",
+        "data_faults",
+        "version",
+        "made",
+        "references",
+        "suggest_targets",
+        "suggest_suites",
+    }
+)
+"""Methods that are called in pytest's process or the command's, where no worker catches what they raise."""
 
 _SHOWN = 60
 """Characters of a wrong value that are shown."""
@@ -74,15 +93,25 @@ def _guarded(product: Any, checks: Mapping[str, Check | _Property], where: str) 
         if isinstance(check, _Property):
             names[name] = _property(name, check.check, where)
         elif callable(method := getattr(product, name, None)):
-            names[name] = _method(method, check, f"{where}: {name}()")
+            names[name] = _method(name, method, check, f"{where}: {name}()")
         elif method is not None:
             names[name] = method
     return type(type(product).__name__, (_Guard,), names)(product)
 
 
-def _method(method: Callable[..., object], check: Check, where: str) -> Callable[..., object]:
+def _method(name: str, method: Callable[..., object], check: Check, where: str) -> Callable[..., object]:
     def checked(_: object, *arguments: object, **named: object) -> object:
-        return _held(check, where, method(*arguments, **named))
+        try:
+            value = method(*arguments, **named)
+        except (RetargetError, UnavailableError, CompilerError, DriverError):
+            raise
+        except Exception as error:
+            if name not in _IN_PROCESS:  # a worker reports it, with its traceback
+                raise
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            msg = f"{where} raised {type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
+            raise ExtensionError(msg) from error
+        return _held(check, where, value)
 
     return checked
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import ParamSpec
 
 from retarget.extension import RunPlan, RunsCasesOutside
 from retarget.extensions import EXTENSIONS_VARIABLE, Registry
 from retarget.model import CompileTarget, RunTarget
 from retarget.outcomes import Artifact, CaseOutcome
+from retarget.returned import ExtensionError
 from retarget.run_case import RUN_CASE, check_command, run_case_command
 
 __all__ = ["BY_HAND", "COMPARE", "SHOWN_RUNS", "Commands", "program"]
@@ -28,6 +31,22 @@ SHOWN_RUNS = 3
 """How many failed cases get a command of their own, unless all are asked for."""
 
 
+_LinesT = ParamSpec("_LinesT")
+
+
+def _or_why(lines: Callable[_LinesT, list[str]]) -> Callable[_LinesT, list[str]]:
+    """Give a comment for lines that an extension fails to give: the failure above them is shown all the same."""
+
+    @functools.wraps(lines)
+    def given(*arguments: _LinesT.args, **named: _LinesT.kwargs) -> list[str]:
+        try:
+            return lines(*arguments, **named)
+        except ExtensionError as error:
+            return [f"# no command: {error}"]
+
+    return given
+
+
 class Commands:
     """Words commands for a session that was started in `folder`, with `extensions` besides those installed."""
 
@@ -38,12 +57,14 @@ class Commands:
         self._compiles = compiles
         self._temporary = Path(tempfile.gettempdir())
 
+    @_or_why
     def compile(self, target: CompileTarget) -> list[str]:
         """The line that compiles a target to a file in the folder for temporary files."""
         compiler = self._registry.compiler(target.compiler.compiler)
         argv = compiler.reproduce(target, target.flags, self._output(target))
         return [self._line(target.compiler.env, argv)]
 
+    @_or_why
     def check(self, target: CompileTarget) -> list[str]:
         """The lines that compile a target and judge what came out."""
         compiler = self._registry.compiler(target.compiler.compiler)
@@ -57,6 +78,7 @@ class Commands:
             self._line(tuple(self._named_extensions(argv).items()), argv),
         ]
 
+    @_or_why
     def run(
         self, target: RunTarget, artifact: Artifact, cases: Sequence[CaseOutcome], limit: int = SHOWN_RUNS
     ) -> list[str]:

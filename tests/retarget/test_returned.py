@@ -310,6 +310,22 @@ def test_of_what_a_case_reads() -> None:
     assert told(case.read) == f"{LOADER}load()[0].read() returned a tuple, expected CaseData"
 
 
+def test_what_a_method_in_pytests_process_raises_is_told_with_its_line() -> None:
+    class Raises(Compiler):
+        def fingerprint(self, config: object) -> Any:
+            return {}["version"]
+
+        def compile(self, request: object) -> Any:
+            return {}["a worker reports it with its traceback"]
+
+    compiler = registry(compiler=Raises("")).compiler("tiny")
+    line = Raises.fingerprint.__code__.co_firstlineno + 1
+    expected = f"{COMPILER}fingerprint() raised KeyError: 'version' (test_returned.py:{line})"
+    assert told(lambda: compiler.fingerprint(None)) == expected
+    with pytest.raises(KeyError):
+        compiler.compile(None)
+
+
 # ---------------------------------------------------------------- protocols that are optional
 
 
