@@ -33,9 +33,12 @@ _NAMES = sorted({*DTYPES, *ELEMENT_TYPES})
 _CONFIG = {"type": "string", "pattern": r"^[^*?\[]+$"}
 _PATHS = {"npy": r"\.npy$", "npz": r"\.npz$", "bin": r"\.(bin|raw)$"}
 
+_NUMBER = {"type": ["number", "boolean", "null"]}
+"""TOML has no null, but JSON has no inf and nan: Taplo makes null of them."""
+
 _ELEMENT = {
     "anyOf": [
-        {"type": ["number", "boolean"]},
+        _NUMBER,
         {"type": "string", "pattern": "[0-9]|[nN][aA][nN]|[iI][nN][fF]", "not": {"pattern": r"\.(npy|npz|bin)$"}},
         {"type": "array", "items": {"$ref": "#/$defs/element"}},
     ]
@@ -43,7 +46,7 @@ _ELEMENT = {
 """What stands in an array: numbers, also as text, and arrays."""
 
 _LITERAL = {
-    "anyOf": [{"type": ["number", "boolean"]}, {"type": "array", "items": {"$ref": "#/$defs/element"}}],
+    "anyOf": [_NUMBER, {"type": "array", "items": {"$ref": "#/$defs/element"}}],
     "description": "A literal: a number, true, false, or nested arrays of them.",
 }
 
