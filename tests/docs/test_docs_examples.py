@@ -40,7 +40,7 @@ class Command:
 def blocks(page: Path) -> list[Block]:
     found = []
     for match in FENCE.finditer(page.read_text(encoding="utf-8")):
-        info = dict(word.split("=", 1) for word in match["info"].split() if "=" in word)
+        info = {key: value for key, _, value in (word.partition("=") for word in match["info"].split())}
         found.append(Block(language=match["language"], info=info, body=match["body"]))
     return found
 
