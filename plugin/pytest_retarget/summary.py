@@ -33,6 +33,9 @@ WORDS = {
 BAD = frozenset({"failed", "error", "blocked", "xpassed"})
 """Outcomes that make a suite show its table."""
 
+BLOCKERS = 4
+"""How many of the targets that block others are named; the others are counted, unless -v asks for all."""
+
 COMPILE_COLUMN = "compile"
 NOTHING = "-"
 INDENT = "  "
@@ -176,7 +179,7 @@ class Tally:
                 )
         yield from (Line(text=f"note: {note}") for note in self.notes)
         if verbosity >= 0:
-            yield from self._reasons()
+            yield from self._reasons(in_full=verbosity > 0)
         yield from (Line(text=f"flaky: {reason}") for reason in sorted(self.reasons.get("flaky", Counter())))
         for reason, results in sorted(self.chances.items()):
             which = ", ".join(f"{count} {result}" for result, count in results.most_common())
@@ -207,13 +210,17 @@ class Tally:
         cells = self.cells[suite]
         return {cell: cells[cell] for cell in sorted(cells, key=lambda one: self.places[suite, one])}
 
-    def _reasons(self) -> Iterator[Line]:
-        for category in ("skipped", "blocked"):
-            for reason, count in sorted(self.reasons.get(category, Counter()).items(), key=lambda pair: -pair[1]):
-                text = reason if category == "blocked" else f"skipped: {reason}"
-                yield Line(text=f"{text} ({_targets(count)})")
-                if category == "skipped" and (hint := self.hints.get(reason)):
-                    yield from (Line(text=f"{INDENT}{line}") for line in hint.splitlines())
+    def _reasons(self, *, in_full: bool) -> Iterator[Line]:
+        for reason, count in self.reasons.get("skipped", Counter()).most_common():
+            yield Line(text=f"skipped: {reason} ({_targets(count)})")
+            if hint := self.hints.get(reason):
+                yield from (Line(text=f"{INDENT}{line}") for line in hint.splitlines())
+        blocked = self.reasons.get("blocked", Counter()).most_common()
+        shown = blocked if in_full or len(blocked) <= BLOCKERS + 1 else blocked[:BLOCKERS]
+        yield from (Line(text=f"{reason} ({_targets(count)})") for reason, count in shown)
+        if rest := blocked[len(shown) :]:
+            count = sum(count for _, count in rest)
+            yield Line(text=f"blocked by {len(rest)} others ({_targets(count)}; -v names them)")
 
 
 def table(name: str, cells: Mapping[Cell, Counter[str]], width: int) -> Iterator[Line]:

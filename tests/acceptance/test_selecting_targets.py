@@ -153,7 +153,7 @@ def test_a_required_target_that_cannot_run_here_is_an_error(project: Project) ->
 def test_collecting_starts_no_worker(two: Project) -> None:
     lines = ["import subprocess", "", "def refuse(*args, **kwargs):", "    raise SystemExit('a process was started')"]
     two.write({"conftest.py": "\n".join([*lines, "", "subprocess.Popen.__init__ = refuse", ""])})
-    assert two.run("--co", "-q").ret == pytest.ExitCode.OK
+    assert two.run("--co", "-q", apart=True).ret == pytest.ExitCode.OK
 
 
 def test_ordinary_tests_and_targets_live_in_one_session(two: Project) -> None:
@@ -198,6 +198,6 @@ def pytest_terminal_summary(terminalreporter):
 def test_a_suite_is_expanded_once_in_a_process_whoever_asks_for_its_targets(project: Project) -> None:
     project.doubles(a="f: fail", b="f: pass")
     project.write({"conftest.py": COUNTING})
-    result = project.run("--retarget-extension", "doubles", "suites/a.mlir", "suites/b.mlir")
+    result = project.run("--retarget-extension", "doubles", "suites/a.mlir", "suites/b.mlir", apart=True)
     result.assert_outcomes(passed=3, failed=1)
     assert "expanded: ['twice']" in result.outlines

@@ -191,6 +191,21 @@ def test_intermittent_targets_are_counted_apart_and_listed_by_reason() -> None:
     assert [line.text for line in made.lines(width=80, verbosity=-1)] == [told]
 
 
+def test_many_targets_that_block_others_are_counted_unless_all_are_asked_for() -> None:
+    made = tally(*ALL_WELL)
+    for number in range(7):
+        made.add(
+            Record(file="a/suite.toml", suite="linalg", compiler="vmvx", runtime="r", reason=f"blocked by m{number}"),
+            "blocked",
+        )
+    told = [line.text for line in made.lines(width=80, verbosity=0) if line.text.startswith("blocked")]
+    assert told == [
+        *(f"blocked by m{number} (1 target)" for number in range(4)),
+        "blocked by 3 others (3 targets; -v names them)",
+    ]
+    assert sum(line.text.startswith("blocked") for line in made.lines(width=80, verbosity=1)) == 7
+
+
 def test_a_record_survives_as_builtin_types() -> None:
     record = Record(file="f", suite="s", compiler="c", runtime="r", reason="why", devices=("a", "b"), key="k", line=3)
     for observed in (None, PASSED, ("crash", "SIGFPE")):
