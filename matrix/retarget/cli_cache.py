@@ -19,7 +19,8 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `retarget cache`."""
-    parser.epilog = "RETARGET_CACHE_SIZE bounds the cache (4G): what was used longest ago goes first."
+    bound = "RETARGET_CACHE_SIZE bounds the cache (4G): what was used longest ago goes first."
+    parser.epilog = f"{bound}\n\n{parser.epilog}"
     parser.add_argument(
         "action",
         choices=("info", "clear", "verify"),

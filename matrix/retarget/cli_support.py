@@ -21,8 +21,11 @@ __all__ = [
     "check_paths",
     "read_declared",
     "request_of",
+    "shortened",
     "table",
 ]
+
+_SHOWN = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +109,19 @@ def check_paths(paths: Sequence[str], *, or_else: str = "") -> None:
     """Raise `argparse.ArgumentError` for a path that does not exist. What follows `::` is left to pytest."""
     for written in paths:
         path = Path(written.partition("::")[0])
-        if not path.exists() and not path.is_symlink():
+        try:
+            is_there = path.exists() or path.is_symlink()
+        except OSError as error:
+            msg = f"cannot read {shortened(str(path))!r}: {error.strerror or error}"
+            raise argparse.ArgumentError(None, msg) from error
+        if not is_there:
             msg = f"found no file or folder {display_path(path)}{or_else}"
             raise argparse.ArgumentError(None, msg)
+
+
+def shortened(text: str) -> str:
+    """Return text that is not longer than a line."""
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

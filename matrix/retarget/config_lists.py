@@ -33,6 +33,7 @@ from typing import Any
 
 from .errors import Fault, did_you_mean
 from .references import is_glob
+from .regular import read_regular
 
 __all__ = ["LISTS", "ConfigLists", "read_config_lists"]
 
@@ -133,7 +134,7 @@ def _content(file: Path) -> tuple[str, Any, Fault | None]:
     text = ""
     fault: Fault | None = None
     try:
-        text = file.read_bytes().decode("utf-8-sig")
+        text = read_regular(file).decode("utf-8-sig")
         if text.strip():
             return text, _parse(text), None
         fault = _fault(file, 0, "", "found nothing in it, expected a config file")

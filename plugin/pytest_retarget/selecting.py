@@ -66,15 +66,19 @@ def _collect(request: SelectionRequest, collector: _Collector) -> pytest.Config:
         *(f"--retarget-extension={module}" for module in request.extensions),
         *("--", *request.paths),
     ]
-    stderr = io.StringIO()
-    with _without_added_options(), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(stderr):
+    stdout, stderr = io.StringIO(), io.StringIO()
+    with _without_added_options(), contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
         status = pytest.main(arguments, plugins=[collector])
     if status == pytest.ExitCode.USAGE_ERROR:
         raise SelectionUsageError(_usage_error(stderr.getvalue()))
     if status == pytest.ExitCode.INTERRUPTED and not (collector.faults or collector.errors):
         raise KeyboardInterrupt
     if status == pytest.ExitCode.INTERNAL_ERROR or collector.config is None:
-        msg = f"pytest failed while it collected: {stderr.getvalue().strip()}"
+        said = [line for line in (stdout.getvalue() + stderr.getvalue()).splitlines() if line.strip()]
+        internal = [line for line in said if line.startswith("INTERNALERROR>")]
+        msg = (
+            f"pytest failed while it collected: {''.join((internal or said)[-1:])}; `pytest --collect-only` shows more"
+        )
         raise RetargetError(msg)
     return collector.config
 
@@ -97,8 +101,13 @@ class _Collector:
         self.config = config
 
     def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
-        """Leave Python files out: importing them takes time, and they hold no targets."""
-        return True if collection_path.suffix == ".py" and collection_path.is_file() else None
+        """Leave out Python files, whose import takes time, and links to a folder above, which go round for ever."""
+        is_python = collection_path.suffix == ".py" and collection_path.is_file()
+        is_loop = False
+        if collection_path.is_symlink():
+            inside = os.path.join(os.path.realpath(collection_path), "")  # noqa: PTH118  resolve raises for loops
+            is_loop = os.path.realpath(collection_path.parent).startswith(inside.rstrip(os.sep))
+        return True if is_python or is_loop else None
 
     def pytest_collect_directory(self, path: Path) -> None:
         """Note the declarations of each folder that is entered, also links to nothing, which are no files to pytest."""

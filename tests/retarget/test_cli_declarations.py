@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +12,7 @@ from pathlib import Path
 import pytest
 import retarget
 from retarget.availability import host_platform
-from retarget.cli import TRACEBACK_VARIABLE, main
+from retarget.cli import _COMMANDS, TRACEBACK_VARIABLE, _parser, main
 
 EXTENSION = """
 from retarget.extension import hookimpl, RunPlan
@@ -534,3 +536,46 @@ def test_characters_that_the_output_does_not_have_are_escaped(project: Path, mon
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "    reason    bedauerlich, f\\xfcr alle" in done.stdout.splitlines()
+
+
+def test_an_unknown_command_is_compared_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "lits")[2].endswith("retarget: error: found the command 'lits'; did you mean 'list'?\n")
+    assert "; expected one of init, list, check, " in run(capsys, "xyz")[2]
+
+
+@pytest.mark.parametrize("command", list(_COMMANDS))
+def test_help_has_examples_that_parse_and_the_exit_status(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, command, "--help")
+
+    assert status == 0
+    assert "exit status:\n  0  success\n" in out
+    examples = [line for line, _ in _COMMANDS[command].examples]
+    for example in examples:
+        assert f"  {example}" in out
+        words = shlex.split(example.partition(" > ")[0])
+        assert words[:2] == ["retarget", command]
+        _parser(words[1:]).parse_args(words[1:])
+
+
+def test_names_that_the_system_refuses_are_errors(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    long = "x" * 5000
+    for words in (["list", long], ["check", long], ["show", long], ["explain", "foo", long], ["init", long]):
+        status, _, err = run(capsys, *words)
+        assert status in {1, 2}
+        assert "File name too long" in err
+
+
+def test_a_link_to_a_folder_above_is_not_followed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "suites" / "up").symlink_to(project)
+    (project / "suites" / "round").symlink_to("round")
+
+    status, out, _ = run(capsys, "list", "./suites")
+
+    assert (status, out.count("\n")) == (0, 6)
+
+
+def test_a_named_pipe_is_not_waited_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(tmp_path / "config.json")
+
+    assert run(capsys, "import-xfails", str(tmp_path / "config.json"))[0] == 1
+    assert run(capsys, "show", str(tmp_path / "config.json"))[0] == 1
