@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from .errors import Fault, FaultsError
 from .extension import ChecksArtifacts
 from .extensions import Registry
-from .keypaths import parse_key_path
+from .keypaths import Problem, parse_key_path
 from .model import (
     CompilerConfig,
     CompileTarget,
@@ -29,6 +29,7 @@ from .model import (
 from .tags import compile_tags, run_tags
 
 __all__ = [
+    "MAX_TARGETS",
     "active_overrides",
     "compile_target_name",
     "excluding_override",
@@ -36,6 +37,9 @@ __all__ = [
     "run_target_name",
     "running_compilers",
 ]
+
+MAX_TARGETS = 1_000_000
+"""How many targets a suite may have: pytest takes a minute to collect so many."""
 
 
 def compile_target_name(module: str, compiler: str) -> str:
@@ -53,17 +57,26 @@ def expand(suite: Suite, registry: Registry) -> tuple[Target, ...]:
 
     A target that is reached through several target configs is one target with the words of them all. Compilers and
     drivers that `registry` does not have add no words; that is all it is asked for. Raises `FaultsError` if two targets
-    get one name.
+    get one name, and for more than `MAX_TARGETS`.
     """
+    most = sum(len(target.compilers) * (1 + len(target.runtimes)) for target in suite.targets)
+    if most > MAX_TARGETS:
+        raise FaultsError(_too_many(suite, f"up to {most} targets for each module"))
     matchers = [_any_glob(override.match) for override in suite.overrides]
     plans: dict[tuple[tuple[int, ...], tuple[str, ...]], _Plan] = {}
-    targets: list[Target] = []
+    planned: list[tuple[Module, _Plan]] = []
     for module in suite.modules:
         active = tuple(index for index, matches in enumerate(matchers) if matches(module.name))
         plan = plans.get((active, module.tags))
         if plan is None:
             overrides = [suite.overrides[index] for index in active]
             plan = plans[active, module.tags] = _plan(suite, overrides, module.tags, registry)
+        planned.append((module, plan))
+    count = sum(plan.size for _, plan in planned)
+    if count > MAX_TARGETS:
+        raise FaultsError(_too_many(suite, f"{count} targets of {len(planned)} modules"))
+    targets: list[Target] = []
+    for module, plan in planned:
         plan.add_targets(module, targets)
     if len({target.name for target in targets}) != len(targets):
         raise FaultsError(_collisions(suite, targets))
@@ -112,6 +125,11 @@ class _CompilePlan:
 class _Plan:
     suite: Suite
     compiles: tuple[_CompilePlan, ...]
+
+    @property
+    def size(self) -> int:
+        """How many targets each module gets."""
+        return len(self.compiles) + sum(len(plan.runs) for plan in self.compiles)
 
     def add_targets(self, module: Module, targets: list[Target]) -> None:
         for plan in self.compiles:
@@ -224,10 +242,14 @@ def excluding_override(suite: Suite, module: str, names: Sequence[str]) -> int |
     return None
 
 
-def _collisions(suite: Suite, targets: Sequence[Target]) -> list[Fault]:
-    from .files import faults_of  # only a fault pays for it
-    from .keypaths import Problem
+def _too_many(suite: Suite, found: str) -> Sequence[Fault]:
+    expected = f"expected at most {MAX_TARGETS} in a suite: name fewer modules in srcs, or fewer configs in targets"
+    return _faults_of(
+        suite, [Problem((*parse_key_path(suite.origin.key_path), "targets"), f"found {found}, {expected}")]
+    )
 
+
+def _collisions(suite: Suite, targets: Sequence[Target]) -> list[Fault]:
     first: dict[str, Target] = {}
     problems: list[Problem] = []
     path = parse_key_path(suite.origin.key_path)
@@ -240,6 +262,12 @@ def _collisions(suite: Suite, targets: Sequence[Target]) -> list[Fault]:
                     path, f"found the target name {target.name!r} for {_parts(other)} and {_parts(target)}, {expected}"
                 )
             )
+    return _faults_of(suite, problems)
+
+
+def _faults_of(suite: Suite, problems: Sequence[Problem]) -> list[Fault]:
+    from .files import faults_of  # only a fault pays for it
+
     try:
         text = suite.origin.file.read_text()
     except (OSError, UnicodeDecodeError):

@@ -66,6 +66,8 @@ class _Guard:
         self._product = product
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_product":  # a copy that is not filled in yet
+            raise AttributeError(name)
         return getattr(self._product, name)
 
     def __repr__(self) -> str:

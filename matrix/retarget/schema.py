@@ -324,7 +324,7 @@ class ModuleTestSuiteTable(_Table):
     )
     targets: list[str] = Field(
         min_length=1,
-        description="Names of target configs; globs allowed.",
+        description="Names of target configs; globs allowed. A suite has at most 1,000,000 targets.",
         examples=[["cpu", "vulkan"]],
     )
     compiler_flags: list[str] = Field(

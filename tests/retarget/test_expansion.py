@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from retarget import expansion
 from retarget.cli import main
 from retarget.declarations import DeclarationLoader
-from retarget.errors import RetargetError
+from retarget.errors import FaultsError, RetargetError
 from retarget.expansion import excluding_override, expand
 from retarget.extensions import Registry
 from retarget.model import (
@@ -218,6 +219,28 @@ def test_each_compile_target_is_followed_by_its_run_targets() -> None:
     assert names(suite) == [
         *("n_a", "n_a_x", "n_a_y", "n_b", "n_b_y"),
         *("m_a", "m_a_x", "m_a_y", "m_b", "m_b_y"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("most", "found"), [(5, "10 targets of 2 modules"), (4, "up to 5 targets for each module"), (10, "")]
+)
+def test_more_targets_than_the_limit_are_a_fault_of_the_suite(
+    monkeypatch: pytest.MonkeyPatch, most: int, found: str
+) -> None:
+    suite = suite_of([target_config("one", [A], [X]), target_config("two", [B], [X, Y])], modules=("n", "m"))
+    monkeypatch.setattr(expansion, "MAX_TARGETS", most)
+    if not found:
+        assert len(names(suite)) == most
+        return
+    with pytest.raises(FaultsError) as raised:
+        expand(suite, Registry())
+    assert [(fault.key_path, fault.message) for fault in raised.value.faults] == [
+        (
+            "module_test_suite[0].targets",
+            f"found {found}, expected at most {most} in a suite: name fewer modules in srcs, or fewer configs in "
+            "targets",
+        )
     ]
 
 

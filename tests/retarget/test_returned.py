@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -183,6 +184,11 @@ def test_what_a_protocol_allows_passes_and_sequences_become_tuples() -> None:
     assert registry(driver=Driver(None)).driver("npu").run_outside(None, None, "f", "k") is None
     compiled = Compiled(artifact=memoryview(b"x"))
     assert registry(compiler=Compiler(compiled)).compiler("tiny").compile(None) is compiled
+
+
+def test_a_product_can_be_copied() -> None:
+    driver = registry(driver=Driver([INFO])).driver("npu")
+    assert copy.copy(driver).probe() == (INFO,)
 
 
 def test_a_product_keeps_the_protocols_that_it_has_and_only_those() -> None:
