@@ -166,7 +166,7 @@ class Project:
         """
         words = [str(argument) for argument in arguments]
         if apart or any(word.startswith("-n") for word in words):
-            return self._pytester.runpytest_subprocess(*words, timeout=110)
+            return self._pytester.runpytest_subprocess(*words, timeout=300)
         return self._pytester.runpytest_inprocess(*words, syspathinsert=True)
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:

@@ -102,6 +102,7 @@ def test_an_artifact_of_other_flags_is_an_error_that_names_them(exported: Projec
     )
 
 
+@pytest.mark.slow
 def test_exporting_under_xdist_writes_what_one_process_writes(exported: Project) -> None:
     expected = {path.relative_to(exported.path / "out") for path in (exported.path / "out").rglob("*")}
     exported.run("-n2", "-m", "compile", "--retarget-export", "again")

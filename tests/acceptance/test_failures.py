@@ -313,7 +313,7 @@ def test_no_traceback_style_is_one_line_per_failure(project: Project) -> None:
     )
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["alone", "xdist"])
+@pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
 def test_a_failure_that_targets_share_is_shown_once_with_a_line_for_each_of_the_others(
     project: Project, arguments: tuple[str, ...]
 ) -> None:

@@ -132,6 +132,7 @@ def test_text_in_a_suite_that_runs_is_refused_at_load(project: Project) -> None:
     assert any(line.startswith("hint: --compile-to=PHASE among the compiler's flags gives text") for line in lines)
 
 
+@pytest.mark.slow
 def test_directives_hold_under_xdist_too(project: Project) -> None:
     texts(project, holds=HOLDS, differs=DIFFERS)
     project.run("-n", "2").assert_outcomes(passed=1, failed=1)

@@ -63,7 +63,7 @@ def test_an_interrupt_ends_workers_and_session_without_a_traceback(
         wait_until_gone(worker)
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n1",)], ids=["alone", "xdist"])
+@pytest.mark.parametrize("arguments", [(), pytest.param(("-n1",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
 def test_a_second_interrupt_ends_what_the_first_is_ending(project: Project, arguments: tuple[str, ...]) -> None:
     project.doubles(a="f: pass", b="f: hang")
     slow = '[[runtime_config]]\nname = "slow"\ndriver = "double-device"\ndevice = "slow"\n'
@@ -90,7 +90,7 @@ def test_workers_do_not_outlive_a_killed_pytest(project: Project) -> None:
         wait_until_gone(worker)
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n1",)], ids=["alone", "xdist"])
+@pytest.mark.parametrize("arguments", [(), pytest.param(("-n1",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
 def test_waiting_for_a_device_that_another_session_holds_is_shown(project: Project, arguments: tuple[str, ...]) -> None:
     project.doubles(a="f: pass")
     other = DeviceLeases(default_lease_folder(), current_holder(["pytest", "-m", "double"]))
