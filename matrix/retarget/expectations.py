@@ -2,7 +2,8 @@
 
 Of the rules that match a target and are judged at it, the most specific one is in force: a module's own name goes
 before a glob, then the glob with more literal characters, then more words in `when`, then the nearer folder. Two that
-are equal in all of this and say different things contradict each other.
+are equal in all of this and say different things contradict each other. Rules that name cases are apart: for a case
+they go before all others, and of them first the one with its name, or the glob with more literal characters.
 
 Rules are found by module: a name costs one look-up, and globs are tried once per module.
 """
@@ -11,10 +12,11 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
+from .expectations_cases import CaseRule, TargetRules, case_rank, says
 from .model import CompileTarget, Expectation, Origin, RunTarget, Target
 from .references import is_glob
 from .selection import Selector, Term, compile_selector, terms
@@ -55,15 +57,20 @@ class Contradiction:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
     """What a rule was seen to do: which entries of its `match` name a module, which match a target that is judged by
-    it, and which words of its `when` are true of any target at all. All by index."""
+    it, and which words of its `when` are true of any target at all. All by index. `modules` are those whose targets it
+    matches, as (suite, name) pairs, if it names cases."""
 
     named: frozenset[int] = frozenset()
     matched: frozenset[int] = frozenset()
     words: frozenset[int] = frozenset()
+    modules: frozenset[tuple[str, str]] = frozenset()
 
     def __or__(self, other: Effect) -> Effect:
         return Effect(
-            named=self.named | other.named, matched=self.matched | other.matched, words=self.words | other.words
+            named=self.named | other.named,
+            matched=self.matched | other.matched,
+            words=self.words | other.words,
+            modules=self.modules | other.modules,
         )
 
 
@@ -71,15 +78,21 @@ class Effect:
 class Assignment:
     """What the rules say of one suite's targets.
 
-    `rules` has the rule in force for each target that has one, by the target's name. `deferred` names the compile
+    `rules` has the rule in force for each target that has one, by the target's name; `by_case` those that name cases.
+    `deferred` names the compile
     targets whose rule is also in force for a run target of theirs and can be met there: if the compile passes, the rule
     is judged at the run targets. `effects` are those of all rules, matched or not.
     """
 
     rules: Mapping[str, Expectation] = field(default_factory=dict)
+    by_case: Mapping[str, tuple[CaseRule, ...]] = field(default_factory=dict)
     deferred: frozenset[str] = frozenset()
     contradictions: tuple[Contradiction, ...] = ()
     effects: Mapping[Origin, Effect] = field(default_factory=dict)
+
+    def of(self, target: str) -> TargetRules:
+        """Return the rules in force for a target."""
+        return TargetRules(whole=self.rules.get(target), by_case=self.by_case.get(target, ()))
 
 
 def is_judged_at(rule: Expectation, target: Target, *, checks_artifacts: bool = False) -> bool:
@@ -87,6 +100,8 @@ def is_judged_at(rule: Expectation, target: Target, *, checks_artifacts: bool = 
 
     `checks_artifacts` tells that the suite's kind runs nothing: its compile targets can fail at all stages.
     """
+    if rule.cases and isinstance(target, CompileTarget) and not checks_artifacts:
+        return False
     if rule.outcome == "skip":
         return True
     stages = COMPILE_STAGES if isinstance(target, CompileTarget) else RUN_STAGES
@@ -113,6 +128,7 @@ class _Used:
     selector: Selector | None
     named: set[int] = field(default_factory=set)
     matched: set[int] = field(default_factory=set)
+    modules: set[tuple[str, str]] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +157,7 @@ class RuleBook:
                     self._by_name.setdefault(entry, {}).setdefault(number, []).append(index)
         self._any_glob = re.compile("|".join(pattern.pattern for pattern, _, _ in self._globs) or r"(?!)")
         self._candidates: dict[str, tuple[_Candidate, ...]] = {}
+        self._names_cases = any(rule.cases for rule in rules)
         self._holds: dict[tuple[str, tuple[str, ...], str, str], bool] = {}
         self._kinds: dict[tuple[tuple[str, ...], str, str], Target] = {}
         self._contradictions: dict[tuple[Origin, Origin], Contradiction] = {}
@@ -151,31 +168,65 @@ class RuleBook:
         return tuple(self._contradictions.values())
 
     def rule_for(self, target: Target) -> Expectation | None:
-        """Return the rule in force for a target, None if there is none."""
+        """Return the rule in force for a target as a whole, None if there is none."""
+        best: _Candidate | None = None
+        for candidate in self._matching(target):
+            used = candidate.used
+            if used.rule.cases:
+                continue
+            if best is None:
+                best = candidate
+            elif candidate.specificity == best.specificity and says(used.rule) != says(best.used.rule):
+                self._contradict(target, best.used.rule, used.rule)
+        return best.used.rule if best is not None else None
+
+    def case_rules_for(self, target: Target) -> tuple[CaseRule, ...]:
+        """Return the rules in force for cases of a target, by falling rank."""
+        if not self._names_cases:
+            return ()
+        found: list[CaseRule] = []
+        compiled = target.compile if isinstance(target, RunTarget) else target
+        for candidate in self._matching(target):
+            rule = candidate.used.rule
+            if rule.cases:
+                candidate.used.modules.add((compiled.suite, compiled.module.name))
+                ranks = ((pattern, (*case_rank(pattern), *candidate.specificity)) for pattern in rule.cases)
+                found += [CaseRule(pattern=pattern, rule=rule, rank=rank) for pattern, rank in ranks]
+        found.sort(key=lambda one: one.rank, reverse=True)
+        first: dict[tuple[str, tuple[object, ...]], Expectation] = {}
+        for one in found:
+            other = first.setdefault((one.pattern, one.rank), one.rule)
+            if says(other) != says(one.rule):
+                self._contradict(target, other, one.rule)
+        return tuple(found)
+
+    def rules_for(self, target: Target) -> TargetRules:
+        """Return all rules in force for a target."""
+        return TargetRules(whole=self.rule_for(target), by_case=self.case_rules_for(target))
+
+    def _matching(self, target: Target) -> Iterator[_Candidate]:
+        """Yield the rules that match a target and are judged at it, the most specific first."""
         compiled = target.compile if isinstance(target, RunTarget) else target
         name = compiled.module.name
         candidates = self._candidates.get(name)
         if candidates is None:
             candidates = self._candidates[name] = self._find(name)
-        best: _Candidate | None = None
         for candidate in candidates:
             used = candidate.used
             if not is_judged_at(used.rule, target, checks_artifacts=self._checks_artifacts):
                 continue
-            if not self._matches(used, target):
-                continue
-            used.matched.update(candidate.entries)
-            if best is None:
-                best = candidate
-            elif candidate.specificity == best.specificity and _says(used.rule) != _says(best.used.rule):
-                pair = (best.used.rule, used.rule)
-                contradiction = Contradiction(target=target.name, rules=pair)
-                self._contradictions.setdefault((pair[0].origin, pair[1].origin), contradiction)
-        return best.used.rule if best is not None else None
+            if self._matches(used, target):
+                used.matched.update(candidate.entries)
+                yield candidate
+
+    def _contradict(self, target: Target, first: Expectation, second: Expectation) -> None:
+        contradiction = Contradiction(target=target.name, rules=(first, second))
+        self._contradictions.setdefault((first.origin, second.origin), contradiction)
 
     def assign(self, targets: Iterable[Target]) -> Assignment:
         """Return the rules in force for the suite's targets, each compile target standing before its run targets."""
         rules: dict[str, Expectation] = {}
+        by_case: dict[str, tuple[CaseRule, ...]] = {}
         deferred: set[str] = set()
         for target in targets:
             compiled = target.compile if isinstance(target, RunTarget) else target
@@ -186,8 +237,11 @@ class RuleBook:
                 rules[target.name] = rule
                 if target is not compiled and rules.get(compiled.name) is rule:
                     deferred.add(compiled.name)
+            if case_rules := self.case_rules_for(target):
+                by_case[target.name] = case_rules
         return Assignment(
             rules=rules,
+            by_case=by_case,
             deferred=frozenset(deferred),
             contradictions=self.contradictions,
             effects=self._effects(),
@@ -229,11 +283,8 @@ class RuleBook:
             used.rule.origin: Effect(
                 named=frozenset(used.named),
                 matched=frozenset(used.matched),
+                modules=frozenset(used.modules),
                 words=frozenset(index for index, term in enumerate(_terms(used.rule.when)) if is_known(term)),
             )
             for used in self._used
         }
-
-
-def _says(rule: Expectation) -> tuple[object, ...]:
-    return frozenset(rule.stages), rule.signature, rule.outcome, rule.retries, rule.until

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from .case_names import matches_case
 from .errors import Fault, did_you_mean
 from .expectations import Contradiction, Effect
 from .expectations_verdict import is_expired
@@ -14,7 +16,10 @@ from .model import Expectation, Origin
 from .places import Places
 from .selection import terms
 
-__all__ = ["contradiction_faults", "expired_faults", "stale_faults"]
+if TYPE_CHECKING:
+    from .expectations_ledger import CaseUse
+
+__all__ = ["contradiction_faults", "expired_faults", "stale_faults", "unknown_case_faults"]
 
 _HINTS = 10
 """How many faults are given a nearest name: it is sought among all there are."""
@@ -70,6 +75,24 @@ def stale_faults(
         hint = did_you_mean(word, known) if number < _HINTS and word else ""
         hinted.append((origin, Problem(problem.path, problem.message + (hint or "; remove it"))))
     return _faults(hinted)
+
+
+def unknown_case_faults(uses: Iterable[CaseUse], names: Mapping[tuple[str, str], Iterable[str]]) -> tuple[Fault, ...]:
+    """Return a fault for each entry of a rule's `case` that matches none, where all cases that it may match are known.
+
+    `names` are those of the cases of each module, by (suite, name).
+    """
+    problems = []
+    for use in uses:
+        if not use.modules <= names.keys():
+            continue
+        known = list(dict.fromkeys(name for module in sorted(use.modules) for name in names[module]))
+        for index, entry in enumerate(use.cases):
+            if not any(matches_case(entry, name) for name in known):
+                hint = did_you_mean(entry, known) or "; remove it"
+                message = f"found {entry!r}, which matches no case of the modules that this rule is about{hint}"
+                problems.append((use.origin, Problem(("case", index), message)))
+    return _faults(problems)
 
 
 def _stale(rule: Expectation, effect: Effect) -> Iterator[tuple[Problem, str]]:

@@ -6,7 +6,8 @@ selection leaves of it; and where less than folders were asked for, nothing is t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -17,7 +18,16 @@ from .expectations_faults import expired_faults, stale_faults
 from .expectations_verdict import is_expired, today
 from .model import Expectation, Origin, Suite, Target
 
-__all__ = ["Ledger"]
+__all__ = ["CaseUse", "Ledger"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseUse:
+    """A rule that names cases: its entries, and the modules that it reaches, as (suite, name) pairs."""
+
+    origin: Origin
+    cases: tuple[str, ...]
+    modules: frozenset[tuple[str, str]]
 
 
 class Ledger:
@@ -64,6 +74,27 @@ class Ledger:
         if not whole:
             return _sorted(expired)
 
+        is_judged = self._judgement(suites)
+        doubtful = (rule for rule in rules if not _is_whole(rule, self._effects.get(rule.origin, Effect())))
+        stale = [rule for rule in doubtful if not is_expired(rule, today()) and is_judged(rule)]
+        told = stale_faults(stale, self._effects, modules=list(self._modules), tags=list(self._tags)) if stale else ()
+        return _sorted((*expired, *told))
+
+    def case_uses(self, suites: Mapping[Path, Sequence[Suite]], *, whole: bool) -> tuple[CaseUse, ...]:
+        """Return the rules that name cases, of those whose suites were all seen; arguments are as for `faults`."""
+        naming = [rule for rule in self._rules.values() if rule.cases and not is_expired(rule, today())]
+        if not whole or not naming:
+            return ()
+        is_judged = self._judgement(suites)
+        return tuple(
+            CaseUse(origin=rule.origin, cases=rule.cases, modules=effect.modules)
+            for rule in naming
+            if (effect := self._effects.get(rule.origin)) is not None and effect.modules and is_judged(rule)
+        )
+
+    def _judgement(self, suites: Mapping[Path, Sequence[Suite]]) -> Callable[[Expectation], bool]:
+        """Return what tells whether all suites that a rule serves were seen."""
+
         @cache
         def is_complete(folder: Path) -> bool:
             return all(is_collected(file) for file in discover([folder]))
@@ -75,10 +106,7 @@ class Ledger:
             file = rule.origin.file
             return is_collected(file) if file.name == SUITE_FILE else is_complete(file.parent)
 
-        doubtful = (rule for rule in rules if not _is_whole(rule, self._effects.get(rule.origin, Effect())))
-        stale = [rule for rule in doubtful if not is_expired(rule, today()) and is_judged(rule)]
-        told = stale_faults(stale, self._effects, modules=list(self._modules), tags=list(self._tags)) if stale else ()
-        return _sorted((*expired, *told))
+        return is_judged
 
 
 def _is_whole(rule: Expectation, effect: Effect) -> bool:

@@ -17,7 +17,7 @@ from .outcomes import Observation
 from .references import is_glob
 from .selection import compile_selector, terms
 
-__all__ = ["Key", "Observations", "RuleSet", "SuiteTargets", "cell_of", "key_of", "module_of"]
+__all__ = ["Key", "Observations", "RuleSet", "SuiteTargets", "cell_of", "index_of", "key_of", "module_of", "new_rule"]
 
 Key = tuple[str, str]
 """Names of a suite and of one of its targets."""
@@ -117,12 +117,6 @@ class RuleSet:
         """Return the rules that were taken out, as they were read; not those of which entries are kept."""
         there = self._rules.keys() | self.kept.keys()
         return [rule for origin, rule in self._original.items() if origin not in there]
-
-    def count(self, file: Path) -> int:
-        """Return how many rules a file holds now."""
-        changes, new = self.edits().get(file, ((), ()))
-        before = sum(origin.file == file for origin in self._original)
-        return before - sum(not change.match for change in changes) + len(new)
 
     def folder(self, key: Key) -> Path:
         """Return the folder of a target's suite."""
@@ -237,30 +231,9 @@ class RuleSet:
             self._serving[origin] = self._serving[after]
         self._rules[origin] = replace(rule, origin=origin)
 
-    def edits(self) -> dict[Path, Edits]:
-        """Return what changed, by file."""
-        changes: dict[Path, list[RuleChange]] = {}
-        new: dict[Path, list[tuple[int | None, NewRule]]] = {}
-        for origin, rule in self._original.items():
-            now = self._rules.get(origin)
-            kept = self.kept.get(origin, ())
-            if kept and (now is None or now.when != rule.when):
-                if now is not None:
-                    new.setdefault(origin.file, []).append((_index(origin), _new(now)))
-                now = replace(rule, match=kept)
-            elif now is not None and kept:
-                order = {entry: index for index, entry in enumerate(rule.match)}
-                match = sorted((*now.match, *kept), key=lambda entry: order.get(entry, len(order)))
-                now = replace(now, match=tuple(match))
-            if now != rule:
-                change = RuleChange(index=_index(origin), match=now.match if now else (), when=now.when if now else "")
-                changes.setdefault(origin.file, []).append(change)
-        for origin, rule in self._rules.items():
-            if origin not in self._original:
-                after = self._after.get(origin)
-                new.setdefault(origin.file, []).append((_index(after) if after else None, _new(rule)))
-        files = dict.fromkeys([*changes, *new])
-        return {file: (tuple(changes.get(file, ())), tuple(new.get(file, ()))) for file in files}
+    def part_of(self, rule: Expectation) -> Origin | None:
+        """Return the rule that a new one was a part of; None if it was none."""
+        return self._after.get(rule.origin)
 
 
 def _specificity(rule: Expectation, module: str) -> Specificity | None:
@@ -268,15 +241,18 @@ def _specificity(rule: Expectation, module: str) -> Specificity | None:
     return max((specificity(rule, entry) for entry in rule.match if names_module(entry, module)), default=None)
 
 
-def _index(origin: Origin) -> int:
+def index_of(origin: Origin) -> int:
+    """Return which rule of its file one is."""
     _, index = parse_key_path(origin.key_path)
     return int(index)
 
 
-def _new(rule: Expectation) -> NewRule:
+def new_rule(rule: Expectation) -> NewRule:
+    """Return a rule as it is to be written."""
     return NewRule(
         match=rule.match,
         when=rule.when,
+        cases=rule.cases,
         stages=rule.stages,
         signature=rule.signature,
         outcome=rule.outcome,

@@ -44,6 +44,7 @@ def _rule(entry: Declared[ExpectationTable], tables: FileTables) -> Expectation:
     return Expectation(
         match=tuple(table.match),
         when=table.when.strip(),
+        cases=tuple(table.case),
         stages=tuple(table.stage),
         signature=table.signature.strip(),
         outcome=table.outcome,
@@ -58,6 +59,7 @@ def _rule(entry: Declared[ExpectationTable], tables: FileTables) -> Expectation:
 def _problems(table: ExpectationTable, path: KeyPath) -> Iterable[Problem]:
     yield from _repeated(table.match, (*path, "match"))
     yield from _repeated(table.stage, (*path, "stage"))
+    yield from _case_problems(table, path)
     for index, stage in enumerate(table.stage):
         if fault := word_fault(stage, STAGES):
             yield Problem((*path, "stage", index), fault)
@@ -95,6 +97,20 @@ def _outcome_problems(table: ExpectationTable, path: KeyPath) -> Iterable[Proble
     if table.outcome != "flaky" and table.retries is not None:
         message = f'found retries with outcome "{table.outcome}", expected it with outcome = "flaky" only'
         yield Problem((*path, "retries"), message)
+
+
+def _case_problems(table: ExpectationTable, path: KeyPath) -> Iterable[Problem]:
+    """Yield what is wrong with the cases that a rule names."""
+    yield from _repeated(table.case, (*path, "case"))
+    for index, case in enumerate(table.case):
+        if not case.strip():
+            yield Problem((*path, "case", index), "found an empty string, expected the name of a case or a glob")
+    if table.case and "compile" in table.stage:
+        message = (
+            'found case with stage "compile", expected load, run, compare, crash or timeout: '
+            "a module that does not compile has no cases; name them in a rule of their own"
+        )
+        yield Problem((*path, "case"), message)
 
 
 def _repeated(words: Sequence[str], path: KeyPath) -> Iterable[Problem]:

@@ -38,6 +38,7 @@ class NewRule:
 
     match: tuple[str, ...]
     when: str = ""
+    cases: tuple[str, ...] = ()
     stages: tuple[str, ...]
     signature: str = ""
     outcome: str = "xfail"
@@ -49,11 +50,12 @@ class NewRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleChange:
-    """What is to be different about the rule at `index` of its file. No `match`: it goes."""
+    """What is to be different about the rule at `index` of its file. No `match`: it goes. No `cases`: these stay."""
 
     index: int
     match: tuple[str, ...]
     when: str
+    cases: tuple[str, ...] = ()
 
 
 def rewrite(text: str, changes: Sequence[RuleChange], new: Sequence[tuple[int | None, NewRule]]) -> str:
@@ -98,6 +100,8 @@ def rule_text(rule: NewRule) -> str:
     lines = [f"[[{_TABLE}]]", f"match = {_one_or_more(rule.match)}"]
     if rule.when:
         lines.append(f"when = {toml_string(rule.when)}")
+    if rule.cases:
+        lines.append(f"case = {_one_or_more(rule.cases)}")
     if rule.stages:
         lines.append(f"stage = {_one_or_more(rule.stages)}")
     if rule.signature:
@@ -205,13 +209,13 @@ def _changed(text: str, change: RuleChange) -> str:
     pairs = {_key(child.children[0]): child for child in table.children if child.type == "pair"}
     match = _value(pairs["match"])
     rule = _parsed(text)[0]
-    now = rule["match"] if isinstance(rule["match"], list) else [rule["match"]]
-    edits: list[tuple[int, int, str]] = []
-    if tuple(now) != change.match:
-        is_list = isinstance(rule["match"], list)
-        new = edited_list(match, change.match, toml_string) if is_list else _one_or_more(change.match)
-        edits.append((match.start_byte, match.end_byte, new))
     data = text.encode()
+    edits = _edited_words(match, rule["match"], change.match)
+    if "case" in pairs and change.cases:
+        edits += _edited_words(_value(pairs["case"]), rule["case"], change.cases)
+    elif change.cases:
+        end = _line_end(data, _value(pairs.get("when", pairs["match"])).end_byte)
+        edits.append((end, end, f"{_indent(data, match)}case = {_one_or_more(change.cases)}\n"))
     if "when" in pairs and rule["when"] != change.when:
         when = _value(pairs["when"])
         if change.when:
@@ -224,6 +228,14 @@ def _changed(text: str, change: RuleChange) -> str:
     for start, end, new in sorted(edits, reverse=True):
         data = data[:start] + new.encode() + data[end:]
     return data.decode()
+
+
+def _edited_words(node: Any, now: str | list[str], wanted: tuple[str, ...]) -> list[tuple[int, int, str]]:
+    """The edit that makes a string or a list of strings the wanted ones; none if it is that."""
+    if (tuple(now) if isinstance(now, list) else (now,)) == wanted:
+        return []
+    new = edited_list(node, wanted, toml_string) if isinstance(now, list) else _one_or_more(wanted)
+    return [(node.start_byte, node.end_byte, new)]
 
 
 def _value(pair: Any) -> Any:

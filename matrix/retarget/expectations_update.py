@@ -8,21 +8,24 @@ here; `retarget.expectations_text` turns the edits into text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
 from .errors import RetargetError
+from .expectations import RuleBook
+from .expectations_by_case import CasesSeen, CaseUpdate, plan_cases, without_cases
+from .expectations_cases import TargetRules
 from .expectations_covering import Covering
 from .expectations_narrowing import Narrowing
-from .expectations_rules import Key, Observations, RuleSet, SuiteTargets, key_of
+from .expectations_rules import Edits, Key, Observations, RuleSet, SuiteTargets, index_of, key_of, new_rule
 from .expectations_text import NewRule, RuleChange
 from .expectations_verdict import Ruling, judge
-from .model import RunTarget, Target
+from .model import Expectation, Origin, RunTarget, Target
 from .outcomes import Observation
 
-__all__ = ["FileEdit", "Kept", "SuiteTargets", "Update", "plan_update"]
+__all__ = ["CasesSeen", "FileEdit", "Kept", "SuiteTargets", "Update", "plan_update"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,56 +68,187 @@ class Update:
 
 
 def plan_update(
-    suites: Sequence[SuiteTargets], observations: Observations, *, day: date, doubt: Callable[[Path], str]
+    suites: Sequence[SuiteTargets],
+    observations: Observations,
+    *,
+    day: date,
+    doubt: Callable[[Path], str],
+    cases: Mapping[Key, CasesSeen] | None = None,
 ) -> Update:
     """Return what makes the rules true to what was observed.
 
     `suites` are all that the rules serve, observed or not. What was observed of a target holds as well for what another
-    suite compiles and runs in just the same way, if this run left that out. `doubt` says of a file of rules why it
-    cannot be told that what they name is gone; empty if it can. Raises `RetargetError` if the rules cannot be made to
+    suite compiles and runs in just the same way, if this run left that out. `cases` are those of the targets of which
+    they are known; without them a target is observed as a whole. `doubt` says of a file of rules why it cannot be told
+    that what they name is gone; empty if it can. Raises `RetargetError` if the rules cannot be made to
     fit, which would be a fault of this function.
     """
-    rules = RuleSet(suites, doubt)
-    observed = _on_compile_targets(rules, observations)
-    seen = {**observed, **_of_twins(rules, observed)}
-    narrowing = Narrowing(rules, seen, day)
-    narrowing.drop_idle()
-    narrowing.narrow()
-    Covering(rules, seen, day).cover()
-    narrowing.narrow()
-    narrowing.drop_idle()
-    return _update(rules, observed, day)
+    everything = RuleSet(suites, doubt)
+    observed = _on_compile_targets(everything, observations)
+    by_case = {key: one for key, one in (cases or {}).items() if key in observed}
+    twins = _twins(everything, observed)
+    seen = observed | {key: observed[twin] for key, twin in twins.items()}
+    all_cases = by_case | {key: by_case[twin] for key, twin in twins.items() if twin in by_case}
+    edits = _Edits(suites, everything)
+    now_is_read = True
+    for _ in range(_ROUNDS):
+        now = edits.suites()
+        of_cases = plan_cases(now, seen, all_cases, day, doubt)
+        is_first = now_is_read and not any(rule.cases for one in now for rule in one.suite.expectations)
+        rules = everything if is_first else RuleSet(without_cases(now), doubt)
+        now_is_read = False
+        narrowing = Narrowing(rules, of_cases.plain, day)
+        narrowing.drop_idle()
+        narrowing.narrow()
+        Covering(rules, of_cases.plain, day).cover()
+        narrowing.narrow()
+        narrowing.drop_idle()
+        is_changed = edits.apply(rules, of_cases)
+        if not is_changed or not of_cases.names_cases:  # a rule may come into force where another with `case` goes
+            break
+    excused, left, targets = _judged(edits.suites(), observed, by_case, day)
+    files = tuple(
+        FileEdit(file=file, changes=changes, new=new, rules=edits.count(file), targets=targets.get(file, 0))
+        for file, (changes, new) in sorted(edits.by_file().items())
+    )
+    return Update(edits=files, excused=excused, left=left, kept=_kept(everything))
 
 
-def _update(rules: RuleSet, seen: Observations, day: date) -> Update:
-    """Return the edits. Raises `RetargetError` if they would not make the rules fit."""
+_ROUNDS = 20
+"""How often rules with `case` and rules without are worked out anew; each time some go that kept others from force."""
+
+
+class _Edits:
+    """The rules while they are worked out, and what changed of those that were read."""
+
+    def __init__(self, suites: Sequence[SuiteTargets], read: RuleSet) -> None:
+        """`read` are the rules of `suites` as they were read, less the entries that it keeps."""
+        self._suites = suites
+        self._original = {rule.origin: rule for one in suites for rule in one.suite.expectations}
+        self._rules = {rule.origin: rule for rule in read.all()}
+        self._kept = read.kept
+        self._after: dict[Origin, Origin] = {}
+        self._made = 0
+
+    def apply(self, plain: RuleSet, of_cases: CaseUpdate) -> bool:
+        """Take over what became of the rules without `case`, and of those with it. Return whether anything did."""
+        before = dict(self._rules)
+        found = {rule.origin: rule for rule in plain.all()}
+        changed: dict[Origin, Expectation | None] = dict(of_cases.changed)
+        changed |= {origin: found.get(origin) for origin, rule in before.items() if not rule.cases}
+        for origin, rule in changed.items():
+            if rule is None:
+                self._rules.pop(origin, None)
+            else:
+                self._rules[origin] = rule
+        for origin, rule in found.items():
+            if origin not in before:
+                self._add(rule, plain.part_of(rule))
+        for made, source in of_cases.new:
+            if source is not None and source.origin not in self._rules:
+                self._rules[source.origin] = replace(made, origin=source.origin)  # in the place of the one that went
+            else:
+                self._add(made, source.origin if source is not None else None)
+        return self._rules != before
+
+    def _add(self, rule: Expectation, after: Origin | None) -> None:
+        self._made += 1
+        origin = Origin(file=rule.origin.file, key_path=f"added[{self._made}]")
+        self._rules[origin] = replace(rule, origin=origin)
+        if after is not None:
+            self._after[origin] = self._after.get(after, after)
+
+    def count(self, file: Path) -> int:
+        """How many rules a file holds then."""
+        changes, new = self.by_file().get(file, ((), ()))
+        before = sum(origin.file == file for origin in self._original)
+        return before - sum(not change.match for change in changes) + len(new)
+
+    def suites(self) -> list[SuiteTargets]:
+        """The suites with the rules that serve them now."""
+        return [replace(one, suite=replace(one.suite, expectations=tuple(self._serving(one)))) for one in self._suites]
+
+    def _serving(self, one: SuiteTargets) -> Iterator[Expectation]:
+        own = {rule.origin for rule in one.suite.expectations}
+        for origin, rule in self._rules.items():
+            first = self._after.get(origin, origin)
+            is_below = first not in self._original and one.suite.folder.is_relative_to(origin.file.parent)
+            if first in own or is_below:
+                yield rule
+
+    def by_file(self) -> dict[Path, Edits]:
+        """What changes in each file."""
+        changes: dict[Path, list[RuleChange]] = {}
+        new: dict[Path, list[tuple[int | None, NewRule]]] = {}
+        for origin, rule in self._original.items():
+            now = self._rules.get(origin)
+            kept = self._kept.get(origin, ())
+            if kept and (now is None or (now.when, now.cases) != (rule.when, rule.cases)):
+                if now is not None:
+                    new.setdefault(origin.file, []).append((index_of(origin), new_rule(now)))
+                now = replace(rule, match=kept)
+            elif now is not None and kept:
+                order = {entry: index for index, entry in enumerate(rule.match)}
+                match = sorted((*now.match, *kept), key=lambda entry: order.get(entry, len(order)))
+                now = replace(now, match=tuple(match))
+            if now is None:
+                changes.setdefault(origin.file, []).append(RuleChange(index=index_of(origin), match=(), when=""))
+            elif now != rule:
+                change = RuleChange(index=index_of(origin), match=now.match, when=now.when, cases=now.cases)
+                changes.setdefault(origin.file, []).append(change)
+        for origin, rule in self._rules.items():
+            if origin not in self._original:
+                after = self._after.get(origin)
+                new.setdefault(origin.file, []).append((index_of(after) if after else None, new_rule(rule)))
+        return {
+            file: (tuple(changes.get(file, ())), tuple(new.get(file, ()))) for file in dict.fromkeys([*changes, *new])
+        }
+
+
+def _judged(
+    suites: Sequence[SuiteTargets], seen: Observations, cases: Mapping[Key, CasesSeen], day: date
+) -> tuple[frozenset[Key], tuple[Key, ...], dict[Path, int]]:
+    """Return which failures rules excuse, which are left, and how many targets the rules of each file excuse.
+
+    Raises `RetargetError` if the rules do not fit.
+    """
+    rules: dict[Key, TargetRules] = {}
+    for one in suites:
+        book = RuleBook(one.suite.expectations, checks_artifacts=one.checks_artifacts)
+        rules |= {key: book.rules_for(target) for target in one.targets if (key := key_of(target)) in seen}
     excused: set[Key] = set()
     left: list[Key] = []
     targets: dict[Path, int] = {}
     for key, observation in seen.items():
-        rule = rules.in_force(key)
-        ruling = judge(rule, observation, day=day).ruling
-        if observation is None:
-            continue
-        if rule is None or (ruling is Ruling.OTHERWISE and rule.outcome == "xfail"):
-            msg = f"no expectation could be made to fit {key[1]} of suite {key[0]}; nothing was written"
-            raise RetargetError(msg)
-        if ruling in {Ruling.EXCUSED, Ruling.CHANCE, Ruling.PLAIN}:  # plain: it is skipped from now on
-            excused.add(key)
-            targets[rule.origin.file] = targets.get(rule.origin.file, 0) + 1
-        else:
+        files: set[Path] = set()
+        is_left = False
+        for rule, way in _parts(rules[key], observation, cases.get(key)):
+            ruling = judge(rule, way, day=day).ruling
+            if way is None:
+                continue
+            if rule is None or (ruling is Ruling.OTHERWISE and rule.outcome == "xfail"):
+                msg = f"no expectation could be made to fit {key[1]} of suite {key[0]}; nothing was written"
+                raise RetargetError(msg)
+            is_left = is_left or ruling not in {Ruling.EXCUSED, Ruling.CHANCE, Ruling.PLAIN}  # plain: skipped from now
+            files.add(rule.origin.file)
+        if is_left:
             left.append(key)
-    edits = tuple(
-        FileEdit(
-            file=file,
-            changes=changes,
-            new=new,
-            rules=rules.count(file),
-            targets=targets.get(file, 0),
-        )
-        for file, (changes, new) in sorted(rules.edits().items())
-    )
-    return Update(edits=edits, excused=frozenset(excused), left=tuple(left), kept=_kept(rules))
+        elif files:
+            excused.add(key)
+            for file in files:
+                targets[file] = targets.get(file, 0) + 1
+    return frozenset(excused), tuple(left), targets
+
+
+def _parts(
+    rules: TargetRules, observation: Observation | None, cases: CasesSeen | None
+) -> Iterator[tuple[Expectation | None, Observation | None]]:
+    """Yield what was observed of a target, by the rules that are to say so."""
+    if cases is None:
+        yield rules.whole, observation
+        return
+    for name, way in cases.seen.items():
+        yield rules.of(name) or rules.whole, way
 
 
 def _kept(rules: RuleSet) -> tuple[Kept, ...]:
@@ -140,12 +274,12 @@ def _on_compile_targets(rules: RuleSet, observations: Observations) -> dict[Key,
     return seen
 
 
-def _of_twins(rules: RuleSet, observed: Observations) -> dict[Key, Observation | None]:
-    """What was observed of targets that are alike in all but their suite, for those that were not observed."""
+def _twins(rules: RuleSet, observed: Observations) -> dict[Key, Key]:
+    """The targets that were not observed, and one that was and is alike in all but its suite."""
     if len({suite for suite, _ in rules.targets}) < 2:
         return {}
-    twins = {_makings(rules.targets[key]): seen for key, seen in observed.items()}
-    found: dict[Key, Observation | None] = {}
+    twins = {_makings(rules.targets[key]): key for key in observed}
+    found: dict[Key, Key] = {}
     for key, target in rules.targets.items():
         if key not in observed and (makings := _makings(target)) in twins:
             rule = rules.in_force(key)

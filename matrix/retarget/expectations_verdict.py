@@ -42,12 +42,14 @@ class Ruling(StrEnum):
 class Verdict:
     """A ruling on one target, with the rule in force and what was observed (None: it passed).
 
-    Where the rule does not allow one of several ways in which cases failed, this way is the observation.
+    Where the rule does not allow one of several ways in which cases failed, this way is the observation. `case` is the
+    one that the rule names; empty where the rule speaks of the target.
     """
 
     ruling: Ruling
     rule: Expectation | None = None
     observation: Observation | None = None
+    case: str = ""
 
     @property
     def headline(self) -> str:
@@ -55,8 +57,11 @@ class Verdict:
         if self.rule is None or self.ruling not in {Ruling.PASSED, Ruling.OTHERWISE, Ruling.EXPIRED}:
             return ""
         if self.ruling is Ruling.EXPIRED:
-            return f"its expectation expired on {self.rule.until}"
+            whose = f"the expectation of case '{self.case}'" if self.case else "its expectation"
+            return f"{whose} expired on {self.rule.until}"
         expected = f"expected to {expected_text(self.rule)}"
+        if self.case:
+            expected = f"case '{self.case}' is {expected}"
         if self.observation is None:
             return f"{expected}, but passed"
         case = f"case '{self.observation.case}' " if self.observation.case else ""
@@ -68,7 +73,8 @@ class Verdict:
         """What a person needs to settle it, as (word, text) pairs. `place` is where the rule stands."""
         if self.rule is None:
             return ()
-        lines = [("expectation", place), ("reason", self.rule.reason), ("issue", self.rule.issue)]
+        lines = [("case", self.case)]
+        lines += [("expectation", place), ("reason", self.rule.reason), ("issue", self.rule.issue)]
         if self.ruling is Ruling.EXPIRED:
             lines.append(("until", str(self.rule.until)))
         else:
@@ -83,7 +89,8 @@ class Verdict:
         """What to do about a broken or expired rule."""
         if self.ruling is Ruling.EXPIRED:
             return "next: mend it, or decide anew how long it is excused and change `until`"
-        first = "take the target out of the rule" if self.observation is None else "if it is so now, change the rule"
+        what = "case" if self.case else "target"
+        first = f"take the {what} out of the rule" if self.observation is None else "if it is so now, change the rule"
         if self.rule is not None and self.rule.outcome != "xfail":
             return f"next: {first}"  # no update settles it
         return f"next: {first}, or let `pytest --retarget-update-expectations` do it"

@@ -129,6 +129,7 @@ class Expectation:
     """A rule that says of some targets that they are known to fail.
 
     `match` are module names or globs over them (`*` also matches `/`), `when` a tag expression (empty: all targets).
+    `cases` are names of cases or globs over them; none where the rule speaks of the targets as a whole.
     `stages` are some of `compile`, `load`, `run`, `compare`, `crash`, `timeout`; none for what is skipped. `signature`
     is (part of) the normalised first diagnostic, or empty. `outcome` is `xfail`, `skip`, `flaky` or `intermittent`;
     `retries` counts the further attempts of a flaky target. From the day after `until` the rule excuses nothing.
@@ -136,6 +137,7 @@ class Expectation:
 
     match: tuple[str, ...]
     when: str = ""
+    cases: tuple[str, ...] = ()
     stages: tuple[str, ...] = ()
     signature: str = ""
     outcome: str = "xfail"

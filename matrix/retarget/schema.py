@@ -359,6 +359,15 @@ class ExpectationTable(_Table):
         ),
         examples=["vulkan", "llvm-cpu and not local-task"],
     )
+    case: OneOrMore = Field(
+        default=[],
+        description=(
+            "Names of cases, one or a list; globs allowed. Each of these cases must fail as the rule says, and the rule"
+            " says nothing of other cases. Without it, the rule excuses every case that fails so. One that matches no"
+            " case is a fault of a run that loaded all modules of the rule."
+        ),
+        examples=["softmax-large", ["wide_*", "nan"]],
+    )
     stage: Stages = Field(
         default=[],
         description=(

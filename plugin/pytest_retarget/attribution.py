@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -184,8 +184,10 @@ def _account(item: RunItem, report: pytest.TestReport, error: BaseException | No
             "stage": observation.stage,
             "signature": observation.signature,
             "summary": first_line(failed),
-            "cases": [_case(case) for case in failed.cases],
+            "cases": [_case(case, failed.expected) for case in failed.cases],
         }
+    elif isinstance(error, UnexpectedPassError):
+        how = {"reason": first_line(error), "cases": [_case(case) for case in error.cases]}
     elif error is not None:
         how = {"reason": strip_colour(str(error).partition("\n")[0])}
     seen = {
@@ -208,12 +210,17 @@ def _account(item: RunItem, report: pytest.TestReport, error: BaseException | No
     return account
 
 
-def _case(case: CaseOutcome) -> dict[str, str]:
+def _case(case: CaseOutcome, expected: Collection[str] = ()) -> dict[str, str | bool]:
     """What became of a case, as builtin types."""
     observation = observe(case.failure) if case.failure is not None else None
     how = {"stage": observation.stage, "signature": observation.signature} if observation is not None else {}
-    lacking = case.failure.lacking if case.failure is not None else ""
-    return {"name": case.name, "reference": case.agree_with, "lacking": lacking, **how}
+    return {
+        "name": case.name,
+        "reference": case.agree_with,
+        "lacking": case.failure.lacking if case.failure is not None else "",
+        "expected": case.name in expected,
+        **how,
+    }
 
 
 def _seen(account: Mapping[str, Any]) -> Seen:

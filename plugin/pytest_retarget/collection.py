@@ -7,7 +7,7 @@ no worker is started, and what is installed here neither adds, drops nor renames
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -17,11 +17,12 @@ from retarget.declarations import DeclarationLoader
 from retarget.errors import Fault, FaultsError, RetargetError, display_path, grouped
 from retarget.expansion import expand
 from retarget.expectations import Assignment, RuleBook
+from retarget.expectations_cases import TargetRules
 from retarget.expectations_faults import contradiction_faults
-from retarget.expectations_ledger import Ledger
+from retarget.expectations_ledger import CaseUse, Ledger
 from retarget.extension import ChecksArtifacts
 from retarget.extensions import Registry, load_extensions
-from retarget.model import CompileTarget, Expectation, Module, RunTarget, Suite, Target
+from retarget.model import CompileTarget, Module, RunTarget, Suite, Target
 
 from .failures import text_repr
 from .items import CompileItem, MatrixItem, RunItem
@@ -124,9 +125,11 @@ class Declared:
 
     def expectation_faults(self, config: pytest.Config) -> list[str]:
         """Return the faults of expectations that only a session can tell: those that expired or have no effect."""
-        named = [config.invocation_params.dir / str(argument).partition("::")[0] for argument in config.args]
-        whole = all(path.is_dir() for path in named) and not any("::" in str(argument) for argument in config.args)
-        return self._lines(self.ledger.faults(self._suites, whole=whole))
+        return self._lines(self.ledger.faults(self._suites, whole=_is_whole(config)))
+
+    def case_uses(self, config: pytest.Config) -> tuple[CaseUse, ...]:
+        """Return the rules that name cases, of those that this session can judge once the cases are known."""
+        return self.ledger.case_uses(self._suites, whole=_is_whole(config))
 
     def collect_error(self, error: RetargetError, path: Path) -> pytest.Collector.CollectError:
         """Word an error for pytest, leaving out what an earlier one has said."""
@@ -144,6 +147,12 @@ class Declared:
     def _lines(self, faults: Sequence[Fault]) -> list[str]:
         """A line for each fault; with less than `-vv`, one for many that are alike."""
         return list(map(str, faults)) if self._in_full else grouped(faults)
+
+
+def _is_whole(config: pytest.Config) -> bool:
+    """Whether folders only were asked for."""
+    named = [config.invocation_params.dir / str(argument).partition("::")[0] for argument in config.args]
+    return all(path.is_dir() for path in named) and not any("::" in str(argument) for argument in config.args)
 
 
 _DECLARED = pytest.StashKey[Declared]()
@@ -229,7 +238,7 @@ class SuiteCollector(pytest.Collector):
         super().__init__(**kwargs)  # type: ignore[arg-type]
         self.suite = suite
         self._only = only
-        self._rules: Mapping[str, Expectation] = {}
+        self._assignment = Assignment()
 
     def repr_failure(self, excinfo: ExceptionInfo[BaseException]) -> str | TerminalRepr:  # type: ignore[override]
         return _collect_repr(self, excinfo) or super().repr_failure(excinfo)
@@ -245,9 +254,9 @@ class SuiteCollector(pytest.Collector):
         starts = [at for at, text in enumerate(lines) if _TABLE.match(text)]
         return starts[int(number[1])] if number is not None and int(number[1]) < len(starts) else None
 
-    def rule(self, target: str) -> Expectation | None:
-        """The expectation in force for one of the suite's targets, selected or not."""
-        return self._rules.get(target)
+    def rules(self, target: str) -> TargetRules:
+        """The expectations in force for one of the suite's targets, selected or not."""
+        return self._assignment.of(target)
 
     def run_targets(self, module: str) -> Sequence[RunTarget]:
         """All run targets of a module, selected or not, in declared order."""
@@ -265,7 +274,7 @@ class SuiteCollector(pytest.Collector):
         found = declared(self.config)
         targets = found.targets(self.suite, self.path)
         assigned = found.assignment(self.suite, targets, self.path)
-        self._rules = assigned.rules
+        self._assignment = assigned
         if self._only is None and not found.registry.unknown(self.suite):
             found.ledger.collected(self.path, self.suite)
         found.marks.register(targets)
@@ -283,7 +292,7 @@ class SuiteCollector(pytest.Collector):
                     position=position,
                     marks=found.marks.of(target),
                 )
-                if assigned.rules:
+                if assigned.rules or assigned.by_case:
                     item.serve(assigned)
                 items.append(item)
         return items

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -54,7 +54,7 @@ class StageFailedError(Exception):
     """A target failed at a stage. `str()` is the whole text, its first line tells stage and cause.
 
     `place` is the line of the module, 1-based, that the compiler complains of, where it says one. `cases` are those
-    that a run came to.
+    that a run came to, `expected` names those of them that failed as a rule says, where others failed too.
     """
 
     def __init__(
@@ -63,8 +63,10 @@ class StageFailedError(Exception):
         text: str,
         place: tuple[Path, int] | None = None,
         cases: Sequence[CaseOutcome] = (),
+        expected: Collection[str] = (),
     ) -> None:
         super().__init__(text)
+        self.expected = expected
         self.failure = failure
         self.place = place
         self.cases = cases
@@ -108,9 +110,13 @@ def run_failed(
     failure: Failure,
     *,
     in_full: bool = False,
+    expected: Collection[str] = (),
 ) -> StageFailedError:
-    """Word a failed run: every case that failed, then those that passed. `in_full` leaves nothing out."""
-    failed = [(case, case.failure) for case in run.cases if case.failure is not None]
+    """Word a failed run: every case that failed, then those that passed. `in_full` leaves nothing out.
+
+    The cases that `expected` names failed as they are expected to, and others did not: these are what it is about.
+    """
+    failed = [(case, case.failure) for case in run.cases if case.failure is not None and case.name not in expected]
     passed = [case.name for case in run.cases if case.failure is None]
     count = len(failed) if in_full else SHOWN_CASES
     blocks = [headline(failure, _where(failure, [case for case, _ in failed], run.cases))]
@@ -119,22 +125,31 @@ def run_failed(
     blocks.append(_listed(failed[count:]))
     if passed:
         blocks.append(f"passed: {_names(passed, len(passed) if in_full else NAMED_CASES)}")
-    blocks.append(_counted(run))
+    if expected:
+        blocks.append(f"failed as expected: {_names(list(expected), len(expected) if in_full else NAMED_CASES)}")
+    blocks.append(_counted(run, expected))
     blocks += [_output(run, failure), _hint(failure)]
     blocks += [commands.text(commands.run(target, artifact, [case for case, _ in failed], max(count, SHOWN_RUNS)))]
-    return StageFailedError(failure, _join(blocks), cases=run.cases)
+    return StageFailedError(failure, _join(blocks), cases=run.cases, expected=expected)
 
 
 def check_failed(
-    commands: Commands, target: CompileTarget, run: RunOutcome, failure: Failure, *, in_full: bool = False
+    commands: Commands,
+    target: CompileTarget,
+    run: RunOutcome,
+    failure: Failure,
+    *,
+    in_full: bool = False,
+    expected: Collection[str] = (),
 ) -> StageFailedError:
-    """Word an artifact that is not what its module's checks ask for. `in_full` leaves nothing out."""
+    """Word an artifact that is not what its module's checks ask for. `in_full` leaves nothing out; `expected` is as for
+    `run_failed`."""
     blocks = [headline(failure)]
-    failed = [(case, case.failure) for case in run.cases if case.failure is not None]
+    failed = [(case, case.failure) for case in run.cases if case.failure is not None and case.name not in expected]
     count = len(failed) if in_full else SHOWN_CASES
     blocks += [_message(why) for _, why in failed[:count]] or [_message(failure)]
     blocks += [_listed(failed[count:]), _hint(failure), commands.text(commands.check(target))]
-    return StageFailedError(failure, _join(blocks), cases=run.cases)
+    return StageFailedError(failure, _join(blocks), cases=run.cases, expected=expected)
 
 
 def error_repr(error: BaseException, path: os.PathLike[str], line: int | None = None) -> ExceptionRepr | None:
@@ -233,13 +248,18 @@ def _line(failure: Failure) -> str:
     return f"{failure.stage}: {summary if len(summary) <= _SUMMARY else f'{summary[: _SUMMARY - 1]}…'}"
 
 
-def _counted(run: RunOutcome) -> str:
-    """How many of several cases failed; of those that were run, where the runner did not come to the end."""
-    failed = sum(case.failure is not None for case in run.cases)
+def _counted(run: RunOutcome, expected: Collection[str]) -> str:
+    """How many of several cases failed; and how many were not run, where the runner did not come to the end."""
+    failed = sum(case.failure is not None and case.name not in expected for case in run.cases)
     if len(run.cases) < 2 or not failed:
         return ""
     counted = f"{failed} of {len(run.cases)} cases failed"
-    return counted if run.load_seconds else f"{counted}; the run ended there"  # then nobody is left to tell times
+    if expected:
+        counted += f", and {len(expected)} as expected"
+    if run.load_seconds:
+        return counted
+    left = len(run.names) - len(run.cases)  # nobody is left to tell times: the runner is gone
+    return f"{counted}; the run ended there" + (f", {left} not run" if left > 0 else "")
 
 
 def _names(names: Sequence[str], limit: int) -> str:

@@ -15,15 +15,26 @@ from typing import Any, NoReturn, Protocol
 import pytest
 from _pytest._code.code import ExceptionInfo, TerminalRepr, TracebackStyle
 from retarget.availability import host_mismatch
+from retarget.case_names import is_one_of
 from retarget.errors import RetargetError
+from retarget.expectations_cases import TargetRules, judge_target
 from retarget.expectations_verdict import Ruling, excuse, is_expired, judge, observed_text, today
 from retarget.extension import ChecksArtifacts, UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
-from retarget.outcomes import Artifact, CompileOutcome, DeviceInfo, Failure, Observation, RunOutcome, Stage
+from retarget.outcomes import (
+    Artifact,
+    CompileOutcome,
+    DeviceInfo,
+    Failure,
+    Observation,
+    RunOutcome,
+    Stage,
+    first_failure,
+)
 from retarget.signatures import CRASH, TIMEOUT, observe_all
 
 from .expected import AsExpected, Attempts, attempts, settle
-from .failures import StageFailedError, check_failed, compile_failed, error_repr, first_line, run_failed
+from .failures import check_failed, compile_failed, error_repr, first_line, run_failed
 from .session import SERVICES, Recording, Services
 from .skips import Blocked, Excused, Unavailable
 from .standing import Standing
@@ -43,8 +54,8 @@ class Home(Protocol):
     def line(self) -> int | None:
         """Where the suite's table starts, 0-based; None if that cannot be told."""
 
-    def rule(self, target: str) -> Expectation | None:
-        """The expectation in force for one of the suite's targets, selected or not."""
+    def rules(self, target: str) -> TargetRules:
+        """The expectations in force for one of the suite's targets, selected or not."""
 
     def run_targets(self, module: str) -> Sequence[RunTarget]:
         """All run targets of a module of the suite, selected or not, in declared order."""
@@ -166,6 +177,25 @@ class MatrixItem(Standing):
         """Whether a failure is to show all of its cases in full: with `-vv`."""
         return self.config.get_verbosity() > 1
 
+    def skip_without_cases(self, names: Sequence[str]) -> NoReturn:
+        """Skip a target none of whose cases was run: none is selected, or rules skip those that are."""
+        selected = [name for name in names if is_one_of(name, self.services.settings.cases)]
+        self.cases_missed = () if selected else tuple(names)
+        if not selected:
+            msg = f"no case matches --retarget-case {' or '.join(self.services.settings.cases)}"
+            raise Excused(msg)
+        rules = [rule for rule in (self.rules.of(name) for name in selected) if rule is not None]
+        raise Excused("; ".join(dict.fromkeys(excuse(rule) for rule in rules)))
+
+    def unexpected(self, run: RunOutcome, failure: Failure) -> tuple[Failure, Sequence[str]]:
+        """The failure to tell of a run, and the cases that failed as expected, where there are others."""
+        expected = judge_target(self.rules, failure, run.cases, day=today()).expected
+        others = [case for case in run.cases if case.failure is not None and case.name not in expected]
+        is_of_case = any(case.failure == failure for case in run.cases)
+        if not expected or (is_of_case and not others):
+            return failure, ()
+        return (first_failure(others) or failure) if is_of_case else failure, expected
+
     def note_names(self) -> None:
         """Say in the report what the target is."""
         self.note("nodeid", self.nodeid)
@@ -184,17 +214,17 @@ class MatrixItem(Standing):
             self.services.compile_again(self.compile_target)
             outcome = self._compiled()
 
-        def once() -> StageFailedError | None:
+        def once() -> Attempts:
             if outcome.artifact is not None:
-                return None
-            return compile_failed(self.services.commands, self.concrete, outcome)
+                return Attempts(error=None)
+            return Attempts(error=compile_failed(self.services.commands, self.concrete, outcome))
 
         def again() -> None:
             nonlocal outcome
             self.services.compile_again(self.compile_target)
             outcome = self._compiled()
 
-        tried = self.services.exhausted.get(self.compile_id) or attempts(self.compile_rule, once, again)
+        tried = self.services.exhausted.get(self.compile_id) or attempts(self.compile_rules, once, again)
         if tried.before and tried.error is not None:
             self.services.exhausted[self.compile_id] = tried
         self.compile_key = outcome.key
@@ -235,23 +265,29 @@ class CompileItem(MatrixItem):
         outcome, tried = self.try_compile()
         if outcome.artifact is not None:
             if isinstance(self.services.registry.case_loaders.get(self.target.kind), ChecksArtifacts):
-                tried = Attempts(error=self._checked(outcome.artifact), before=tried.before)
+                tried = replace(self._checked(outcome.artifact), before=tried.before)
             elif self.is_deferred:
                 self.observe(tried, None)
                 return
-        self.observe(tried, self.rule)
-        settle(self.rule, tried, self.services.places)
+        self.observe(tried, self.rules)
+        settle(self.rules, tried, self.services.places)
 
-    def _checked(self, artifact: Artifact) -> StageFailedError | None:
+    def _checked(self, artifact: Artifact) -> Attempts:
         """Hold the artifact against what its module's checks ask for."""
         try:
-            checked = self.services.check(self.target, artifact)
+            checked = self.services.check(self.target, artifact, skipping=self.rules.skipping(today()))
         except UnavailableError as error:
             raise Unavailable(str(error), error.hint) from None
         if checked.failure is None:
-            return None
+            if not checked.cases:
+                self.skip_without_cases(checked.names)
+            return Attempts(error=None, cases=checked.cases, names=checked.names)
         self._note_stage(checked.failure.stage)
-        return check_failed(self.services.commands, self.concrete, checked, checked.failure, in_full=self.in_full)
+        failure, expected = self.unexpected(checked, checked.failure)
+        failed = check_failed(
+            self.services.commands, self.concrete, checked, failure, in_full=self.in_full, expected=expected
+        )
+        return Attempts(error=failed, cases=checked.cases, names=checked.names)
 
 
 class RunItem(MatrixItem):
@@ -288,35 +324,42 @@ class RunItem(MatrixItem):
         if outcome.artifact is None:
             self._not_compiled(compiled)
         tried = self._tried(outcome.artifact)
-        self.observe(Attempts(error=tried.error, before=(*compiled.before, *tried.before)), self.rule)
+        self.observe(replace(tried, before=(*compiled.before, *tried.before)), self.rules)
         compiles_against_rule = not self.is_deferred and self.compile_id not in self.services.selected_compiles
         try:
-            settle(self.rule, tried, self.services.places)
+            settle(self.rules, tried, self.services.places)
         except AsExpected:
             if compiles_against_rule:
-                settle(self.compile_rule, compiled, self.services.places)
+                settle(self.compile_rules, compiled, self.services.places)
             raise
         if compiles_against_rule:  # there is no compile target here to say so
-            settle(self.compile_rule, compiled, self.services.places)
+            settle(self.compile_rules, compiled, self.services.places)
 
     def _tried(self, artifact: Artifact) -> Attempts:
         """Run, with retries if the target is flaky."""
 
-        def once() -> StageFailedError | None:
+        def once() -> Attempts:
             try:
                 others = self.home.run_targets(self.target.compile.module.name)
-                run = self.services.run(self.target, artifact, others)
+                run = self.services.run(self.target, artifact, others, skipping=self.rules.skipping(today()))
             except UnavailableError as error:
                 self._unavailable_device(error)
             self._note_run(run)
             if run.failure is None:
-                return None
+                if not run.cases:
+                    self.skip_without_cases(run.names)
+                return Attempts(error=None, cases=run.cases, names=run.names)
             if run.failure.lacking:
                 self._excuse_or_block_by_others(run, run.failure)
             target = replace(self.target, compile=self.concrete)
-            return run_failed(self.services.commands, target, artifact, run, run.failure, in_full=self.in_full)
+            failure, expected = self.unexpected(run, run.failure)
+            self._note_stage(failure.stage)
+            failed = run_failed(
+                self.services.commands, target, artifact, run, failure, in_full=self.in_full, expected=expected
+            )
+            return Attempts(error=failed, cases=run.cases, names=run.names)
 
-        return attempts(self.rule, once, lambda: None)
+        return attempts(self.rules, once, lambda: None)
 
     def _excuse_or_block_by_others(self, run: RunOutcome, failure: Failure) -> None:
         """Be an expected failure, blocked or skipped as are those that were to give the results to agree with.
@@ -340,17 +383,18 @@ class RunItem(MatrixItem):
     def _excuse_of(self, recording: Recording) -> str:
         """Why a failure that left cases without results is expected; empty where it is not."""
         failure, failed = recording.failure, recording.failed
-        rule = self.home.rule(failed.name) if failed is not None else None
         if failed is None or failure is None or failure.no_verdict:
             return ""
         seen = observe_all(failure, recording.cases)
-        is_written = self.services.settings.update_expectations and not (rule is not None and is_expired(rule, today()))
+        rules = self.home.rules(failed.name)
+        is_written = self.services.settings.update_expectations and not any(
+            is_expired(rule, today()) for rule in rules.all
+        )
         if is_written and self._teller(recording):  # as the rule will that comes of it
             return f"{failed.name} is expected to fail: {observed_text(seen)}"
-        if rule is None:
-            return ""
-        if judge(rule, seen, day=today()).ruling in {Ruling.EXCUSED, Ruling.CHANCE}:
-            return _excused_by(failed, rule)
+        verdict = judge_target(rules, failure, recording.cases, day=today())
+        if verdict.ruling in {Ruling.EXCUSED, Ruling.CHANCE} and verdict.rules:
+            return _excused_by(failed, verdict.rules[0])
         return ""
 
     def _teller(self, recording: Recording) -> str:
@@ -362,9 +406,9 @@ class RunItem(MatrixItem):
         failure, failed, ran = recording.failure, recording.failed, recording.ran
         if failed is None or ran is None:
             return ""
-        rule = self.home.rule(failed.name)
+        rules = self.home.rules(failed.name)
         may_pass = isinstance(failed, RunTarget) and failure is not None and failure.transient
-        if may_pass or (rule is not None and rule.outcome in {"flaky", "intermittent"}):
+        if may_pass or any(rule.outcome in {"flaky", "intermittent"} for rule in rules.all):
             return ""
         ids = [f"{self.home.nodeid}::{target.name}" for target in (failed, ran)]
         return next((one for one in ids if one in self.services.selected), "")
@@ -373,8 +417,8 @@ class RunItem(MatrixItem):
         """Fail as expected, block, or report the failed compile that no other target reports."""
         reports = self.services.settings.artifacts is None and self.compile_id not in self.services.selected_compiles
         if reports:
-            self.observe(compiled, self.compile_rule)
-            settle(self.compile_rule, compiled, self.services.places)
+            self.observe(compiled, self.compile_rules)
+            settle(self.compile_rules, compiled, self.services.places)
         elif self.services.settings.artifacts is None and compiled.error is not None:
             self.compile_observed = None if compiled.error.failure.no_verdict else compiled.observation
         if compiled.error is None or not compiled.error.failure.no_verdict:

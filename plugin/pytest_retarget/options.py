@@ -54,6 +54,13 @@ def add_options(parser: pytest.Parser) -> None:
         help="make it an error, not a skip, if a target matching this mark expression cannot run here (repeatable)",
     )
     group.addoption(
+        "--retarget-case",
+        action="append",
+        metavar="GLOB",
+        help="run only the cases with this name or matching this glob (repeatable); "
+        "run targets that have none of them are skipped",
+    )
+    group.addoption(
         "--retarget-ignore-expectations",
         action="store_true",
         help="show every target's own outcome, as if no [[expectation]] were declared",
@@ -143,6 +150,7 @@ class Settings:
     """
 
     require: tuple[Requirement, ...] = ()
+    cases: tuple[str, ...] = ()
     export: Path | None = None
     artifacts: Path | None = None
     no_cache: bool = False
@@ -178,6 +186,7 @@ class Settings:
         _check_cache_size()
         return cls(
             require=tuple(_requirement(text) for text in config.getoption("retarget_require") or ()),
+            cases=_cases(config),
             export=export,
             artifacts=artifacts,
             no_cache=no_cache,
@@ -246,6 +255,14 @@ def _requirement(text: str) -> Requirement:
     except SyntaxError as error:
         msg = f"--retarget-require: {text!r}: at column {error.offset}: {error.msg}; expected an expression as -m takes"
         raise pytest.UsageError(msg) from None
+
+
+def _cases(config: pytest.Config) -> tuple[str, ...]:
+    cases: list[str] = config.getoption("retarget_case") or []
+    if not all(case.strip() for case in cases):
+        msg = "--retarget-case: found an empty text, expected the name of a case or a glob over names"
+        raise pytest.UsageError(msg)
+    return tuple(dict.fromkeys(cases))
 
 
 def _folder(config: pytest.Config, name: str) -> Path | None:

@@ -34,7 +34,8 @@ class CaseSeen:
     """One case of a target that failed. `stage` and `signature` tell how; both are empty if it passed.
 
     `reference` is the other compiler config whose results were expected, empty where that is none. `lacking` names it
-    where it gave none: such a failure says nothing of the target.
+    where it gave none: such a failure says nothing of the target. `expected` tells that the case fails as a rule says,
+    where others of its target do not.
     """
 
     name: str
@@ -42,6 +43,7 @@ class CaseSeen:
     signature: str = ""
     reference: str = ""
     lacking: str = ""
+    expected: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,14 +85,15 @@ class Seen:
 
     def at(self, case: str) -> Seen:
         """What is known of one case: that it passed or failed as the target did, or by itself, or was not come to."""
-        if not self.fails or not self.cases:
+        if not (self.fails or self.outcome == "xpassed") or not self.cases:
             return self
         found = next((one for one in self.cases if one.name == case), None)
         if found is None or found.lacking:
             return replace(self, outcome="", stage="", signature="")
         if not found.stage:
             return replace(self, outcome="passed", stage="", signature="")
-        return replace(self, stage=found.stage, signature=found.signature)
+        outcome = "failed" if self.outcome == "xpassed" else self.outcome
+        return replace(self, outcome=outcome, stage=found.stage, signature=found.signature)
 
     def is_like(self, other: Seen) -> bool:
         """Whether both fail at one stage in one way. Values that differ may differ by other values."""
@@ -98,7 +101,7 @@ class Seen:
 
     def failures(self) -> dict[str, tuple[str, str]]:
         """How each case failed, by name; under an empty name how the target did, if that was in no case."""
-        cases = {case.name: (case.stage, case.signature) for case in self.cases if case.stage}
+        cases = {case.name: (case.stage, case.signature) for case in self.cases if case.stage and not case.expected}
         return cases or {"": (self.stage, self.signature)}
 
 

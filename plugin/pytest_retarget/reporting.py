@@ -20,6 +20,7 @@ from retarget.expectations_verdict import excuse
 
 from .attribution import Attribution
 from .cachedir import cache_dir
+from .casenames import MISSED, CaseNames, plain_uses
 from .expected import INTERMITTENT, AsExpected
 from .failures import PlainWhereItMust, error_repr
 from .hints import unknown_words
@@ -29,6 +30,7 @@ from .options import SETTINGS
 from .progress import Progress
 from .session import SERVICES, Services
 from .skips import Blocked, Unavailable
+from .subtests import CASES, case_status, log_cases
 from .summary import Record, Tally
 
 __all__ = ["Face", "activate"]
@@ -44,6 +46,9 @@ OUTPUT = "retarget"
 
 BLOCKED_BY = "retarget_blocked_by"
 """The attribute that a blocked report has: the node id of the target that reports the failure; empty for none."""
+
+CASE_USES = "retarget_case_uses"
+"""Where an xdist worker's output has the rules that name cases."""
 
 FLAKY = "retarget_flaky"
 """The attribute that the report of a flaky target has, which failed and then passed."""
@@ -99,6 +104,8 @@ class Face:
         self._on_interrupt: Any = None
         self._blocked: dict[str, str] = {}
         self._failed: set[str] = set()
+        self._cases = CaseNames(config.stash[SETTINGS].cases)
+        self._unselected: list[str] = []
 
     # ------------------------------------------------------------ before anything runs
 
@@ -181,6 +188,10 @@ class Face:
             reason = f"{item.flaky} ({excuse(rule)})" if (rule := item.rule or item.compile_rule) else item.flaky
         elif report.failed and error is not None and (words := error_repr(error, path, line)) is not None:
             report.longrepr = words
+        if report.when == "call" and item.case_results:
+            setattr(report, CASES, [result.to_plain() for result in item.case_results])
+        if report.when == "call" and item.cases_missed:
+            setattr(report, MISSED, list(item.cases_missed))
         if report.when == "call" or not report.passed:
             hint = error.hint if isinstance(error, Unavailable) else ""
             setattr(report, RECORD, replace(item.record(reason), hint=hint).to_plain())
@@ -196,11 +207,17 @@ class Face:
         if self._is_worker:
             output: dict[str, Any] = session.config.workeroutput  # type: ignore[attr-defined]  # set by xdist
             output[OUTPUT] = (statistics, notes, faults)
+            output[CASE_USES] = self._case_uses(session)
         else:
+            self._cases.add_uses(self._case_uses(session))
+            faults += self._cases.faults()
             self._tally.add_compiles(statistics, notes)
             self._faults.update(dict.fromkeys((*faults, *self._blocked_by_none())))
             if self._faults and session.exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            self._unselected = self._cases.unselected()
+            if self._unselected and session.exitstatus == pytest.ExitCode.OK:
+                session.exitstatus = pytest.ExitCode.USAGE_ERROR
         if services is not None:
             services.close()
 
@@ -236,6 +253,15 @@ class Face:
         if threading.current_thread() is threading.main_thread() and self._on_interrupt is None:
             self._on_interrupt = signal.signal(signal.SIGINT, hurry)
 
+    def _case_uses(self, session: pytest.Session) -> list[dict[str, object]]:
+        """The rules that name cases, where targets were run and rules are to hold."""
+        from .collection import declared
+
+        settings = session.config.stash[SETTINGS]
+        if session.config.getoption("collectonly") or settings.ignore_expectations or settings.update_expectations:
+            return []
+        return plain_uses(declared(session.config).case_uses(session.config))
+
     def pytest_unconfigure(self, config: pytest.Config) -> None:
         """End the workers where the session did not come to its end."""
         if services := config.stash.get(SERVICES, None):
@@ -255,6 +281,8 @@ class Face:
             self._blocked[report.nodeid] = by
         elif report.failed:
             self._failed.add(report.nodeid)
+        log_cases(self._config, report)
+        self._cases.add(Record.from_plain(getattr(report, RECORD)), report)
         if isinstance(report.longrepr, ReprExceptionInfo):
             traceback = report.longrepr.reprtraceback
             one_line = self._config.getoption("tbstyle", "auto") == "line" and report.when == "call"
@@ -264,10 +292,13 @@ class Face:
         if status and status[0]:  # without pytest's terminal nobody knows one
             self._tally.add(Record.from_plain(getattr(report, RECORD)), status[0])
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(
-        self, report: pytest.TestReport
-    ) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
-        """Blocked, flaky and intermittent are categories of their own."""
+        self, report: pytest.TestReport, config: pytest.Config
+    ) -> tuple[str, str, str | tuple[str, dict[str, bool]]] | None:
+        """Blocked, flaky and intermittent are categories of their own; so are cases."""
+        if (of_case := case_status(report, config)) is not None:
+            return of_case
         if getattr(report, BLOCKED, False):
             return "blocked", "b", ("BLOCKED", {"yellow": True})
         if getattr(report, FLAKY, False):
@@ -282,6 +313,7 @@ class Face:
         statistics, notes, faults = getattr(node, "workeroutput", {}).get(OUTPUT, ({}, (), ()))
         self._tally.add_compiles(statistics, notes)
         self._faults.update(dict.fromkeys(faults))
+        self._cases.add_uses(getattr(node, "workeroutput", {}).get(CASE_USES, ()))
 
     def pytest_terminal_summary(self, terminalreporter: Any, config: pytest.Config) -> None:
         """The table, the reasons, the figures; what was ill said even where nothing ran."""
@@ -291,6 +323,8 @@ class Face:
             terminalreporter.write_sep("=", "expectations", red=True)
             for fault in self._faults:
                 terminalreporter.write_line(fault, red=True)
+        for missing in self._unselected:
+            terminalreporter.write_line(f"ERROR: {missing}", red=True)
         if config.getoption("collectonly") or not self._tally.cells:
             for note in self._tally.notes:
                 terminalreporter.write_line(f"note: {note}", yellow=True)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from retarget.availability import host_mismatch
+from retarget.case_names import selected_cases
 from retarget.errors import RetargetError
 from retarget.extension import ComparesConfigs, MakesModules, UnavailableError
 from retarget.extensions import Registry
@@ -27,6 +28,7 @@ from retarget.outcomes import (
     OutputComparison,
     RunOutcome,
     Stage,
+    first_failure,
 )
 from retarget.places import Places
 from retarget.process import available_cores
@@ -152,9 +154,13 @@ class Services:
             self._made = MadeModules(self.cache_dir / MADE_FOLDER, self._make)
         return self._made.resolve(target, loader)
 
-    def check(self, target: CompileTarget, artifact: Artifact) -> RunOutcome:
-        """Judge an artifact of a kind that runs nothing."""
-        return self._runs().check(self.concrete(target), artifact)
+    def check(
+        self, target: CompileTarget, artifact: Artifact, *, skipping: Sequence[tuple[str, bool]] = ()
+    ) -> RunOutcome:
+        """Judge an artifact of a kind that runs nothing by the checks that are selected and that `skipping` lets be."""
+        checked = self._runs().check(self.concrete(target), artifact)
+        cases = tuple(selected_cases(checked.cases, self.settings.cases, skipping))
+        return replace(checked, cases=cases, failure=first_failure(cases)) if cases != checked.cases else checked
 
     def check_compiler(self, config: CompilerConfig) -> None:
         """Raise `UnavailableError` if a config's compiler is not installed, `RetargetError` if nobody brought it."""
@@ -203,9 +209,15 @@ class Services:
         return self._runs().devices(runtime)
 
     def run(
-        self, target: RunTarget, artifact: Artifact, others: Sequence[RunTarget] = (), *, record: Path | None = None
+        self,
+        target: RunTarget,
+        artifact: Artifact,
+        others: Sequence[RunTarget] = (),
+        *,
+        record: Path | None = None,
+        skipping: Sequence[tuple[str, bool]] = (),
     ) -> RunOutcome:
-        """Run one target on its devices.
+        """Run one target on its devices: the cases that are selected, and that `skipping` does not skip.
 
         `others` are the run targets of the same module, among which a case may find the config that it is to agree
         with. What the cases gave is written to the folder `record`, if there is one.
@@ -217,7 +229,14 @@ class Services:
             failure = Failure(stage=Stage.LOAD, summary=first_line(str(error)), text=str(error))
             return RunOutcome(devices=(), failure=failure)
         return self._runs().run(
-            target, artifact, record=record, references=references, lacking=lacking, on_wait=self._on_wait
+            target,
+            artifact,
+            record=record,
+            references=references,
+            lacking=lacking,
+            only=self.settings.cases,
+            skipping=skipping,
+            on_wait=self._on_wait,
         )
 
     def _references(
@@ -285,7 +304,9 @@ class Services:
                     break
                 folder = self._scratch_folder()
                 concrete = replace(other, compile=self.concrete(other.compile))
-                run = self._runs().run(concrete, outcome.artifact, record=folder, on_wait=self._on_wait)
+                run = self._runs().run(
+                    concrete, outcome.artifact, record=folder, only=self.settings.cases, on_wait=self._on_wait
+                )
             except UnavailableError as error:
                 missing += 1
                 reasons.append(f"{other.name}: {error}")

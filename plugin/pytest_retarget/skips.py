@@ -28,4 +28,5 @@ class Blocked(Skipped):
 
 
 class Excused(Skipped):
-    """A person asked for the skip: by a rule with `outcome = "skip"`, or by `--retarget-artifacts` for a compile."""
+    """A person asked for the skip: by a rule with `outcome = "skip"`, by `--retarget-artifacts` for a compile, or by
+    `--retarget-case` that selects no case of the target."""

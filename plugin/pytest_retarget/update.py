@@ -20,7 +20,7 @@ from retarget.expansion import compile_target_name, expand
 from retarget.expectations_faults import expired_faults
 from retarget.expectations_files import Rewritten, diff, put_in_place, rewritten
 from retarget.expectations_rules import key_of
-from retarget.expectations_update import Kept, SuiteTargets, plan_update
+from retarget.expectations_update import CasesSeen, Kept, SuiteTargets, plan_update
 from retarget.expectations_verdict import is_expired, observed_text, today
 from retarget.extension import ChecksArtifacts
 from retarget.extensions import Registry
@@ -29,7 +29,9 @@ from retarget.outcomes import Observation, Stage
 
 from .items import MatrixItem
 from .lastfailed import BLOCKED
+from .options import SETTINGS
 from .reporting import RECORD
+from .subtests import CASES, NOT_RUN, CaseResult
 from .summary import PASSED, Record
 
 __all__ = ["UpdateExpectations"]
@@ -54,6 +56,7 @@ class UpdateExpectations:
         self._is_worker = hasattr(config, "workerinput")
         self._seen: dict[tuple[str, str], Observation | None] = {}
         self._compiled: dict[tuple[str, str], Observation | None] = {}
+        self._cases: dict[tuple[str, str], CasesSeen] = {}
         self._files: set[Path] = set()
         self._reported: set[tuple[str, str]] = set()
         self._crashed = ""
@@ -77,12 +80,14 @@ class UpdateExpectations:
                 report.wasxfail = f"{name} is expected to fail: {observed_text(item.compile_observed)}"
                 report.longrepr = None
             return report
+        _settle_cases(item, report)
         if item.observed == PASSED:
             if report.failed:
                 report.outcome, report.longrepr = "passed", None
             return report
-        rule = item.compile_rule if is_of_compile else item.rule
-        if _is_written(rule):
+        failed = [] if is_of_compile else [one for one in item.case_results if one.outcome == "failed" and one.stage]
+        rules = [item.rules.of(one.name) or item.rule for one in failed]
+        if all(map(_is_written, rules or [item.compile_rule if is_of_compile else item.rule])):
             report.outcome = "skipped"
             report.wasxfail = observed_text(_observation(item.observed, item.also_observed))
         return report
@@ -103,11 +108,26 @@ class UpdateExpectations:
         compile_key = (record.suite, compile_target_name(record.module, record.compiler))
         if compiled is None:
             self._seen[record.suite, record.target] = seen
+            self._keep_cases(record, report)
         elif compiled:
             self._seen[record.suite, record.target] = seen
+            self._keep_cases(record, report)
             self._compiled.setdefault(compile_key, None)
         else:
             self._compiled[compile_key] = seen
+
+    def _keep_cases(self, record: Record, report: pytest.TestReport) -> None:
+        """Keep what was observed of a target's cases."""
+        results = [CaseResult(**result) for result in getattr(report, CASES, ())]
+        seen = {
+            one.name: Observation(stage=one.stage, signature=one.signature) if one.stage else None
+            for one in results
+            if one.outcome != NOT_RUN and not one.is_silent
+        }
+        if seen:
+            names = tuple(one.name for one in results)
+            is_selection = bool(self._config.stash[SETTINGS].cases)
+            self._cases[record.suite, record.target] = CasesSeen(names=names, seen=seen, is_selection=is_selection)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
@@ -163,6 +183,7 @@ class UpdateExpectations:
             {**self._compiled, **self._seen},
             day=today(),
             doubt=lambda file: self._doubt(file.parent, expanded),
+            cases=self._cases,
         )
         files = rewritten(update.edits)
         for file in files:
@@ -206,6 +227,15 @@ class UpdateExpectations:
 def _observation(first: tuple[str, str], others: Iterable[Sequence[str]]) -> Observation:
     also = tuple(Observation(stage=stage, signature=signature) for stage, signature in others)
     return Observation(stage=first[0], signature=first[1], also=also)
+
+
+def _settle_cases(item: MatrixItem, report: pytest.TestReport) -> None:
+    """Report cases as the rules to be written will judge them."""
+    for result in getattr(report, CASES, ()):
+        if result["outcome"] == "failed" and not result["stage"]:
+            result.update(outcome="passed", reason="")
+        elif result["outcome"] == "failed" and _is_written(item.rules.of(result["name"]) or item.rule):
+            result.update(outcome="xfailed")
 
 
 def _is_written(rule: Expectation | None) -> bool:

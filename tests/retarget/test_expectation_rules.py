@@ -191,9 +191,26 @@ def test_a_rule_holds_what_its_table_says(write: Write) -> None:
             "2031-01-31",
         ),
         (
+            'match = "a"; case = ["x", "y", "x"]',
+            "expectation[0].case[2]: found 'x' a second time, expected it once",
+        ),
+        (
+            'match = "a"; case = ["x", " "]',
+            "expectation[0].case[1]: found an empty string, expected the name of a case or a glob",
+        ),
+        (
+            'match = "a"; case = []',
+            "expectation[0].case: found an empty array, expected a string or an array of strings with at least one",
+        ),
+        (
+            'match = "a"; case = "x"; stage = ["compile", "run"]',
+            'expectation[0].case: found case with stage "compile", expected load, run, compare, crash or timeout: '
+            "a module that does not compile has no cases; name them in a rule of their own",
+        ),
+        (
             'match = "a"; sginature = "x"',
-            "expectation[0].sginature: found the unknown key 'sginature', expected one of issue, match, outcome, "
-            "reason, retries, signature, stage, until, when; did you mean 'signature'?",
+            "expectation[0].sginature: found the unknown key 'sginature', expected one of case, issue, match, "
+            "outcome, reason, retries, signature, stage, until, when; did you mean 'signature'?",
         ),
         (
             'match = "a"; outcome = "skip"; stage = "run"',

@@ -634,6 +634,7 @@ def as_new(made: Expectation) -> NewRule:
     return NewRule(
         match=made.match,
         when=made.when,
+        cases=made.cases,
         stages=made.stages,
         signature=made.signature,
         outcome=made.outcome,
@@ -650,6 +651,7 @@ def read(file: Path, text: str) -> list[Expectation]:
         Expectation(
             match=listed(table["match"]),
             when=table.get("when", ""),
+            cases=listed(table.get("case")),
             stages=listed(table.get("stage")),
             signature=table.get("signature", ""),
             outcome=table.get("outcome", "xfail"),
