@@ -55,20 +55,37 @@ def test_one_run_writes_the_rules_and_the_next_is_green_and_changes_nothing(
 
 WAYS = f"""{HEADER}\
 [[expectation]]
+match = "a"
+case = ["f", "h"]
+stage = "compare"
+signature = "values differ"
+reason = "the results are not those expected: values differ"
+
+[[expectation]]
 match = "b"
-when = "dr"
-stage = ["crash", "compare"]
-reason = "its cases fail in different ways: crash: SIGFPE; compare: values differ"
+case = "f"
+stage = "compare"
+signature = "values differ"
+reason = "the results are not those expected: values differ"
+
+[[expectation]]
+match = "b"
+case = "g"
+stage = "crash"
+signature = "SIGFPE"
+reason = "the run crashes: SIGFPE"
 
 [[expectation]]
 match = "a"
-stage = ["run", "compare"]
-reason = "its cases fail in different ways: run: the double device lost its way; compare: values differ"
+case = "g"
+stage = "run"
+signature = "the double device lost its way"
+reason = "the call fails: the double device lost its way"
 """
 
 
 @pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
-def test_cases_that_fail_in_different_ways_get_one_rule_in_place_of_one_that_knows_the_first(
+def test_cases_that_fail_in_different_ways_are_named_in_place_of_a_rule_that_knows_the_first(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
     project.doubles(a="f: fail\ng: raise\nh: fail", b="f: fail\ng: crash")
