@@ -202,7 +202,7 @@ def test_what_a_runner_that_crashed_came_to_is_counted(project: Project) -> None
     lines = block(project.run("--retarget-extension", "doubles"), "twice: ends_dc_dr")
     assert lines[0] == "run: runner crashed: SIGFPE in function 'c'"
     at = lines.index("passed: b")
-    assert lines[at : at + 3] == ["passed: b", "", "2 of 3 cases failed; the run ended there"]
+    assert lines[at : at + 3] == ["passed: b", "", "2 of 3 cases failed; the run ended there, 1 not run"]
 
 
 def test_a_compiler_that_dies_is_named_by_its_signal_and_costs_its_target_only(project: Project) -> None:
@@ -221,7 +221,9 @@ def test_crashes_and_hangs_of_compiler_and_device_cost_their_targets_only(projec
     result = project.run(
         "--retarget-extension", "doubles", "--retarget-compile-timeout", "1.5", "--retarget-run-timeout", "1.5", "-v"
     )
-    result.stdout.fnmatch_lines(["*4 failed, 6 passed, 2 blocked in*"])
+    result.stdout.fnmatch_lines(
+        ["*4 failed, 6 passed, 1 subtests passed, 1 subtests failed, 1 subtests skipped, 2 blocked in*"]
+    )
     assert block(result, "twice: b_dc")[0] == "compile: compiler crashed: SIGFPE"
     assert "about to crash" in block(result, "twice: b_dc")
     crashed = block(result, "twice: c_dc_dr")
