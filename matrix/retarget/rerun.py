@@ -73,7 +73,7 @@ class Rerunner:
         config = target.compile.compiler
         self._registry.case_loader(target.compile.kind)
         self._registry.driver(target.runtime.driver)
-        self._registry.compiler(config.compiler).fingerprint(config)
+        self._build.check(config)
         self._run.devices(target.runtime)
 
     def compile(self, target: CompileTarget) -> CompileOutcome:

@@ -165,15 +165,11 @@ class Services:
     def check_compiler(self, config: CompilerConfig) -> None:
         """Raise `UnavailableError` if a config's compiler is not installed, `RetargetError` if nobody brought it."""
         if config not in self._compilers:
-            from retarget.build.resolution import NotBuiltError
-
             self._compilers[config] = None
             try:
-                self._builds().fingerprint(config)
+                self._builds().check(config)
             except (UnavailableError, RetargetError) as error:
                 self._compilers[config] = error
-            except NotBuiltError as error:
-                self._compilers[config] = RetargetError(f"compiler config {config.name!r}: {error}")
         if (known := self._compilers[config]) is not None:
             raise known.with_traceback(None)  # raised for every target: its traceback must not grow
 

@@ -357,6 +357,13 @@ def test_what_this_process_would_import_in_place_of_the_workers_compiler_tells_n
     assert (other.reused, other.build_id) == (False, "# another")
 
 
+def test_a_compiler_that_crashes_when_it_is_asked_is_an_error_that_names_the_config(make: Make, tmp_path: Path) -> None:
+    target = compile_target(tmp_path, "a", "pass", env=(("DOUBLE_FINGERPRINT", "crash"),))
+    with pytest.raises(RetargetError) as caught:
+        make().check(target.compiler)
+    assert str(caught.value) == "compiler config 'double': compiler crashed: SIGSEGV"
+
+
 def test_a_python_path_that_does_not_hold_the_compiler_is_noted(make: Make, tmp_path: Path) -> None:
     env = (("PYTHONPATH", f"{tmp_path}:{Path(__file__).parent}"),)
     service = make()

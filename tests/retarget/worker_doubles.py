@@ -104,6 +104,8 @@ class DoubleCompiler:
     artifact_suffix = ".up"
 
     def fingerprint(self, config: CompilerConfig) -> str:
+        if os.environ.get("DOUBLE_FINGERPRINT") == "crash":
+            die("SIGSEGV")
         return os.environ.get("DOUBLE_FINGERPRINT", "") or build_found()
 
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:

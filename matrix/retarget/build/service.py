@@ -181,6 +181,14 @@ class BuildService:
             raise RetargetError(msg)
         return job.outcome
 
+    def check(self, config: CompilerConfig) -> None:
+        """See that a config's compiler is here. Raises `UnavailableError` if it is not, `RetargetError` if it fails."""
+        try:
+            self.fingerprint(config)
+        except NotBuiltError as error:
+            msg = f"compiler config {config.name!r}: {error}"
+            raise RetargetError(msg) from error
+
     def fingerprint(self, config: CompilerConfig) -> str:
         """Name what is installed for a config, asked once per session; of a config with an `env` in a worker with it.
 
