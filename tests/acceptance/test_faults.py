@@ -102,8 +102,8 @@ def test_a_suite_file_that_is_no_regular_file_is_an_error(project: Project) -> N
             "--retarget-no-cache and --retarget-cache-dir were both given; expected one of them",
         ),
         (
-            ("-o", "retarget_jobs=0"),
-            "retarget_jobs in the ini file: found '0', expected a whole number of compiles at a time, 1 or more",
+            ("-o", "retarget_run_timeout=0"),
+            "retarget_run_timeout in the ini file: found '0', expected a number of seconds above 0, such as 90 or 0.5",
         ),
     ],
 )
