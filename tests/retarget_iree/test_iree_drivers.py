@@ -204,7 +204,7 @@ def test_a_missing_runtime_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("retarget_iree.drivers.runtime_installed", lambda: False)
     with pytest.raises(UnavailableError, match=r"^the IREE runtime is not installed") as caught:
         driver_named("local-sync").probe()
-    assert "iree-base-runtime" in caught.value.hint
+    assert "[iree]" in caught.value.hint
 
 
 def test_devices_close_without_complaints_of_the_runtime(arithmetic: bytes, tmp_path: Path) -> None:
