@@ -170,7 +170,7 @@ def test_one_compiler_config_of_several_is_named_with_the_worst_mismatch(project
 
 def test_a_crash_points_to_the_runtime_config_that_crashes(project: Project) -> None:
     faulty(project, m="@*/one crash\n")
-    result = project.run(*RUN, "-k", "m_bad or m_good")
+    result = project.run(*RUN, "-k", "m_bad or m_good", "-vv")
     result.assert_outcomes(passed=4, failed=2, deselected=3)
     lines = told(block(result, "twice: m_bad_one"))
     assert lines[0] == "This points to runtime config one (driver double-device): the same artifact passes on two."
@@ -185,7 +185,7 @@ def test_a_crash_points_to_the_runtime_config_that_crashes(project: Project) -> 
 
 def test_what_every_target_does_points_to_the_module(project: Project) -> None:
     faulty(project, m="@good/* fail\n@bad/* fail\n@other/* fail\n")
-    result = project.run(*RUN)
+    result = project.run(*RUN, "-vv")
     lines = told(block(result, "twice: m_other_two"))
     assert lines[0].startswith("This points to the module, or to what it expects: every compiler config fails alike")
 
@@ -249,7 +249,7 @@ def test_cases_are_told_apart_where_the_others_fail_in_other_cases(project: Proj
 
 def test_it_is_the_same_under_xdist(project: Project) -> None:
     faulty(project, m="@bad/* fail\n", n="@bad/one fail\n")
-    result = project.run(*RUN, "-n", "2")
+    result = project.run(*RUN, "-n", "2", "-vv")
     result.assert_outcomes(passed=15, failed=3)
     lines = told(block(result, "twice: m_bad_one"))
     assert lines[0].startswith("This points to compiler config bad: ")
@@ -296,7 +296,7 @@ def test_commands_and_the_one_line_summary_stay_as_they_are(project: Project) ->
 def test_with_a_real_compiler_a_wrong_expectation_points_to_the_module(project: Project) -> None:
     project.write({"matrix.toml": TWO_BACKENDS, "suites/suite.toml": suite()})
     project.write({"suites/wrong.mlir": GOOD.replace("6.0", "7.0"), "suites/good.mlir": GOOD})
-    result = project.run()
+    result = project.run("-vv")
     result.assert_outcomes(passed=8, failed=4)
     lines = told(block(result, "linalg: wrong_llvm-cpu_task"))
     assert lines[0].startswith("This points to the module, or to what it expects: every compiler config fails alike")
