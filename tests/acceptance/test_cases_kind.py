@@ -251,7 +251,7 @@ def test_cases_agree_behind_a_command(project: Project) -> None:
     project.write(
         {"matrix.toml": matrix.replace('"llvm-cpu"]\nruntimes = ["sync"]', '"llvm-cpu"]\nruntimes = ["under", "sync"]')}
     )
-    result = project.run("-m", "under")
+    result = project.run("-m", "under", "-vv")
     result.assert_outcomes(failed=2, deselected=4)
     for config in ("vmvx", "llvm-cpu"):
         lines = block(result, f"math: m_{config}_under")
