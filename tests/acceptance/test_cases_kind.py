@@ -486,3 +486,18 @@ def test_parameters_come_from_the_files_that_the_cases_name(project: Project) ->
     project.write({"suites/m.mlir": WEIGHTED})
     subprocess.run([sys.executable, "-c", script, str(project.path / "suites/weights.irpa")], check=True)
     project.run().assert_outcomes(passed=2)
+
+
+def test_literals_of_an_onnx_module_need_no_dtype(project: Project) -> None:
+    onnx = pytest.importorskip("onnx")
+    x, y = (
+        onnx.helper.make_tensor_value_info(name, element, ["batch", 2])
+        for name, element in (("x", onnx.TensorProto.INT64), ("y", onnx.TensorProto.FLOAT))
+    )
+    node = onnx.helper.make_node("Cast", ["x"], ["y"], to=onnx.TensorProto.FLOAT)
+    graph = onnx.helper.make_graph([node], "to float", [x], [y])
+    model = onnx.helper.make_model(graph, ir_version=8, opset_imports=[onnx.helper.make_opsetid("", 17)])
+    project.write({"matrix.toml": MATRIX, "suites/suite.toml": suite("models", kind="cases", srcs="*.onnx")})
+    (project.path / "suites" / "m.onnx").write_bytes(model.SerializeToString())
+    project.write({"suites/m.cases.toml": "[[case]]\ninputs = [[[1, 2], [3, 4]]]\nexpected = [[[1, 2], [3, 4]]]\n"})
+    project.run().assert_outcomes(passed=2)
