@@ -217,22 +217,22 @@ class _Explainer:
         )
 
     def _expectation(self, suite: Suite, target: Target) -> Iterator[tuple[str, str]]:
-        """The rule in force; for a run target, that of its compile target too, which excuses both."""
+        """The rules in force, those for cases last; for a run target, that of its compile target too, which excuses
+        both."""
         checks = isinstance(self.registry.case_loaders.get(suite.kind), ChecksArtifacts)
         book = RuleBook(suite.expectations, checks_artifacts=checks)
         through = [("its compile target: ", target.compile)] if isinstance(target, RunTarget) else []
         for whose, judged in (*through, ("", target)):
-            rule = book.rule_for(judged)
-            if rule is None:
-                continue
-            outcome = f"flaky, up to {rule.retries} retries" if rule.outcome == "flaky" else rule.outcome
-            where = f", expected to {expected_text(rule)}" if rule.stages else ""
-            yield f"{whose}{outcome}{where}", self.places.place(rule.origin)
-            expired = " (expired: it excuses nothing any more)" if is_expired(rule, today()) else ""
-            until = f"{rule.until}{expired}" if rule.until is not None else ""
-            for word, text in (("signature", rule.signature), ("reason", excuse(rule)), ("until", until)):
-                if text:
-                    yield f"  {word.ljust(9)} {text}", ""
+            for rule in book.rules_for(judged).all:
+                outcome = f"flaky, up to {rule.retries} retries" if rule.outcome == "flaky" else rule.outcome
+                cases = f"case {' or '.join(rule.cases)}: " if rule.cases else ""
+                where = f", expected to {expected_text(rule)}" if rule.stages else ""
+                yield f"{whose}{cases}{outcome}{where}", self.places.place(rule.origin)
+                expired = " (expired: it excuses nothing any more)" if is_expired(rule, today()) else ""
+                until = f"{rule.until}{expired}" if rule.until is not None else ""
+                for word, text in (("signature", rule.signature), ("reason", excuse(rule)), ("until", until)):
+                    if text:
+                        yield f"  {word.ljust(9)} {text}", ""
         for other in book.contradictions:
             yield "a rule as specific says otherwise, which is a fault", self.places.place(other.rules[1].origin)
 

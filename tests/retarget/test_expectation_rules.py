@@ -610,6 +610,19 @@ def test_explain_shows_the_rule_in_force_and_that_of_the_compile_target(
     ]
 
 
+def test_explain_shows_the_rules_for_cases_too(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    write({"expectations.toml": rule('match = "add"; case = ["x", "y*"]') + rule('match = "add"; stage = "load"')})
+    assert main(["explain", "add_c1_sync"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    start = lines.index("expectation")
+    assert [" ".join(line.split()) for line in lines[start + 1 : start + 5]] == [
+        "xfail, expected to fail at load expectations.toml:6",
+        "reason r",
+        "case x or y*: xfail, expected to fail at run expectations.toml:1",
+        "reason r",
+    ]
+
+
 def test_explain_tells_rules_that_contradict_the_one_shown(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     write({"expectations.toml": rule('match = "add"') + rule('match = "add"; stage = "load"')})
     assert main(["explain", "add_c1_sync"]) == 0
