@@ -194,7 +194,7 @@ def globs_for(
     for pattern in dict.fromkeys(_patterns(wanted, by_name=by_name)):
         alike = [path for path in present if fnmatch.fnmatchcase(path.rpartition("/")[2], pattern)]
         aside = {path: folder for folder in skipped for path in alike if path.startswith(f"{folder}/")}
-        mine = {path for path in wanted if path in alike}
+        mine = set(wanted) & set(alike)
         for glob, others in _globs("", pattern, mine, [path for path in alike if path not in aside]):
             srcs.append(glob)
             exclude |= dict.fromkeys(_MAGIC.sub("?", path) for path in others)
@@ -231,7 +231,8 @@ def _globs(folder: str, pattern: str, wanted: set[str], present: Sequence[str]) 
             yield f"{folder}{pattern}", surplus
         else:
             yield from ((path, []) for path in direct if path in wanted)
-    for name in dict.fromkeys(path[len(folder) :].partition("/")[0] for path in sorted(mine) if path not in direct):
+    deeper = [path[len(folder) :] for path in sorted(mine) if "/" in path[len(folder) :]]
+    for name in dict.fromkeys(path.partition("/")[0] for path in deeper):
         yield from _globs(f"{folder}{name}/", pattern, wanted, present)
 
 
