@@ -34,8 +34,8 @@ _PLACELESS_FRAME = re.compile(r"^\s*\[ *\d+\] .* -$")
 _VM_POSITION = re.compile(r"<vm>:\d+: ")
 _TROUBLE = re.compile(
     r"No such file or directory|Permission denied|No space left on device|Cannot allocate memory"
-    r"|[Ff]ailed to (?:open|run|execute|find tool)\b|[Nn]o \w+ linker tool|linker tool found|was not found at "
-    r"|[Cc](?:annot|ould not) open\b"
+    r"|[Ff]ailed to (?:open|execute|find tool|run system command)\b"
+    r"|[Nn]o \w+ linker tool|linker tool found|was not found at |[Cc](?:annot|ould not) open\b"
 )
 """What LLVM, lld and IREE print of files and tools that they cannot get at."""
 _BINDING_PREFIX = re.compile(

@@ -117,6 +117,8 @@ def test_status_messages_lose_source_paths_and_placeless_frames(message: str, cl
         ("\x1b[31merror\x1b[0m: Failed to run system command 'ld' with error code: 127", False),
         ("error: No Unix linker tool found in environment.", False),
         ("LLVM ERROR: IO failure on output stream: No space left on device", False),
+        ("m.mlir:2:12: error: failed to run translation of source executable to target executable", True),
+        ("m.mlir:2:12: error: failed to run canonicalizations (proxy for DCE)", True),
     ],
 )
 def test_trouble_with_files_and_tools_is_no_verdict_on_the_module(diagnostics: str, verdict: bool) -> None:
