@@ -50,7 +50,7 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/retarget check ./suites
-	$(BIN)/pytest -q tests/docs
+	$(BIN)/pytest -q tests/docs --run-slow
 
 docs: $(STAMP)
 	$(BIN)/retarget schema --format markdown > docs/declarations.md

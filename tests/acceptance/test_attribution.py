@@ -257,7 +257,11 @@ def test_it_is_the_same_under_xdist(project: Project) -> None:
     assert told(block(result, "twice: n_bad_one"))[0].startswith("This points to runtime config one")
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n2",), ("--tb=no",)], ids=["alone", "xdist", "without tracebacks"])
+@pytest.mark.parametrize(
+    "arguments",
+    [(), pytest.param(("-n2",), marks=pytest.mark.slow), ("--tb=no",)],
+    ids=["alone", "xdist", "without tracebacks"],
+)
 def test_junit_tells_it_too(project: Project, arguments: tuple[str, ...]) -> None:
     faulty(project, m="@bad/* fail\n", n="@bad/one fail\n")
     project.run(*RUN, "--junitxml=out/report.xml", *arguments).assert_outcomes(passed=15, failed=3)
@@ -293,6 +297,7 @@ def test_commands_and_the_one_line_summary_stay_as_they_are(project: Project) ->
     result.stdout.fnmatch_lines(["FAILED suites/suite.toml::twice::m_bad_one - compare: 1 of 2 elements differ*"])
 
 
+@pytest.mark.slow
 def test_with_a_real_compiler_a_wrong_expectation_points_to_the_module(project: Project) -> None:
     project.write({"matrix.toml": TWO_BACKENDS, "suites/suite.toml": suite()})
     project.write({"suites/wrong.mlir": GOOD.replace("6.0", "7.0"), "suites/good.mlir": GOOD})

@@ -192,6 +192,7 @@ def has(text: str, *parts: str) -> None:
         assert part in text, f"{part}\n is not in\n{text}"
 
 
+@pytest.mark.slow
 def test_every_wrong_case_is_reported_by_itself_with_a_command_that_repeats_it(project: Project) -> None:
     cases(project, WRONG)
     result = project.run()

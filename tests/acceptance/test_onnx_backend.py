@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from acceptance_support import CPU, Project, block, commands, ids, shell, suite
 
 ONE_RUNTIME = CPU.replace('runtimes = ["sync", "task"]', 'runtimes = ["sync"]')
@@ -32,6 +33,7 @@ def onnx_suite(project: Project, more: str = "") -> None:
     )
 
 
+@pytest.mark.slow
 def test_each_node_test_fails_or_passes_by_itself(project: Project) -> None:
     onnx_suite(project)
     result = project.run()
@@ -45,6 +47,7 @@ def test_each_node_test_fails_or_passes_by_itself(project: Project) -> None:
     assert "has no test test_of_a_later_onnx; the manifest nodes/nodes.toml was written by onnx 99.0.0" in later[0]
 
 
+@pytest.mark.slow
 def test_a_wrong_result_is_reported_and_the_commands_show_it_again(project: Project) -> None:
     onnx_suite(project, 'only = ["op-Det"]\n')
     result = project.run()

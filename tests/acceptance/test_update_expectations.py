@@ -258,6 +258,7 @@ def test_an_interrupted_run_writes_nothing(project: Project, arguments: tuple[st
     assert not (project.path / FILE).exists()
 
 
+@pytest.mark.slow
 def test_a_run_in_which_a_pytest_worker_died_writes_nothing(project: Project) -> None:
     project.doubles(a="f: differ")
     project.write({"test_dies.py": "import os\n\n\ndef test_dies():\n    os._exit(3)\n"})

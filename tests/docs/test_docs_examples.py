@@ -18,7 +18,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```(?P<language>[\w-]+)(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -94,7 +95,14 @@ def run(command: Command, folder: Path) -> None:
         position = found.end()
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=() if page == README else pytest.mark.slow, id=page.stem)  # `make check` runs them all
+        for page in PAGES
+        if runnable(page)
+    ],
+)
 def test_examples_of_the_page_run_as_shown(page: Path, tmp_path: Path) -> None:
     folder = tmp_path / "project"
     (folder / ".git").mkdir(parents=True)

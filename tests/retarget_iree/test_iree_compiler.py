@@ -35,6 +35,7 @@ def request(source: str, name: str, *flags: str) -> CompileRequest:
     return CompileRequest(source=source.encode(), source_name=name, source_path=Path(name), resolved=resolved)
 
 
+@pytest.mark.slow
 def test_host_is_resolved_to_flags_that_give_the_same_code(iree: IreeCompiler) -> None:
     resolved = resolve(iree, *LLVM_CPU)
     assert resolved.flags[:2] == LLVM_CPU[:2]
@@ -192,6 +193,7 @@ def test_a_crash_of_the_library_leaves_its_stack_in_the_workers_log(tmp_path: Pa
     assert "Program arguments: iree-compile --mlir-disable-threading" in said
 
 
+@pytest.mark.slow
 def test_the_artifact_does_not_depend_on_the_folder(iree: IreeCompiler, tmp_path: Path) -> None:
     flags = resolve(iree, *VMVX)
     artifacts = {
