@@ -12,7 +12,7 @@ from typing import Any
 from retarget.errors import RetargetError, display_path
 from retarget.extension import FunctionInfo
 
-__all__ = ["SUFFIX", "model_function"]
+__all__ = ["SUFFIX", "has_tensors_elsewhere", "model_function"]
 
 SUFFIX = ".onnx"
 
@@ -57,6 +57,14 @@ def model_function(path: Path) -> FunctionInfo | None:
         argument_types=tuple(_type(value) for value in inputs),
         result_types=tuple(_type(value) for value in graph.output),
     )
+
+
+def has_tensors_elsewhere(path: Path) -> bool:
+    """Whether a model that `model_function` can read has tensors in other files."""
+    import onnx
+
+    graph = onnx.load(str(path), load_external_data=False).graph
+    return any(tensor.external_data for tensor in graph.initializer)
 
 
 def _type(value: Any) -> str:

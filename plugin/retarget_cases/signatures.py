@@ -6,17 +6,16 @@ one function, its graph, whose arguments are the inputs that are no initializers
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from retarget.errors import RetargetError
 from retarget.installing import install_hint
 
-from .types import ELEMENT_TYPES, Declared, parse_type
+from .onnx_models import has_tensors_elsewhere, model_function
+from .types import Declared, parse_type
 
 __all__ = ["Function", "mlir_functions", "onnx_functions"]
 
@@ -123,50 +122,18 @@ def _declared(text: str) -> Declared:
 
 def onnx_functions(path: Path) -> tuple[Function, ...]:
     """Return the function of an ONNX model. Raises `RetargetError` for one that IREE cannot import or run."""
-    if importlib.util.find_spec("onnx") is None:
-        msg = f"is an ONNX model, and the package onnx is not installed; {install_hint('onnx')}"
-        raise RetargetError(msg)
-    import onnx
-
     try:
-        model = onnx.load(str(path), load_external_data=False)
-    except Exception as error:  # protobuf's own error type has no stubs
+        function = model_function(path)
+    except RetargetError as error:
         msg = "is not an ONNX model that the package onnx can read"
         raise RetargetError(msg) from error
-    if not model.graph.output:
+    if function is None:
+        msg = f"is an ONNX model, and the package onnx is not installed; {install_hint('onnx')}"
+        raise RetargetError(msg)
+    if not function.result_types:
         msg = "is not an ONNX model: it has no graph with outputs"
         raise RetargetError(msg)
-    if any(tensor.external_data for tensor in model.graph.initializer):
+    if has_tensors_elsewhere(path):
         msg = "has its tensors in other files; save it with onnx.save_model(model, path, save_as_external_data=False)"
         raise RetargetError(msg)
-    initializers = {tensor.name for tensor in model.graph.initializer}
-    arguments = tuple(_onnx_argument(value) for value in model.graph.input if value.name not in initializers)
-    return (Function(name=model.graph.name, arguments=arguments, is_untyped=True),)
-
-
-_ONNX_NAMES = {
-    "float": "f32",
-    "double": "f64",
-    "float16": "f16",
-    "bfloat16": "bf16",
-    "bool": "i1",
-    "complex64": "complex<f32>",
-    "complex128": "complex<f64>",
-    **{f"int{bits}": f"si{bits}" for bits in (8, 16, 32, 64)},
-    **{f"uint{bits}": f"ui{bits}" for bits in (8, 16, 32, 64)},
-}
-"""TensorProto's names of element types, in lower case, as MLIR has them."""
-
-
-def _onnx_argument(value: Any) -> Declared:
-    import onnx
-
-    kind = value.type.WhichOneof("value")
-    if kind != "tensor_type":
-        return Declared(text=(kind or "nothing").removesuffix("_type"), dtype=None, shape=None)
-    tensor = value.type.tensor_type
-    name = onnx.TensorProto.DataType.Name(tensor.elem_type).lower()
-    element = _ONNX_NAMES.get(name, name)
-    shape = tuple(size.dim_value if size.HasField("dim_value") else None for size in tensor.shape.dim)
-    is_ranked = tensor.HasField("shape")
-    return Declared(text=f"tensor({name})", dtype=ELEMENT_TYPES.get(element), shape=shape if is_ranked else None)
+    return (Function(name=function.name, arguments=tuple(map(parse_type, function.argument_types))),)

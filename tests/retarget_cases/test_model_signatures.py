@@ -71,7 +71,7 @@ def test_the_inputs_of_an_onnx_model_that_are_no_initializers_are_its_arguments(
     (function,) = onnx_functions(path)
 
     assert [(argument.dtype, argument.shape) for argument in function.arguments] == [("float32", (None, 3))]
-    assert function.is_untyped
+    assert not function.is_untyped
 
 
 def test_a_file_that_is_no_onnx_model_is_an_error(tmp_path: Path) -> None:
