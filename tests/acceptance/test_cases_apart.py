@@ -44,7 +44,7 @@ RULES = (
 )
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["alone", "xdist"])
+@pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
 def test_each_case_has_its_outcome_and_a_rule_excuses_no_other_case(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
