@@ -563,7 +563,7 @@ def test_a_run_of_the_real_compilers_artifact_that_fails_at_first_is_flaky(
         }
     )
     expecting(project, rule("*", "compare", signature="values differ", outcome="flaky", retries=1))
-    result = project.run(*arguments)
+    result = project.run(*arguments, "-vv")
     assert result.ret == 1
     result.stdout.fnmatch_lines(["*2 failed, 2 passed, 2 flaky in*"])
     told = {line for line in result.outlines if line.startswith("flaky: ")}
