@@ -37,7 +37,11 @@ _TROUBLE = re.compile(
     r"|[Ff]ailed to (?:open|execute|find tool|run system command)\b"
     r"|[Nn]o \w+ linker tool|linker tool found|was not found at |[Cc](?:annot|ould not) open\b"
 )
-"""What LLVM, lld and IREE print of files and tools that they cannot get at."""
+"""What LLVM, lld and IREE print of files and tools that they cannot get at.
+
+Not every `failed to run`: IREE ends the diagnostics of a module that a backend does not compile with `failed to run
+translation of source executable to target executable`.
+"""
 _BINDING_PREFIX = re.compile(
     r"^Error (?:invoking function|creating [\w ]+|querying devices|registering modules|parsing flags): "
 )

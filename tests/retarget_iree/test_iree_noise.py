@@ -113,6 +113,12 @@ def test_status_messages_lose_source_paths_and_placeless_frames(message: str, cl
     [
         ("m.mlir:1:1: error: failed to legalize operation 'foo.bar'", True),
         ("error: the linker script is odd", True),
+        (
+            "m.mlir:1:1: error: failed to legalize operation 'arith.truncf'\n"
+            "m.mlir:1:1: error: failed to run translation of source executable to target executable for backend #hal…",
+            True,
+        ),
+        ("m.mlir:1:1: error: failed to run configuration of source executable to target executable for backend", True),
         ("m.mlir:1:1: error: could not open file x.so: No such file or directory", False),
         ("\x1b[31merror\x1b[0m: Failed to run system command 'ld' with error code: 127", False),
         ("error: No Unix linker tool found in environment.", False),
