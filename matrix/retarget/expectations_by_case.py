@@ -158,15 +158,17 @@ class _Plan:
                 missing += [(name, _said(rule), rule) for name in cases.names if _is_left(name, rule, rules, cases)]
         if rules.whole is not None and not self._is_ours(rules.whole):
             self.plain[key] = _observation(rest)
+            if self.plain[key] is None and _is_cut(rules, cases):
+                del self.plain[key]
         else:
-            missing += self._of_rest(key, rules.whole, rest, missing, cases, is_covered=is_covered)
+            missing += self._of_rest(key, rules, rest, missing, cases, is_covered=is_covered)
         for way, source, names in _grouped(missing):
             self._slice(names, source).seen[key] = way
 
     def _of_rest(
         self,
         key: Key,
-        whole: Expectation | None,
+        rules: TargetRules,
         rest: Mapping[str, Observation | None],
         missing: Sequence[tuple[str, Observation, Expectation | None]],
         cases: CasesSeen,
@@ -174,18 +176,16 @@ class _Plan:
         is_covered: bool,
     ) -> Iterator[tuple[str, Observation, Expectation | None]]:
         """Yield the failures of cases that no rule names, unless a rule without `case` does for all of them."""
+        whole = rules.whole
         failed = {name: way for name, way in rest.items() if way is not None}
-        if cases.is_selection:  # the others may fail
+        if _is_cut(rules, cases) and (cases.is_selection or whole is not None):  # the others may do what it says
             self.plain.pop(key, None)
             yield from ((name, way, None) for name, way in failed.items() if not _excuses(whole, way))
             return
-        is_all = len(failed) == len(cases.seen) and not missing and not is_covered
-        is_cut = len(cases.seen) < len(cases.names)
-        if is_cut and whole is not None and len(failed) == len(rest):
-            is_all = is_all and all(allows(whole, way) for way in failed.values())
-        elif is_cut:
-            is_all = False
-        if is_all and len(set(failed.values())) == 1:
+        is_alike = len(failed) == len(rest) and len(set(failed.values())) == 1
+        holds = is_alike and all(_excuses(whole, way) for way in failed.values())
+        is_all = len(failed) == len(cases.names) and not missing and not is_covered
+        if holds or (is_alike and is_all):
             self.plain[key] = _observation(rest)
             return
         self.plain[key] = None
@@ -262,6 +262,11 @@ def _is_left(name: str, rule: Expectation, rules: TargetRules, cases: CasesSeen)
     """Tell whether a rule that goes is in force for a case that was not run: of this it says what it said."""
     now = rules.of(name) if name not in cases.seen else None
     return now is not None and now.origin == rule.origin
+
+
+def _is_cut(rules: TargetRules, cases: CasesSeen) -> bool:
+    """Tell whether some of the cases that no rule names were not run."""
+    return any(name not in cases.seen and rules.of(name) is None for name in cases.names)
 
 
 def _excuses(whole: Expectation | None, way: Observation) -> bool:

@@ -236,6 +236,37 @@ def test_the_case_of_a_rule_is_edited_where_it_stands() -> None:
     assert changed == bare.replace('"w"\n', '"w"\ncase = ["x", "y"]\n')
 
 
+def test_a_rule_without_case_stays_where_a_crash_left_cases_that_it_is_about() -> None:
+    whole = compare(0, "a", GPU, stages=("run",))
+    named = compare(1, "a", GPU, ["x"], stages=("crash",))
+    after_a_crash = CasesSeen(names=("x", "y", "z"), seen={"x": CRASHED})
+    assert Run(suite(rules=[whole, named]), a_vulkan_gpu=after_a_crash).update().edits == ()
+    assert Run(suite(rules=[whole]), a_vulkan_gpu=after_a_crash).rules() == [
+        (("a",), GPU, (), ("run",), ""),
+        (("a",), GPU, ("x",), ("crash",), "SIGSEGV"),
+    ]
+
+
+def test_a_rule_without_case_goes_from_a_target_where_all_that_it_is_about_passed() -> None:
+    rules = [compare(0, "a", GPU), compare(1, "a", GPU, ["z"], outcome="skip", stages=())]
+    left_out = CasesSeen(names=("x", "y", "z"), seen={"x": None, "y": None})
+    selected = replace(left_out, is_selection=True)
+    for seen in (left_out, selected):
+        assert Run(suite(rules=rules), a_vulkan_gpu=seen).rules() == [(("a",), GPU, ("z",), (), "")]
+
+
+def test_a_rule_without_case_that_holds_stays_beside_one_for_another_case() -> None:
+    rules = [compare(0, "a", GPU), compare(1, "a", GPU, ["z"], stages=("run",))]
+    run = Run(suite(rules=rules), a_vulkan_gpu={"x": WRONG, "y": WRONG, "z": LOST})
+    assert run.update().edits == ()
+
+
+def test_an_expired_rule_stays_where_cases_that_it_is_about_were_left() -> None:
+    rules = [compare(0, "a", GPU, until=date(2020, 1, 31))]
+    selected = CasesSeen(names=("x", "y"), seen={"x": None}, is_selection=True)
+    assert Run(suite(rules=rules), a_vulkan_gpu=selected).update().edits == ()
+
+
 # ------------------------------------------------------------ whatever there is
 
 
