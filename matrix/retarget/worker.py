@@ -258,12 +258,13 @@ def _set_up(connection: Connection) -> _Server | None:
     setup: Setup = connection.recv()
     sys.path.extend(entry for entry in setup.sys_path if entry not in sys.path)
     try:
-        from .extensions import load_extensions  # its failure is to be reported, not to end the worker
+        from . import extensions  # its failure is to be reported, not to end the worker
 
-        registry = load_extensions(setup.extensions)
+        registry = extensions.load_extensions(setup.extensions)
     except RetargetError as error:
         connection.send(Refused(refusal=Refusal.INPUT, summary=str(error)))
         return None
+    extensions.pass_on(setup.extensions)
     connection.send(Ready())
     return _Server(registry, connection.send)
 

@@ -7,7 +7,20 @@ import tempfile
 import xml.etree.ElementTree as ET
 
 import pytest
-from acceptance_support import CPU, CRASHES, DIFFERS, GOOD, REFUSED, Project, block, commands, section, shell, suite
+from acceptance_support import (
+    CPU,
+    CRASHES,
+    DIFFERS,
+    DOUBLE,
+    GOOD,
+    REFUSED,
+    Project,
+    block,
+    commands,
+    section,
+    shell,
+    suite,
+)
 
 ESCAPE = "\x1b["
 
@@ -340,3 +353,14 @@ def test_a_failure_that_targets_share_is_shown_once_with_a_line_for_each_of_the_
     if not arguments:
         assert len(run("-vv")[1]) == 4
         assert sum(": compile: error: cannot fold the widget" in line for line in run("--tb=line")[0].outlines) == 2
+
+
+def test_an_extension_of_an_option_is_loaded_behind_run_under_too(project: Project) -> None:
+    project.doubles(a="f: pass")
+    under = DOUBLE.replace('driver = "double-device"', 'driver = "double-device"\nrun_under = ["env"]')
+    case = '[[case]]\nfunction = "f"\nexpected = [{ fill = 1, shape = [2], dtype = "f32" }]\n'
+    project.write({"matrix.toml": under, "suites/suite.toml": suite("twice", kind="cases", targets="doubles")})
+    project.write({"suites/a.cases.toml": case})
+    result = project.run("--retarget-extension", "doubles")
+    result.assert_outcomes(passed=1, failed=1)
+    assert block(result, "twice: a_dc_dr")[0] == "compare: 0 results, expected 1"

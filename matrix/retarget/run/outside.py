@@ -14,6 +14,7 @@ from pathlib import Path
 from ..case_names import selected_cases
 from ..errors import RetargetError
 from ..extension import Case, CaseLoader, Driver, DriverError, RunPlan, RunsCasesOutside
+from ..extensions import extensions_environment
 from ..messages import Progress, RunModule
 from ..model import Module
 from ..outcomes import CaseOutcome, Failure, RunOutcome, Stage, first_failure
@@ -101,7 +102,7 @@ def _run_case(
         if failure is None:
             if case.read is not None:
                 send(Progress(stage=Stage.RUN, case=case.name))
-            failure, output = _judge(message.config.run_under, _agreeing(plan, case, message))
+            failure, output = _judge(message.config.run_under, _of_session(plan, case, message))
             if failure is not None and failure.summary == not_finished(case.agree_with, case.name):
                 failure = replace(failure, lacking=case.agree_with, no_verdict=True)
     seconds = time.perf_counter() - start
@@ -132,9 +133,12 @@ def _readable(case: Case, message: RunModule) -> Failure | None:
     )
 
 
-def _agreeing(plan: RunPlan, case: Case, message: RunModule) -> RunPlan:
-    """Tell our own tool of the results that a case is to agree with. Others judge no such cases."""
-    if not case.agree_with or RUN_CASE not in plan.argv:
+def _of_session(plan: RunPlan, case: Case, message: RunModule) -> RunPlan:
+    """Give our own tool what this session has: its extensions, and the results that a case is to agree with."""
+    if RUN_CASE not in plan.argv:
+        return plan
+    plan = replace(plan, env=(*extensions_environment().items(), *plan.env))
+    if not case.agree_with:
         return plan
     references = (f"--reference={config}={folder}" for config, folder in message.references)
     return replace(plan, argv=(*plan.argv, f"--compiler={message.compiler}", *references))
