@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
 import tempfile
@@ -19,7 +20,7 @@ from .expansion import active_overrides, compile_target_name, excluding_override
 from .expectations import RuleBook
 from .expectations_verdict import excuse, expected_text, is_expired, today
 from .extension import ChecksArtifacts, MakesModules, RunPlan, RunsCasesOutside
-from .extensions import Registry
+from .extensions import EXTENSIONS_VARIABLE, Registry, named_extensions
 from .model import CompilerConfig, CompileTarget, Origin, RunTarget, RuntimeConfig, Suite, Target, TargetConfig
 from .run_case import run_case_command
 from .tags import tag_sources
@@ -286,10 +287,12 @@ class _Explainer:
             plan = driver.run_outside(runtime, output, "FUNCTION", compiled.kind)  # the artifact knows its functions
         if plan is None and loader is not None and not runtime.run_under:
             module, folder = compiled.module, compiled.folder
+            extensions = os.pathsep.join(named_extensions(self.extensions))
             plan = RunPlan(
                 argv=run_case_command(
                     kind=compiled.kind, config=runtime, artifact=output, module=module, folder=folder, case=""
-                )
+                ),
+                env=((EXTENSIONS_VARIABLE, extensions),) if extensions else (),
             )
         if plan is not None:
             line = _line((*runtime.env, *plan.env), (*runtime.run_under, *plan.argv))

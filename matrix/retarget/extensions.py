@@ -41,7 +41,15 @@ from .names import tag_fault
 from .product_checks import SORTS, Sort, can_be_called, checked_product
 from .returned import guarded
 
-__all__ = ["EXTENSIONS_VARIABLE", "Registry", "extensions_environment", "load_extensions", "pass_on", "registry_of"]
+__all__ = [
+    "EXTENSIONS_VARIABLE",
+    "Registry",
+    "extensions_environment",
+    "load_extensions",
+    "named_extensions",
+    "pass_on",
+    "registry_of",
+]
 
 EXTENSIONS_VARIABLE = "RETARGET_EXTENSIONS"
 
@@ -166,24 +174,27 @@ def load_extensions(extra: Sequence[str] = (), *, entry_points: bool = True, fol
         )
         for point in found:
             sources.setdefault(point.name, _imported(point.name, point.value))
-    named = os.environ.get(EXTENSIONS_VARIABLE, "").split(os.pathsep)
-    for module in dict.fromkeys(name.strip() for name in (*named, *extra) if name.strip()):
+    for module in named_extensions(extra):
         sources.setdefault(module, _imported(module, module, (*_folders_here(), *folders)))
     return registry_of(sources)
 
 
+def named_extensions(extra: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the modules that `RETARGET_EXTENSIONS` names, then those of `extra`, each once."""
+    named = os.environ.get(EXTENSIONS_VARIABLE, "").split(os.pathsep)
+    return tuple(dict.fromkeys(name.strip() for name in (*named, *extra) if name.strip()))
+
+
 def pass_on(names: Sequence[str]) -> None:
     """Let the processes that this one starts load these extensions as well."""
-    named = [name for name in os.environ.get(EXTENSIONS_VARIABLE, "").split(os.pathsep) if name]
-    if named or names:
-        os.environ[EXTENSIONS_VARIABLE] = os.pathsep.join(dict.fromkeys([*named, *names]))
+    if named := named_extensions(names):
+        os.environ[EXTENSIONS_VARIABLE] = os.pathsep.join(named)
 
 
 def extensions_environment() -> dict[str, str]:
     """Return the variables with which another process of this Python, in any folder, finds the extensions that
     `RETARGET_EXTENSIONS` names and that this one has loaded."""
-    named = [name for name in os.environ.get(EXTENSIONS_VARIABLE, "").split(os.pathsep) if name]
-    roots = [sys.modules.get(name.partition(".")[0]) for name in named]
+    roots = [sys.modules.get(name.partition(".")[0]) for name in named_extensions()]
     files = [Path(root.__file__) for root in roots if root is not None and root.__file__ is not None]
     folders = [str(file.parents[file.name == "__init__.py"]) for file in files]
     path = dict.fromkeys([*folders, *filter(None, [os.environ.get("PYTHONPATH")])])

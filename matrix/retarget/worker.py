@@ -19,6 +19,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .errors import RetargetError
@@ -121,7 +122,7 @@ class _Server:
             kind, text, hint = Refusal.INPUT, "", ""
             summary = str(error)
         except Exception as error:  # an extension's bug must cost one target, not the worker's state machine
-            kind, text, hint = Refusal.INTERNAL, traceback.format_exc(), "this is a fault of the extension"
+            kind, text, hint = Refusal.INTERNAL, _traceback(error), "this is a fault of the extension"
             summary = f"{type(error).__name__}: {first_line(str(error), 'no message')}"
         return Refused(
             refusal=kind,
@@ -208,6 +209,15 @@ class _Server:
             raise TypeError(msg)
         artifact = read_artifact(message.artifact, message.digest)
         return CheckedArtifact(cases=tuple(loader.check(replace(message.request, artifact=artifact))))
+
+
+def _traceback(error: Exception) -> str:
+    """Return the traceback of what an extension raised, from the extension's first frame on: ours say nothing of it."""
+    here = Path(__file__).parent
+    first = error.__traceback__
+    while first is not None and Path(first.tb_frame.f_code.co_filename).is_relative_to(here):
+        first = first.tb_next
+    return "".join(traceback.format_exception(error.with_traceback(first or error.__traceback__)))
 
 
 def _resident_bytes() -> int:

@@ -2,7 +2,8 @@
 
 This happens where failures are shown, after all have run, so that it is the same under xdist; whatever else reads
 reports, the junit file among them, gets each failure whole. Failures are alike if stage and signature are the same, and
-the text too, but for the names of target, module and configs and for the commands.
+the text too, but for the names of target, module and configs, for the commands, and for what differs from run to run:
+addresses and durations.
 """
 
 from __future__ import annotations
@@ -19,12 +20,15 @@ from .failures import strip_colour
 from .reporting import RECORD
 from .summary import Record
 
-__all__ = ["FoldAlike", "Unfold", "without_names"]
+__all__ = ["FoldAlike", "Unfold", "without_chance", "without_names"]
 
 _CATEGORIES = ("failed", "error")
 
 _POSITION = re.compile(r"…(?:\.\w+)?(?::\d+)+")
 """A name that was taken out, with the rest of its file's name and lines or columns in that."""
+
+_CHANCE = re.compile(r"\b0x[0-9a-fA-F]{6,}\b|\b\d+\.\d+ s\b")
+"""Addresses in stack dumps, and durations such as those that run_check prints."""
 
 
 class FoldAlike:
@@ -93,7 +97,7 @@ def _key(report: Any) -> object:
     record = Record.from_plain(getattr(report, RECORD))
     compiled = f"{record.module}_{record.compiler}"
     names = [report.nodeid, record.target, compiled, record.compiler, record.runtime, record.module, record.file]
-    return report.when, record.observed, without_names(text, names)
+    return report.when, record.observed, without_chance(without_names(text, names))
 
 
 def _text(longrepr: object) -> str | None:
@@ -118,6 +122,11 @@ def without_names(text: str, names: Iterable[str]) -> str:
     patterns = [rf"(?<![\w-])(?:{long})(?![\w-])"] if long else []
     patterns += [rf"(?<=['\"])(?:{short})(?=['\"])|(?<![\w.-])(?:{short})(?=\.\w)"] if short else []
     return _POSITION.sub("…", re.sub("|".join(patterns), "…", text)) if patterns else text
+
+
+def without_chance(text: str) -> str:
+    """Take out what two runs of one failure do not share: addresses and durations."""
+    return _CHANCE.sub("…", text)
 
 
 def _name(report: Any) -> str:

@@ -128,7 +128,7 @@ def run_failed(
     if expected:
         blocks.append(f"failed as expected: {_names(list(expected), len(expected) if in_full else NAMED_CASES)}")
     blocks.append(_counted(run, expected))
-    blocks += [_output(run, failure), _hint(failure)]
+    blocks += [_output(run, [failure, *(why for _, why in failed[:count])]), _hint(failure)]
     blocks += [commands.text(commands.run(target, artifact, [case for case, _ in failed], max(count, SHOWN_RUNS)))]
     return StageFailedError(failure, _join(blocks), cases=run.cases, expected=expected)
 
@@ -222,9 +222,13 @@ def _message(failure: Failure) -> str:
     return "" if strip_colour(text).strip() == strip_colour(failure.summary).strip() else text
 
 
-def _output(run: RunOutcome, failure: Failure) -> str:
-    output = run.output.strip("\n")
-    return f"the program printed:\n{_indent(output)}" if output and output not in failure.text else ""
+def _output(run: RunOutcome, shown: Sequence[Failure]) -> str:
+    """What the program printed, without what stands in failures that are shown: out of process, that of their cases."""
+    output = run.output
+    for text in {failure.text.strip("\n") for failure in shown} - {""}:
+        output = output.replace(text, "")
+    output = "\n".join(line for line in output.splitlines() if line.strip())
+    return f"the program printed:\n{_indent(output)}" if output and output not in shown[0].text else ""
 
 
 def _hint(failure: Failure) -> str:

@@ -1,9 +1,9 @@
-"""What of two failures' texts is not compared: names, and places in the files that are called by them."""
+"""What of two failures' texts is not compared: names with positions in their files, addresses, durations."""
 
 from __future__ import annotations
 
 import pytest
-from pytest_retarget.alike import without_names
+from pytest_retarget.alike import without_chance, without_names
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,16 @@ def test_a_name_of_one_letter_is_one_where_it_is_quoted_or_a_files() -> None:
 
 def test_without_names_a_text_is_as_it_was() -> None:
     assert without_names("x.mlir:1:2: error", ["", ""]) == "x.mlir:1:2: error"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "are_alike"),
+    [
+        ("0  libIREECompiler.so 0x00007f3ee315a0ab", "0  libIREECompiler.so 0x00007ff9fb15a0ab", True),
+        ("FAIL f: 1 of 1 differs (1 check, 0.001 s)", "FAIL f: 1 of 1 differs (1 check, 0.012 s)", True),
+        ("found 0x10", "found 0x20", False),
+        ("actual 1.5, expected 2.5", "actual 1.25, expected 2.5", False),
+    ],
+)
+def test_addresses_and_durations_make_no_difference(first: str, second: str, *, are_alike: bool) -> None:
+    assert (without_chance(first) == without_chance(second)) is are_alike

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from pytest_retarget.commands import Commands
 from pytest_retarget.failures import run_failed
@@ -96,3 +98,11 @@ def test_a_long_name_does_not_widen_the_column() -> None:
     cases = [(name, "why") for name in ("a", "b", "c", "d" * 60, "e")]
     lines = told(outcome(*cases))
     assert lines[-4:-2] == [f"  {'d' * 60}  compare: why", "  e  compare: why"]
+
+
+def test_what_cases_printed_out_of_process_is_shown_once() -> None:
+    run = outcome(("a", "one"), ("b", "two"), ("c", ""))
+    shown = "\n".join(told(replace(run, output="all of a\nall of b\nPASS c\n")))
+    assert [shown.count(f"all of {name}") for name in "ab"] == [1, 1]
+    assert "the program printed:\n  PASS c" in shown
+    assert "the program printed" not in "\n".join(told(replace(run, output="all of a\n\nall of b\n")))

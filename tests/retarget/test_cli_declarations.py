@@ -361,6 +361,16 @@ by hand
     )
 
 
+def test_explain_names_the_extensions_that_the_projects_own_tool_needs(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = EXTENSION.replace('return RunPlan(argv=("toyrun", str(artifact), function), env=(("TOY", "1"),))', "...")
+    (project / "extensions" / "cli_extension.py").write_text(plain)
+    monkeypatch.delenv("RETARGET_EXTENSIONS")
+    line = run(capsys, "explain", "foo_cc_rt", "--retarget-extension", "cli_extension")[1].splitlines()[-1]
+    assert line.startswith(f"  RETARGET_EXTENSIONS=cli_extension {sys.executable} -m retarget.run_case --kind=lines")
+
+
 def test_explain_keeps_to_the_suite_of_a_node_id(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "suites" / "more").mkdir()
     (project / "suites" / "more" / "foo.lines").write_text("")

@@ -276,8 +276,11 @@ def test_an_extension_that_raises_what_it_should_not_is_told(run: Run) -> None:
 
     assert failure is not None
     assert failure.summary == "extension failed in function 'a': ZeroDivisionError: IT"
-    assert "Traceback" in failure.text
     assert failure.hint == "this is a fault of the extension"
+    frames = [line for line in failure.text.splitlines() if line.startswith("  File ")]
+    assert failure.text.startswith("Traceback")
+    assert frames
+    assert all("worker_doubles.py" in frame for frame in frames)  # none of the project's own
 
 
 def test_a_configs_environment_is_its_runners_alone(service: RunService, log: Path) -> None:
