@@ -1,8 +1,11 @@
-# Every target sets itself up: a virtual environment in .venv, made once and again when pyproject.toml changes.
+# Every target sets itself up: a virtual environment in .venv, created once and again when pyproject.toml changes. What only
+# the project's own tests and checks need is installed when they run.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 STAMP := $(VENV)/.installed
+DEV_STAMP := $(VENV)/.installed-dev
 
 # Hundreds of processes start here: what Python compiles is kept.
 unexport PYTHONDONTWRITEBYTECODE
@@ -24,7 +27,11 @@ help:
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("retarget needs Python 3.11 or newer, found " + sys.version.split()[0] + "; try: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(INSTALL) --editable '.[all]'
+	@touch $@
+
+$(DEV_STAMP): $(STAMP)
+	$(INSTALL) --editable '.[dev]'
 	@touch $@
 
 demo: $(STAMP)
@@ -33,10 +40,10 @@ demo: $(STAMP)
 suites: $(STAMP)
 	$(BIN)/pytest suites -m "not conformance" $(PYTEST_ARGS)
 
-test: $(STAMP)
+test: $(DEV_STAMP)
 	$(BIN)/pytest tests -n auto --dist worksteal $(PYTEST_ARGS)
 
-test-all: $(STAMP)
+test-all: $(DEV_STAMP)
 	$(BIN)/pytest tests -n auto --dist worksteal --run-slow $(PYTEST_ARGS)
 
 # The page is written from what was found, also where that is not what was expected.
@@ -45,7 +52,7 @@ conformance: $(STAMP)
 	$(BIN)/pytest suites/onnx -m conformance --junitxml=build/conformance.xml $(PYTEST_ARGS); status=$$?; \
 	$(BIN)/python -m retarget_onnx.table build/conformance.xml -o docs/conformance.md && exit $$status
 
-check: $(STAMP)
+check: $(DEV_STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -55,13 +62,13 @@ check: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/retarget schema --format markdown > docs/declarations.md
 
-bench: $(STAMP)
+bench: $(DEV_STAMP)
 	$(BIN)/python benchmarks/plugin_import.py
 	$(BIN)/python benchmarks/collection.py
 	$(BIN)/python benchmarks/matrix.py
 	$(BIN)/python benchmarks/comparison.py
 
-bench-onnx: $(STAMP)
+bench-onnx: $(DEV_STAMP)
 	$(BIN)/python benchmarks/onnx_suite.py
 
 clean:
