@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .cli_support import add_expression_arguments, add_path_arguments, read_declared, request_of, table
-from .errors import display_path
+from .errors import did_you_mean, display_path
 from .model import CompilerConfig, CompileTarget, Origin, RunTarget, RuntimeConfig, Suite, Target
 from .tags import marks
 
@@ -53,7 +53,8 @@ def run(arguments: argparse.Namespace) -> int:
     is_named = bool(words) and words[0] in _VIEWS
     what = words[0] if is_named else "targets"
     paths = words[is_named:] or ["."]
-    or_else = "" if is_named else f", and it is no view; expected a path, or one of {', '.join(_VIEWS)}"
+    hint = "" if is_named or not words else did_you_mean(words[0], _VIEWS)
+    or_else = "" if is_named else f", and it is no view; expected a path, or one of {', '.join(_VIEWS)}{hint}"
     selected = read_declared(request_of(arguments, paths, or_else=or_else)).selected
     view = _VIEWS[what]
     if arguments.format == "json":

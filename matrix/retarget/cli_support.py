@@ -83,7 +83,8 @@ def request_of(arguments: argparse.Namespace, paths: Sequence[str], *, or_else: 
 
     Raises `argparse.ArgumentError` for a path that does not exist.
     """
-    check_paths([*paths, *arguments.ignore], or_else=or_else)
+    check_paths(paths, or_else=or_else)
+    check_paths(arguments.ignore, after="--ignore: ")
     return SelectionRequest(
         paths=tuple(paths),
         mark=getattr(arguments, "mark", ""),
@@ -105,17 +106,20 @@ def read_declared(request: SelectionRequest) -> Declared:
     return Declared(registry=selection.registry, collected=selection.suites)
 
 
-def check_paths(paths: Sequence[str], *, or_else: str = "") -> None:
-    """Raise `argparse.ArgumentError` for a path that does not exist. What follows `::` is left to pytest."""
+def check_paths(paths: Sequence[str], *, after: str = "", or_else: str = "") -> None:
+    """Raise `argparse.ArgumentError` for a path that does not exist. What follows `::` is left to pytest.
+
+    `after` is the option that the paths came after.
+    """
     for written in paths:
         path = Path(written.partition("::")[0])
         try:
             is_there = path.exists() or path.is_symlink()
         except OSError as error:
-            msg = f"cannot read {shortened(str(path))!r}: {error.strerror or error}"
+            msg = f"{after}cannot read {shortened(str(path))!r}: {error.strerror or error}"
             raise argparse.ArgumentError(None, msg) from error
         if not is_there:
-            msg = f"found no file or folder {display_path(path)}{or_else}"
+            msg = f"{after}found no file or folder {display_path(path)}{or_else}"
             raise argparse.ArgumentError(None, msg)
 
 

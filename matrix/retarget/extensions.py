@@ -140,7 +140,7 @@ class Registry:
         where = f"extension {self.origins.get((word, name), '?')!r}: {word} {name!r}: tags of config {config!r}"
         try:
             tags = tuple(derive())
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             msg = f"{where}: {type(error).__name__}: {error}"
             raise RetargetError(msg) from error
         for tag in tags:
@@ -313,7 +313,7 @@ def _products(manager: pluggy.PluginManager, name: str, extension: object, sort:
     try:
         returned = getattr(extension, sort.hook)()
         products = tuple(returned) if isinstance(returned, Iterable) and not isinstance(returned, str) else None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         msg = f"extension {name!r}: hook {sort.hook} failed: {type(error).__name__}: {error}"
         raise RetargetError(msg) from error
     if products is None:

@@ -108,7 +108,7 @@ def _method(name: str, method: Callable[..., object], check: Check, where: str) 
             value = method(*arguments, **named)
         except (RetargetError, UnavailableError, CompilerError, DriverError):
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if name not in _IN_PROCESS:  # a worker reports it, with its traceback
                 raise
             last = traceback.extract_tb(error.__traceback__)[-1]

@@ -209,7 +209,7 @@ _SECONDS = "a number of seconds above 0, such as 90 or 0.5"
 def _value(config: pytest.Config, name: str, parse: Callable[[str], T], form: str, default: T) -> T:
     option = "--retarget-" + name.replace("_", "-")
     for where, text in ((option, config.getoption(f"retarget_{name}")), *_from_ini(config, name)):
-        if text:
+        if text is not None:
             try:
                 return parse(text)
             except ValueError:
@@ -231,8 +231,8 @@ def _update_expectations(config: pytest.Config) -> bool:
     return True
 
 
-def _from_ini(config: pytest.Config, name: str) -> Iterable[tuple[str, str]]:
-    yield f"retarget_{name} in {config.inipath or 'the ini file'}", str(config.getini(f"retarget_{name}") or "")
+def _from_ini(config: pytest.Config, name: str) -> Iterable[tuple[str, str | None]]:
+    yield f"retarget_{name} in {config.inipath or 'the ini file'}", str(config.getini(f"retarget_{name}")) or None
 
 
 def _whole_number(text: str) -> int:
@@ -296,6 +296,10 @@ def _absolute(base: Path, text: str) -> Path:
 
 
 def _extensions(config: pytest.Config) -> Iterable[str]:
-    yield from config.getoption("retarget_extension") or ()
+    named: list[str] = config.getoption("retarget_extension") or []
+    if not all(name.strip() for name in named):
+        msg = "--retarget-extension: found an empty text, expected the name of a module"
+        raise pytest.UsageError(msg)
+    yield from named
     yield from (name for name in os.environ.get(_EXTENSIONS_VARIABLE, "").split(os.pathsep) if name)
     yield from config.getini("retarget_extensions")

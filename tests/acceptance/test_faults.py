@@ -79,8 +79,9 @@ def test_a_suite_file_that_is_no_regular_file_is_an_error(project: Project) -> N
                 (f"--retarget-run-timeout={value}",),
                 f"--retarget-run-timeout: found '{value}', expected a number of seconds above 0, such as 90 or 0.5",
             )
-            for value in ("nan", "inf", "-1")
+            for value in ("nan", "inf", "-1", "")
         ),
+        (("--retarget-extension=",), "--retarget-extension: found an empty text, expected the name of a module"),
         (
             ("--retarget-require", "a and"),
             "--retarget-require: 'a and': at column 6: expected not OR left parenthesis OR identifier; got end of input"

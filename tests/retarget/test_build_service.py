@@ -577,3 +577,12 @@ def test_an_interrupt_ends_everything_at_once(tmp_path: Path, log: Path) -> None
 
     assert errors.rstrip().endswith("KeyboardInterrupt")
     assert all(has_ended(int(line.split()[-1])) for line in lines_of(log) if line.startswith("compile"))
+
+
+def test_no_more_threads_are_started_than_there_are_targets(make: Make, tmp_path: Path, log: Path) -> None:
+    service = make(workers=10**12)
+    targets = [compile_target(tmp_path, name, f"pass {name}") for name in "ab"]
+    service.submit(targets)
+
+    assert [bool(service.result(target).artifact) for target in targets] == [True, True]
+    assert sum(thread.name.startswith("retarget-build-") for thread in threading.enumerate()) == len(targets)

@@ -478,7 +478,13 @@ def test_a_faulty_extension_exits_with_1(project: Path, capsys: pytest.CaptureFi
             "retarget: found no file or folder nowhere, and it is no view; expected a path, or one of targets, "
             "compile, runtimes, compilers, suites, tags\n",
         ),
+        (
+            ["list", "compilerz"],
+            "retarget: found no file or folder compilerz, and it is no view; expected a path, or one of targets, "
+            "compile, runtimes, compilers, suites, tags; did you mean 'compilers'?\n",
+        ),
         (["list", "tags", "nowhere"], "retarget: found no file or folder nowhere\n"),
+        (["list", "--ignore", "nowhere"], "retarget: --ignore: found no file or folder nowhere\n"),
         (["check", "nowhere"], "retarget: found no file or folder nowhere\n"),
     ],
 )

@@ -145,6 +145,10 @@ BAD_HOOKS = {
         HOOK + "def retarget_drivers(): return [1 / 0]\n",
         "extension 'ext_bad': hook retarget_drivers failed: ZeroDivisionError: division by zero",
     ),
+    "a hook that exits": (
+        HOOK + "def retarget_drivers(): raise SystemExit(3)\n",
+        "extension 'ext_bad': hook retarget_drivers failed: SystemExit: 3",
+    ),
     "a hook that returns no list": (
         HOOK + "def retarget_drivers(): return None\n",
         "extension 'ext_bad': hook retarget_drivers returned None, expected a tuple of drivers",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -330,6 +331,17 @@ def test_what_a_method_in_pytests_process_raises_is_told_with_its_line() -> None
     assert told(lambda: compiler.fingerprint(None)) == expected
     with pytest.raises(KeyError):
         compiler.compile(None)
+
+
+def test_a_method_that_exits_does_not_end_pytest() -> None:
+    class Exits(Compiler):
+        def fingerprint(self, config: object) -> Any:
+            sys.exit(3)
+
+    line = Exits.fingerprint.__code__.co_firstlineno + 1
+    fingerprint = registry(compiler=Exits("")).compiler("tiny").fingerprint
+    expected = f"{COMPILER}fingerprint() raised SystemExit: 3 (test_returned.py:{line})"
+    assert told(lambda: fingerprint(None)) == expected
 
 
 # ---------------------------------------------------------------- protocols that are optional

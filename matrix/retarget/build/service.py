@@ -137,10 +137,11 @@ class BuildService:
             for target in targets:
                 if target not in self._jobs:
                     self._jobs[target] = self._pending[target] = _Job(target)
-            while self._pending and len(self._threads) < self._workers and not self._closed:
+            workers = min(self._workers, len(self._jobs))
+            while self._pending and len(self._threads) < workers and not self._closed:
                 thread = threading.Thread(target=self._work, name=f"retarget-build-{len(self._threads)}", daemon=True)
-                self._threads.append(thread)
                 thread.start()
+                self._threads.append(thread)
             self._changed.notify_all()
 
     def result(self, target: CompileTarget, on_wait: Callable[[float, int, int], None] | None = None) -> CompileOutcome:
