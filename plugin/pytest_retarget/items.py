@@ -36,7 +36,7 @@ from retarget.signatures import CRASH, TIMEOUT, observe_all
 from .expected import AsExpected, Attempts, attempts, settle
 from .failures import check_failed, compile_failed, error_repr, first_line, run_failed
 from .session import SERVICES, Recording, Services
-from .skips import Blocked, Excused, Unavailable
+from .skips import Blocked, Excused, Unavailable, Unselected
 from .standing import Standing
 from .summary import Record
 
@@ -183,7 +183,7 @@ class MatrixItem(Standing):
         self.cases_missed = () if selected else tuple(names)
         if not selected:
             msg = f"no case matches --retarget-case {' or '.join(self.services.settings.cases)}"
-            raise Excused(msg)
+            raise Unselected(msg)
         rules = [rule for rule in (self.rules.of(name) for name in selected) if rule is not None]
         raise Excused("; ".join(dict.fromkeys(excuse(rule) for rule in rules)))
 

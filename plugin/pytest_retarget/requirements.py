@@ -5,8 +5,8 @@ deselected. The session is an error
 
     before anything runs   where a word of EXPR that is not behind `not` selects no target, where EXPR as a whole
     (exit status 4)        selects none, and where `-m`, `-k` or `--deselect` leaves a required target out
-    at the target          where a required target is skipped because of what this machine lacks, or is blocked by a
-                           target that reports no failure
+    at the target          where a required target is skipped because of what this machine lacks, is blocked by a target
+                           that reports no failure, or has no case that `--retarget-case` selects
     at the end             where each target that EXPR selects was skipped by rules
 
 Not held against it: a skip that a person asked for (`outcome = "skip"` in a rule; compile targets under
@@ -33,7 +33,7 @@ from .items import MatrixItem
 from .lastfailed import BLOCKED
 from .options import SETTINGS, Requirement
 from .reporting import BLOCKED_BY, RECORD
-from .skips import Blocked, Excused, Unavailable
+from .skips import Blocked, Excused, Unavailable, Unselected
 
 __all__ = ["NAME", "Requirements"]
 
@@ -151,7 +151,8 @@ class Requirements:
             return report
         setattr(report, REQUIRED, numbers)
         error = call.excinfo.value if call.excinfo is not None else None
-        if not isinstance(error, Skipped) or isinstance(error, Excused) or hasattr(report, "wasxfail"):
+        is_asked_for = isinstance(error, Excused) and not isinstance(error, Unselected)
+        if not isinstance(error, Skipped) or is_asked_for or hasattr(report, "wasxfail"):
             return report
         by = error.by if isinstance(error, Blocked | Unavailable) else ""
         if isinstance(error, Blocked) and by:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _pytest.outcomes import Skipped
 
-__all__ = ["Blocked", "Excused", "Unavailable"]
+__all__ = ["Blocked", "Excused", "Unavailable", "Unselected"]
 
 
 class Unavailable(Skipped):
@@ -28,5 +28,9 @@ class Blocked(Skipped):
 
 
 class Excused(Skipped):
-    """A person asked for the skip: by a rule with `outcome = "skip"`, by `--retarget-artifacts` for a compile, or by
-    `--retarget-case` that selects no case of the target."""
+    """A person asked for the skip: by a rule with `outcome = "skip"`, by `--retarget-artifacts` for a compile, or as
+    `Unselected`."""
+
+
+class Unselected(Excused):
+    """`--retarget-case` selects no case of the target."""

@@ -185,3 +185,13 @@ def test_keyword_compile_selects_compile_targets_only(project: Project) -> None:
     assert selected("-k", "compile") == [f"{ID}a_dc"]
     assert selected("-k", "driver or platform or backend") == []
     assert selected("-m", "compiler(name='dc') and driver", "-k", "not compile") == [f"{ID}a_dc_dr"]
+
+
+def test_a_required_target_none_of_whose_cases_is_selected_is_an_error(project: Project) -> None:
+    project.doubles(a="f: pass", b="g: pass")
+    result = project.run(*DOUBLES, "--retarget-require", "double-device", "--retarget-case", "g")
+    result.assert_outcomes(passed=3, failed=1)
+    assert block(result, "twice: a_dc_dr")[-2:] == [
+        "no case matches --retarget-case g",
+        "--retarget-require 'double-device' does not let this target be skipped",
+    ]
