@@ -30,6 +30,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from .case_names import selected_cases
 from .errors import RetargetError, did_you_mean
@@ -145,7 +146,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not (options.compilers if checks else options.driver):
             parser.error(f"the following arguments are required: {'--compilers' if checks else '--driver'}")
         if isinstance(loader, ChecksArtifacts):
-            outcome = _check(loader, message, _words_of(options.compilers), _words_of(options.tags))
+            outcome = _check(loader, message, _words_of(options.compilers), _words_of(options.tags), options.case)
         else:
             outcome = _run(registry, loader, message, options.case)
     except (DriverError, UnavailableError) as error:
@@ -172,20 +173,34 @@ class _Chosen:
         return self.loader.parameters(request) if isinstance(self.loader, HasParameters) else ()
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
-        cases = self.loader.load(request)
-        names = [case.name for case in cases]
-        for one in self.wanted if cases else ():
-            if not selected_cases(cases, (one,)):
-                msg = f"there is no case {one!r}; there are: {', '.join(names)}{did_you_mean(one, names)}"
-                raise RetargetError(msg)
-        return selected_cases(cases, self.wanted)
+        return _chosen(self.loader.load(request), self.wanted)
+
+
+class _HasName(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+_CaseT = TypeVar("_CaseT", bound=_HasName)
+
+
+def _chosen(cases: Sequence[_CaseT], wanted: Sequence[str]) -> Sequence[_CaseT]:
+    """Return the cases that names and globs select. Raises `RetargetError` for one that selects none."""
+    names = [case.name for case in cases]
+    for one in wanted if cases else ():
+        if not selected_cases(cases, (one,)):
+            msg = f"there is no case {one!r}; there are: {', '.join(names)}{did_you_mean(one, names)}"
+            raise RetargetError(msg)
+    return selected_cases(cases, wanted)
 
 
 def _words_of(text: str) -> tuple[str, ...]:
     return tuple(word for word in text.split(",") if word)
 
 
-def _check(loader: ChecksArtifacts, message: RunModule, compilers: Sequence[str], tags: Sequence[str]) -> RunOutcome:
+def _check(
+    loader: ChecksArtifacts, message: RunModule, compilers: Sequence[str], tags: Sequence[str], wanted: Sequence[str]
+) -> RunOutcome:
     try:
         artifact = message.artifact.read_bytes()
     except OSError as error:
@@ -205,7 +220,7 @@ def _check(loader: ChecksArtifacts, message: RunModule, compilers: Sequence[str]
             seconds=0.0,
             failure=Failure(stage=Stage.COMPARE, summary=case.summary, text=case.report) if case.summary else None,
         )
-        for case in loader.check(request)
+        for case in _chosen(loader.check(request), wanted)
     )
     failure = next((case.failure for case in cases if case.failure is not None), None)
     if not cases:

@@ -36,3 +36,20 @@ def test_names_and_globs_select_cases(
     out, err = capsys.readouterr()
     assert (found, out) == (0 if asked == ["--case=a*"] else 1, printed)
     assert ("there is no case 'e*'; there are: ab, ac, d" in err) is (not printed)
+
+
+@pytest.mark.parametrize(
+    ("case", "printed"), [("FileCheck*", "FileCheck CHECK,VMVX,CHECK-VMVX: passed\n"), ("other", "")]
+)
+def test_cases_that_judge_an_artifact_are_selected_as_well(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], case: str, printed: str
+) -> None:
+    artifact, module = tmp_path / "artifact", tmp_path / "m.mlir"
+    artifact.write_text("module\n")
+    module.write_text("// CHECK: module\n")
+
+    found = main(["--kind=filecheck", "--compilers=vmvx", f"--artifact={artifact}", f"--case={case}", str(module)])
+
+    out, err = capsys.readouterr()
+    assert (found, out) == (0 if printed else 1, printed)
+    assert ("there is no case 'other'; there are: FileCheck CHECK,VMVX" in err) is (not printed)
