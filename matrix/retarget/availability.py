@@ -21,6 +21,7 @@ __all__ = [
     "host_platform",
     "python_path_unused",
     "system_word",
+    "unusable_build",
     "word_fault",
 ]
 
@@ -100,6 +101,12 @@ def check_python_path(config: CompilerConfig | RuntimeConfig) -> None:
                 f"expected the folder that holds the Python packages of the {kind}'s build"
             )
             raise RetargetError(msg)
+
+
+def unusable_build(config: CompilerConfig, error: Exception) -> RetargetError:
+    """Return the error for a config whose PYTHONPATH names a build that is not usable: it is no reason for a skip."""
+    place = Places().place(config.origin, "env", "PYTHONPATH")
+    return RetargetError(f"compiler config {config.name!r} ({place}): the build of its env.PYTHONPATH: {error}")
 
 
 def system_word(word: str) -> str:

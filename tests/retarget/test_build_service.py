@@ -387,6 +387,18 @@ def test_a_python_path_that_does_not_exist_is_an_error_that_names_it(make: Make,
     assert lines_of(log) == []
 
 
+def test_a_build_of_a_python_path_that_is_not_usable_is_an_error_and_no_skip(make: Make, tmp_path: Path) -> None:
+    broken = ("DOUBLE_FINGERPRINT", "broken")
+    own = compile_target(tmp_path, "a", "pass", env=(broken, ("PYTHONPATH", str(Path(__file__).parent))))
+    with pytest.raises(RetargetError) as caught:
+        make().result(own)
+    assert str(caught.value) == (
+        "compiler config 'double' (matrix.toml): the build of its env.PYTHONPATH: double.so is missing"
+    )
+    with pytest.raises(UnavailableError, match=r"double\.so is missing"):
+        make().result(compile_target(tmp_path, "b", "pass", env=(broken,)))
+
+
 def test_the_current_folder_and_the_host_count_for_a_stored_resolution(
     make: Make, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

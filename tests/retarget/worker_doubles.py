@@ -106,6 +106,9 @@ class DoubleCompiler:
     def fingerprint(self, config: CompilerConfig) -> str:
         if os.environ.get("DOUBLE_FINGERPRINT") == "crash":
             die("SIGSEGV")
+        if os.environ.get("DOUBLE_FINGERPRINT") == "broken":
+            reason = "double.so is missing"
+            raise UnavailableError(reason, "pip install double")
         return os.environ.get("DOUBLE_FINGERPRINT", "") or build_found()
 
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from ..availability import check_python_path, python_path_unused
+from ..availability import check_python_path, python_path_unused, unusable_build
 from ..errors import RetargetError
 from ..extension import Compiler, CompileRequest, Resolved, UnavailableError
 from ..messages import CompiledModule, CompileModule, Refusal, ResolvedFlags
@@ -388,7 +388,12 @@ class BuildService:
         if not config.env:
             return compiler.fingerprint(config)
         timeout = self._default_timeout if config.timeout is None else config.timeout
-        return self._pool.fingerprint(config, timeout=timeout)
+        try:
+            return self._pool.fingerprint(config, timeout=timeout)
+        except UnavailableError as error:
+            if "PYTHONPATH" not in dict(config.env):
+                raise
+            raise unusable_build(config, error) from error
 
     def _ask_resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> ResolvedFlags:
         timeout = self._default_timeout if config.timeout is None else config.timeout
