@@ -387,10 +387,10 @@ class ExpectationTable(_Table):
     outcome: str = Field(
         default="xfail",
         description=(
-            "What is made of it. `xfail`: the failure is expected, and a pass is a failure. `skip`: the targets are not"
-            " even tried. `flaky`: they are tried again, up to `retries` times, and counted apart. `intermittent`: the"
-            " result is chance; they are tried once and counted apart, whether they pass or fail in this way. It needs"
-            " `until`."
+            "How the targets are judged. `xfail`: the failure is expected, and a pass is a failure. `skip`: the targets"
+            " are not even tried. `flaky`: they are tried again, up to `retries` times, and counted apart."
+            " `intermittent`: the result is chance; they are tried once and counted apart, whether they pass or fail in"
+            " this way. It needs `until`."
         ),
         examples=["flaky"],
         json_schema_extra={"enum": list(OUTCOMES)},
