@@ -301,21 +301,25 @@ def _report(
 
 
 def _not_taken(found: Survey, plan: Plan) -> Sequence[str]:
-    lines = [f"left out: {display_path(path)} {reason}" for path, reason in plan.left_out[:_SHOWN]]
-    if len(plan.left_out) > _SHOWN:
-        lines.append(f"left out: {len(plan.left_out) - _SHOWN} more files")
+    lines = [*_left_out(plan.left_out)]
     lines += [f"left out: {folder} has a {SUITE_FILE} of its own" for folder in found.declared]
     return lines
+
+
+def _left_out(files: Sequence[tuple[Path, str]]) -> Sequence[str]:
+    lines = [f"left out: {display_path(path)} {reason}" for path, reason in files[:_SHOWN]]
+    return [*lines, f"left out: {len(files) - _SHOWN} more files"] if len(files) > _SHOWN else lines
 
 
 def _nothing(found: Survey, plan: Plan) -> str:
     what = f"{_count(len(found.files) + len(found.unusable), 'file')} in {_shown(found.folder)}"
     if plan.left_out or found.declared:
         return "\n".join([f"found no module that can be tested as it is among {what}", *_not_taken(found, plan)])
-    return (
+    expected = (
         f"found no module among {what}; expected .mlir or .onnx files, or flagfiles of iree-run-module; "
         "`retarget init --help` says what is recognised"
     )
+    return "\n".join([expected, *_left_out(found.unusable)])
 
 
 def _shown(folder: Path) -> str:
