@@ -209,7 +209,8 @@ class _Plan:
         """Edit a slice. Return its rules that change, and its new ones as in `CaseUpdate.new`."""
         there = {} if one.source is not None else self._of_slice(one)
         modules = None if there else {(key[0], module_of(self._targets[key])) for key in one.seen}
-        rules = RuleSet([_sliced(suite, there, modules) for suite in self._suites], doubt)
+        others = self._not_ours(one) if there else {}
+        rules = RuleSet([_sliced(suite, others | there, modules) for suite in self._suites], doubt)
         narrowing = Narrowing(rules, one.seen, self._day)
         narrowing.drop_idle()
         narrowing.narrow()
@@ -225,9 +226,19 @@ class _Plan:
         new = [
             self._named(rule, one, there.get(rules.part_of(rule) or origin))
             for origin, rule in found.items()
-            if origin not in there
+            if origin not in there and origin not in others
         ]
         return changed, new
+
+    def _not_ours(self, one: _Slice) -> dict[Origin, Expectation]:
+        """The flaky, intermittent and skip rules that name all of the slice's cases: what they are in force for stays
+        theirs."""
+        now = (self.changed.get(origin, rule) for origin, rule in self._rules.items())
+        return {
+            rule.origin: rule
+            for rule in now
+            if rule is not None and rule.outcome != "xfail" and {*one.cases} <= {*rule.cases}
+        }
 
     def _of_slice(self, one: _Slice) -> dict[Origin, Expectation]:
         """The rules that are there now and name just the slice's cases."""

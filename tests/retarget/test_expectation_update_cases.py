@@ -267,6 +267,19 @@ def test_an_expired_rule_stays_where_cases_that_it_is_about_were_left() -> None:
     assert Run(suite(rules=rules), a_vulkan_gpu=selected).update().edits == ()
 
 
+@pytest.mark.parametrize("left", [None, WRONG])
+def test_a_glob_that_gives_way_to_names_does_not_take_a_case_from_a_skip_rule(left: Observation | None) -> None:
+    skip = compare(1, "b", case=["x", "z"], outcome="skip", stages=())
+    one = suite(rules=[compare(0, "*", case=["x"]), skip])
+    told = {
+        f"{module}_{target}": CasesSeen(names=("x", "y", "z"), seen=seen)
+        for module, seen in (("a", {"x": None, "z": None}), ("b", {"y": None}), ("c", {"x": left, "z": None}))
+        for target in ("llvm_cpu_sync", "llvm_cpu_task", "vulkan_gpu", "opencl_pocl")
+    }
+    kept = [(("c",), "not vmvx", ("x",), ("compare",), "")] if left else []
+    assert Run(one, **told).rules() == [(("b",), "", ("x", "z"), (), ""), *kept]
+
+
 # ------------------------------------------------------------ whatever there is
 
 
