@@ -92,7 +92,8 @@ class Commands:
             plan = self._plan(target, path, case)
             if plan is not None:
                 env = {**self._named_extensions(plan.argv), **dict(target.runtime.env), **dict(plan.env)}
-                lines.append(self._line(tuple(env.items()), (*target.runtime.run_under, *plan.argv), plan.cwd))
+                argv = (*target.runtime.run_under, program(plan.argv[0]), *plan.argv[1:])
+                lines.append(self._line(tuple(env.items()), argv, plan.cwd))
         return list(dict.fromkeys(lines))
 
     def _compared(self, target: RunTarget, other: str) -> str:
