@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
 
@@ -280,8 +281,9 @@ class SuiteCollector(pytest.Collector):
         found.marks.register(targets)
         prefix = self.nodeid + "::"
         items: list[MatrixItem] = []
+        selection = _Selection(self.config, self._only)
         for position, target in enumerate(targets):
-            if self._only is None or _is_of(_module(target), self._only):
+            if selection.has(_module(target)):
                 kind = CompileItem if isinstance(target, CompileTarget) else RunItem
                 item = kind.from_parent(
                     self,
@@ -296,6 +298,29 @@ class SuiteCollector(pytest.Collector):
                     item.serve(assigned)
                 items.append(item)
         return items
+
+
+class _Selection:
+    """Which modules of a suite are collected: the one that is named, or all that `--ignore` does not leave out."""
+
+    def __init__(self, config: pytest.Config, only: Path | None) -> None:
+        folder = config.invocation_params.dir
+        self._only = only
+        self._paths = {Path(folder, one).resolve() for one in config.getoption("ignore") or ()}
+        self._globs = tuple(str(Path(folder, one)) for one in config.getoption("ignore_glob") or ())
+        self._known: dict[Path, bool] = {}
+
+    def has(self, module: Module) -> bool:
+        if self._only is not None:
+            return _is_of(module, self._only)
+        if not self._paths and not self._globs:
+            return True
+        if module.path not in self._known:
+            self._known[module.path] = not any(map(self._is_ignored, (module.path, *module.path.parents)))
+        return self._known[module.path]
+
+    def _is_ignored(self, path: Path) -> bool:
+        return path in self._paths or any(fnmatch(str(path), pattern) for pattern in self._globs)
 
 
 def _module(target: Target) -> Module:

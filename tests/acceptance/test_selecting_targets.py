@@ -62,6 +62,24 @@ def test_a_folder_inside_a_suites_selects_the_modules_in_it(two: Project) -> Non
     assert ids(two.run("--co", "-q", "suites/deep/er", "suites/deep/three.mlir")) == four + three
 
 
+@pytest.mark.parametrize(
+    "option",
+    ["--ignore=suites/deep", "--ignore=suites/deep/er/four.mlir", "--ignore-glob=*/er", "--ignore-glob=*four*"],
+)
+def test_modules_inside_a_suite_are_ignored_as_files_are(two: Project, option: str) -> None:
+    two.write(
+        {
+            "suites/deep/er/four.mlir": GOOD,
+            "suites/suite.toml": suite(srcs="**/*.mlir"),
+            "suites/expectations.toml": '[[expectation]]\nmatch = "deep/er/*"\noutcome = "skip"\nreason = "known"\n',
+        }
+    )
+    result = two.run("--co", "-q", option)
+    assert names(result) == [f"{module}_vmvx{runtime}" for module in ("one", "two") for runtime in FOR_ONE]
+    assert result.ret == 0, "a rule about what is left out is no error"
+    assert len(names(two.run("--co", "-q", option, "suites/deep/er/four.mlir"))) == 3, "what is named goes first"
+
+
 def test_a_folder_inside_a_faulty_suites_tells_the_fault_once(two: Project) -> None:
     two.write({"suites/deep/three.mlir": GOOD, "suites/deep/four.mlir": GOOD, "suites/suite.toml": "x = 1\n"})
     result = two.run("suites/deep")
