@@ -127,6 +127,7 @@ class Requirements:
             for number in self._required[nodeid] if name else ():
                 lost.setdefault((number, name), []).append(nodeid)
         kept = {number for nodeid in self._required.keys() & left for number in self._required[nodeid]}
+        kept -= {number for number, name in lost if not name.startswith("-m ")}  # -m does not narrow these
         return [
             f"{_EVERY.format(self._requirements[number].text)}: {name} deselects {_count(nodeids)} that it requires, "
             f"such as {min(nodeids)}; select them, or require fewer{self._narrowed(number) if number in kept else ''}"

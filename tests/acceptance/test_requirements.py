@@ -95,6 +95,7 @@ def test_a_file_that_is_not_collected_is_the_error_to_show_and_not_the_requireme
     [
         (("--co", "-m", "not dr"), "-m 'not dr'", ": --retarget-require '(run) and (not dr)'"),
         (("--co", "-k", "other"), "-k 'other'", ""),
+        (("--co", "-m", "run", "-k", "other"), "-k 'other'", ""),
         (("--co", "--deselect", f"{ID}a_dc_dr"), "--deselect", ""),
     ],
 )
