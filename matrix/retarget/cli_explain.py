@@ -234,8 +234,6 @@ class _Explainer:
                 for word, text in (("signature", rule.signature), ("reason", excuse(rule)), ("until", until)):
                     if text:
                         yield f"  {word.ljust(9)} {text}", ""
-        for other in book.contradictions:
-            yield "a rule as specific says otherwise, which is a fault", self.places.place(other.rules[1].origin)
 
     def _availability(self, compiled: CompileTarget, runtime: RuntimeConfig | None) -> Iterator[tuple[str, str]]:
         reasons = [self._missing(self.registry.compiler, compiled.compiler.compiler)]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
-from .errors import RetargetError
+from .errors import RetargetError, display_path
 from .expectations import RuleBook
 from .expectations_by_case import CasesSeen, CaseUpdate, plan_cases, without_cases
 from .expectations_cases import TargetRules
@@ -80,8 +80,8 @@ def plan_update(
     `suites` are all that the rules serve, observed or not. What was observed of a target holds as well for what another
     suite compiles and runs in just the same way, if this run left that out. `cases` are those of the targets of which
     they are known; without them a target is observed as a whole. `doubt` says of a file of rules why it cannot be told
-    that what they name is gone; empty if it can. Raises `RetargetError` if the rules cannot be made to
-    fit, which would be a fault of this function.
+    that what they name is gone; empty if it can. Raises `RetargetError` if the rules cannot be made to fit: lists of
+    cases that overlap in part may be too much for this function. Nothing is to be written then.
     """
     everything = RuleSet(suites, doubt)
     observed = _on_compile_targets(everything, observations)
@@ -106,12 +106,28 @@ def plan_update(
         is_changed = edits.apply(rules, of_cases)
         if not is_changed or not of_cases.names_cases:  # a rule may come into force where another with `case` goes
             break
+    _refuse_contradictions(edits.suites())
     excused, left, targets = _judged(edits.suites(), observed, by_case, day)
     files = tuple(
         FileEdit(file=file, changes=changes, new=new, rules=edits.count(file), targets=targets.get(file, 0))
         for file, (changes, new) in sorted(edits.by_file().items())
     )
     return Update(edits=files, excused=excused, left=left, kept=_kept(everything))
+
+
+def _refuse_contradictions(suites: Sequence[SuiteTargets]) -> None:
+    """Raise `RetargetError` if two of the rules that were worked out are as specific and say different things."""
+    for one in suites:
+        book = RuleBook(one.suite.expectations, checks_artifacts=one.checks_artifacts)
+        for target in one.targets:
+            book.rules_for(target)
+        for found in book.contradictions:
+            file = display_path(found.rules[1].origin.file)
+            msg = (
+                f"{file}: the rules for {found.target} cannot be brought in line with this run: their cases overlap in "
+                "part, and two would say different things; nothing was written. Next: name these cases in one rule"
+            )
+            raise RetargetError(msg)
 
 
 _ROUNDS = 20

@@ -43,7 +43,7 @@ def session(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], objec
         command=(),
         run_id="",
     )
-    monkeypatch.setattr(services, "_builds", lambda: SimpleNamespace(fingerprint=fingerprint))
+    monkeypatch.setattr(services, "_builds", lambda: SimpleNamespace(check=fingerprint))
     return lambda: services.check_compiler(CONFIG)
 
 

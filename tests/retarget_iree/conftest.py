@@ -56,9 +56,12 @@ def open_device() -> Iterator[OpenDevice]:
         device.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def vulkan_device() -> Iterator[Device]:
-    """A Vulkan device; skips where there is none, unless RETARGET_REQUIRE_VULKAN=1 says that there must be one."""
+    """A Vulkan device; skips where there is none, unless RETARGET_REQUIRE_VULKAN=1 says that there must be one.
+
+    It is closed after each test: an open device of lavapipe keeps two threads of this process busy, on all cores.
+    """
     try:
         device = driver_named("vulkan").open(runtime_config("vulkan"))
     except UnavailableError as error:
