@@ -8,6 +8,8 @@ import pytest
 from acceptance_support import DOUBLES, GOOD, TWO_BACKENDS, Project, block, commands, shell, suite
 from pytest_retarget.commands import program
 
+pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-all
+
 CONFIGS = """\
 root = true
 

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from acceptance_support import Project, block, commands, shell, suite
 
+pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-all
+
 MATRIX = """\
 root = true
 

@@ -13,6 +13,8 @@ import pytest
 from acceptance_support import CPU, Project, block, commands, ids, shell
 from retarget_iree.onnx_import import import_onnx
 
+pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-all
+
 TREE = "onnx_ops/onnx/node/generated"
 SUITE = """\
 [[module_test_suite]]

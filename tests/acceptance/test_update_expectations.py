@@ -9,6 +9,8 @@ import subprocess
 import pytest
 from acceptance_support import Project, section
 
+pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-all
+
 DOUBLES = ("--retarget-extension", "doubles")
 UPDATE = (*DOUBLES, "--retarget-update-expectations")
 FILE = "suites/expectations.toml"
