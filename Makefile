@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@echo "make demo         a slice of every shipped suite, on every device found here (a minute and a half when nothing is cached)"
-	@echo "make suites       all shipped suites (six minutes when nothing is cached)"
+	@echo "make suites       all shipped suites (minutes when nothing is cached)"
 	@echo "make conformance  all of ONNX's node tests; writes docs/conformance.md (half an hour when nothing is cached)"
 	@echo "make test         the project's own tests"
 	@echo "make test-all     the same, with those that are slow"

@@ -79,8 +79,8 @@ TARGET = CompileTarget(
     name="a_c",
     suite="s",
     kind="check",
-    folder=Path("/work"),
-    module=Module(name="a", path=Path("/work/a.mlir")),
+    folder=Path("/project"),
+    module=Module(name="a", path=Path("/project/a.mlir")),
     compiler=CompilerConfig(name="c", compiler="tiny", origin=HERE),
     flags=(),
     timeout=None,
@@ -89,7 +89,7 @@ TARGET = CompileTarget(
 
 
 def test_a_command_that_an_extension_fails_to_give_does_not_hide_the_failure() -> None:
-    commands = Commands(registry=registry_of({"mine": Extension}), folder=Path("/work"), compiles=True)
+    commands = Commands(registry=registry_of({"mine": Extension}), folder=Path("/project"), compiles=True)
     assert commands.compile(TARGET) == [
         "# no command: extension 'mine': compiler 'tiny': reproduce() returned 'tiny a.mlir' (str), "
         "expected a sequence of str"
@@ -98,7 +98,7 @@ def test_a_command_that_an_extension_fails_to_give_does_not_hide_the_failure() -
 
 def test_behind_run_under_a_tool_on_the_path_goes_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
-    commands = Commands(registry=registry_of({"mine": Extension}), folder=Path("/work"), compiles=False)
+    commands = Commands(registry=registry_of({"mine": Extension}), folder=Path("/project"), compiles=False)
     runtime = RuntimeConfig(name="r", driver="toy", run_under=("nice", "-n", "5"), origin=HERE)
     target = RunTarget(name="a_c_r", compile=TARGET, runtime=runtime, timeout=None, tags=())
     case = CaseOutcome(name="f", function="f", seconds=0.0)
