@@ -34,9 +34,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @cache
 def _no_vulkan() -> str:
     """Why there is no Vulkan device here, asked in a process of its own; empty if there is one."""
-    from retarget.errors import RetargetError
+    from retarget.engine.run.service import RunService
     from retarget.extension import UnavailableError
-    from retarget.run.service import RunService
+    from retarget.support.errors import RetargetError
 
     with RunService(extensions=(), default_timeout=60) as service:
         try:

@@ -34,7 +34,7 @@ def peak() -> float:
 
 def measure(side: str, holds: bool, elements: int) -> None:
     """Compare once, and print seconds and MiB."""
-    from retarget.compare import compare_arrays
+    from retarget.arrays.comparison import compare_arrays
 
     expected = np.random.default_rng(0).random(elements, dtype=np.float32)
     actual = expected.copy()
@@ -55,7 +55,7 @@ def measure(side: str, holds: bool, elements: int) -> None:
 
 def small_case() -> tuple[float, float]:
     """Return the medians of milliseconds for loading, and for reading values and comparing."""
-    from retarget.compare import compare_arrays
+    from retarget.arrays.comparison import compare_arrays
     from retarget.extension import CaseRequest, FunctionInfo
     from retarget_cases.loader import CasesLoader
 

@@ -199,7 +199,7 @@ def cold(project: Path, cache: Path, first: str) -> Timed:
 
 def case_milliseconds(made: Path, repeats: int = 500) -> float:
     """Return the median time of loading the cases of `test_abs`, reading the values, and comparing a right result."""
-    from retarget.compare import compare_arrays
+    from retarget.arrays.comparison import compare_arrays
     from retarget.extension import CaseRequest, FunctionInfo
     from retarget_onnx.loader import OnnxBackendLoader
 

@@ -11,10 +11,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from retarget.compare import compare_check
-from retarget.errors import RetargetError
+from retarget.arrays.comparison import compare_check
 from retarget.extension import Check, CompileRequest, CompilerError, DriverError, UnavailableError
 from retarget.model import CompilerConfig, Origin, RuntimeConfig
+from retarget.support.errors import RetargetError
 
 from .artifact import ArtifactError
 from .compiler import OpenClCompiler

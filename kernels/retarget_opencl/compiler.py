@@ -12,11 +12,11 @@ from functools import cache
 from pathlib import Path
 
 from retarget import __version__
-from retarget.errors import RetargetError
 from retarget.extension import Compiled, CompileRequest, CompilerError, Resolved, SuggestedTarget, UnavailableError
-from retarget.installing import install_hint
 from retarget.model import CompilerConfig, CompileTarget
-from retarget.outcomes import DeviceInfo
+from retarget.model.outcomes import DeviceInfo
+from retarget.support.errors import RetargetError
+from retarget.support.installing import install_hint
 from retarget_iree.flags import not_inputs
 from retarget_iree.onnx_import import onnx_version
 from retarget_iree.toolchain import find_toolchain

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from retarget.extension import UnavailableError
-from retarget.installing import install_hint
-from retarget.outcomes import DeviceInfo
+from retarget.model.outcomes import DeviceInfo
+from retarget.support.installing import install_hint
 
 from .profile import DeviceProfile
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from retarget.extension import DriverError, FunctionInfo, RunPlan
 from retarget.model import RuntimeConfig
-from retarget.outcomes import DeviceInfo
+from retarget.model.outcomes import DeviceInfo
 
 from .artifact import ARTIFACT_SUFFIX, ArtifactError, read_artifact
 from .devices import find_device, info_of, list_devices, runtime_version

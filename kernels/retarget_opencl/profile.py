@@ -13,7 +13,7 @@ import json
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from retarget.errors import RetargetError, did_you_mean
+from retarget.support.errors import RetargetError, did_you_mean
 
 __all__ = [
     "GENERIC_PROFILES",

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import platformdirs
 from retarget.extension import CheckSink, DriverError, FunctionInfo
-from retarget.outcomes import DeviceInfo
+from retarget.model.outcomes import DeviceInfo
 
 from .artifact import ArtifactError, OpenClArtifact, read_artifact
 from .commands import Commands

@@ -32,8 +32,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from .case_names import selected_cases
-from .errors import RetargetError, did_you_mean
+from retarget.extension.registry import Registry, load_extensions
+from retarget.model.case_names import selected_cases
+from retarget.model.outcomes import CaseOutcome, Failure, RunOutcome, Stage
+from retarget.support.errors import RetargetError, did_you_mean
+from retarget.worker.messages import RunModule
+
 from .extension import (
     ArtifactRequest,
     Case,
@@ -44,10 +48,7 @@ from .extension import (
     HasParameters,
     UnavailableError,
 )
-from .extensions import Registry, load_extensions
-from .messages import RunModule
 from .model import CompileTarget, Module, Origin, RuntimeConfig
-from .outcomes import CaseOutcome, Failure, RunOutcome, Stage
 
 __all__ = ["RUN_CASE", "TELLING", "check_command", "main", "run_case_command"]
 
@@ -229,7 +230,9 @@ def _check(
 
 
 def _run(registry: Registry, loader: CaseLoader, message: RunModule, wanted: Sequence[str]) -> RunOutcome:
-    from .run.inside import run_inside  # it imports NumPy, which wording a command does without
+    from retarget.worker.child.run_in_process import (
+        run_inside,  # it imports NumPy, which wording a command does without
+    )
 
     device = registry.driver(message.config.driver).open(message.config)
     try:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from retarget.build.folder import INI_KEY, choose_cache
-from retarget.scratch import ScratchFolder
+from retarget.engine.cache.folder import INI_KEY, choose_cache
+from retarget.support.scratch import ScratchFolder
 
 from .options import SETTINGS
 

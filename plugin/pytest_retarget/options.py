@@ -282,8 +282,8 @@ def _folder(config: pytest.Config, name: str) -> Path | None:
 
 def _check_cache_size() -> None:
     if os.environ.get(_CACHE_SIZE_VARIABLE):
-        from retarget.build.store import default_max_bytes  # only who sets it pays for the import
-        from retarget.errors import RetargetError
+        from retarget.engine.cache.store import default_max_bytes  # only who sets it pays for the import
+        from retarget.support.errors import RetargetError
 
         try:
             default_max_bytes()

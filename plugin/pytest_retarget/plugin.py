@@ -16,7 +16,7 @@ import pytest
 from .options import SETTINGS, Settings, add_options, register_markers
 
 if TYPE_CHECKING:
-    from retarget.pytest_selection import FoundFiles, Selection, SelectionRequest
+    from retarget.targets.pytest_selection import FoundFiles, Selection, SelectionRequest
 
 __all__ = ["find_declarations", "select_targets"]
 
@@ -38,7 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[SETTINGS] = settings = Settings.of(config)
     register_markers(config)
     if settings.require:
-        from .requirements import NAME, Requirements
+        from pytest_retarget.collect.requirements import NAME, Requirements
 
         config.pluginmanager.register(Requirements(config), NAME)
 
@@ -48,21 +48,21 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[
     """Collect suite files; and, where it or its folder is named, a module through the suite that declares it."""
     collectors = yield
     if file_path.name == SUITE_FILE:
-        from .collection import SuiteFile
+        from pytest_retarget.collect.suite_files import SuiteFile
 
         collectors.append(SuiteFile.from_parent(parent, path=file_path))
     elif (not collectors or file_path.suffix in _DOCTESTS) and parent.session.isinitpath(file_path):
         if file_path.name in {MATRIX_FILE, EXPECTATIONS_FILE}:
-            from .collection import MatrixFile
+            from pytest_retarget.collect.suite_files import MatrixFile
 
             collectors.append(MatrixFile.from_parent(parent, path=file_path))
         elif any((folder / SUITE_FILE).is_file() for folder in file_path.parents):
-            from .collection import ModuleFile, is_declared
+            from pytest_retarget.collect.suite_files import ModuleFile, is_declared
 
             if not collectors or is_declared(parent.config, file_path):
                 collectors[:] = [ModuleFile.from_parent(parent, path=file_path)]
     elif not collectors and any(_leads_to(folder, file_path) for folder in _folders_in_suites(parent.config)):
-        from .collection import ModuleFile, is_declared
+        from pytest_retarget.collect.suite_files import ModuleFile, is_declared
 
         if is_declared(parent.config, file_path, as_source=True):
             collectors.append(ModuleFile.from_parent(parent, path=file_path))
@@ -76,7 +76,7 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, p
     if isinstance(collector, pytest.Directory) and report.passed:
         path = collector.path / SUITE_FILE
         if os.path.lexists(path) and not path.is_file() and not _ignored(collector, path):
-            from .collection import SuiteFile
+            from pytest_retarget.collect.suite_files import SuiteFile
 
             report.result.append(SuiteFile.from_parent(collector, path=path))
     return report
@@ -114,7 +114,7 @@ def pytest_xdist_node_collection_finished(node: object, ids: Sequence[str]) -> N
     terminal: Any = config.pluginmanager.getplugin("terminalreporter")
     errors = terminal.stats.get("error", ()) if terminal is not None else ()
     if any(f"{SUITE_FILE}::" in nodeid for nodeid in ids) or any(one.nodeid.endswith(SUITE_FILE) for one in errors):
-        from .reporting import activate
+        from pytest_retarget.report.hooks import activate
 
         activate(config)
 
@@ -130,14 +130,14 @@ def pytest_configure_node(node: object) -> None:
 
 
 def select_targets(request: SelectionRequest) -> Selection:
-    """Return what pytest selects, for the command `retarget`: see `retarget.pytest_selection`."""
-    from .selecting import select
+    """Return what pytest selects, for the command `retarget`: see `retarget.targets.pytest_selection`."""
+    from pytest_retarget.collect.selecting import select
 
     return select(request)
 
 
 def find_declarations(request: SelectionRequest) -> FoundFiles:
     """Return the declaration files that pytest meets, for `retarget check`."""
-    from .selecting import find
+    from pytest_retarget.collect.selecting import find
 
     return find(request)

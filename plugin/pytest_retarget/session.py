@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from retarget.availability import host_mismatch
-from retarget.case_names import selected_cases
-from retarget.errors import RetargetError
 from retarget.extension import ComparesConfigs, MakesModules, UnavailableError
-from retarget.extensions import Registry
+from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Target
-from retarget.outcomes import (
+from retarget.model.case_names import selected_cases
+from retarget.model.locations import Places
+from retarget.model.outcomes import (
     Artifact,
     CaseOutcome,
     CompileOutcome,
@@ -30,25 +29,27 @@ from retarget.outcomes import (
     Stage,
     first_failure,
 )
-from retarget.places import Places
-from retarget.process import available_cores
-from retarget.run.artifact import OUTPUTS_INDEX
-from retarget.scratch import ScratchFolder
-from retarget.text import first_line
+from retarget.support.errors import RetargetError
+from retarget.support.scratch import ScratchFolder
+from retarget.support.text import first_line
+from retarget.targets.availability import host_mismatch
+from retarget.worker.artifact import OUTPUTS_INDEX
+from retarget.worker.process import available_cores
 
-from .commands import Commands
+from pytest_retarget.report.commands import Commands
+from pytest_retarget.report.progress import Progress
+
 from .options import Settings
-from .progress import Progress
 
 if TYPE_CHECKING:
-    from retarget.build.made import MadeModules
-    from retarget.build.service import BuildService
-    from retarget.build.transfer import ArtifactFolder
-    from retarget.run.lease import OnLeaseWait
-    from retarget.run.service import RunService
+    from retarget.engine.cache.generated import MadeModules
+    from retarget.engine.cache.transfer import ArtifactFolder
+    from retarget.engine.compile.service import BuildService
+    from retarget.engine.run.lease import OnLeaseWait
+    from retarget.engine.run.service import RunService
 
-    from .expected import Attempts
-    from .items import MatrixItem
+    from pytest_retarget.items.expected import Attempts
+    from pytest_retarget.items.targets import MatrixItem
 
 __all__ = ["SERVICES", "Recording", "Services", "compiles_at_a_time"]
 
@@ -127,8 +128,8 @@ class Services:
         """
         self.selected = frozenset(item.nodeid for item in items)
         self.selected_compiles = frozenset(item.nodeid for item in items if not item.runtime)
-        from retarget.build.store import Store
-        from retarget.build.sweep import sweep_daily
+        from retarget.engine.cache.store import Store
+        from retarget.engine.cache.sweep import sweep_daily
 
         sweep_daily(Store(self.cache_dir))
         if self.settings.artifacts is not None:
@@ -149,7 +150,7 @@ class Services:
         if not isinstance(loader, MakesModules):
             return target
         if self._made is None:
-            from retarget.build.made import MADE_FOLDER, MadeModules
+            from retarget.engine.cache.generated import MADE_FOLDER, MadeModules
 
             self._made = MadeModules(self.cache_dir / MADE_FOLDER, self._make)
         return self._made.resolve(target, loader)
@@ -181,14 +182,14 @@ class Services:
         target = self.concrete(target)
         if self.settings.artifacts is not None:
             if self._artifacts is None:
-                from retarget.build.transfer import ArtifactFolder
+                from retarget.engine.cache.transfer import ArtifactFolder
 
                 self._artifacts = ArtifactFolder(self.settings.artifacts)
             return self._artifacts.outcome(target)
         with self._progress.of(target) as on_wait:
             outcome = self._builds().result(target, on_wait)
         if self.settings.export is not None and (target.suite, target.name) not in self._exported:
-            from retarget.build.transfer import export_artifact
+            from retarget.engine.cache.transfer import export_artifact
 
             export_artifact(outcome, target, self.registry, self.settings.export)
             self._exported.add((target.suite, target.name))
@@ -389,8 +390,8 @@ class Services:
 
     def _builds(self) -> BuildService:
         if self._build is None:
-            from retarget.build.service import BuildService
-            from retarget.build.store import Store
+            from retarget.engine.cache.store import Store
+            from retarget.engine.compile.service import BuildService
 
             self._build = BuildService(
                 store=Store(self.cache_dir),
@@ -404,8 +405,8 @@ class Services:
 
     def _runs(self) -> RunService:
         if self._run is None:
-            from retarget.run.lease import WaitNotes, current_holder
-            from retarget.run.service import RunService
+            from retarget.engine.run.lease import WaitNotes, current_holder
+            from retarget.engine.run.service import RunService
 
             self._on_wait = WaitNotes(self._progress.note)
             self._run = RunService(

@@ -13,26 +13,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from retarget.checkout import incomplete
-from retarget.declarations import DeclarationLoader, discover
-from retarget.errors import FaultsError, RetargetError, display_path
-from retarget.expansion import compile_target_name, expand
-from retarget.expectations_faults import expired_faults
-from retarget.expectations_files import Rewritten, diff, put_in_place, rewritten
-from retarget.expectations_rules import key_of
-from retarget.expectations_update import CasesSeen, Kept, SuiteTargets, plan_update
-from retarget.expectations_verdict import is_expired, observed_text, today
+from retarget.declare.load import DeclarationLoader, discover
+from retarget.expect.diagnostics import expired_faults
+from retarget.expect.update.edits import Rewritten, diff, put_in_place, rewritten
+from retarget.expect.update.plan import CasesSeen, Kept, SuiteTargets, plan_update
+from retarget.expect.update.rule_set import key_of
+from retarget.expect.verdict import is_expired, observed_text, today
 from retarget.extension import ChecksArtifacts
-from retarget.extensions import Registry
+from retarget.extension.registry import Registry
 from retarget.model import Expectation, Suite
-from retarget.outcomes import Observation, Stage
+from retarget.model.outcomes import Observation, Stage
+from retarget.support.checkout import incomplete
+from retarget.support.errors import FaultsError, RetargetError, display_path
+from retarget.targets.expansion import compile_target_name, expand
 
-from .items import MatrixItem
+from pytest_retarget.items.subtests import CASES, NOT_RUN, CaseResult
+from pytest_retarget.items.targets import MatrixItem
+from pytest_retarget.report.hooks import RECORD
+from pytest_retarget.report.summary import PASSED, Record
+
 from .lastfailed import BLOCKED
 from .options import SETTINGS
-from .reporting import RECORD
-from .subtests import CASES, NOT_RUN, CaseResult
-from .summary import PASSED, Record
 
 __all__ = ["UpdateExpectations"]
 
@@ -170,7 +171,7 @@ class UpdateExpectations:
         return self._crashed
 
     def _update(self, session: pytest.Session) -> None:
-        from .collection import declared
+        from pytest_retarget.collect.suite_files import declared
 
         registry = declared(self._config).registry
         suites = _suites(self._files, registry)

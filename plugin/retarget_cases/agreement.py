@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from retarget.errors import did_you_mean
-from retarget.keypaths import KeyPath, Problem
-from retarget.references import is_glob, known_words
-from retarget.schema_faults import describe_value
+from retarget.declare.schema.errors import describe_value
+from retarget.support.errors import did_you_mean
+from retarget.support.toml.keypaths import KeyPath, Problem
+from retarget.targets.references import is_glob, known_words
 
 __all__ = ["Agreement", "circle_problems", "reach_problems", "unserved"]
 

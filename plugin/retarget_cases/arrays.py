@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from retarget.datafiles import LIMIT_VARIABLE, DataFiles, data_limit, read_bin, read_npy, read_npz, type_text
-from retarget.errors import RetargetError
-from retarget.run.outputs import dtype_named
+from retarget.arrays.datafiles import LIMIT_VARIABLE, DataFiles, data_limit, read_bin, read_npy, read_npz, type_text
+from retarget.support.errors import RetargetError
+from retarget.worker.child.outputs import dtype_named
 
 from .faults import ValueFaultError
 from .generators import count_up, default_seed, draw

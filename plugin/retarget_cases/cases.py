@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from retarget.datafiles import DataFiles
-from retarget.errors import Fault, FaultsError, RetargetError, did_you_mean
+from retarget.arrays.datafiles import DataFiles
 from retarget.extension import Case, CaseData, CaseRequest, FunctionInfo
-from retarget.keypaths import KeyPath, Problem
-from retarget.run.outputs import dtype_named
-from retarget.toml_text import faults_of
+from retarget.support.errors import Fault, FaultsError, RetargetError, did_you_mean
+from retarget.support.toml.keypaths import KeyPath, Problem
+from retarget.support.toml.read import faults_of
+from retarget.worker.child.outputs import dtype_named
 
 from .arrays import Maker, fitted
 from .faults import ValueFaultError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from retarget.schema_export import model_schema
+from retarget.declare.schema.export import model_schema
 
 from .tables import (
     BinTable,

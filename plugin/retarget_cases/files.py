@@ -11,10 +11,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from pydantic import ValidationError
-from retarget.errors import Fault, FaultsError
-from retarget.keypaths import KeyPath, Problem
-from retarget.schema_faults import schema_problems
-from retarget.toml_text import faults_of, read_toml
+from retarget.declare.schema.errors import schema_problems
+from retarget.support.errors import Fault, FaultsError
+from retarget.support.toml.keypaths import KeyPath, Problem
+from retarget.support.toml.read import faults_of, read_toml
 
 from .agreement import Agreement, circle_problems, reach_problems, unserved
 from .paths import path_problem

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from retarget.datafiles import type_text
+from retarget.arrays.datafiles import type_text
 
 from .faults import ValueFaultError
 from .types import Declared

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retarget.errors import Fault, FaultsError, RetargetError, did_you_mean
 from retarget.extension import Case, CaseRequest, ModulesRequest, RunPlan, Suggestions
 from retarget.model import Module, RuntimeConfig, Suite
+from retarget.support.errors import Fault, FaultsError, RetargetError, did_you_mean
 
 from .paths import SUFFIX, cases_file_of, module_stem
 

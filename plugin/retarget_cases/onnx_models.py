@@ -9,8 +9,8 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
-from retarget.errors import RetargetError, display_path
 from retarget.extension import FunctionInfo
+from retarget.support.errors import RetargetError, display_path
 
 __all__ = ["SUFFIX", "has_tensors_elsewhere", "model_function"]
 

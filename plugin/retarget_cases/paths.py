@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from retarget.errors import RetargetError
+from retarget.support.errors import RetargetError
 
 __all__ = ["SUFFIX", "cases_file_of", "module_stem", "path_problem"]
 
@@ -38,7 +38,7 @@ def path_problem(written: str, base: Path, folder: Path, suffixes: Sequence[str]
             return ""
     except (OSError, ValueError, RuntimeError):
         pass  # said below
-    from retarget.datafiles import DataFiles  # it imports NumPy, for which only a fault pays
+    from retarget.arrays.datafiles import DataFiles  # it imports NumPy, for which only a fault pays
 
     files = DataFiles(folder=folder, base=base)
     try:

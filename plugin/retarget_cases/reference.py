@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from retarget.errors import RetargetError, did_you_mean, display_path
+from retarget.support.errors import RetargetError, did_you_mean, display_path
 
 if TYPE_CHECKING:
     from retarget.extension import Array

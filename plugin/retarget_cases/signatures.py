@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from retarget.errors import RetargetError
-from retarget.installing import install_hint
+from retarget.support.errors import RetargetError
+from retarget.support.installing import install_hint
 
 from .onnx_models import has_tensors_elsewhere, model_function
 from .types import Declared, parse_type

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from retarget.errors import RetargetError
 from retarget.extension import ModulesRequest, SuggestedSuite, Suggestions
+from retarget.support.errors import RetargetError
 
 from .paths import SUFFIX, cases_file_of
 from .signatures import Function, mlir_functions, onnx_functions

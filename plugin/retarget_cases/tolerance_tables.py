@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pydantic import ValidationError
-from retarget.errors import did_you_mean
-from retarget.keypaths import KeyPath, Problem
-from retarget.schema_faults import describe_value, schema_problems
+from retarget.declare.schema.errors import describe_value, schema_problems
+from retarget.support.errors import did_you_mean
+from retarget.support.toml.keypaths import KeyPath, Problem
 
 from .tables import ToleranceTable
 from .tolerances import Override, Overrides

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import ValidationError
-from retarget.errors import did_you_mean
-from retarget.keypaths import KeyPath, Problem
-from retarget.schema_faults import describe_value, schema_problems
+from retarget.declare.schema.errors import describe_value, schema_problems
+from retarget.support.errors import did_you_mean
+from retarget.support.toml.keypaths import KeyPath, Problem
 
 from .tables import (
     BinTable,

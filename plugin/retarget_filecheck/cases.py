@@ -6,7 +6,6 @@ import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 
-from retarget.errors import Fault, RetargetError, display_path
 from retarget.extension import (
     ArtifactRequest,
     Case,
@@ -16,9 +15,10 @@ from retarget.extension import (
     Suggestions,
     UnavailableError,
 )
-from retarget.installing import install_hint
 from retarget.model import Module, Suite
-from retarget.regular import read_regular
+from retarget.support.errors import Fault, RetargetError, display_path
+from retarget.support.files import read_regular
+from retarget.support.installing import install_hint
 
 from .directives import directive_faults, other_prefixes, prefixes
 

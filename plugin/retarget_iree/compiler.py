@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from retarget.errors import did_you_mean
 from retarget.extension import Compiled, CompileRequest, CompilerError, Resolved, SuggestedTarget, UnavailableError
 from retarget.model import CompilerConfig, CompileTarget
-from retarget.outcomes import DeviceInfo
+from retarget.model.outcomes import DeviceInfo
+from retarget.support.errors import did_you_mean
 
 from .capture import CapturedStderr
 from .flags import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from retarget.extension import DriverError, FunctionInfo, RunPlan, UnavailableError
 from retarget.model import RuntimeConfig
-from retarget.outcomes import DeviceInfo
+from retarget.model.outcomes import DeviceInfo
 
 from .identity import describe_device
 from .noise import clean_status

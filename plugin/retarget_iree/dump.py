@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from retarget.errors import RetargetError
+from retarget.support.errors import RetargetError
 
 from .noise import clean_status
 from .toolchain import runtime_hint, runtime_installed

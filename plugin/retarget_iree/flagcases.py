@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from retarget.errors import Fault, FaultsError, RetargetError, did_you_mean, display_path
 from retarget.extension import Case, CaseData, CaseRequest, FunctionInfo, RunPlan, Tolerance
 from retarget.model import Module, RuntimeConfig
-from retarget.outcomes import Stage
+from retarget.model.outcomes import Stage
+from retarget.support.errors import Fault, FaultsError, RetargetError, did_you_mean, display_path
 
 from .drivers import DRIVERS
 from .flagfile import FlagFile, load_flagfile
@@ -282,7 +282,7 @@ def _parameters_in(path: Path, folder: Path) -> dict[str, tuple[Place, dict[Path
         return {}
     if not file.parameters:
         return {}
-    from retarget.datafiles import DataFiles  # imports NumPy
+    from retarget.arrays.datafiles import DataFiles  # imports NumPy
 
     files = DataFiles(folder=folder, base=path.parent)
     given: dict[str, tuple[Place, dict[Path, None]]] = {}

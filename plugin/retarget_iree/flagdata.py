@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
-from retarget.datafiles import LIMIT_VARIABLE, DataFiles, RawFile, StoredArrays, data_limit, type_text
-from retarget.errors import Fault, FaultsError, RetargetError
+from retarget.arrays.datafiles import LIMIT_VARIABLE, DataFiles, RawFile, StoredArrays, data_limit, type_text
 from retarget.extension import CaseData, FunctionInfo
+from retarget.support.errors import Fault, FaultsError, RetargetError
 
 from .elements import declared_dtype
 from .flagfile import FlagFile

@@ -27,7 +27,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from retarget.errors import FaultsError, did_you_mean
+from retarget.support.errors import FaultsError, did_you_mean
 
 from .flaglines import Flag, flags_of, read_text
 from .flagvalues import FaultyError, Value, Written, parse_number, parse_value, quoted, shortened

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from retarget.errors import Fault, FaultsError, did_you_mean
+from retarget.support.errors import Fault, FaultsError, did_you_mean
 
 from .flagvalues import FaultyError, Place, Written, quoted
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
-from retarget.errors import Fault, did_you_mean
+from retarget.support.errors import Fault, did_you_mean
 
 __all__ = [
     "ELEMENTS",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from retarget.outcomes import DeviceInfo
+from retarget.model.outcomes import DeviceInfo
 
 __all__ = ["describe_device"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from retarget.text import cut_stacks, is_stack_frame
+from retarget.support.text import cut_stacks, is_stack_frame
 
 __all__ = ["RUNTIME_FAULTS", "clean_diagnostics", "clean_status", "first_error", "is_verdict", "plain"]
 

@@ -7,8 +7,8 @@ import importlib.util
 from typing import Any
 
 from retarget.extension import CompilerError, UnavailableError
-from retarget.installing import install_hint
-from retarget.scratch import ScratchFolder
+from retarget.support.installing import install_hint
+from retarget.support.scratch import ScratchFolder
 
 from .toolchain import compiler_api
 

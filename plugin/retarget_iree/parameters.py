@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import iree.runtime as rt
-from retarget.errors import display_path
 from retarget.extension import DriverError
+from retarget.support.errors import display_path
 
 from .noise import RUNTIME_FAULTS, clean_status
 

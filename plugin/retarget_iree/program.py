@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import iree.runtime as rt
 import numpy as np
 from iree.runtime import version
-from retarget.errors import did_you_mean
 from retarget.extension import Check, CheckSink, DriverError, FunctionInfo
-from retarget.outcomes import DeviceInfo
+from retarget.model.outcomes import DeviceInfo
+from retarget.support.errors import did_you_mean
 
 from .elements import declared_dtype, dtype_of, element_type_of
 from .noise import RUNTIME_FAULTS, clean_status

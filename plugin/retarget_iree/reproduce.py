@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from retarget.model import CompileTarget, RuntimeConfig
-from retarget.outcomes import Stage
+from retarget.model.outcomes import Stage
 
 from .flags import phase_of, with_devices, with_one_phase
 from .toolchain import command

@@ -18,14 +18,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retarget.compare import compare_check
+from retarget.arrays.comparison import compare_check
 from retarget.extension import Check, Device, DriverError, Program, UnavailableError
 from retarget.model import Origin, RuntimeConfig
 
 from .drivers import DRIVERS, IreeDriver
 
 if TYPE_CHECKING:
-    from retarget.outcomes import Mismatch
+    from retarget.model.outcomes import Mismatch
 
 __all__ = ["main"]
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from retarget.errors import Fault
 from retarget.extension import Case, CaseRequest, ModulesRequest, RunPlan, Suggestions
 from retarget.model import Module, RuntimeConfig, Suite
+from retarget.support.errors import Fault
 
 __all__ = ["RunModuleCaseLoader"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from retarget.extension import DriverError, UnavailableError
-from retarget.outcomes import DeviceInfo
+from retarget.model.outcomes import DeviceInfo
 
 __all__ = ["select_device"]
 

@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from retarget.errors import FaultsError
 from retarget.extension import ModulesRequest, SuggestedSuite, SuggestedTarget, Suggestions
-from retarget.outcomes import DeviceInfo
+from retarget.model.outcomes import DeviceInfo
+from retarget.support.errors import FaultsError
 
 __all__ = ["check_suites", "flagfile_suites", "iree_targets"]
 

@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from retarget.build.inputs import files_below
+from retarget.engine.cache.inputs import files_below
 from retarget.extension import UnavailableError
-from retarget.installing import install_hint
+from retarget.support.installing import install_hint
 
 __all__ = [
     "Toolchain",

@@ -11,8 +11,8 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from retarget.errors import RetargetError
-from retarget.installing import install_hint
+from retarget.support.errors import RetargetError
+from retarget.support.installing import install_hint
 
 from .manifest import Entry, Manifest
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from retarget.errors import Fault, FaultsError, RetargetError, display_path
 from retarget.extension import Case, CaseRequest, RunPlan, UnavailableError
-from retarget.installing import install_hint
 from retarget.model import Module, RuntimeConfig
+from retarget.support.errors import Fault, FaultsError, RetargetError, display_path
+from retarget.support.installing import install_hint
 
 from .layout import CASES_FILE, MODEL_FILE
 from .manifest import read_manifest

@@ -25,10 +25,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retarget.errors import Fault, FaultsError, RetargetError, did_you_mean, display_path
-from retarget.keypaths import KeyPath, Problem
-from retarget.names import tag_fault
-from retarget.toml_text import faults_of, read_toml
+from retarget.model.names import tag_fault
+from retarget.support.errors import Fault, FaultsError, RetargetError, did_you_mean, display_path
+from retarget.support.toml.keypaths import KeyPath, Problem
+from retarget.support.toml.read import faults_of, read_toml
 
 __all__ = ["Entry", "Manifest", "differences", "main", "manifest_text", "read_manifest"]
 

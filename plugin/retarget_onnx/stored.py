@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
-from retarget.datafiles import read_bin
-from retarget.errors import RetargetError
+from retarget.arrays.datafiles import read_bin
 from retarget.extension import Case, CaseData, Tolerance
+from retarget.support.errors import RetargetError
 
 from .layout import CASES_FILE, MODEL_FILE
 

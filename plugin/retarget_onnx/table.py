@@ -19,7 +19,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from xml.etree import ElementTree
 
-from retarget.errors import RetargetError, display_path
+from retarget.support.errors import RetargetError, display_path
 
 from .manifest import Manifest, read_manifest
 

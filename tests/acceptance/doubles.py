@@ -32,7 +32,7 @@ from retarget.extension import (
     hookimpl,
 )
 from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig
-from retarget.outcomes import DeviceInfo
+from retarget.model.outcomes import DeviceInfo
 
 
 def behave(behaviour: str, pid_file: Path) -> None:

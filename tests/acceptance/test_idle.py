@@ -35,7 +35,7 @@ def test_a_project_without_matrix_files_imports_the_options_and_nothing_else(pro
 def test_collecting_a_matrix_imports_no_compiler_runtime_or_array_library(project: Project) -> None:
     project.cpu(one=GOOD)
     loaded = modules(project)
-    assert "retarget.declarations" in loaded
+    assert "retarget.declare.load" in loaded
     assert {name for name in loaded if name.partition(".")[0] in HEAVY} <= {
         name for name in loaded if name.partition(".")[0] == "pydantic"
     }

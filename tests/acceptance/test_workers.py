@@ -8,8 +8,8 @@ import time
 
 import pytest
 from acceptance_support import DOUBLE, Project
-from retarget.run.lease import DeviceLeases, Lease, current_holder
-from retarget.run.lease_folder import default_lease_folder
+from retarget.engine.run.lease import DeviceLeases, Lease, current_holder
+from retarget.engine.run.lease_folder import default_lease_folder
 
 DOUBLES = ("--retarget-extension", "doubles")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from _pytest.config.findpaths import locate_config
 from pytest_retarget.cachedir import cache_dir
-from retarget.build.folder import cache_of_command
-from retarget.build.pytest_ini import find_pytest_ini
+from retarget.engine.cache.folder import cache_of_command
+from retarget.engine.cache.pytest_ini import find_pytest_ini
 
 INI = "[pytest]\nretarget_cache_dir = from-ini\n"
 

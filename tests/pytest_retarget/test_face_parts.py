@@ -7,14 +7,14 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from pytest_retarget.failures import at_path, split_place, strip_colour
-from pytest_retarget.hints import unknown_words
+from pytest_retarget.collect.unknown_words import unknown_words
 from pytest_retarget.options import MARKERS, Settings
-from pytest_retarget.progress import Progress
+from pytest_retarget.report.failures import at_path, split_place, strip_colour
+from pytest_retarget.report.progress import Progress
 from pytest_retarget.session import compiles_at_a_time
 from retarget.model import CompilerConfig, CompileTarget, Module, Origin
-from retarget.process import available_cores
-from retarget.tags import MARK_FIELDS
+from retarget.targets.tags import MARK_FIELDS
+from retarget.worker.process import available_cores
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_log_gets_a_line_now_and_then_and_not_one_per_compile(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = 100.0
-    monkeypatch.setattr("pytest_retarget.progress.time.monotonic", lambda: now)
+    monkeypatch.setattr("pytest_retarget.report.progress.time.monotonic", lambda: now)
     terminal = Terminal(is_terminal=False)
     progress = progress_on(terminal)
     for done in range(60):

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from retarget.cli import main
-from retarget.declarations import DeclarationLoader
-from retarget.errors import FaultsError
-from retarget.extensions import load_extensions
+from retarget.declare.load import DeclarationLoader
+from retarget.extension.registry import load_extensions
+from retarget.support.errors import FaultsError
 
 MATRIX = """\
 root = true

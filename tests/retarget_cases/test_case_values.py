@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from cases_support import function, load, read, value
-from retarget.datafiles import LIMIT_VARIABLE
-from retarget.errors import FaultsError
+from retarget.arrays.datafiles import LIMIT_VARIABLE
+from retarget.support.errors import FaultsError
 from retarget_cases.generators import default_seed
 from retarget_cases.types import Declared, parse_type
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from retarget.errors import FaultsError
+from retarget.support.errors import FaultsError
 from retarget_cases.files import CasesFile, read_cases_file
 from retarget_cases.tolerances import DEFAULT_TOLERANCES
 

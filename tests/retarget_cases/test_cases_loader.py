@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases_support import function, load, read
-from retarget.errors import FaultsError
 from retarget.extension import CaseRequest, ComparesConfigs, FindsModules, HasParameters, Tolerance
 from retarget.model import Module
+from retarget.support.errors import FaultsError
 from retarget_cases.loader import CasesLoader
 
 PLAIN = "[[case]]\nexpected = [1]\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from retarget.errors import RetargetError
+from retarget.support.errors import RetargetError
 from retarget_cases.signatures import mlir_functions, onnx_functions
 
 

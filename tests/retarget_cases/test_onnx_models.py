@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from cases_support import function, read
 from retarget.cli import main
-from retarget.errors import FaultsError
 from retarget.extension import CaseRequest, ChecksData, FunctionInfo
+from retarget.support.errors import FaultsError
 from retarget_cases.loader import CasesLoader
 from retarget_cases.onnx_models import model_function
 

@@ -6,9 +6,9 @@ import importlib.util
 from pathlib import Path
 
 import pytest
-from retarget.errors import RetargetError
 from retarget.extension import ArtifactRequest, CaseLoader, CheckedCase, ChecksArtifacts, UnavailableError
-from retarget.installing import install_hint
+from retarget.support.errors import RetargetError
+from retarget.support.installing import install_hint
 from retarget_filecheck.cases import FileCheckLoader
 
 TEXT = """\

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from retarget.cli import main
-from retarget.errors import RetargetError
+from retarget.support.errors import RetargetError
 from retarget_iree.dump import dump_module
 
 MATRIX = """\

@@ -10,8 +10,8 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
-from retarget.errors import FaultsError
 from retarget.extension import CaseData, FunctionInfo
+from retarget.support.errors import FaultsError
 from retarget_iree.flagdata import read_case
 from retarget_iree.flagfile import parse_flagfile
 

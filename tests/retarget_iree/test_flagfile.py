@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from retarget.errors import FaultsError
+from retarget.support.errors import FaultsError
 from retarget_iree.flagfile import FlagFile, parse_flagfile
 from retarget_iree.flaglines import read_text, split_flags
 from retarget_iree.flagvalues import Form

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from retarget.errors import FaultsError
+from retarget.support.errors import FaultsError
 from retarget_iree.flagfile import FlagFile, load_flagfile
 from retarget_iree.run_module import RunModuleCaseLoader
 

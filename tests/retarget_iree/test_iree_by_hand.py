@@ -15,8 +15,8 @@ import pytest
 from iree_support import VMVX, Compile, OpenDevice, driver_named, runtime_config
 from onnx import TensorProto, helper
 from retarget.extension import Check, CompilerError, UnavailableError
-from retarget.installing import install_hint
-from retarget.outcomes import Stage
+from retarget.model.outcomes import Stage
+from retarget.support.installing import install_hint
 from retarget_iree import run_check
 from retarget_iree.onnx_import import import_onnx
 from retarget_iree.reproduce import RUN_CHECK_TELLS

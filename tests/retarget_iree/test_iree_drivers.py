@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from iree_support import OpenDevice, driver_named, runtime_config
 from retarget.extension import Device, DriverError, UnavailableError
-from retarget.outcomes import DeviceInfo
+from retarget.model.outcomes import DeviceInfo
 from retarget_iree.drivers import DRIVERS
 from retarget_iree.identity import describe_device
 from retarget_iree.selection import select_device

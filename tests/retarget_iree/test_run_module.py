@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from iree_support import VMVX, VULKAN, Compile, OpenDevice, runtime_config
 from retarget.cli import main
-from retarget.errors import FaultsError
 from retarget.extension import CaseRequest, Device, DriverError, FunctionInfo, LoadsParameters
 from retarget.model import Module, Origin, Suite
+from retarget.support.errors import FaultsError
 from retarget_iree.run_module import RunModuleCaseLoader
 
 LOADER = RunModuleCaseLoader()

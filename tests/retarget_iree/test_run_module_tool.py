@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from iree_support import VMVX, Compile, driver_named, runtime_config
 from retarget.extension import Device
-from retarget.messages import RunModule
-from retarget.outcomes import RunOutcome
-from retarget.run.inside import run_inside
+from retarget.model.outcomes import RunOutcome
+from retarget.worker.child.run_in_process import run_inside
+from retarget.worker.messages import RunModule
 from retarget_iree.run_module import RunModuleCaseLoader
 
 TYPES = {

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ml_dtypes import bfloat16, float8_e4m3fn
-from retarget.errors import RetargetError
 from retarget.extension import Case, CaseLoader, CaseRequest, FindsModules, FunctionInfo, MakesModules, Tolerance
 from retarget.model import Module
+from retarget.support.errors import RetargetError
 from retarget_onnx.installed import installed_version
 from retarget_onnx.loader import OnnxBackendLoader
 from retarget_onnx.manifest import Entry, Manifest, manifest_text

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from retarget.errors import FaultsError, RetargetError
+from retarget.support.errors import FaultsError, RetargetError
 from retarget_onnx.installed import installed_version
 from retarget_onnx.manifest import Entry, Manifest, differences, main, manifest_text, read_manifest
 

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from retarget.errors import RetargetError
 from retarget.extension import CompilerError, UnavailableError
 from retarget.model import CompilerConfig, Origin
+from retarget.support.errors import RetargetError
 from retarget_opencl.compiler import OpenClCompiler, OpenClFlags, split_flags
 from retarget_opencl.devices import FoundDevice, find_device, info_of, nvidia_arch, profile_of
 from retarget_opencl.profile import GENERIC_PROFILES, DeviceProfile, generic_profile, target_attribute

@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from retarget.declarations import DeclarationLoader
-from retarget.errors import FaultsError
+from retarget.declare.load import DeclarationLoader
 from retarget.extension import CompilerError, DriverError, LoadsArtifacts, ShowsArtifacts, UnavailableError
-from retarget.extensions import load_extensions
-from retarget.installing import install_hint
+from retarget.extension.registry import load_extensions
 from retarget.model import CompilerConfig, Origin, RuntimeConfig
+from retarget.support.errors import FaultsError
+from retarget.support.installing import install_hint
 from retarget_opencl.__main__ import main
 from retarget_opencl.compiler import OpenClCompiler
 from retarget_opencl.devices import FoundDevice

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from retarget.declarations import load_all
-from retarget.expansion import expand
-from retarget.extensions import load_extensions
+from retarget.declare.load import load_all
+from retarget.extension.registry import load_extensions
 from retarget.model import CompileTarget, RunTarget, Suite, Target
+from retarget.targets.expansion import expand
 
 SUITES = Path(__file__).resolve().parents[2] / "suites"
 

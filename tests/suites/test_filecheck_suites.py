@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from retarget.declarations import load_all
-from retarget.expansion import expand
+from retarget.declare.load import load_all
 from retarget.extension import ArtifactRequest
-from retarget.extensions import load_extensions
+from retarget.extension.registry import load_extensions
 from retarget.model import CompileTarget
+from retarget.targets.expansion import expand
 from retarget_filecheck.cases import FileCheckLoader
 
 FOLDER = Path(__file__).resolve().parents[2] / "suites" / "filecheck"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from retarget.declarations import load_all
-from retarget.extensions import load_extensions
+from retarget.declare.load import load_all
+from retarget.extension.registry import load_extensions
 from retarget.model import Suite
 
 ONNX = Path(__file__).resolve().parents[2] / "suites" / "onnx"

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from retarget.declarations import discover, load_all
-from retarget.extensions import load_extensions
+from retarget.declare.load import discover, load_all
+from retarget.extension.registry import load_extensions
 from retarget.model import Suite
 
 SUITES = Path(__file__).resolve().parents[2] / "suites"

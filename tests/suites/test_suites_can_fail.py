@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from retarget.compare import compare_check
+from retarget.arrays.comparison import compare_check
 from retarget.extension import CaseRequest, Check, CompileRequest, FunctionInfo
 from retarget.model import CompilerConfig, Origin, RuntimeConfig
 from retarget_iree.checks import CheckCaseLoader

@@ -30,7 +30,7 @@ from retarget.extension import (
     hookimpl,
 )
 from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig
-from retarget.outcomes import DeviceInfo
+from retarget.model.outcomes import DeviceInfo
 
 if TYPE_CHECKING:
     from retarget.extension import Array

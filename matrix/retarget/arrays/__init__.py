@@ -1,0 +1,3 @@
+"""NumPy arrays: files of them, comparison, the report of a mismatch. Never imported in pytest's process."""
+
+from __future__ import annotations

@@ -1,3 +1,0 @@
-"""Compiles modules: once per compile key, ahead of need, in processes of their own."""
-
-from __future__ import annotations

@@ -1,0 +1,7 @@
+"""The command `retarget`: one module per subcommand."""
+
+from __future__ import annotations
+
+from retarget.cli.main import main
+
+__all__ = ["main"]

@@ -1,0 +1,99 @@
+"""`retarget cache info|clear|verify`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from retarget.engine.cache.folder import cache_of_command
+from retarget.engine.cache.generated import made_folders
+from retarget.engine.cache.store import Store
+from retarget.engine.cache.sweep import leftovers, sweep
+from retarget.support.errors import RetargetError
+
+__all__ = ["add_arguments", "run"]
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `retarget cache`."""
+    bound = "RETARGET_CACHE_SIZE bounds the cache (4G): what was used longest ago goes first."
+    parser.epilog = f"{bound}\n\n{parser.epilog}"
+    parser.add_argument(
+        "action",
+        choices=("info", "clear", "verify"),
+        help="show what is kept, remove it all, or check every file of it",
+    )
+    parser.add_argument(
+        "--cache-dir", default="", metavar="DIR", help="the cache folder (that of pytest in the current folder)"
+    )
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do what was asked. Returns 0; 1 if `verify` removed something. Raises `RetargetError` for an unusable folder."""
+    choice = cache_of_command(arguments.cache_dir)
+    folder = choice.folder
+    if folder.exists() and not folder.is_dir():
+        msg = f"the cache folder {folder} is a file; expected a folder: give another with --cache-dir"
+        raise RetargetError(msg)
+    store = Store(folder)
+    as_json = arguments.format == "json"
+    if arguments.action == "clear":
+        freed = store.clear()
+        swept = sweep(store)
+        used = [modules.path.name for modules in made_folders(folder)]
+        lines = [f"{folder}: {_size(freed)} freed"]
+        lines += [f"leftovers of killed sessions removed: {swept}"] if swept else []
+        lines += [f"{name} is kept: a running session uses it" for name in used]
+        _print(
+            {"folder": str(folder), "freed": freed, "swept": swept, "in_use": used}, "\n".join(lines), as_json=as_json
+        )
+        return 0
+    if arguments.action == "verify":
+        found = store.verify()
+        lines = [*found.removed, f"{folder}: {found.checked} files checked, {len(found.removed)} removed"]
+        told = {"folder": str(folder), "checked": found.checked, "removed": list(found.removed)}
+        _print(told, "\n".join(lines), as_json=as_json)
+        return 1 if found.removed else 0
+    info = store.info()
+    left = leftovers(store)
+    told = {
+        "folder": str(folder),
+        "chosen_by": choice.source,
+        "entries": info.entries,
+        "failures": info.failures,
+        "artifacts": info.artifacts,
+        "resolutions": info.resolutions,
+        "generated": {modules.path.name: modules.size for modules in info.generated},
+        "leftovers": [str(path) for path in left],
+        "size": info.size,
+        "max_bytes": info.max_bytes,
+    }
+    text = (
+        f"folder       {folder}\n"
+        f"chosen by    {choice.source}{f' (not used by pytest: {choice.unused})' if choice.unused else ''}\n"
+        f"compiles     {info.entries}, of which {info.failures} failed\n"
+        f"artifacts    {info.artifacts}\n"
+        f"resolutions  {info.resolutions}\n"
+        + "".join(f"generated    {modules.path.name}: {_size(modules.size)}\n" for modules in info.generated)
+        + (f"leftovers    {len(left)} (files and folders of killed sessions, removed once a day)\n" if left else "")
+        + f"size         {_size(info.size)} of at most {_size(info.max_bytes)}"
+    )
+    _print(told, text, as_json=as_json)
+    return 0
+
+
+def _print(told: object, text: str, *, as_json: bool) -> None:
+    sys.stdout.write((json.dumps(told, indent=2) if as_json else text) + "\n")
+
+
+def _size(count: int) -> str:
+    value = float(count)
+    for unit in _UNITS[:-1]:
+        if value < 1024:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1024
+    return f"{value:.1f} {_UNITS[-1]}"

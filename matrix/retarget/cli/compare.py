@@ -1,0 +1,306 @@
+"""`retarget compare MODULE --configs a,b`: two ways to run a module, on the same inputs, and the first difference."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from retarget.cli.support import add_path_arguments, read_declared, request_of
+from retarget.engine.rerun import Rerunner
+from retarget.engine.run.lease import WaitNotes
+from retarget.extension import Tolerance, UnavailableError
+from retarget.extension.registry import Registry, load_extensions
+from retarget.model import Module, RunTarget, Suite, Target
+from retarget.model.outcomes import OutputComparison, OutputDifference, RunOutcome, Stage
+from retarget.support.errors import RetargetError, did_you_mean, display_path
+from retarget.support.scratch import ScratchFolder
+from retarget.support.text import first_line, strip_colour
+from retarget.targets.availability import host_mismatch
+from retarget.targets.expansion import expand
+
+__all__ = ["add_arguments", "run"]
+
+_SUITE_FILE = "suite.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A module in a suite, with all its run targets."""
+
+    suite: Suite
+    module: Module
+    targets: tuple[RunTarget, ...]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `retarget compare`."""
+    parser.add_argument("module", help="a module: its file, or its name")
+    add_path_arguments(parser)
+    parser.add_argument(
+        "--configs",
+        required=True,
+        metavar="A,B",
+        help="two compiler configs, or compiler/runtime pairs such as vulkan/vulkan",
+    )
+    parser.add_argument(
+        "--atol", type=_error, default=0.0, help="absolute error to overlook, in units of the values (0)"
+    )
+    parser.add_argument("--rtol", type=_error, default=0.0, help="relative error to overlook, as a ratio (0)")
+    parser.add_argument("--ulp", type=_count_of, default=None, help="distance to overlook, in representable values")
+    parser.add_argument(
+        "--seed", type=_count_of, default=0, help="other inputs for functions that have no data of their own (0)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compile, run and compare. Return 0 if the outputs are equal, 1 if they differ or one side fails.
+
+    Raises `argparse.ArgumentError` for a module or a config that is not there, `RetargetError` for faulty declarations
+    and for what cannot run here.
+    """
+    names = [name.strip() for name in str(arguments.configs).split(",")]
+    if len(names) != 2 or not all(names):
+        msg = f"found --configs {arguments.configs}, expected two, such as: --configs llvm-cpu,vmvx"
+        raise argparse.ArgumentError(None, msg)
+    registry = load_extensions(arguments.retarget_extension)
+    found, *alike = _choose(_declaring(arguments, registry), names)
+    tolerance = Tolerance(atol=arguments.atol, rtol=arguments.rtol, ulp=arguments.ulp)
+    with (
+        ScratchFolder("outputs") as scratch,
+        Rerunner(
+            registry=registry,
+            extensions=arguments.retarget_extension,
+            seed=arguments.seed,
+            on_wait=WaitNotes(_note),
+        ) as rerunner,
+    ):
+        targets = [_available(rerunner, _matching(found, name), name) for name in names]
+        if targets[0] == targets[1]:
+            msg = f"found --configs {arguments.configs}, which both mean {targets[0].name}; expected two to compare"
+            raise argparse.ArgumentError(None, msg)
+        sides = (_pair(targets[0]), _pair(targets[1]))
+        folders = (scratch.path / "a", scratch.path / "b")
+        outcomes = [rerunner.run(target, folder) for target, folder in zip(targets, folders, strict=True)]
+        comparison = None
+        if all(rerunner.is_recorded(folder) for folder in folders):
+            comparison = rerunner.compare(folders, sides, tolerance)
+    suites = [found.suite.name, *(f"(also in suite {one.suite.name})" for one in alike)]
+    title = f"{found.module.name} ({display_path(found.module.path)}), suite {' '.join(suites)}"
+    sys.stdout.write("\n".join([title, *_report(found, targets, outcomes, comparison)]) + "\n")
+    failed = any(outcome.failure is not None and outcome.failure.stage != Stage.COMPARE for outcome in outcomes)
+    same = comparison is not None and not comparison.differing and not comparison.unmatched and comparison.arrays
+    return 0 if same and not failed else 1
+
+
+def _note(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def _error(text: str) -> float:
+    """Return a finite number from 0 on."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if 0.0 <= value < float("inf"):
+        return value
+    msg = f"found {text!r}, expected a number from 0 on"
+    raise argparse.ArgumentTypeError(msg)
+
+
+def _count_of(text: str) -> int:
+    """Return a whole number from 0 on."""
+    if text.isascii() and text.isdigit():
+        return int(text)
+    msg = f"found {text!r}, expected a whole number from 0 on"
+    raise argparse.ArgumentTypeError(msg)
+
+
+# ---------------------------------------------------------------- which module, which targets
+
+
+def _declaring(arguments: argparse.Namespace, registry: Registry) -> list[_Found]:
+    """Return the suites that declare a module, with its run targets. A file's suite is looked for from it upwards."""
+    path = Path(arguments.module)
+    if path.is_file():
+        wanted = path.resolve()
+        for folder in wanted.parents:
+            if (folder / _SUITE_FILE).is_file() and (found := _in(folder / _SUITE_FILE, wanted, registry)):
+                return _one(path, found)
+        msg = f"no suite declares the module {display_path(path)}; looked for a {_SUITE_FILE} at and above its folder"
+        raise argparse.ArgumentError(None, msg)
+    declared = read_declared(request_of(arguments, arguments.path))
+    found = [
+        _Found(suite=suite, module=module, targets=_run_targets(targets, module))
+        for suite, targets in declared.suites
+        for module in suite.modules
+        if module.name == arguments.module
+    ]
+    if not found:
+        hint = did_you_mean(arguments.module, {module.name for suite, _ in declared.suites for module in suite.modules})
+        where = ", ".join(arguments.path)
+        msg = f"found no file and no module {arguments.module!r} in {where}{hint or '; `retarget list` shows all'}"
+        raise argparse.ArgumentError(None, msg)
+    return found
+
+
+def _one(path: Path, found: list[_Found]) -> list[_Found]:
+    """Return what was found of a file. Raises `argparse.ArgumentError` if that is several modules."""
+    names = list(dict.fromkeys(one.module.name for one in found))
+    if len(names) > 1:
+        msg = (
+            f"{display_path(path)} holds {len(names)} modules; expected the name of one ({names[0]}, {names[1]}, …) "
+            "and the folder that its suite is in"
+        )
+        raise argparse.ArgumentError(None, msg)
+    return found
+
+
+def _in(suite_file: Path, wanted: Path, registry: Registry) -> list[_Found]:
+    from retarget.declare.load import load_all
+
+    found = []
+    for suite in load_all([suite_file], registry):
+        modules = [one for one in suite.modules if wanted in {path.resolve() for path in (one.path, *one.data)}]
+        targets = expand(suite, registry) if modules else ()
+        found += [_Found(suite=suite, module=one, targets=_run_targets(targets, one)) for one in modules]
+    return found
+
+
+def _run_targets(targets: Sequence[Target], module: Module) -> tuple[RunTarget, ...]:
+    return tuple(target for target in targets if isinstance(target, RunTarget) and target.compile.module == module)
+
+
+def _choose(candidates: Sequence[_Found], names: Sequence[str]) -> list[_Found]:
+    """Return the suites that run the module in both ways; else say what there is. They share one module."""
+    running = [found for found in candidates if found.targets]
+    if not running:
+        kinds = ", ".join(dict.fromkeys(f"suite {found.suite.name} (kind {found.suite.kind})" for found in candidates))
+        msg = f"module {candidates[0].module.name} is run nowhere: {kinds} has compile targets only"
+        raise argparse.ArgumentError(None, msg)
+    if able := [found for found in running if all(_matching(found, name) for name in names)]:
+        return _of_one_module(able)
+    pairs = dict.fromkeys(_pair(target) for found in running for target in found.targets)
+    known = [*dict.fromkeys(pair.partition("/")[0] for pair in pairs), *pairs]
+    missing = [name for name in names if not any(_matching(found, name) for found in running)]
+    if not missing:
+        msg = f"no suite runs module {running[0].module.name} as {names[0]} and as {names[1]}: {', '.join(pairs)}"
+        raise argparse.ArgumentError(None, msg)
+    name = missing[0]
+    hint = did_you_mean(name, known).removesuffix("?")
+    msg = (
+        f"found config {name!r}{f'{hint}?' if hint else ';'} module {running[0].module.name} runs as {', '.join(pairs)}"
+    )
+    raise argparse.ArgumentError(None, msg)
+
+
+def _of_one_module(able: list[_Found]) -> list[_Found]:
+    """Raises `argparse.ArgumentError` for modules of one name that are not the same."""
+    files = {(found.module.path, found.module.entry): found for found in able}
+    if len(files) == 1:
+        return able
+    name = able[0].module.name
+    told = ", ".join(f"{display_path(found.module.path)} (suite {found.suite.name})" for found in files.values())
+    msg = (
+        f"found {len(files)} modules {name!r}: {told}; "
+        "expected the file of one, or the name and the folder of its suite"
+    )
+    raise argparse.ArgumentError(None, msg)
+
+
+def _matching(found: _Found, name: str) -> list[RunTarget]:
+    return [target for target in found.targets if name in {target.compile.compiler.name, _pair(target)}]
+
+
+def _available(rerunner: Rerunner, targets: Sequence[RunTarget], name: str) -> RunTarget:
+    """Return the first that can run here. Raises `RetargetError` with every reason."""
+    reasons = []
+    for target in targets:
+        reason = host_mismatch(target.runtime)
+        if reason is None and target.runtime.run_under:
+            reason = "out of run_under come no outputs to compare"
+        if reason is None:
+            try:
+                rerunner.check(target)
+            except (UnavailableError, RetargetError) as error:
+                reason = first_line(str(error))
+            else:
+                return target
+        reasons.append(reason if _pair(target) == name else f"{_pair(target)}: {reason}")
+    msg = f"{name} cannot be compared here: {'; '.join(reasons)}"
+    raise RetargetError(msg)
+
+
+def _pair(target: RunTarget) -> str:
+    return f"{target.compile.compiler.name}/{target.runtime.name}"
+
+
+# ---------------------------------------------------------------- the report
+
+
+def _report(
+    found: _Found,
+    targets: Sequence[RunTarget],
+    outcomes: Sequence[RunOutcome],
+    comparison: OutputComparison | None,
+) -> Iterator[str]:
+    width = max(len(_pair(target)) for target in targets)
+    for target, outcome in zip(targets, outcomes, strict=True):
+        yield f"  {_pair(target).ljust(width)}  {_verdict(outcome, comparison)}"
+    if comparison is None:
+        yield "nothing to compare: not both have outputs"
+        yield from _hints(found)
+        return
+    counted = f"{_count(comparison.values, 'value')} of {_count(comparison.cases, 'case')} compared"
+    for case, side in comparison.unmatched:
+        yield f"not compared: case {case}, which {side} did not finish"
+    if not comparison.arrays:
+        yield "nothing to compare: no case returned anything or checked anything"
+    elif comparison.first is None or comparison.worst is None:
+        yield f"equal: {counted}"
+    else:
+        yield from _difference("first difference", comparison.first)
+        if comparison.worst != comparison.first:
+            yield from _difference("worst difference", comparison.worst)
+        verb = "differs" if comparison.arrays == 1 else "differ"
+        yield f"{comparison.differing} of {_count(comparison.arrays, 'array')} {verb}; {counted}"
+
+
+def _verdict(outcome: RunOutcome, comparison: OutputComparison | None) -> str:
+    failure = outcome.failure
+    if failure is None and comparison is not None and not comparison.judged:
+        return "ran; the module has no expected values of its own"
+    if failure is None:
+        partly = comparison is not None and comparison.judged < comparison.cases
+        where = f" in {comparison.judged} of {comparison.cases} cases" if comparison is not None and partly else ""
+        return f"agrees with what the module expects{where}"
+    failed = [case for case in outcome.cases if case.failure is not None]
+    summary = strip_colour(failure.summary)
+    if len(outcome.cases) > 1 and failed and failed[0].failure == failure and f"'{failed[0].name}'" not in summary:
+        summary = f"{failed[0].name}{f' and {len(failed) - 1} more' if len(failed) > 1 else ''}: {summary}"
+    if failure.stage == Stage.COMPARE and not failure.transient:
+        return f"does not agree with what the module expects: {summary}"
+    return f"{failure.stage}: {summary}"
+
+
+def _difference(title: str, difference: OutputDifference) -> Iterator[str]:
+    yield f"{title}: {difference.case}, {difference.place}:"
+    lines = difference.mismatch.report.split("\n")
+    if difference.max_ulp is not None and lines[-1].startswith("max abs error"):
+        lines[-1] += f", {difference.max_ulp} ulp"
+    yield from (f"  {line}" for line in lines)
+
+
+def _hints(found: _Found) -> Iterator[str]:
+    path = found.module.path
+    if path.is_file() and not found.module.entry:
+        yield f"for all that is known: pytest {shlex.quote(display_path(path))}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

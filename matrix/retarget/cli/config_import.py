@@ -1,0 +1,275 @@
+"""Config files of iree-test-suites → configs and few rules.
+
+A config becomes a compiler config, a runtime config (which configs that run alike share) and a target config. The lists
+tell the compile from the run and nothing more: rules made of them say the stages that each may mean. A test is
+compiled and run under the name it has in the lists, which is its folder's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from retarget.cli.config_lists import ConfigLists
+from retarget.expect.update.text import NewRule, rule_text, toml_list, toml_string
+from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig, Target
+from retarget.model.names import config_name_fault
+from retarget.support.errors import Fault
+from retarget.targets.expansion import compile_target_name, run_target_name
+from retarget.targets.tag_expressions import shortest_expression
+
+__all__ = ["Imported", "import_configs"]
+
+_AT_COMPILE = ("compile", "crash")
+_AT_RUN = ("load", "run", "compare", "crash")
+
+_STAGES = {"expected_compile_failures": _AT_COMPILE, "expected_run_failures": _AT_RUN}
+
+_ORIGIN = Origin(file=Path("matrix.toml"), key_path="")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """What became of the lists: the texts of two files, and the counts.
+
+    `entries` counts each config's entries, `rules` the rules that name it. `notes` say what was in two lists at once.
+    """
+
+    matrix: str
+    expectations: str
+    entries: Mapping[str, int]
+    rules: Mapping[str, int]
+    rules_in_all: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Config:
+    lists: ConfigLists
+    compiler: CompilerConfig
+    runtime: RuntimeConfig
+
+
+def import_configs(configs: Sequence[ConfigLists]) -> tuple[Imported | None, tuple[Fault, ...]]:
+    """Return what the configs become, or None with the faults: two of one name, and those that name no device."""
+    faults = [*_unusable_names(configs), *_same_names(configs), *_no_device(configs)]
+    if faults:
+        return None, tuple(faults)
+    made = _configs(configs)
+    notes: list[str] = []
+    claims = {config.compiler.name: _claims(config, notes) for config in made}
+    rules = _rules(made, claims)
+    about = ", ".join(dict.fromkeys(config.lists.file.name for config in made))
+    matrix = "\n".join([f"# Taken over from {about}.\n", *_tables(made)])
+    expectations = "\n".join([f"# Taken over from {about}.\n", *(rule_text(rule) for rule, _ in rules)])
+    return (
+        Imported(
+            matrix=matrix,
+            expectations=expectations,
+            entries={config.compiler.name: sum(map(len, config.lists.lists.values())) for config in made},
+            rules={config.compiler.name: sum(config.compiler.name in names for _, names in rules) for config in made},
+            rules_in_all=len(rules),
+            notes=tuple(notes),
+        ),
+        (),
+    )
+
+
+def valid_name(name: str) -> str:
+    """Return a config's name as the declarations take it: `cpu_llvm_sync` becomes `cpu-llvm-sync`."""
+    return re.sub(r"[^A-Za-z0-9.+-]+", "-", name).strip("-.+")
+
+
+def _unusable_names(configs: Sequence[ConfigLists]) -> Iterable[Fault]:
+    for config in configs:
+        if fault := config_name_fault(valid_name(config.name)):
+            yield Fault(
+                file=config.file, line=0, key_path="config_name", message=f"{fault}: NAME={config.file} gives it"
+            )
+
+
+def _same_names(configs: Sequence[ConfigLists]) -> Iterable[Fault]:
+    first: dict[str, ConfigLists] = {}
+    for config in configs:
+        other = first.setdefault(valid_name(config.name), config)
+        if other is not config:
+            message = (
+                f"found the name {config.name!r}, which {other.file} gives its config too; expected another one: "
+                f"NAME={config.file} gives it"
+            )
+            yield Fault(file=config.file, line=0, key_path="config_name", message=message)
+
+
+def _no_device(configs: Sequence[ConfigLists]) -> Iterable[Fault]:
+    for config in configs:
+        if not _devices(config):
+            message = "found no --device=…, expected one: it names the driver to run with"
+            yield Fault(file=config.file, line=0, key_path="iree_run_module_flags", message=message)
+
+
+def _devices(config: ConfigLists) -> list[str]:
+    return [flag.partition("=")[2] for flag in config.run_flags if flag.startswith("--device=") and flag[9:]]
+
+
+# ------------------------------------------------------------ configs
+
+
+def _configs(configs: Sequence[ConfigLists]) -> list[_Config]:
+    runtimes: dict[tuple[str, ...], RuntimeConfig] = {}
+    drivers = [_driver(config) for config in configs]
+    alike = {
+        driver: {config.run_flags for config, own in zip(configs, drivers, strict=True) if own == driver}
+        for driver in drivers
+    }
+    made = []
+    for config, driver in zip(configs, drivers, strict=True):
+        name = valid_name(config.name)
+        uris = _devices(config)
+        runtime = runtimes.get(config.run_flags)
+        if runtime is None:
+            runtime = runtimes[config.run_flags] = RuntimeConfig(
+                name=driver if len(alike[driver]) == 1 and "_" not in driver else name,
+                driver=driver,
+                devices=() if uris == [driver] else tuple(uris),
+                flags=tuple(flag for flag in config.run_flags if not flag.startswith("--device=")),
+                origin=_ORIGIN,
+            )
+        compiler = CompilerConfig(name=name, compiler="iree", flags=config.compile_flags, origin=_ORIGIN)
+        made.append(_Config(lists=config, compiler=compiler, runtime=runtime))
+    return made
+
+
+def _driver(config: ConfigLists) -> str:
+    return _devices(config)[0].partition("://")[0]
+
+
+def _tables(configs: Sequence[_Config]) -> Iterable[str]:
+    for config in configs:
+        compiler = config.compiler
+        yield _table("compiler_config", name=compiler.name, compiler=compiler.compiler, flags=compiler.flags)
+    for runtime in {id(config.runtime): config.runtime for config in configs}.values():
+        devices: dict[str, str | tuple[str, ...]] = {}
+        if len(runtime.devices) == 1:
+            devices["device"] = runtime.devices[0]
+        elif runtime.devices:
+            devices["devices"] = runtime.devices
+        flags: dict[str, str | tuple[str, ...]] = {"flags": runtime.flags} if runtime.flags else {}
+        yield _table("runtime_config", name=runtime.name, driver=runtime.driver, **devices, **flags)
+    for config in configs:
+        name = config.compiler.name
+        yield _table("target_config", name=name, compiler=name, runtimes=(config.runtime.name,))
+
+
+def _table(table: str, **values: str | tuple[str, ...]) -> str:
+    lines = [f"[[{table}]]"]
+    for key, value in values.items():
+        lines.append(f"{key} = {toml_string(value) if isinstance(value, str) else toml_list(value)}")
+    return "\n".join([*lines, ""])
+
+
+# ------------------------------------------------------------ rules
+
+
+def _claims(config: _Config, notes: list[str]) -> dict[str, list[str]]:
+    """Return the tests of each list, each test once for the compile and once for the run.
+
+    What is skipped is not expected to fail, and what is not compiled is not run.
+    """
+    lists = config.lists.lists
+    claims: dict[str, list[str]] = {}
+    before: dict[str, list[str]] = {
+        "skip_compile_tests": [],
+        "expected_compile_failures": ["skip_compile_tests"],
+        "skip_run_tests": ["skip_compile_tests"],
+        "expected_run_failures": ["skip_compile_tests", "skip_run_tests", "expected_compile_failures"],
+    }
+    for key, others in before.items():
+        claimed = {test: other for other in others for test in lists[other]}
+        claims[key] = [test for test in lists[key] if test not in claimed]
+        notes += [
+            f"{config.lists.file.name}: {test} is in {claimed[test]} too; left out of {key}"
+            for test in lists[key]
+            if test in claimed
+        ]
+    return claims
+
+
+def _rules(
+    configs: Sequence[_Config], claims: Mapping[str, Mapping[str, Sequence[str]]]
+) -> list[tuple[NewRule, tuple[str, ...]]]:
+    """Return the rules, each with the names of the configs that it is about."""
+    targets = _targets(configs)
+    rules = []
+    for key in ("skip_compile_tests", "expected_compile_failures", "skip_run_tests", "expected_run_failures"):
+        by_test: dict[str, list[str]] = {}
+        for name, lists in claims.items():
+            for test in lists[key]:
+                by_test.setdefault(test, []).append(name)
+        groups: dict[tuple[tuple[str, ...], str], list[str]] = {}
+        for test, names in by_test.items():
+            skipped_at_run = [name for name in claims if test in claims[name]["skip_run_tests"]]
+            groups.setdefault((tuple(names), _when(key, names, skipped_at_run, targets)), []).append(test)
+        for (about, when), tests in groups.items():
+            told = [config.lists.name for config in configs if config.compiler.name in about]
+            sources = [config.lists.source or key for config in configs if config.compiler.name in about]
+            rule = NewRule(
+                match=tuple(sorted(tests)),
+                when=when,
+                stages=_STAGES.get(key, ()),
+                outcome="skip" if key.startswith("skip") else "xfail",
+                reason=f"taken over from {', '.join(dict.fromkeys(sources))} of {', '.join(told)}",
+            )
+            rules.append((rule, about))
+    return rules
+
+
+def _when(key: str, names: Sequence[str], skipped_at_run: Sequence[str], targets: Mapping[str, list[Target]]) -> str:
+    """Return the shortest expression for what a list says of a test in some configs.
+
+    A run target of a test that does not compile has no say, unless a list of its own is about it.
+    """
+    wanted: list[Target] = []
+    others: list[Target] = []
+    for name, (compiled, *runs) in targets.items():
+        is_about_run = key in {"skip_run_tests", "expected_run_failures"}
+        if name not in names:
+            others += [compiled, *runs]
+        elif is_about_run:
+            wanted += runs
+            others.append(compiled)
+        elif key == "skip_compile_tests":
+            wanted += [compiled, *runs]
+        else:
+            wanted.append(compiled)
+            others += runs if name in skipped_at_run else []
+    return shortest_expression(wanted, others) or ""
+
+
+def _targets(configs: Sequence[_Config]) -> dict[str, list[Target]]:
+    """Return each config's compile target and run target of one test, with the words that every suite gives them."""
+    targets: dict[str, list[Target]] = {}
+    module = Module(name="test", path=Path("test.mlir"))
+    for config in configs:
+        name, runtime = config.compiler.name, config.runtime
+        compiled = CompileTarget(
+            name=compile_target_name("test", name),
+            suite="",
+            kind="",
+            folder=Path(),
+            module=module,
+            compiler=config.compiler,
+            flags=config.compiler.flags,
+            timeout=None,
+            tags=("compile", name),
+        )
+        run = RunTarget(
+            name=run_target_name("test", name, runtime.name),
+            compile=compiled,
+            runtime=runtime,
+            timeout=None,
+            tags=tuple(dict.fromkeys(("run", name, runtime.name, runtime.driver))),
+        )
+        targets[name] = [compiled, run]
+    return targets

@@ -1,0 +1,104 @@
+"""`retarget devices`: every registered driver and what it finds on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import textwrap
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+
+from retarget.engine.run.service import RunService
+from retarget.extension import UnavailableError
+from retarget.extension.registry import load_extensions
+from retarget.model.outcomes import DeviceInfo
+from retarget.support.errors import RetargetError
+from retarget.worker.process import available_cores
+
+__all__ = ["Finding", "add_arguments", "find_devices", "run"]
+
+_WIDTH = 100
+"""Columns at which capabilities are wrapped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A driver's devices, or the reason why there are none: it is absent (`unavailable`) or at fault (`error`)."""
+
+    driver: str
+    devices: tuple[DeviceInfo, ...] = ()
+    unavailable: str = ""
+    hint: str = ""
+    error: str = ""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `retarget devices`."""
+    parser.add_argument("driver", nargs="*", help="drivers to ask (all that are registered)")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
+    parser.add_argument("--timeout", type=_seconds, default=60.0, help="seconds a driver may take (60)")
+
+
+def _seconds(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not (number > 0 and math.isfinite(number)):
+        msg = f"found {text!r}, expected a number of seconds above 0, such as 90 or 0.5"
+        raise argparse.ArgumentTypeError(msg)
+    return number
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Ask each driver in a process of its own, so that one that crashes costs one line.
+
+    Returns 0; 1 if a driver crashed, hung or failed. Raises `RetargetError` for a driver that is not registered.
+    """
+    extensions: Sequence[str] = getattr(arguments, "retarget_extension", None) or ()
+    registry = load_extensions(extensions)
+    names = [registry.driver(name).name for name in arguments.driver] or sorted(registry.drivers)
+    findings = find_devices(names, extensions=extensions, timeout=arguments.timeout)
+    if arguments.format == "json":
+        sys.stdout.write(json.dumps([asdict(finding) for finding in findings], indent=2) + "\n")
+    else:
+        for finding in findings:
+            sys.stdout.write("\n".join(_lines(finding)) + "\n")
+    return 1 if any(finding.error for finding in findings) else 0
+
+
+def find_devices(names: Sequence[str], *, extensions: Sequence[str], timeout: float) -> Sequence[Finding]:
+    """Ask each driver for its devices, each in a process of its own that may take `timeout` seconds."""
+    with (
+        RunService(extensions=extensions, default_timeout=timeout, open_timeout=timeout) as service,
+        ThreadPoolExecutor(max_workers=available_cores()) as executor,
+    ):
+        return list(executor.map(lambda name: _ask(service, name), names))
+
+
+def _ask(service: RunService, driver: str) -> Finding:
+    try:
+        return Finding(driver=driver, devices=service.probe(driver))
+    except UnavailableError as error:
+        return Finding(driver=driver, unavailable=str(error), hint=error.hint)
+    except RetargetError as error:
+        return Finding(driver=driver, error=str(error))
+
+
+def _lines(finding: Finding) -> list[str]:
+    if finding.error:
+        return [f"{finding.driver}: error: {finding.error}"]
+    if not finding.devices:
+        reason = finding.unavailable or "it lists none"
+        return [f"{finding.driver}: no devices: {reason}" + (f" ({finding.hint})" if finding.hint else "")]
+    lines = [f"{finding.driver}:"]
+    for info in finding.devices:
+        version = f", driver {info.driver_version}" if info.driver_version else ""
+        lines.append(f"  {info.ordinal}  {info.uri}  {info.name}{version}")
+        capabilities = ", ".join(f"{name} {value}".strip() for name, value in info.capabilities)
+        indent = " " * 5
+        lines += textwrap.wrap(capabilities, _WIDTH, initial_indent=indent, subsequent_indent=indent)
+    return lines

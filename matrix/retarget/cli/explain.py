@@ -1,0 +1,325 @@
+"""`retarget explain TARGET`: where everything about one target comes from."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from retarget.cli.support import Places, add_expression_arguments, add_path_arguments, read_declared, request_of
+from retarget.engine.compile.builds import describe_build
+from retarget.expect.matching import RuleBook
+from retarget.expect.verdict import excuse, expected_text, is_expired, today
+from retarget.extension import ChecksArtifacts, MakesModules, RunPlan, RunsCasesOutside
+from retarget.extension.registry import EXTENSIONS_VARIABLE, Registry, named_extensions
+from retarget.model import CompilerConfig, CompileTarget, Origin, RunTarget, RuntimeConfig, Suite, Target, TargetConfig
+from retarget.run_case import run_case_command
+from retarget.support.errors import RetargetError, did_you_mean, display_path
+from retarget.targets.availability import host_mismatch
+from retarget.targets.expansion import active_overrides, compile_target_name, excluding_override, run_target_name
+from retarget.targets.tags import tag_sources
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `retarget explain`."""
+    parser.add_argument(
+        "target",
+        nargs="?",
+        default="",
+        help="the name of a target, or its node id, as `retarget list` and pytest show them; not needed with -m or -k",
+    )
+    add_expression_arguments(parser)
+    add_path_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what is known of the targets of this name, or of those that the expressions select. Returns 0.
+
+    Raises `FaultsError`, `RetargetError`, and `argparse.ArgumentError` for a name that no target has and expressions
+    that select nothing.
+    """
+    named, paths = str(arguments.target), list(arguments.path)
+    is_expression = bool(arguments.mark or arguments.keyword)
+    if is_expression and named and Path(named.partition("::")[0]).exists():  # `explain -m vulkan FOLDER`
+        named, paths = "", [named] if paths == ["."] else [named, *paths]
+    if not named and not is_expression:
+        msg = "expected the name of a target (`retarget list` shows them all), or -m or -k with an expression"
+        raise argparse.ArgumentError(None, msg)
+    of_suite, _, name = named.rpartition("::")
+    declared = read_declared(request_of(arguments, paths))
+    explainer = _Explainer(registry=declared.registry, places=Places(), extensions=arguments.retarget_extension)
+    suites = [one for one in declared.collected if _is_named(one.suite, of_suite)]
+    found = [
+        "\n".join(explainer.target(one.suite, target))
+        for one in suites
+        for target in one.selected
+        if name in {"", target.name}
+    ]
+    if not found and not is_expression:
+        found = ["\n".join(explainer.excluded(one.suite, ways)) for one in suites if (ways := _ways(one.suite, name))]
+    if not found:
+        names = [target.name for one in suites or declared.collected for target in one.targets]
+        raise argparse.ArgumentError(None, _nothing(arguments, named, paths, names, is_suite=bool(suites)))
+    sys.stdout.write("\n\n".join(found) + "\n")
+    return 0
+
+
+def _nothing(
+    arguments: argparse.Namespace, named: str, paths: Sequence[str], names: Sequence[str], *, is_suite: bool
+) -> str:
+    """Say that there is no such target."""
+    of_suite, _, name = named.rpartition("::")
+    where = ", ".join(paths)
+    selecting = [f"-{key} {text!r}" for key, text in (("m", arguments.mark), ("k", arguments.keyword)) if text]
+    if selecting:
+        what = f"target {name!r} selected by" if name in names else "target selected by"
+        return f"found no {what} {' and '.join(selecting)} in {where}; `retarget list` shows all"
+    hint = did_you_mean(name, names) or "; `retarget list` shows all"
+    what = f"target {name!r}" if is_suite or not of_suite else f"suite {of_suite!r}"
+    return f"found no {what} in {where}{hint if is_suite else ''}"
+
+
+def _is_named(suite: Suite, text: str) -> bool:
+    """Whether the front of a node id, `folder/suite.toml::name` or nothing, means a suite. Paths start anywhere."""
+    file, _, name = text.rpartition("::")
+    parts = Path(file).parts
+    return name in {"", suite.name} and suite.origin.file.parts[len(suite.origin.file.parts) - len(parts) :] == parts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Way:
+    """One way to a target name that an override has closed."""
+
+    name: str
+    override: int
+
+
+def _ways(suite: Suite, name: str) -> tuple[_Way, ...]:
+    """Return the ways to `name` through the suite; each is closed, or it would be a target."""
+    ways: dict[int, _Way] = {}
+    for module in suite.modules:
+        if not name.startswith(f"{module.name}_"):
+            continue
+        for target in suite.targets:
+            for compiler in target.compilers:
+                options: list[tuple[str, tuple[str, ...]]] = [(compile_target_name(module.name, compiler.name), ())]
+                options += [
+                    (run_target_name(module.name, compiler.name, runtime.name), (runtime.name,))
+                    for runtime in target.runtimes
+                ]
+                for option, runtimes in options:
+                    if option == name:
+                        override = excluding_override(suite, module.name, (target.name, compiler.name, *runtimes))
+                        if override is not None:
+                            ways.setdefault(override, _Way(name=name, override=override))
+    return tuple(ways.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Explainer:
+    registry: Registry
+    places: Places
+    extensions: Sequence[str]
+    builds: dict[CompilerConfig | RuntimeConfig, str] = field(default_factory=dict)
+
+    def excluded(self, suite: Suite, ways: Sequence[_Way]) -> Iterator[str]:
+        yield f"{ways[0].name} is taken out of suite {suite.name}"
+        for way in ways:
+            override = suite.overrides[way.override]
+            yield f"  by override      {self.places.place(suite.origin, 'module', way.override)}"
+            yield f"  match            {', '.join(override.match)}"
+            yield f"  exclude_targets  {', '.join(override.exclude_targets)}"
+            yield f"  reason           {override.reason}"
+
+    def target(self, suite: Suite, target: Target) -> Iterator[str]:
+        compiled = target if isinstance(target, CompileTarget) else target.compile
+        runtime = target.runtime if isinstance(target, RunTarget) else None
+        through = _through(suite, compiled, runtime)
+        yield f"{target.name} ({'compile target' if runtime is None else 'run target'})"
+        yield from _aligned(self._parts(suite, target, compiled, runtime, through))
+        yield from _section("compiler flags", self._compiler_flags(suite, compiled))
+        yield from _section("compile devices", compiled.compiler.devices)
+        yield from _section("compiler environment", compiled.compiler.env)
+        if runtime is not None:
+            yield from _section("runtime flags", self._flags(runtime.flags, runtime.flag_origins))
+            yield from _section("runtime environment", runtime.env)
+            yield from _section(
+                "a build of the runtime needs", [*((dep, "") for dep in runtime.deps), *runtime.defines]
+            )
+        yield from _section("tags", self._tags(suite, compiled, runtime, through))
+        yield from _section("expectation", self._expectation(suite, target))
+        yield from _section("builds", self._builds(compiled, runtime))
+        yield from _section("on this host", self._availability(compiled, runtime))
+        yield from _section("by hand", self._by_hand(compiled, runtime))
+
+    def _parts(
+        self,
+        suite: Suite,
+        target: Target,
+        compiled: CompileTarget,
+        runtime: RuntimeConfig | None,
+        through: Sequence[TargetConfig],
+    ) -> Iterator[tuple[str, str, str]]:
+        yield "module", compiled.module.name, display_path(compiled.module.path)
+        yield "suite", suite.name, self.places.place(suite.origin)
+        yield "kind", suite.kind, self.places.place(suite.origin, "kind")
+        for config in through:
+            yield "target config", config.name, self.places.place(config.origin)
+        compiler = compiled.compiler
+        yield "compiler config", f"{compiler.name} (compiler {compiler.compiler})", self.places.place(compiler.origin)
+        if runtime is not None:
+            words = [f"driver {runtime.driver}", *runtime.devices]
+            yield "runtime config", f"{runtime.name} ({', '.join(words)})", self.places.place(runtime.origin)
+            if runtime.run_under:
+                yield "run under", shlex.join(runtime.run_under), ""
+            yield "compile target", compiled.name, ""
+        for index in active_overrides(suite, compiled.module.name):
+            override = suite.overrides[index]
+            yield "override", f"match {', '.join(override.match)}", self.places.place(suite.origin, "module", index)
+        yield "timeout", "the default" if target.timeout is None else f"{target.timeout:g} s", ""
+
+    def _compiler_flags(self, suite: Suite, compiled: CompileTarget) -> Iterator[tuple[str, str]]:
+        compiler = compiled.compiler
+        yield from self._flags(compiler.flags, compiler.flag_origins)
+        for position, flag in enumerate(suite.compiler_flags):
+            yield flag, self.places.place(suite.origin, "compiler_flags", position)
+        for index in active_overrides(suite, compiled.module.name):
+            for position, flag in enumerate(suite.overrides[index].flags):
+                yield flag, self.places.place(suite.origin, "module", index, "flags", position)
+
+    def _flags(self, flags: Sequence[str], origins: Sequence[Origin]) -> Iterator[tuple[str, str]]:
+        seen: Counter[Origin] = Counter()
+        for flag, origin in zip(flags, origins, strict=True):
+            yield flag, self.places.place(origin, "flags", seen[origin])
+            seen[origin] += 1
+
+    def _tags(
+        self, suite: Suite, compiled: CompileTarget, runtime: RuntimeConfig | None, through: Sequence[TargetConfig]
+    ) -> Iterable[tuple[str, str]]:
+        return tag_sources(
+            suite=suite,
+            compiler=compiled.compiler,
+            backends=compiled.backends,
+            runtime=runtime,
+            driver=self.registry.driver_tags(runtime) if runtime is not None else (),
+            targets=through,
+            module=[
+                tag for index in active_overrides(suite, compiled.module.name) for tag in suite.overrides[index].tags
+            ],
+            own=compiled.module.tags,
+        )
+
+    def _expectation(self, suite: Suite, target: Target) -> Iterator[tuple[str, str]]:
+        """The rules in force, those for cases last; for a run target, that of its compile target too, which excuses
+        both."""
+        checks = isinstance(self.registry.case_loaders.get(suite.kind), ChecksArtifacts)
+        book = RuleBook(suite.expectations, checks_artifacts=checks)
+        through = [("its compile target: ", target.compile)] if isinstance(target, RunTarget) else []
+        for whose, judged in (*through, ("", target)):
+            for rule in book.rules_for(judged).all:
+                outcome = f"flaky, up to {rule.retries} retries" if rule.outcome == "flaky" else rule.outcome
+                cases = f"case {' or '.join(rule.cases)}: " if rule.cases else ""
+                where = f", expected to {expected_text(rule)}" if rule.stages else ""
+                yield f"{whose}{cases}{outcome}{where}", self.places.place(rule.origin)
+                expired = " (expired: it excuses nothing any more)" if is_expired(rule, today()) else ""
+                until = f"{rule.until}{expired}" if rule.until is not None else ""
+                for word, text in (("signature", rule.signature), ("reason", excuse(rule)), ("until", until)):
+                    if text:
+                        yield f"  {word.ljust(9)} {text}", ""
+
+    def _availability(self, compiled: CompileTarget, runtime: RuntimeConfig | None) -> Iterator[tuple[str, str]]:
+        reasons = [self._missing(self.registry.compiler, compiled.compiler.compiler)]
+        reasons.append(self._missing(self.registry.case_loader, compiled.kind))
+        if runtime is not None:
+            reasons.append(self._missing(self.registry.driver, runtime.driver))
+            reasons.append(host_mismatch(runtime))
+        found = [reason for reason in reasons if reason is not None]
+        yield from ((reason, "") for reason in found)
+        if not found:
+            yield "nothing declared stands against it; `retarget devices` shows what there is to run on", ""
+
+    def _builds(self, compiled: CompileTarget, runtime: RuntimeConfig | None) -> Iterator[tuple[str, str]]:
+        """Say which builds compile and run a target here, or why there are none."""
+        for sort, config in (("compiler", compiled.compiler), ("runtime", runtime)):
+            if config is not None and (build := self.build(config)):
+                yield f"{sort.ljust(8)}  {build}", ""
+
+    def build(self, config: CompilerConfig | RuntimeConfig) -> str:
+        """Return a config's build, asked once."""
+        if config not in self.builds:
+            self.builds[config] = describe_build(self.registry, self.extensions, config)
+        return self.builds[config]
+
+    def _missing(self, find: Callable[[str], object], name: str) -> str | None:
+        try:
+            find(name)
+        except RetargetError as error:
+            return str(error)
+        return None
+
+    def _by_hand(self, compiled: CompileTarget, runtime: RuntimeConfig | None) -> Iterator[tuple[str, str]]:
+        compiler = self.registry.compilers.get(compiled.compiler.compiler)
+        if compiler is None:
+            return
+        loader = self.registry.case_loaders.get(compiled.kind)
+        if isinstance(loader, MakesModules):
+            manifest = display_path(compiled.module.path)
+            yield f"pytest makes the module from {manifest} when it runs the target; a failure names the file", ""
+            return
+        output = Path(tempfile.gettempdir()) / (compiled.name.replace("/", "-") + compiler.artifact_suffix)
+        yield _line(compiled.compiler.env, compiler.reproduce(compiled, compiled.flags, output)), ""
+        driver = self.registry.drivers.get(runtime.driver) if runtime is not None else None
+        if runtime is None or driver is None:
+            return
+        if isinstance(loader, RunsCasesOutside):
+            plan = loader.run_case_outside(runtime, output, compiled.module, compiled.folder, "")
+        else:
+            plan = driver.run_outside(runtime, output, "FUNCTION", compiled.kind)  # the artifact knows its functions
+        if plan is None and loader is not None and not runtime.run_under:
+            module, folder = compiled.module, compiled.folder
+            extensions = os.pathsep.join(named_extensions(self.extensions))
+            plan = RunPlan(
+                argv=run_case_command(
+                    kind=compiled.kind, config=runtime, artifact=output, module=module, folder=folder, case=""
+                ),
+                env=((EXTENSIONS_VARIABLE, extensions),) if extensions else (),
+            )
+        if plan is not None:
+            line = _line((*runtime.env, *plan.env), (*runtime.run_under, *plan.argv))
+            yield line if plan.cwd is None else f"(cd {shlex.quote(str(plan.cwd))} && {line})", ""
+
+
+def _through(suite: Suite, compiled: CompileTarget, runtime: RuntimeConfig | None) -> tuple[TargetConfig, ...]:
+    """Return the target configs that a target is reached through."""
+    return tuple(
+        target
+        for target in suite.targets
+        if compiled.compiler in target.compilers and (runtime is None or runtime in target.runtimes)
+        if excluding_override(suite, compiled.module.name, [target.name]) is None
+    )
+
+
+def _line(env: Sequence[tuple[str, str]], argv: Sequence[str]) -> str:
+    return " ".join([*(f"{name}={shlex.quote(value)}" for name, value in env), shlex.join(argv)])
+
+
+def _aligned(rows: Iterable[tuple[str, str, str]]) -> Iterator[str]:
+    rows = tuple(rows)
+    first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
+    return (f"  {name:<{first}}  {value:<{second}}  {place}".rstrip() for name, value, place in rows)
+
+
+def _section(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[str]:
+    rows = tuple(rows)
+    if rows:
+        width = max(len(value) for value, _ in rows)
+        yield title
+        yield from (f"  {value:<{width}}  {source}".rstrip() for value, source in rows)

@@ -1,0 +1,134 @@
+"""`retarget import-xfails`: take over the config files of iree-test-suites, with what they know to fail."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from retarget.cli.config_import import Imported, import_configs
+from retarget.cli.config_lists import ConfigLists, read_config_lists
+from retarget.declare.load import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
+from retarget.expect.update.text import toml_list, toml_string
+from retarget.model.names import name_fault
+from retarget.support.errors import Fault, FaultsError, RetargetError, display_path
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `retarget import-xfails`."""
+    parser.add_argument(
+        "config",
+        nargs="+",
+        metavar="[NAME=]CONFIG.json",
+        help=(
+            "config files of iree-test-suites (onnx_ops, onnx_models, torch_ops, and those of single models); "
+            "NAME goes before the config_name in the file"
+        ),
+    )
+    parser.add_argument(
+        "--output",
+        metavar="DIR",
+        help=f"write {MATRIX_FILE} and {EXPECTATIONS_FILE} to this folder (they are printed)",
+    )
+    parser.add_argument(
+        "--suite",
+        metavar="NAME",
+        help=f"also a {SUITE_FILE} with a suite of this name, for a published tree of tests below the folder",
+    )
+    parser.add_argument("--force", action="store_true", help="replace files that are there already")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write or print the files, then the counts. Returns 0; raises `FaultsError` and `RetargetError`."""
+    if arguments.suite is not None and (fault := name_fault(arguments.suite)):
+        raise argparse.ArgumentError(None, f"argument --suite: {fault}")
+    if arguments.output == "":
+        raise argparse.ArgumentError(None, "argument --output: found an empty text, expected a folder")
+    imported = _imported([_named(text) for text in arguments.config])
+    files = {MATRIX_FILE: imported.matrix, EXPECTATIONS_FILE: imported.expectations}
+    if arguments.suite is not None:
+        files[SUITE_FILE] = _suite(arguments.suite, list(imported.entries))
+    if arguments.output is None:
+        told = [f"# {name}\n{text}" for name, text in files.items()]
+        sys.stdout.write("\n".join(told))
+        sys.stderr.write(_counts(imported))
+        return 0
+    _write(Path(arguments.output), files, force=arguments.force)
+    sys.stdout.write(_counts(imported))
+    return 0
+
+
+def _named(text: str) -> tuple[str, Path]:
+    name, separator, path = text.partition("=")
+    return (name, Path(path)) if separator and "/" not in name and not Path(text).exists() else ("", Path(text))
+
+
+def _imported(files: list[tuple[str, Path]]) -> Imported:
+    faults: list[Fault] = []
+    configs: list[ConfigLists] = []
+    notes: list[str] = []
+    for name, path in files:
+        read, more, found = read_config_lists(path)
+        faults += found
+        notes += more
+        configs += [replace(config, name=_renamed(config.name, name, path) if name else config.name) for config in read]
+    imported, found = import_configs(configs)
+    faults += found
+    if faults or imported is None:
+        raise FaultsError(faults)
+    if not configs:
+        msg = f"{'; '.join(notes)}; expected config files with compile flags"
+        raise RetargetError(msg)
+    return replace(imported, notes=(*notes, *(note for config in configs for note in config.notes), *imported.notes))
+
+
+def _renamed(found: str, given: str, path: Path) -> str:
+    """Return the name that the user gives, with what tells the configs of one file apart."""
+    return given + found.removeprefix(path.stem) if found.startswith(f"{path.stem}-") else given
+
+
+def _suite(name: str, targets: list[str]) -> str:
+    lines = [
+        "[[module_test_suite]]",
+        f"name = {toml_string(name)}",
+        'srcs = ["**/run_module_io_flags.txt"]',
+        'kind = "run-module"',
+        f"targets = {toml_list(targets)}",
+    ]
+    return "\n".join([*lines, ""])
+
+
+def _write(folder: Path, files: dict[str, str], *, force: bool) -> None:
+    there = [name for name in files if (folder / name).exists()]
+    if there and not force:
+        msg = f"{display_path(folder)}: found {', '.join(there)} there already; --force replaces what is there"
+        raise RetargetError(msg)
+    for name, text in files.items():
+        path = folder / name
+        beside = path.with_name(f".{name}.new")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            beside.write_text(text, encoding="utf-8")
+            beside.replace(path)
+        except OSError as error:
+            msg = f"{display_path(path)}: cannot be written: {error.strerror or error}; expected a folder to write to"
+            raise RetargetError(msg) from error
+
+
+def _counts(imported: Imported) -> str:
+    width = max(len(name) for name in imported.entries)
+    lines = [f"note: {note}" for note in imported.notes]
+    lines += [
+        f"{name.ljust(width)}  {_number(count, 'entry', 'entries')}, {_number(imported.rules[name], 'rule', 'rules')}"
+        for name, count in imported.entries.items()
+    ]
+    entries = sum(imported.entries.values())
+    total = f"{_number(entries, 'entry', 'entries')} became {_number(imported.rules_in_all, 'rule', 'rules')}"
+    return "\n".join([*lines, total, ""])
+
+
+def _number(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"

@@ -1,0 +1,53 @@
+"""`retarget schema`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from retarget.extension import DescribesFiles
+from retarget.extension.registry import load_extensions
+from retarget.support.errors import did_you_mean
+
+__all__ = ["add_arguments", "run"]
+
+_DECLARATIONS = "declarations"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `retarget schema`."""
+    parser.add_argument(
+        "--for",
+        dest="files",
+        default=_DECLARATIONS,
+        metavar="FILES",
+        help=f"what is described: {_DECLARATIONS}, or the files of a kind, such as cases ({_DECLARATIONS})",
+    )
+    parser.add_argument(
+        "--format",
+        choices=("json", "markdown"),
+        default="json",
+        help="JSON Schema for editors, Markdown for people (json)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the schema. Returns 0. Raises `argparse.ArgumentError` for files that nothing describes."""
+    from retarget.declare.schema.export import json_schema, kind_schema, reference
+
+    if arguments.files == _DECLARATIONS:
+        sys.stdout.write(json_schema() if arguments.format == "json" else reference())
+        return 0
+    loaders = load_extensions(arguments.retarget_extension).case_loaders
+    known = [_DECLARATIONS, *(kind for kind, loader in loaders.items() if isinstance(loader, DescribesFiles))]
+    loader = loaders.get(arguments.files)
+    if not isinstance(loader, DescribesFiles):
+        hint = did_you_mean(arguments.files, known)
+        msg = f"argument --for: found {arguments.files!r}, expected one of {', '.join(known)}{hint}"
+        raise argparse.ArgumentError(None, msg)
+    if arguments.format != "json":
+        expected = f"expected json: only {_DECLARATIONS} have another"
+        msg = f"argument --format: found {arguments.format!r}, {expected}"
+        raise argparse.ArgumentError(None, msg)
+    sys.stdout.write(kind_schema(arguments.files, loader))
+    return 0

@@ -1,0 +1,128 @@
+"""`retarget show`: an artifact as text, as its compiler tells it: of a file, or of a target."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from retarget.cli.support import add_path_arguments, read_declared, request_of
+from retarget.engine.rerun import Rerunner
+from retarget.extension import ShowsArtifacts, UnavailableError
+from retarget.extension.registry import Registry, load_extensions
+from retarget.model import CompileTarget
+from retarget.support.errors import RetargetError, did_you_mean, display_path
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `retarget show`."""
+    parser.add_argument(
+        "artifact", help="a file that --retarget-export wrote, or a compiler; or the name of a target, or its node id"
+    )
+    add_path_arguments(parser)
+    parser.add_argument("--compiler", default="", help="the compiler a file is from (the one whose suffix it has)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the artifact. Returns 0.
+
+    Raises `RetargetError` for what no compiler here can show, `argparse.ArgumentError` for what is neither a file nor a
+    target.
+    """
+    path = Path(arguments.artifact)
+    registry = load_extensions(arguments.retarget_extension)
+    if path.exists() or path.is_symlink() or path.is_absolute() or path.suffix in _suffixes(registry):
+        what = display_path(path)
+        content = _read(path)
+        shower = _shower(registry, arguments.compiler, path)
+    else:
+        target, registry = _target(arguments)
+        what = target.name
+        shower = _shower(registry, target.compiler.compiler, path)
+        content = _compiled(target, arguments, registry)
+    try:
+        text = shower.show(content)
+    except RetargetError as error:
+        msg = f"{what}: {error}"
+        raise RetargetError(msg) from error
+    sys.stdout.write(text)
+    return 0
+
+
+def _read(path: Path) -> bytes:
+    if path.is_dir():
+        msg = f"found the folder {display_path(path)}, expected a file that --retarget-export wrote, or a compiler"
+        raise RetargetError(msg)
+    if path.exists() and not path.is_file():
+        msg = f"{display_path(path)} is no regular file; expected one that --retarget-export wrote, or a compiler"
+        raise RetargetError(msg)
+    if not path.exists():
+        msg = f"found no file {display_path(path)}, expected one that --retarget-export wrote, or a compiler"
+        raise RetargetError(msg)
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        msg = f"{display_path(path)} cannot be read: {error.strerror}"
+        raise RetargetError(msg) from error
+
+
+def _target(arguments: argparse.Namespace) -> tuple[CompileTarget, Registry]:
+    """Return the compile target that is named, or that of the run target."""
+    written = str(arguments.artifact)
+    name = written.rpartition("::")[2]
+    paths = list(arguments.path)
+    if "::" in written and paths == ["."]:
+        paths = [written]
+    declared = read_declared(request_of(arguments, paths))
+    targets = [target for _, targets in declared.suites for target in targets]
+    found = [target for target in targets if target.name == name]
+    if not found:
+        where = ", ".join(paths)
+        hint = did_you_mean(name, [target.name for target in targets]) or "; `retarget list` shows all targets"
+        msg = f"found no file {written!r}, and no target of that name in {where}{hint}"
+        raise argparse.ArgumentError(None, msg)
+    if len(found) > 1:
+        compiled = [target if isinstance(target, CompileTarget) else target.compile for target in found]
+        suites = ", ".join(target.suite for target in compiled)
+        msg = f"found {len(found)} targets {name!r}, of the suites {suites}; expected the node id of one"
+        raise argparse.ArgumentError(None, msg)
+    target = found[0]
+    return target if isinstance(target, CompileTarget) else target.compile, declared.registry
+
+
+def _compiled(target: CompileTarget, arguments: argparse.Namespace, registry: Registry) -> bytes:
+    """Return a target's artifact, from the cache or compiled. Raises `RetargetError` where there is none."""
+    with Rerunner(registry=registry, extensions=arguments.retarget_extension) as rerunner:
+        try:
+            outcome = rerunner.compile(target)
+        except UnavailableError as error:
+            msg = f"{target.name} cannot be compiled here: {error}{f'; {error.hint}' if error.hint else ''}"
+            raise RetargetError(msg) from error
+    if outcome.artifact is None:
+        summary = outcome.failure.summary if outcome.failure is not None else "there is no artifact"
+        msg = f"{target.name} does not compile: {summary}"
+        raise RetargetError(msg)
+    return Path(outcome.artifact.path).read_bytes()
+
+
+def _suffixes(registry: Registry) -> set[str]:
+    return {compiler.artifact_suffix for compiler in registry.compilers.values()}
+
+
+def _shower(registry: Registry, name: str, path: Path) -> ShowsArtifacts:
+    """Return the compiler `name`, or the one whose suffix a file has. Raises `RetargetError`."""
+    able = {compiler: shower for compiler, shower in registry.compilers.items() if isinstance(shower, ShowsArtifacts)}
+    if name:
+        registry.compiler(name)
+        if name in able:
+            return able[name]
+    else:
+        found = [shower for shower in able.values() if shower.artifact_suffix == path.suffix]
+        if found:
+            return found[0]
+    what = f"artifacts of {name}" if name else f"{display_path(path)}"
+    known = ", ".join(f"{compiler} (*{shower.artifact_suffix})" for compiler, shower in sorted(able.items()))
+    msg = f"{what} cannot be shown as text; compilers whose artifacts can: {known or 'none'}"
+    raise RetargetError(msg)

@@ -1,0 +1,307 @@
+"""Tables → configs: good and new names, inheritance by `extends`, references, words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from retarget.declare.read import Declared, FileTables
+from retarget.declare.schema.tables import CompilerConfigTable, ConfigTable, HeirTable, RuntimeConfigTable
+from retarget.model import CompilerConfig, Origin, RuntimeConfig, TargetConfig
+from retarget.model.names import config_name_fault, name_fault, tag_fault
+from retarget.support.errors import display_path
+from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
+from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, system_word, word_fault
+from retarget.targets.references import Names, Scope, find_named, unknown_name
+
+if TYPE_CHECKING:
+    from retarget.extension.registry import Registry
+
+__all__ = ["extend_scope", "tag_problems"]
+
+_ConfigT = TypeVar("_ConfigT", bound=CompilerConfig | RuntimeConfig | TargetConfig)
+_HeirT = TypeVar("_HeirT", bound=CompilerConfig | RuntimeConfig)
+_HeirTableT = TypeVar("_HeirTableT", bound=HeirTable)
+_TableT = TypeVar("_TableT", bound=ConfigTable)
+_ValueT = TypeVar("_ValueT")
+
+_TOLD = 20
+"""How many configs of one product declaration have their own message: looking for near names takes time for each."""
+
+
+def extend_scope(
+    above: Scope, tables: FileTables, registry: Registry | None = None
+) -> tuple[Scope, tuple[Problem, ...]]:
+    """Return what a file can see (its own configs and those above it) and what is wrong with its own.
+
+    `registry` knows which drivers load what which compilers make; without it none is held against the other.
+    """
+    problems: list[Problem] = []
+    compilers = _heirs(
+        above.compilers, tables, tables.compilers, problems, check=_compiler_problems, build=_compiler_config
+    )
+    runtimes = _heirs(above.runtimes, tables, tables.runtimes, problems, check=_runtime_problems, build=_runtime_config)
+    targets = _target_configs(above.targets, tables, compilers, runtimes, problems, registry=registry)
+    return Scope(compilers=compilers, runtimes=runtimes, targets=targets), tuple(problems)
+
+
+def tag_problems(tags: Sequence[str], path: KeyPath) -> Iterable[Problem]:
+    """Yield what is wrong with declared tags."""
+    for index, tag in enumerate(tags):
+        fault = tag_fault(tag)
+        if fault:
+            yield Problem((*path, index), fault)
+
+
+# ---------------------------------------------------------------- names
+
+
+def _new_names(
+    above: Names[_ConfigT],
+    declared: Sequence[Declared[_TableT]],
+    name_fault_of: Callable[[str], str | None],
+    problems: list[Problem],
+) -> tuple[dict[str, Declared[_TableT]], set[str]]:
+    """Return the declarations with good, new names, and the names of the others."""
+    good: dict[str, Declared[_TableT]] = {}
+    bad: set[str] = set()
+    for entry in declared:
+        name = entry.table.name
+        message = name_fault_of(name)
+        if message is not None:
+            bad.add(name)
+        elif name in good:
+            first = format_key_path(good[name].path)
+            message = f"found {name!r}, which {first} declares already; expected another name"
+        elif name in above.configs:
+            origin = above.configs[name].origin
+            message = (
+                f"found {name!r}, which {origin.key_path} of {display_path(origin.file)} declares already; "
+                "expected another name, because a nearer file never redefines one"
+            )
+        else:
+            good[name] = entry
+        if message is not None:
+            problems.append(Problem((*entry.path, "name"), message))
+    return good, bad
+
+
+# ---------------------------------------------------------------- inheritance
+
+
+def _heirs(
+    above: Names[_HeirT],
+    tables: FileTables,
+    declared: Sequence[Declared[_HeirTableT]],
+    problems: list[Problem],
+    *,
+    check: Callable[[Declared[_HeirTableT]], Iterable[Problem]],
+    build: Callable[[Declared[_HeirTableT], _HeirT | None, Origin, list[Problem]], _HeirT | None],
+) -> Names[_HeirT]:
+    """Build the configs that may extend one another, bases first.
+
+    Each is checked by itself, whatever is wrong with its name or its base.
+    """
+    good, bad = _new_names(above, declared, config_name_fault, problems)
+    unsound: set[str] = set()
+    for declaration in declared:
+        faults = tuple(check(declaration))
+        problems.extend(faults)
+        if faults:
+            unsound.add(declaration.table.name)
+    is_complete = above.is_complete and above.sort not in tables.hiding
+    bases = {name: entry.table.extends for name, entry in good.items() if entry.table.extends is not None}
+    faulty = bad | above.faulty | tables.faulty.get(above.sort, frozenset()) | _circular(bases, good, problems)
+    configs = dict(above.configs)
+    told: Counter[KeyPath] = Counter()
+    for name in sorted((name for name in good if name not in faulty), key=lambda name: _depth(name, bases)):
+        entry = good[name]
+        base = bases.get(name)
+        if base is not None and base not in configs:
+            if is_complete and base not in faulty and told[entry.path] < _TOLD:
+                told[entry.path] += 1
+                known = [*above.configs, *(other for other in good if other != name)]
+                problems.append(Problem((*entry.path, "extends"), unknown_name(above.sort, base, known)))
+            faulty.add(name)
+            continue
+        if name in unsound:
+            faulty.add(name)
+            continue
+        origin = Origin(file=tables.file, key_path=format_key_path(entry.path))
+        config = build(entry, None if base is None else configs[base], origin, problems)
+        if config is None:
+            faulty.add(name)
+        else:
+            configs[name] = config
+    ordered = {name: configs[name] for name in (*above.configs, *good) if name in configs}
+    return Names(sort=above.sort, configs=ordered, faulty=frozenset(faulty), is_complete=is_complete)
+
+
+def _circular(bases: Mapping[str, str], good: Mapping[str, Declared[_HeirTableT]], problems: list[Problem]) -> set[str]:
+    """Return the names that extend themselves by way of others; each circle is reported once."""
+    circular: set[str] = set()
+    for first in good:
+        circle = [first]
+        while (base := bases.get(circle[-1])) is not None and base not in circle:
+            circle.append(base)
+        if base == first and first not in circular:
+            circular.update(circle)
+            message = f"found a circle: {' → '.join([*circle, first])}; expected a chain that ends"
+            problems.append(Problem((*good[first].path, "extends"), message))
+    return circular
+
+
+def _depth(name: str, bases: Mapping[str, str]) -> int:
+    """Return the number of bases above a name; stops where a circle closes."""
+    seen = [name]
+    while (base := bases.get(seen[-1])) is not None and base not in seen:
+        seen.append(base)
+    return len(seen)
+
+
+def _pick(given: bool, own: _ValueT, base: _ValueT | None) -> _ValueT:
+    """Return what is written; else what the base has; else the default, which `own` is then."""
+    return own if given or base is None else base
+
+
+def _merged(base: tuple[tuple[str, str], ...], own: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple({**dict(base), **own}.items())
+
+
+# ---------------------------------------------------------------- the three sorts
+
+
+def _compiler_problems(entry: Declared[CompilerConfigTable]) -> Iterable[Problem]:
+    yield from tag_problems(entry.table.tags, (*entry.path, "tags"))
+    yield from _env_problems(entry.table.env, (*entry.path, "env"))
+
+
+def _compiler_config(
+    entry: Declared[CompilerConfigTable], base: CompilerConfig | None, origin: Origin, problems: list[Problem]
+) -> CompilerConfig | None:
+    table, given = entry.table, entry.table.model_fields_set
+    compiler = table.compiler or (base.compiler if base is not None else None)
+    if not compiler:
+        problems.append(Problem((*entry.path, "compiler"), "found no compiler, expected its name here or by extends"))
+        return None
+    return CompilerConfig(
+        name=table.name,
+        compiler=compiler,
+        flags=(*(base.flags if base else ()), *table.flags),
+        env=_merged(base.env if base else (), table.env),
+        tags=_pick("tags" in given, tuple(table.tags), base.tags if base is not None else None),
+        timeout=_pick("timeout" in given, table.timeout, base.timeout if base is not None else None),
+        devices=_pick("devices" in given, tuple(table.devices.items()), base.devices if base is not None else None),
+        flag_origins=(*(base.flag_origins if base else ()), *(origin for _ in table.flags)),
+        origin=origin,
+    )
+
+
+def _runtime_problems(entry: Declared[RuntimeConfigTable]) -> Iterable[Problem]:
+    table, given = entry.table, entry.table.model_fields_set
+    yield from tag_problems(table.tags, (*entry.path, "tags"))
+    yield from _env_problems(table.env, (*entry.path, "env"))
+    yield from _word_problems([system_word(word) for word in table.host_os], HOST_SYSTEMS, (*entry.path, "host_os"))
+    yield from _word_problems(table.host_arch, HOST_ARCHITECTURES, (*entry.path, "host_arch"))
+    if {"device", "devices"} <= given:
+        yield Problem((*entry.path, "devices"), "found both device and devices, expected one of them")
+    if "run_under" in given and table.run_under[:1] == [""]:
+        yield Problem((*entry.path, "run_under", 0), "found an empty string, expected a command")
+
+
+def _runtime_config(
+    entry: Declared[RuntimeConfigTable], base: RuntimeConfig | None, origin: Origin, problems: list[Problem]
+) -> RuntimeConfig | None:
+    table, given = entry.table, entry.table.model_fields_set
+    driver = table.driver or (base.driver if base is not None else None)
+    if not driver:
+        problems.append(Problem((*entry.path, "driver"), "found no driver, expected its name here or by extends"))
+        return None
+    systems = tuple(dict.fromkeys(map(system_word, table.host_os)))
+    devices = tuple(table.devices) if table.device is None else (table.device,)
+    return RuntimeConfig(
+        name=table.name,
+        driver=driver,
+        devices=_pick(bool({"device", "devices"} & given), devices, base.devices if base is not None else None),
+        flags=(*(base.flags if base else ()), *table.flags),
+        env=_merged(base.env if base else (), table.env),
+        host_os=_pick("host_os" in given, systems, base.host_os if base is not None else None),
+        host_arch=_pick("host_arch" in given, tuple(table.host_arch), base.host_arch if base is not None else None),
+        run_under=_pick("run_under" in given, tuple(table.run_under), base.run_under if base is not None else None),
+        deps=_pick("deps" in given, tuple(table.deps), base.deps if base is not None else None),
+        defines=_pick("defines" in given, tuple(table.defines.items()), base.defines if base is not None else None),
+        tags=_pick("tags" in given, tuple(table.tags), base.tags if base is not None else None),
+        timeout=_pick("timeout" in given, table.timeout, base.timeout if base is not None else None),
+        concurrency=_pick("concurrency" in given, table.concurrency, base.concurrency if base is not None else None),
+        flag_origins=(*(base.flag_origins if base else ()), *(origin for _ in table.flags)),
+        origin=origin,
+    )
+
+
+def _target_configs(
+    above: Names[TargetConfig],
+    tables: FileTables,
+    compilers: Names[CompilerConfig],
+    runtimes: Names[RuntimeConfig],
+    problems: list[Problem],
+    *,
+    registry: Registry | None,
+) -> Names[TargetConfig]:
+    good, bad = _new_names(above, tables.targets, name_fault, problems)
+    configs = dict(above.configs)
+    told: Counter[KeyPath] = Counter()
+    for entry in tables.targets:
+        table, name = entry.table, entry.table.name
+        if told[entry.path] >= _TOLD:
+            bad.add(name)
+            continue
+        found_compilers, compiler_faults = find_named(compilers, table.compiler, (*entry.path, "compiler"))
+        found_runtimes, runtime_faults = find_named(runtimes, table.runtimes, (*entry.path, "runtimes"))
+        faults = [*compiler_faults, *runtime_faults, *tag_problems(table.tags, (*entry.path, "tags"))]
+        if registry is not None:
+            faults += _misfits(registry, found_compilers, found_runtimes, (*entry.path, "compiler"))
+        problems.extend(faults)
+        told[entry.path] += bool(faults)
+        if faults or not found_compilers:
+            bad.add(name)
+            continue
+        if good.get(name) is not entry:
+            continue
+        configs[name] = TargetConfig(
+            name=name,
+            compilers=found_compilers,
+            runtimes=found_runtimes,
+            tags=tuple(table.tags),
+            origin=Origin(file=tables.file, key_path=format_key_path(entry.path)),
+        )
+    return Names(
+        sort=above.sort,
+        configs=configs,
+        faulty=above.faulty | tables.faulty.get(above.sort, frozenset()) | bad,
+        is_complete=above.is_complete and above.sort not in tables.hiding,
+    )
+
+
+def _misfits(
+    registry: Registry, compilers: Sequence[CompilerConfig], runtimes: Sequence[RuntimeConfig], path: KeyPath
+) -> Sequence[Problem]:
+    """Return the first pair of configs whose compiler and driver do not fit: one line says it for all targets."""
+    makers = {config.compiler: config for config in reversed(compilers)}
+    drivers = {config.driver: config for config in reversed(runtimes)}
+    pairs = ((maker, runner) for maker in makers.values() for runner in drivers.values())
+    message = next((message for pair in pairs if (message := registry.misfit(*pair))), "")
+    return (Problem(path, message),) if message else ()
+
+
+def _env_problems(env: Mapping[str, str], path: KeyPath) -> Iterable[Problem]:
+    for name in env:
+        if not name or "=" in name:
+            yield Problem((*path, name), f"found {name!r}, expected the name of an environment variable, without '='")
+
+
+def _word_problems(words: Sequence[str], known: Sequence[str], path: KeyPath) -> Iterable[Problem]:
+    for index, word in enumerate(words):
+        fault = word_fault(word, known)
+        if fault:
+            yield Problem((*path, index), fault)

@@ -1,0 +1,121 @@
+"""Expectation tables → rules: words and expressions that are known, keys that go together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from retarget.declare.read import Declared, FileTables
+from retarget.declare.schema.tables import OUTCOMES, STAGES, ExpectationTable
+from retarget.model import Expectation, Origin
+from retarget.model.signatures import TIMEOUT
+from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
+from retarget.targets.availability import word_fault
+from retarget.targets.selection import ExpressionError, terms
+
+__all__ = ["build_expectations", "foreign_problems"]
+
+
+def build_expectations(tables: FileTables) -> tuple[tuple[Expectation, ...], tuple[Problem, ...]]:
+    """Return the rules of one file in order, and what is wrong with the others."""
+    rules: list[Expectation] = []
+    problems: list[Problem] = []
+    shared: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for entry in tables.expectations:
+        faults = tuple(_problems(entry.table, entry.path))
+        problems += faults
+        if not faults:
+            rule = _rule(entry, tables)
+            rules.append(replace(rule, stages=shared.setdefault(rule.stages, rule.stages)))
+    return tuple(rules), tuple(problems)
+
+
+def foreign_problems(tables: FileTables, file_name: str) -> Iterable[Problem]:
+    """Yield what a file that holds expectations alone must not hold."""
+    found: list[KeyPath] = [("root",)] if tables.root else []
+    for declared in (tables.compilers, tables.runtimes, tables.targets, tables.suites):
+        found += [declared[0].path] if declared else []
+    for path in found:
+        yield Problem(path, f"found {path[0]}, expected it in another file: {file_name} holds [[expectation]] only")
+
+
+def _rule(entry: Declared[ExpectationTable], tables: FileTables) -> Expectation:
+    table = entry.table
+    return Expectation(
+        match=tuple(table.match),
+        when=table.when.strip(),
+        cases=tuple(table.case),
+        stages=tuple(table.stage),
+        signature=table.signature.strip(),
+        outcome=table.outcome,
+        retries=table.retries or 0,
+        reason=" ".join(table.reason.split()),
+        issue=" ".join(table.issue.split()),
+        until=table.until,
+        origin=Origin(file=tables.file, key_path=format_key_path(entry.path)),
+    )
+
+
+def _problems(table: ExpectationTable, path: KeyPath) -> Iterable[Problem]:
+    yield from _repeated(table.match, (*path, "match"))
+    yield from _repeated(table.stage, (*path, "stage"))
+    yield from _case_problems(table, path)
+    for index, stage in enumerate(table.stage):
+        if fault := word_fault(stage, STAGES):
+            yield Problem((*path, "stage", index), fault)
+    if fault := word_fault(table.outcome, OUTCOMES):
+        yield Problem((*path, "outcome"), fault)
+    yield from _outcome_problems(table, path)
+    if not table.reason.strip():
+        yield Problem((*path, "reason"), "found no reason, expected why the targets fail")
+    if "\n" in table.signature.strip():
+        yield Problem((*path, "signature"), "found several lines, expected the first diagnostic, which is one line")
+    try:
+        terms(table.when)
+    except ExpressionError as error:
+        yield Problem((*path, "when"), f"found {table.when!r}: {error.fault}")
+
+
+def _outcome_problems(table: ExpectationTable, path: KeyPath) -> Iterable[Problem]:
+    """Yield what does not go together of stages, signature, outcome, retries and until."""
+    if not table.stage and table.outcome != "skip":
+        expected = f"expected where the targets fail: one or some of {', '.join(STAGES)}"
+        yield Problem((*path, "stage"), f"found no stage, {expected}")
+    if table.outcome == "skip":
+        for key in ("stage", "signature"):
+            if getattr(table, key):
+                hint = 'when = "run" skips run targets alone' if key == "stage" else "nothing is tried"
+                yield Problem((*path, key), f'found {key} with outcome "skip", expected none: {hint}')
+    if table.stage == [TIMEOUT] and table.signature.strip():
+        message = 'found signature with stage "timeout", expected none: what runs out of time gives no diagnostic'
+        yield Problem((*path, "signature"), message)
+    if table.outcome == "flaky" and table.retries is None:
+        yield Problem((*path, "retries"), "found no retries, expected how often a flaky target is tried again")
+    if table.outcome == "intermittent" and table.until is None:
+        message = 'found no until, expected the last day of outcome = "intermittent", such as until = 2031-01-31'
+        yield Problem((*path, "until"), message)
+    if table.outcome != "flaky" and table.retries is not None:
+        message = f'found retries with outcome "{table.outcome}", expected it with outcome = "flaky" only'
+        yield Problem((*path, "retries"), message)
+
+
+def _case_problems(table: ExpectationTable, path: KeyPath) -> Iterable[Problem]:
+    """Yield what is wrong with the cases that a rule names."""
+    yield from _repeated(table.case, (*path, "case"))
+    for index, case in enumerate(table.case):
+        if not case.strip():
+            yield Problem((*path, "case", index), "found an empty string, expected the name of a case or a glob")
+    if table.case and "compile" in table.stage:
+        message = (
+            'found case with stage "compile", expected load, run, compare, crash or timeout: '
+            "a module that does not compile has no cases; name them in a rule of their own"
+        )
+        yield Problem((*path, "case"), message)
+
+
+def _repeated(words: Sequence[str], path: KeyPath) -> Iterable[Problem]:
+    seen: set[str] = set()
+    for index, word in enumerate(words):
+        if word in seen:
+            yield Problem((*path, index), f"found {word!r} a second time, expected it once")
+        seen.add(word)

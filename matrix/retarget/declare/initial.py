@@ -1,0 +1,311 @@
+"""The first declarations of a folder: which suites its modules make, and the text of `matrix.toml` and `suite.toml`.
+
+What a module is, and what compiles for a device, the extensions say: see `retarget.extension.suggestions`.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import os
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from retarget.declare.load import MATRIX_FILE, SUITE_FILE
+from retarget.declare.sources import name_problem
+from retarget.extension import ModulesRequest, SuggestedSuite, SuggestedTarget, SuggestsSuites
+from retarget.extension.registry import Registry
+from retarget.model.names import name_fault
+from retarget.support.errors import RetargetError, display_path
+
+__all__ = ["Plan", "PlannedSuite", "Survey", "globs_for", "matrix_text", "plan_suites", "suite_text", "survey"]
+
+_NOT_ENTERED = frozenset({"__pycache__", "build", "dist", "node_modules", "venv"})
+"""Folders without sources, besides hidden ones; pytest does not look for suites in them either."""
+
+_DECLARATIONS = frozenset({MATRIX_FILE, SUITE_FILE, "expectations.toml"})
+_FEW = 4
+"""Up to this many files, or a fifth of those that it finds, a glob may find besides those that it shall: `exclude`."""
+
+_MAGIC = re.compile(r"[*?\[\]\\]")
+"""Characters with a meaning in globs; `?` stands for each."""
+
+_MANY = 12
+"""Files that are named one by one before a comment tells only how many there are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """What lies below a folder.
+
+    `files` can be modules. `unusable` are those that cannot, with the reason. `present` are all paths that a glob can
+    find, relative and with `/`; those in folders that are `skipped` (`build`) are among them. `declared` are folders
+    that have a `suite.toml` of their own.
+    """
+
+    folder: Path
+    files: tuple[Path, ...]
+    unusable: tuple[tuple[Path, str], ...]
+    present: tuple[str, ...]
+    skipped: tuple[str, ...]
+    declared: tuple[str, ...]
+
+
+def survey(folder: Path) -> Survey:
+    """List what lies below a folder. Links to folders are not followed. Raises `RetargetError` for folders that cannot
+    be listed."""
+    files: list[Path] = []
+    unusable: list[tuple[Path, str]] = []
+    present: list[str] = []
+    skipped: list[str] = []
+    declared: list[str] = []
+    real = folder.resolve()
+
+    def failed(error: OSError) -> None:
+        msg = f"cannot list the folder {display_path(Path(str(error.filename)))}: {error.strerror or error}"
+        raise RetargetError(msg) from error
+
+    for at, folders, names in os.walk(folder, onerror=failed):
+        here = Path(at)
+        below = here.relative_to(folder).as_posix()
+        prefix = "" if below == "." else f"{below}/"
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        is_inside = any(f"{below}/".startswith(f"{other}/") for other in skipped)
+        if not is_inside and below != ".":
+            is_declared = os.path.lexists(here / SUITE_FILE)
+            if is_declared or here.name in _NOT_ENTERED or os.path.lexists(here / "pyvenv.cfg"):
+                skipped.append(below)
+                declared += [below] if is_declared else []
+                is_inside = True
+        for name in sorted(names):
+            if name.startswith(".") or name in _DECLARATIONS:
+                continue
+            present.append(f"{prefix}{name}")
+            if not is_inside:
+                path = here / name
+                problem = _file_problem(path, f"{prefix}{name}", real)
+                if problem is None:
+                    files.append(path)
+                else:
+                    unusable.append((path, problem))
+    return Survey(
+        folder=folder,
+        files=tuple(sorted(files)),
+        unusable=tuple(unusable),
+        present=tuple(present),
+        skipped=tuple(skipped),
+        declared=tuple(declared),
+    )
+
+
+def _file_problem(path: Path, relative: str, folder: Path) -> str | None:
+    """Return why a file cannot be a module whatever it holds, or None."""
+    if path.is_symlink() and not path.exists():
+        return "is a link to nothing"
+    if not path.is_file():
+        return "is no regular file"
+    if path.is_symlink() and not path.resolve().is_relative_to(folder):
+        return "links to a file outside this folder"
+    if not os.access(path, os.R_OK):
+        return "cannot be read: permission denied"
+    if name_problem(relative) is not None:
+        return "has a blank or one of : * ? [ ] \\ in its path, which becomes the name of targets: give it another name"
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedSuite:
+    """A suite to declare, with its name."""
+
+    name: str
+    kind: str
+    suggestion: SuggestedSuite
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """All suites of a folder, and the modules that are in none with the reasons."""
+
+    suites: tuple[PlannedSuite, ...]
+    left_out: tuple[tuple[Path, str], ...]
+
+
+def plan_suites(
+    found: Survey, registry: Registry, *, reference: str, taken: Sequence[str], suites: Sequence[str] = ()
+) -> Plan:
+    """Ask each kind for suites of the files that no kind before it has taken.
+
+    `taken` are words that no suite can have as its name, because they are tags of other things, `suites` the names of
+    the project's suites. Raises `RetargetError`
+    for what an extension reports.
+    """
+    kinds = [(kind, loader) for kind, loader in registry.case_loaders.items() if isinstance(loader, SuggestsSuites)]
+    kinds.sort(key=lambda pair: -pair[1].precedence)
+    left_out: list[tuple[Path, str]] = []
+    files = dict.fromkeys(found.files)
+    chosen: list[tuple[str, SuggestedSuite]] = []
+    for kind, loader in kinds:
+        request = ModulesRequest(folder=found.folder, files=tuple(files), reference=reference)
+        suggested = loader.suggest_suites(request)
+        left_out += suggested.left_out
+        for path, _ in suggested.left_out:
+            files.pop(path, None)
+        for suite in suggested.suites:
+            chosen.append((kind, suite))
+            for path in (*suite.files, *suite.used):
+                files.pop(path, None)
+    suffixes = {path.suffix for _, suite in chosen for path in suite.files} | {path.suffix for path, _ in left_out}
+    left_out += [(path, problem) for path, problem in found.unusable if path.suffix in suffixes]
+    base = _base_name(found.folder, {*taken, *registry.case_loaders}, suites)
+    planned = []
+    for kind, suite in chosen:
+        words = [base] if len(chosen) == 1 else [base, kind]
+        planned.append(PlannedSuite(name="-".join([*words, *filter(None, [suite.label])]), kind=kind, suggestion=suite))
+    return Plan(suites=tuple(planned), left_out=tuple(sorted(left_out)))
+
+
+def _base_name(folder: Path, taken: set[str], suites: Sequence[str]) -> str:
+    """Return a suite's name after the folder's. It becomes a tag, so it must not be the tag of something else."""
+    parts = [re.sub(r"[^A-Za-z0-9._+-]+", "-", part).strip("-._+") for part in folder.resolve().parts]
+    parts = [part for part in parts if part] or ["suite"]
+    name = parts.pop()
+    name = f"{name}-tests" if name in taken or name_fault(name) else name
+    while parts and any(other == name or other.startswith(f"{name}-") for other in suites):
+        name = f"{parts.pop()}-{name}"
+    return name
+
+
+# ---------------------------------------------------------------- globs
+
+
+def globs_for(
+    wanted: Sequence[str], present: Sequence[str], skipped: Sequence[str] = (), *, by_name: bool = False
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the `srcs` and `exclude` that find exactly `wanted` among `present`; paths are relative, with `/`.
+
+    The widest globs are taken, so that files that come later are found too. `skipped` are folders of which nothing is
+    wanted. `by_name` takes whole file names for globs, where there are few.
+    """
+    srcs: list[str] = []
+    exclude: dict[str, None] = {}
+    for pattern in dict.fromkeys(_patterns(wanted, by_name=by_name)):
+        alike = [path for path in present if fnmatch.fnmatchcase(path.rpartition("/")[2], pattern)]
+        aside = {path: folder for folder in skipped for path in alike if path.startswith(f"{folder}/")}
+        mine = set(wanted) & set(alike)
+        for glob, others in _globs("", pattern, mine, [path for path in alike if path not in aside]):
+            srcs.append(glob)
+            exclude |= dict.fromkeys(_MAGIC.sub("?", path) for path in others)
+            if "**" in glob:
+                front = glob.partition("**")[0]
+                folders = {folder for path, folder in aside.items() if path.startswith(front)}
+                exclude |= dict.fromkeys(f"{folder}/**" for folder in sorted(folders))
+    return tuple(srcs), tuple(exclude)
+
+
+def _patterns(wanted: Sequence[str], *, by_name: bool) -> Iterator[str]:
+    """Yield globs over file names: `*.suffix`, or the names themselves."""
+    names = dict.fromkeys(path.rpartition("/")[2] for path in wanted)
+    for name in names:
+        _, dot, suffix = name.rpartition(".")
+        yield f"*.{suffix}" if dot and not (by_name and len(names) <= _FEW) else name
+
+
+def _globs(folder: str, pattern: str, wanted: set[str], present: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield globs at and below a folder (`""` or `a/b/`), each with what it finds besides."""
+    mine = [path for path in wanted if path.startswith(folder)]
+    below = [path for path in present if path.startswith(folder)]
+    others = [path for path in below if path not in wanted]
+    if not mine:
+        return
+    is_deep = any("/" in path[len(folder) :] for path in mine)
+    direct = [path for path in below if "/" not in path[len(folder) :]]
+    if is_deep and _are_few(others, below):
+        yield f"{folder}**/{pattern}", others
+        return
+    if any(path in wanted for path in direct):
+        surplus = [path for path in direct if path not in wanted]
+        if _are_few(surplus, direct):
+            yield f"{folder}{pattern}", surplus
+        else:
+            yield from ((path, []) for path in direct if path in wanted)
+    deeper = [path[len(folder) :] for path in sorted(mine) if "/" in path[len(folder) :]]
+    for name in dict.fromkeys(path.partition("/")[0] for path in deeper):
+        yield from _globs(f"{folder}{name}/", pattern, wanted, present)
+
+
+def _are_few(others: Sequence[str], among: Sequence[str]) -> bool:
+    return len(others) * 2 <= len(among) and len(others) <= max(_FEW, len(among) // 5)
+
+
+# ---------------------------------------------------------------- text
+
+
+def matrix_text(targets: Sequence[SuggestedTarget], compilers: Mapping[str, str], absent: Sequence[str]) -> str:
+    """Return a `matrix.toml`. `compilers` has the compiler of each compiler config; `absent` are lines on drivers that
+    found no device."""
+    parts = [
+        "# How modules are compiled and where they run, for the suites in this folder and below.\n"
+        "# Written by `retarget init` for the devices of this machine. Another machine skips what it does not have."
+    ]
+    runtimes = dict.fromkeys(driver for target in targets for driver in target.drivers)
+    for target in targets:
+        lines = [f"# {target.comment}", "[[compiler_config]]", f"name = {_string(target.compiler_config)}"]
+        lines.append(f"compiler = {_string(compilers[target.compiler_config])}")
+        if target.flags:
+            lines.append(f"flags = {_list(target.flags, 'flags')}")
+        parts.append("\n".join(lines))
+    parts += [f"[[runtime_config]]\nname = {_string(driver)}\ndriver = {_string(driver)}" for driver in runtimes]
+    parts.append("# The names that suites use: what is compiled how, and run where.")
+    for number, target in enumerate(targets):
+        lines = ["[[target_config]]", f"name = {_string(target.name)}"]
+        lines.append(f"compiler = {_string(target.compiler_config)}")
+        lines.append(f"runtimes = {_list(target.drivers, 'runtimes')}")
+        text = "\n".join(lines)
+        if number == 0:
+            parts[-1] += f"\n{text}"
+        else:
+            parts.append(text)
+    if absent:
+        lines = ["# Drivers that found no device here (`retarget devices` looks again):"]
+        parts.append("\n".join([*lines, *(f"#   {line}" for line in absent)]))
+    return "\n\n".join(parts) + "\n"
+
+
+def suite_text(plan: Plan, found: Survey, targets: Mapping[str, Sequence[str]]) -> str:
+    """Return a `suite.toml`. `targets` has the target configs of each suite by its name."""
+    parts = ["# Which modules are tested, and on which targets. Written by `retarget init`."]
+    for suite in plan.suites:
+        files = [path.relative_to(found.folder).as_posix() for path in suite.suggestion.files]
+        srcs, exclude = globs_for(files, found.present, found.skipped, by_name=suite.suggestion.by_name)
+        lines = [*(f"# {line}" for line in suite.suggestion.comment), "[[module_test_suite]]"]
+        lines += [f"name = {_string(suite.name)}", f"srcs = {_list(srcs, 'srcs')}"]
+        if exclude:
+            lines.append(f"exclude = {_list(exclude, 'exclude')}")
+        lines += [f"kind = {_string(suite.kind)}", f"targets = {_list(targets[suite.name], 'targets')}"]
+        if suite.suggestion.compiler_flags:
+            lines.append(f"compiler_flags = {_list(suite.suggestion.compiler_flags, 'compiler_flags')}")
+        parts.append("\n".join(lines))
+    if plan.left_out:
+        lines = ["# In no suite:"]
+        for path, reason in plan.left_out[:_MANY]:
+            text = f"{path.relative_to(found.folder).as_posix()!r} {reason}"
+            lines += textwrap.wrap(text, 116, initial_indent="#   ", subsequent_indent="#     ")
+        if len(plan.left_out) > _MANY:
+            lines.append(f"#   and {len(plan.left_out) - _MANY} more files")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def _list(values: Sequence[str], key: str) -> str:
+    line = f"[{', '.join(map(_string, values))}]"
+    if len(line) + len(key) + len(" = ") <= 100:
+        return line
+    return "\n".join(["[", *(f"    {_string(value)}," for value in values), "]"])
+
+
+def _string(text: str) -> str:
+    """Return a TOML string. JSON's escapes are among TOML's, but for the character 0x7f."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

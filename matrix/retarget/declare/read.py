@@ -1,0 +1,191 @@
+"""Reading declaration files: bytes → UTF-8 → TOML → tables, with every fault of a file and its line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from retarget.declare.axes import Combination, combinations, fill, placeholders
+from retarget.declare.schema.errors import schema_problems
+from retarget.declare.schema.tables import (
+    CompilerConfigTable,
+    ConfigTable,
+    DeclarationFile,
+    ExpectationTable,
+    ModuleTestSuiteTable,
+    RuntimeConfigTable,
+    TargetConfigTable,
+)
+from retarget.support.errors import Fault, did_you_mean
+from retarget.support.toml.keypaths import KeyPath, Problem
+from retarget.support.toml.read import faults_of, read_toml
+
+__all__ = ["Declared", "FileTables", "faults_of", "read_tables"]
+
+_Table = TypeVar("_Table", bound=BaseModel)
+_Config = TypeVar("_Config", bound=ConfigTable)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared(Generic[_Table]):
+    """One table as written (axes filled in), and where it stands."""
+
+    path: KeyPath
+    table: _Table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileTables:
+    """What one file declares, as far as it is well-formed.
+
+    `faulty` are, for each sort, names of tables with a fault; `hiding` are the sorts in which a fault hides names. What
+    refers to either is not blamed.
+    """
+
+    file: Path
+    text: str = ""
+    root: bool = False
+    compilers: tuple[Declared[CompilerConfigTable], ...] = ()
+    runtimes: tuple[Declared[RuntimeConfigTable], ...] = ()
+    targets: tuple[Declared[TargetConfigTable], ...] = ()
+    suites: tuple[Declared[ModuleTestSuiteTable], ...] = ()
+    expectations: tuple[Declared[ExpectationTable], ...] = ()
+    faulty: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    hiding: frozenset[str] = frozenset()
+
+
+def read_tables(file: Path) -> tuple[FileTables, tuple[Fault, ...]]:
+    """Read one file. The faults are those of the text and of each table for itself, not of what names refer to."""
+    broken = FileTables(file=file, hiding=frozenset(DeclarationFile.model_fields))
+    text, data, broken_text = read_toml(file)
+    if broken_text:
+        return broken, broken_text
+    problems: list[Problem] = []
+    tables = _tables(file, text, data, problems)
+    return tables, faults_of(file, text, problems)
+
+
+def _tables(file: Path, text: str, data: dict[str, object], problems: list[Problem]) -> FileTables:
+    try:
+        DeclarationFile.model_validate(data)
+    except ValidationError as error:
+        problems.extend(schema_problems(error, data))
+    compilers = _Sort(CompilerConfigTable, "compiler_config", data)
+    runtimes = _Sort(RuntimeConfigTable, "runtime_config", data)
+    targets = _Sort(TargetConfigTable, "target_config", data)
+    suites = _Sort(ModuleTestSuiteTable, "module_test_suite", data)
+    expectations = _Sort(ExpectationTable, "expectation", data)
+    root = data.get("root")
+    tables = FileTables(
+        file=file,
+        text=text,
+        root=root if isinstance(root, bool) else False,
+        compilers=_products(compilers, problems),
+        runtimes=_products(runtimes, problems),
+        targets=_products(targets, problems),
+        suites=tuple(suites.tables),
+        expectations=tuple(expectations.tables),
+        faulty={sort.kind: frozenset(sort.faulty) for sort in (compilers, runtimes, targets, suites) if sort.faulty},
+        hiding=frozenset(sort.kind for sort in (compilers, runtimes, targets, suites) if sort.is_hiding),
+    )
+    problems.extend(_nul_problems(data, ()))
+    return tables
+
+
+class _Sort(Generic[_Table]):
+    """The tables of one sort in a file. What is wrong with them is reported with the whole file."""
+
+    def __init__(self, model: type[_Table], kind: str, data: Mapping[str, object]) -> None:
+        self.kind = kind
+        self.tables: list[Declared[_Table]] = []
+        self.faulty: set[str] = set()
+        self.is_hiding = False
+        entries = data.get(kind, [])
+        for index, entry in enumerate(entries if isinstance(entries, list) else [entries]):
+            try:
+                self.tables.append(Declared(path=(kind, index), table=_validated(model, entry)))
+            except ValidationError:
+                name = entry.get("name") if isinstance(entry, dict) and "axes" not in entry else None
+                self.is_hiding = self.is_hiding or not isinstance(name, str)
+                self.faulty |= {name} if isinstance(name, str) else set()
+
+
+def _validated(model: type[_Table], entry: object) -> _Table:
+    """Return the table. Its unknown keys are passed over, so that they do not hide what is wrong with the others: they
+    are reported with the whole file. Raises `ValidationError` for any other fault."""
+    try:
+        return model.model_validate(entry)
+    except ValidationError as error:
+        unknown = {fault["loc"] for fault in error.errors() if fault["type"] == "extra_forbidden"}
+        if len(unknown) < error.error_count() or not isinstance(entry, dict):
+            raise
+        return model.model_validate({key: value for key, value in entry.items() if (key,) not in unknown})
+
+
+def _products(sort: _Sort[_Config], problems: list[Problem]) -> tuple[Declared[_Config], ...]:
+    """Return the tables with their axes filled in."""
+    filled: list[Declared[_Config]] = []
+    for declared in sort.tables:
+        count = len(problems)
+        filled += [Declared(path=declared.path, table=table) for table in _filled(declared, problems)]
+        sort.is_hiding = sort.is_hiding or len(problems) > count
+    return tuple(filled)
+
+
+def _filled(declared: Declared[_Config], problems: list[Problem]) -> Iterable[_Config]:
+    """Yield the table once per combination of its axes, the axes filled in."""
+    table = declared.table
+    product, faults = combinations(table.axes, table.exclude)
+    problems.extend(Problem((*declared.path, *fault.path), fault.message) for fault in faults)
+    if not table.axes:
+        return (table,) if product else ()
+    written = table.model_dump(exclude_unset=True, exclude={"axes", "exclude"})
+    faults = tuple(_placeholder_problems(written, (), table.axes))
+    missing = [axis for axis in table.axes if axis not in placeholders(table.name)]
+    if missing:
+        expected = f"expected every axis in it; {', '.join(f'{{{axis}}}' for axis in missing)} is missing"
+        faults = (*faults, Problem(("name",), f"found {table.name!r}, {expected}"))
+    problems.extend(Problem((*declared.path, *fault.path), fault.message) for fault in faults)
+    if faults:
+        return ()
+    return tuple(type(table).model_validate(_fill_all(written, combination)) for combination in product)
+
+
+def _fill_all(value: object, combination: Combination) -> object:
+    if isinstance(value, str):
+        return fill(value, combination)
+    if isinstance(value, list):
+        return [_fill_all(entry, combination) for entry in value]
+    if isinstance(value, dict):
+        return {fill(key, combination): _fill_all(entry, combination) for key, entry in value.items()}
+    return value
+
+
+def _placeholder_problems(value: object, path: KeyPath, axes: Iterable[str]) -> Iterable[Problem]:
+    if isinstance(value, str):
+        for axis in sorted(placeholders(value) - set(axes)):
+            expected = f"expected one of {', '.join(axes)}, or {{{{{axis}}}}} for the text itself"
+            yield Problem(path, f"found the unknown axis {{{axis}}}, {expected}{did_you_mean(axis, axes)}")
+    elif isinstance(value, list):
+        for index, entry in enumerate(value):
+            yield from _placeholder_problems(entry, (*path, index), axes)
+    elif isinstance(value, dict):
+        for key, entry in value.items():
+            yield from _placeholder_problems(key, path, axes)
+            yield from _placeholder_problems(entry, (*path, key), axes)
+
+
+def _nul_problems(value: object, path: KeyPath) -> Iterable[Problem]:
+    if isinstance(value, str) and "\0" in value:
+        yield Problem(path, "found a NUL character, which no program can be given; expected text")
+    elif isinstance(value, list):
+        for index, entry in enumerate(value):
+            yield from _nul_problems(entry, (*path, index))
+    elif isinstance(value, dict):
+        for key, entry in value.items():
+            yield from _nul_problems(key, (*path, key))
+            yield from _nul_problems(entry, (*path, key))

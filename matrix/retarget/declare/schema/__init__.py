@@ -1,0 +1,3 @@
+"""What may be written in declaration files: pydantic models, their errors, their export for editors and docs."""
+
+from __future__ import annotations

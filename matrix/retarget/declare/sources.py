@@ -1,0 +1,302 @@
+"""Which files a suite's `srcs` name.
+
+A glob is a path with `/` between its parts. `*`, `?` and `[…]` match within one part, `**` as a part of its own
+matches any number of folders. Parts that start with a dot are found only by a part of a glob that starts with one. `**`
+does not follow links to folders, so that a link to a folder above does not go round for ever. No glob finds the files
+of declarations, `suite.toml`, `matrix.toml` and `expectations.toml`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import fnmatch
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from retarget.model import Module
+from retarget.support.errors import FaultsError, RetargetError, did_you_mean
+from retarget.support.toml.keypaths import KeyPath, Problem
+
+if TYPE_CHECKING:
+    from retarget.extension import FindsModules
+
+__all__ = ["find_modules", "name_problem", "select_modules"]
+
+_MAGIC = re.compile(r"[*?\[]")
+_DECLARATIONS = {"expectations.toml", "matrix.toml", "suite.toml"}
+_NOT_IN_MODULE_NAMES = re.compile(r"[\s\x00-\x1f\x7f:*?\[\]\\\ud800-\udfff]")
+
+
+def find_modules(
+    folder: Path, srcs: Sequence[str], exclude: Sequence[str], *, allow_empty: bool, finder: FindsModules | None = None
+) -> tuple[tuple[Module, ...], tuple[Problem, ...]]:
+    """Return the modules in the order of `srcs`, sorted within each glob, and what is wrong with either list.
+
+    With a `finder` it says which modules the files stand for; else each is one. Raises `FaultsError` for faults that
+    the finder finds in the files themselves.
+    """
+    problems: list[Problem] = []
+    parts_of_excluded = _excluded_parts(exclude, problems)
+    excluded: set[KeyPath] = set()
+    matched_any = False
+    incomplete = False
+    by_name: dict[str, str] = {}
+    around = _Folder(folder)
+    for index, glob in enumerate(srcs):
+        path: KeyPath = ("srcs", index)
+        fault = _glob_fault(glob)
+        if fault:
+            incomplete = True
+            problems.append(Problem(path, fault))
+            continue
+        try:
+            found = _find(folder, glob)
+        except _UnreadableError as error:
+            incomplete = True
+            problems.append(Problem(path, f"found the folder {error.folder!r}, which cannot be read: {error.reason}"))
+            continue
+        if not found and (not _MAGIC.search(glob) or not allow_empty):
+            incomplete = True
+            problems.append(Problem(path, _nothing_found(folder, glob)))
+        for relative in found:
+            matched_any = True
+            parts = tuple(relative.split("/"))
+            leaving = {where for where, pattern in parts_of_excluded if _matches(parts, pattern)}
+            excluded |= leaving
+            if leaving:
+                continue
+            fault = around.fault(relative, is_literal=not _MAGIC.search(glob))
+            if fault:
+                problems.append(Problem(path, fault))
+            if fault or around.is_folder(relative):
+                continue
+            name = relative if finder is not None else relative.removesuffix(PurePosixPath(relative).suffix)
+            other = by_name.setdefault(name, relative)
+            if other != relative:
+                expected = "expected one source for each module name"
+                problems.append(Problem(path, f"found {other!r} and {relative!r}, {expected}"))
+    if matched_any and not incomplete:
+        problems += [
+            Problem(where, f"found {'/'.join(pattern)!r}, which matches none of the srcs; expected one that does")
+            for where, pattern in parts_of_excluded
+            if where not in excluded
+        ]
+    if finder is None:
+        return tuple(Module(name=name, path=folder / relative) for name, relative in by_name.items()), tuple(problems)
+    if problems or not by_name:
+        return (), tuple(problems)
+    return _found(finder, folder, [folder / relative for relative in by_name.values()])
+
+
+def name_problem(relative: str) -> str | None:
+    """Return why a file cannot be a module because of its path below the suite's folder, or None."""
+    bad = _NOT_IN_MODULE_NAMES.search(relative)
+    if bad is None:
+        return None
+    expected = "expected a file name without blanks and : * ? [ ] \\, because it becomes the name of targets"
+    return f"found {bad.group()!r} in {relative!r}, {expected}"
+
+
+def select_modules(
+    modules: Sequence[Module], only: Sequence[str], without: Sequence[str]
+) -> tuple[tuple[Module, ...], tuple[Problem, ...]]:
+    """Return the modules whose name or a tag matches one of `only` (empty: all) and none of `without`.
+
+    A glob that matches nothing is a problem.
+    """
+    problems: list[Problem] = []
+    words = {module.name: (module.name, *module.tags) for module in modules}
+    matching: dict[str, set[str]] = {}
+    for key, globs in (("only", only), ("without", without)):
+        matching[key] = set()
+        for index, glob in enumerate(globs):
+            matches = re.compile(fnmatch.translate(glob)).match
+            found = {name for name, among in words.items() if any(matches(word) for word in among)}
+            if modules and not found:
+                hint = did_you_mean(glob, dict.fromkeys(word for among in words.values() for word in among))
+                expected = f"expected a glob that matches the name or a tag of a module{hint}"
+                problems.append(Problem((key, index), f"found {glob!r}, {expected}"))
+            matching[key] |= found
+    kept = tuple(
+        module
+        for module in modules
+        if (not only or module.name in matching["only"]) and module.name not in matching["without"]
+    )
+    if modules and not kept and not problems:
+        problems.append(Problem(("without",), "found nothing left, expected to leave a module"))
+    return kept, tuple(problems)
+
+
+def _found(finder: FindsModules, folder: Path, srcs: Sequence[Path]) -> tuple[tuple[Module, ...], tuple[Problem, ...]]:
+    """Return what a finder makes of the files. `FaultsError` goes through: it knows the places in these files."""
+    problems: list[Problem] = []
+    try:
+        modules = tuple(finder.find_modules(folder, srcs))
+    except FaultsError:
+        raise
+    except RetargetError as error:
+        return (), (Problem(("srcs",), str(error)),)
+    seen: dict[str, Module] = {}
+    for module in modules:
+        bad = _NOT_IN_MODULE_NAMES.search(module.name)
+        if bad or not module.name:
+            expected = "expected a name without blanks and : * ? [ ] \\, because it becomes the name of targets"
+            what = repr(bad.group()) if bad else "nothing"
+            problems.append(Problem(("srcs",), f"found {what} in the module name {module.name!r}, {expected}"))
+        if seen.setdefault(module.name, module) is not module:
+            expected = "expected one source for each module name"
+            problems.append(Problem(("srcs",), f"found two modules of the name {module.name!r}, {expected}"))
+    if not modules:
+        problems.append(Problem(("srcs",), "found no module in the files, expected one"))
+    return modules, tuple(problems)
+
+
+def _excluded_parts(exclude: Sequence[str], problems: list[Problem]) -> list[tuple[KeyPath, tuple[str, ...]]]:
+    parts: list[tuple[KeyPath, tuple[str, ...]]] = []
+    for index, glob in enumerate(exclude):
+        fault = _glob_fault(glob)
+        if fault:
+            problems.append(Problem(("exclude", index), fault))
+        else:
+            parts.append((("exclude", index), tuple(glob.split("/"))))
+    return parts
+
+
+def _find(folder: Path, glob: str) -> list[str]:
+    found = sorted(set(_walk(str(folder), "", tuple(glob.split("/")))))
+    if _MAGIC.search(glob):
+        return [relative for relative in found if PurePosixPath(relative).name not in _DECLARATIONS]
+    return found
+
+
+def _glob_fault(glob: str) -> str | None:
+    parts = glob.split("/")
+    if glob.startswith("/") or "\\" in glob or re.match(r"[A-Za-z]:", glob) or ".." in parts:
+        return f"found {glob!r}, expected a path below this file's folder, with '/' between its parts and no '..'"
+    if "" in parts or "." in parts or "\0" in glob:
+        return f"found {glob!r}, expected a path without empty parts and '.'"
+    if any("**" in part and part != "**" for part in parts):
+        return f"found {glob!r}, expected '**' as a part of its own, as in '**/*.mlir'"
+    return None
+
+
+def _nothing_found(folder: Path, glob: str) -> str:
+    if _MAGIC.search(glob):
+        return f"found no file that matches {glob!r}; expected one, or allow_empty = true"
+    below, _, name = glob.rpartition("/")
+    stem, dot, suffix = name.rpartition(".")
+    names: list[str] = []
+    with contextlib.suppress(_UnreadableError):
+        names = [other for other, is_folder in _entries(str(folder), f"{below}/" if below else "") if not is_folder]
+    # Names are near when their stems are: equal suffixes make all files look alike.
+    near = difflib.get_close_matches(stem, [other.removesuffix(dot + suffix) for other in names], n=1)
+    hint = f"; did you mean {near[0] + dot + suffix!r}?" if near and near[0] + dot + suffix in names else ""
+    return f"found no file {glob!r}, expected one{hint}"
+
+
+class _UnreadableError(Exception):
+    """A folder, as a path below the suite's, that a glob leads into and that cannot be listed."""
+
+    def __init__(self, folder: str, reason: str) -> None:
+        super().__init__(folder, reason)
+        self.folder = folder
+        self.reason = reason
+
+
+class _Folder:
+    """The folder of a suite; knows what lies in it without asking the file system more than once per folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._real = os.path.realpath(path)
+        self._is_inside: dict[str, bool] = {}
+
+    def fault(self, relative: str, *, is_literal: bool) -> str | None:
+        """Return why a path that a glob found cannot be a module."""
+        if self.is_folder(relative):
+            # A folder without a suffix is passed over: `*` need not mean it.
+            is_meant = is_literal or PurePosixPath(relative).suffix
+            return f"found the folder {relative!r}, expected a file" if is_meant else None
+        path = f"{self.path}/{relative}"
+        if not self._holds(path):
+            real = os.path.realpath(path)
+            return f"found {relative!r}, which links to {real!r}; expected a file below this file's folder"
+        if not os.path.exists(path):  # noqa: PTH110  called for each source
+            return f"found {relative!r}, a link to nothing; expected a file"
+        if not os.path.isfile(path):  # noqa: PTH113  as above
+            return f"found {relative!r}, which is no regular file; expected one"
+        return name_problem(relative)
+
+    def is_folder(self, relative: str) -> bool:
+        return os.path.isdir(f"{self.path}/{relative}")  # noqa: PTH112  called for each source
+
+    def _holds(self, path: str) -> bool:
+        if os.path.islink(path):  # noqa: PTH114  called for each source
+            return self._is_real_inside(os.path.realpath(path))
+        parent = path.rpartition("/")[0]
+        if parent not in self._is_inside:
+            self._is_inside[parent] = self._is_real_inside(f"{os.path.realpath(parent)}/")
+        return self._is_inside[parent]
+
+    def _is_real_inside(self, real: str) -> bool:
+        return real.startswith(f"{self._real.rstrip('/')}/")
+
+
+def _walk(folder: str, below: str, parts: tuple[str, ...]) -> Iterator[str]:
+    """Yield the paths, relative to the suite's folder, that `parts` match at and below `below`."""
+    part, rest = parts[0], parts[1:]
+    if part == "**":
+        yield from _walk(folder, below, rest) if rest else ()
+        for name, is_folder in _entries(folder, below):
+            is_link = is_folder and os.path.islink(f"{folder}/{below}{name}")  # noqa: PTH114  called for each source
+            if is_folder and not is_link and not name.startswith("."):
+                yield from _walk(folder, f"{below}{name}/", parts)
+            elif not rest and not name.startswith("."):
+                yield f"{below}{name}"
+        return
+    if _MAGIC.search(part):
+        matches = re.compile(fnmatch.translate(part)).match
+        hidden = part.startswith(".")
+        names = [
+            name
+            for name, is_folder in _entries(folder, below)
+            if matches(name) and (hidden or not name.startswith(".")) and (is_folder or not rest)
+        ]
+    else:
+        names = [part] if os.path.lexists(f"{folder}/{below}{part}") else []
+    for name in names:
+        if rest:
+            yield from _walk(folder, f"{below}{name}/", rest)
+        else:
+            yield f"{below}{name}"
+
+
+def _entries(folder: str, below: str) -> list[tuple[str, bool]]:
+    try:
+        with os.scandir(f"{folder}/{below}") as entries:
+            return [(entry.name, _is_folder(entry)) for entry in entries]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise _UnreadableError(below.rstrip("/") or ".", error.strerror or str(error)) from error
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a loop of links
+        return False
+
+
+def _matches(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
+    if not pattern:
+        return not parts
+    if pattern[0] == "**":
+        return any(_matches(parts[start:], pattern[1:]) for start in range(len(parts) + 1))
+    if not parts or (parts[0].startswith(".") and not pattern[0].startswith(".")):
+        return False
+    return fnmatch.fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])

@@ -1,0 +1,148 @@
+"""Suite tables → suites: modules found, target configs resolved, overrides held against both."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from retarget.declare.configs import tag_problems
+from retarget.declare.read import Declared, FileTables
+from retarget.declare.schema.tables import ModuleTable, ModuleTestSuiteTable
+from retarget.declare.sources import find_modules, select_modules
+from retarget.extension import CaseLoader, ChecksSuites, FindsModules
+from retarget.model import Module, ModuleOverride, Origin, Suite, TargetConfig
+from retarget.model.names import name_fault
+from retarget.support.errors import Fault, FaultsError, did_you_mean, display_path
+from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
+from retarget.targets.expansion import running_compilers
+from retarget.targets.references import Scope, find_named, is_glob, known_words
+
+if TYPE_CHECKING:
+    from retarget.extension.registry import Registry
+
+__all__ = ["build_suites"]
+
+
+def build_suites(
+    tables: FileTables, scope: Scope, taken: Mapping[str, Path], registry: Registry | None = None
+) -> tuple[tuple[Suite, ...], tuple[Problem, ...], tuple[Fault, ...]]:
+    """Return the suites of one file, what is wrong with the others, and what is wrong with files that they name.
+
+    `taken` are the names of the suites of other files; `registry` has the kinds that find modules in their own way.
+    """
+    elsewhere: list[Fault] = []
+    problems: list[Problem] = []
+    suites: list[Suite] = []
+    first: dict[str, KeyPath] = {}
+    for entry in tables.suites:
+        name = entry.table.name
+        where = (*entry.path, "name")
+        fault = name_fault(name)
+        if fault:
+            problems.append(Problem(where, fault))
+        elif name in first:
+            place = format_key_path(first[name])
+            problems.append(Problem(where, f"found {name!r}, which {place} declares already; expected another name"))
+        elif taken.get(name, tables.file) != tables.file:
+            place = display_path(taken[name])
+            problems.append(Problem(where, f"found {name!r}, which {place} declares already; expected another name"))
+        first.setdefault(name, entry.path)
+        loader = registry.case_loaders.get(entry.table.kind) if registry is not None else None
+        try:
+            suite, faults = _build(tables.file, entry, scope, loader)
+        except FaultsError as error:
+            elsewhere += error.faults
+            continue
+        problems.extend(faults)
+        if not faults and (not problems or problems[-1].path != where):
+            suites.append(suite)
+    return tuple(suites), tuple(problems), tuple(elsewhere)
+
+
+def _build(
+    file: Path, entry: Declared[ModuleTestSuiteTable], scope: Scope, loader: CaseLoader | None
+) -> tuple[Suite, tuple[Problem, ...]]:
+    table, path = entry.table, entry.path
+    finder = loader if isinstance(loader, FindsModules) else None
+    modules, source_problems = find_modules(
+        file.parent, table.srcs, table.exclude, allow_empty=table.allow_empty, finder=finder
+    )
+    modules, selection_problems = select_modules(modules, table.only, table.without)
+    source_problems = (*source_problems, *selection_problems)
+    targets, target_problems = find_named(scope.targets, table.targets, (*path, "targets"))
+    problems = [Problem((*path, *problem.path), problem.message) for problem in source_problems]
+    problems += target_problems
+    problems += tag_problems(table.tags, (*path, "tags"))
+    # What an override names can only be judged once the modules and targets are all known.
+    checked_modules = modules if not source_problems and (modules or not table.allow_empty) else None
+    checked_targets = targets if not target_problems and len(targets) >= _least(table.targets) else None
+    for index, override in enumerate(table.module):
+        problems += _override_problems(override, (*path, "module", index), checked_modules, checked_targets)
+    suite = Suite(
+        name=table.name,
+        folder=file.parent,
+        modules=modules,
+        kind=table.kind,
+        targets=targets,
+        compiler_flags=tuple(table.compiler_flags),
+        tags=tuple(table.tags),
+        timeout=table.timeout,
+        overrides=tuple(
+            ModuleOverride(
+                match=tuple(override.match),
+                exclude_targets=tuple(override.exclude_targets),
+                tags=tuple(override.tags),
+                flags=tuple(override.flags),
+                reason=override.reason,
+            )
+            for override in table.module
+        ),
+        known_compilers=tuple(scope.compilers.configs) if scope.is_sound else (),
+        origin=Origin(file=file, key_path=format_key_path(path)),
+    )
+    if not problems and scope.is_sound and isinstance(loader, ChecksSuites):
+        faults = loader.suite_faults(suite, running_compilers(suite))
+        if faults:
+            raise FaultsError(faults)
+    return suite, tuple(problems)
+
+
+def _least(references: Sequence[str]) -> int:
+    """Return how many target configs the references must have found, if none of them was hidden by a fault."""
+    return sum(not is_glob(reference) for reference in references) or 1
+
+
+def _override_problems(
+    override: ModuleTable,
+    path: KeyPath,
+    modules: Sequence[Module] | None,
+    targets: Sequence[TargetConfig] | None,
+) -> Iterable[Problem]:
+    if not (override.exclude_targets or override.tags or override.flags):
+        yield Problem(path, "found nothing to do, expected exclude_targets, tags or flags")
+    if override.exclude_targets and not override.reason.strip():
+        yield Problem((*path, "reason"), "found no reason, expected one: a hole in the matrix says why it is there")
+    yield from tag_problems(override.tags, (*path, "tags"))
+    if modules is not None:
+        names = [module.name for module in modules]
+        for index, glob in enumerate(override.match):
+            if not any(fnmatch.fnmatchcase(name, glob) for name in names):
+                hint = did_you_mean(glob, names) or f"; {known_words(names)}"
+                expected = f"expected a glob that matches a module's name{hint}"
+                yield Problem((*path, "match", index), f"found {glob!r}, {expected}")
+    if targets is not None:
+        known = _names_of(targets)
+        for index, glob in enumerate(override.exclude_targets):
+            if not any(fnmatch.fnmatchcase(name, glob) for name in known):
+                hint = did_you_mean(glob, known) or f"; {known_words(known)}"
+                expected = "expected a target, compiler or runtime config of this suite, or a glob that matches one"
+                yield Problem((*path, "exclude_targets", index), f"found {glob!r}, {expected}{hint}")
+
+
+def _names_of(targets: Sequence[TargetConfig]) -> tuple[str, ...]:
+    names = [target.name for target in targets]
+    names += [compiler.name for target in targets for compiler in target.compilers]
+    names += [runtime.name for target in targets for runtime in target.runtimes]
+    return tuple(dict.fromkeys(names))

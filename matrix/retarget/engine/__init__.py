@@ -1,0 +1,3 @@
+"""Compiles and runs targets in worker processes, for pytest and for the command line alike. No pytest here."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""The cache: compile keys, stored outcomes, generated modules, artifacts carried to another machine."""
+
+from __future__ import annotations

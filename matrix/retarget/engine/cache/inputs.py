@@ -1,0 +1,213 @@
+"""The files and folders that flags and environment name: what of the file system a compile reads, as digests.
+
+No list of flags says which values are paths: any part of a value that names something which exists counts, by content.
+So a file that appears, changes or goes gives another compile key, whatever the flag is called and however its value is
+written (`a=x.so`, `scope=weights.irpa`, `a.mlir,b.mlir`, `@flags.rsp`, `"quoted name"`, `{file=x}`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+import re
+import shlex
+import stat
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from retarget.support.errors import RetargetError
+
+__all__ = ["InputDigests", "Inputs", "candidates", "files_below"]
+
+Inputs = tuple[tuple[str, str], ...]
+"""(text as the flag has it, digest) of each part that names something, sorted, each once."""
+
+_BREAK = re.compile(r"[=,;:@\s\"'()\[\]{}<>]")
+_ATTACHED = re.compile(r"-[A-Za-z](?=[^-=\s])")
+_NAME = re.compile(r"--?[\w.-]*=")
+_MOST_BREAKS = 12
+"""Above so many breaks in a value, parts are single words, beginnings and ends of it, not all that lies between two."""
+
+_PLACES = {".", "..", "/"}
+"""What is a path only where it is the whole value."""
+
+_DEEPEST_RESPONSE = 8
+_LARGEST_RESPONSE = 1024**2
+"""How far response files that name others are followed, and above how many bytes `@file` is no response file."""
+
+_LARGEST_TREE = 10_000
+_MOST_FILES = 200_000
+"""Above so many files a folder counts by their names, sizes and times, not by their content; or is refused."""
+
+_MOMENT_SECONDS = 1.0
+"""How long an answer is taken for true where it only says which outcome to reuse."""
+
+Signature = tuple[int, int, int, int, int]
+_Question = tuple[str, tuple[str, ...], tuple[tuple[str, str], ...], tuple[Path, ...]]
+
+
+def candidates(flag: str) -> Iterator[str]:
+    """Yield every part of a flag that may be a path: what lies between two breaks of its value, longest first.
+
+    The name of a flag is no part; the value of `-Ipath` and the text that is no flag at all are.
+    """
+    name = _NAME.match(flag) if flag.startswith("-") else None
+    if name is not None:
+        yield from _parts(flag[name.end() :])
+    elif not flag.startswith("-"):
+        yield from _parts(flag)
+    elif _ATTACHED.match(flag):
+        yield from _parts(flag[2:])
+
+
+def _parts(text: str) -> Iterator[str]:
+    breaks = [match.start() for match in _BREAK.finditer(text)]
+    starts, ends = [0, *(at + 1 for at in breaks)], [*breaks, len(text)]
+    seen = set()
+    last = len(ends) - 1
+    for first, start in enumerate(starts):
+        for at in range(last, first - 1, -1):
+            if len(breaks) > _MOST_BREAKS and at not in {first, last} and first != 0:
+                continue
+            part = text[start : ends[at]]
+            if part and part not in seen and not (part in _PLACES and part != text):
+                seen.add(part)
+                yield part
+
+
+class InputDigests:
+    """Digests of files and folders, read once as long as they stay as they are. Safe from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._files: dict[Path, tuple[Signature, str]] = {}
+        self._answers: dict[_Question, tuple[float, Inputs]] = {}
+
+    def of(
+        self,
+        flags: Sequence[str],
+        *,
+        env: Sequence[tuple[str, str]] = (),
+        files: Sequence[Path] = (),
+        fresh: bool = False,
+    ) -> Inputs:
+        """Return what `flags` name, relative to the current folder; the files that values of `env` name (its folders
+        are lists of places to search); and `files`, whether they are there or not.
+
+        Without `fresh` an answer of a moment ago still holds: a suite asks the same for each module. What cannot be
+        read has a digest of its own: the compiler will say why.
+        """
+        question = (str(Path.cwd()), tuple(flags), tuple(env), tuple(files))
+        with self._lock:
+            known = self._answers.get(question)
+        if known is not None and not fresh and time.monotonic() - known[0] < _MOMENT_SECONDS:
+            return known[1]
+        found: dict[str, str] = {}
+        for flag in flags:
+            self._add(flag, found, depth=0)
+        for _, value in env:
+            found.update((part, self._file(Path(part))) for part in _parts(value) if _is_file(part))
+        found.update((str(path), self._digest(path)) for path in files)
+        answer = tuple(sorted(found.items()))
+        with self._lock:
+            self._answers[question] = (time.monotonic(), answer)
+        return answer
+
+    def _add(self, flag: str, found: dict[str, str], *, depth: int) -> None:
+        for part in candidates(flag):
+            if part in found or not _exists(part):
+                continue
+            found[part] = self._digest(Path(part))
+            if f"@{part}" in flag and depth < _DEEPEST_RESPONSE:
+                for word in _response(Path(part)):
+                    self._add(word, found, depth=depth + 1)
+
+    def _digest(self, path: Path) -> str:
+        return self._tree(path) if path.is_dir() else self._file(path)
+
+    def _file(self, path: Path) -> str:
+        path = path.absolute()
+        try:
+            status = path.stat()
+            if not stat.S_ISREG(status.st_mode):
+                return "special"  # a device or a pipe: reading it might never end
+            signature = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+            with self._lock:
+                known = self._files.get(path)
+            if known is not None and known[0] == signature:
+                return known[1]
+            with path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+        except FileNotFoundError:
+            return "absent"
+        except OSError as error:
+            return f"unreadable: {error.strerror}"
+        if time.time() - status.st_ctime > _MOMENT_SECONDS:  # else it may change again and keep its signature
+            with self._lock:
+                self._files[path] = (signature, digest)
+        return digest
+
+    def _tree(self, folder: Path) -> str:
+        folder = folder.absolute()
+        files = list(itertools.islice(files_below(folder), _MOST_FILES + 1))
+        if len(files) > _MOST_FILES:
+            msg = (
+                f"the folder {folder}, which a compiler flag names, holds more than {_MOST_FILES} files; its content "
+                "would be part of the compile key: name a smaller folder"
+            )
+            raise RetargetError(msg)
+        by_content = len(files) <= _LARGEST_TREE
+        digest = hashlib.sha256()
+        for name in sorted(files):
+            content = self._file(folder / name) if by_content else _stated(folder / name)
+            digest.update(f"{name}\0{content}\n".encode("utf-8", "surrogateescape"))
+        return f"tree {digest.hexdigest()}"
+
+
+def _exists(part: str) -> bool:
+    try:
+        return Path(part).exists()
+    except (OSError, ValueError):  # too long a name, a null byte, a folder that may not be searched
+        return False
+
+
+def _is_file(part: str) -> bool:
+    try:
+        return Path(part).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _stated(file: Path) -> str:
+    try:
+        status = file.stat()
+    except OSError:
+        return "absent"
+    return f"{status.st_size} {status.st_mtime_ns}"
+
+
+def files_below(folder: Path) -> Iterator[str]:
+    """Yield the files of a tree by their paths in it; a linked folder's too, but no folder's twice."""
+    seen = set()
+    for root, folders, files in os.walk(folder, followlinks=True):
+        status = Path(root).stat()
+        if (status.st_dev, status.st_ino) in seen:
+            folders.clear()
+            continue
+        seen.add((status.st_dev, status.st_ino))
+        folders.sort()
+        above = Path(root).relative_to(folder)
+        yield from (str(above / file) for file in files)
+
+
+def _response(file: Path) -> Sequence[str]:
+    """Return the flags that a response file holds; none of what is no text."""
+    try:
+        if not file.is_file() or file.stat().st_size > _LARGEST_RESPONSE:
+            return ()
+        return shlex.split(file.read_text(encoding="utf-8"), comments=True)
+    except (OSError, ValueError):
+        return ()

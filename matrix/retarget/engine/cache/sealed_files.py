@@ -1,0 +1,97 @@
+"""Files of the store: written beside and renamed, sealed with a digest of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from retarget.engine.cache.key import digest_of
+
+__all__ = ["DamagedError", "StoredFile", "read_sealed", "seal", "stored_files", "unfinished_files", "write_renamed"]
+
+_STALE_SECONDS = 3600
+"""How long nothing must have been written to a half-written file for its writer to be dead: a write takes seconds."""
+
+
+class DamagedError(Exception):
+    """A file of the store has other content than what was written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredFile:
+    """A file with its size in bytes and the time of its last use, in seconds since the epoch."""
+
+    path: Path
+    size: int
+    used: float
+
+
+def write_renamed(path: Path, data: bytes) -> None:
+    """Write `data` to `path`, which is seen whole or not at all. Makes the folder. Raises `OSError`.
+
+    The file is written beside `path` under a name of its own and renamed. What is left by a process that was killed
+    begins with `.new-`.
+    """
+    beside = path.parent / f".new-{os.getpid()}-{secrets.token_hex(8)}"
+    try:
+        try:
+            beside.write_bytes(data)
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            beside.write_bytes(data)
+        beside.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise
+
+
+def seal(body: dict[str, Any]) -> bytes:
+    """Return `body` as JSON on one line after a line with its SHA-256 hex."""
+    text = json.dumps(body, ensure_ascii=True, separators=(",", ":")).encode()
+    return digest_of(text).encode() + b"\n" + text
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """Read what `seal` made. Raises `FileNotFoundError`, another `OSError`, or `DamagedError`."""
+    digest, _, text = path.read_bytes().partition(b"\n")
+    if digest_of(text).encode() != digest:
+        msg = f"{path} is damaged: its content does not have the SHA-256 that its first line says"
+        raise DamagedError(msg)
+    try:
+        body = json.loads(text)
+    except ValueError as error:
+        msg = f"{path} is damaged: {error}"
+        raise DamagedError(msg) from error
+    if not isinstance(body, dict):
+        msg = f"{path} is damaged: an object was expected"
+        raise DamagedError(msg)
+    return body
+
+
+def stored_files(folder: Path) -> Iterator[StoredFile]:
+    """Yield the files one folder below `folder`, but for those that are half written."""
+    return (file for file in _files(folder) if not file.path.name.startswith("."))
+
+
+def unfinished_files(folder: Path) -> Iterator[StoredFile]:
+    """Yield what killed processes have left half written one folder below `folder`."""
+    now = time.time()
+    return (file for file in _files(folder) if file.path.name.startswith(".") and now - file.used > _STALE_SECONDS)
+
+
+def _files(folder: Path) -> Iterator[StoredFile]:
+    with suppress(FileNotFoundError, NotADirectoryError):
+        for shelf in os.scandir(folder):
+            with suppress(FileNotFoundError, NotADirectoryError):
+                for found in os.scandir(shelf.path):
+                    with suppress(FileNotFoundError):
+                        status = found.stat(follow_symlinks=False)
+                        yield StoredFile(path=Path(found.path), size=status.st_size, used=status.st_mtime)

@@ -1,0 +1,458 @@
+"""The store of compile outcomes: content-addressed, verified on read, shared by many processes, bounded in size.
+
+Layout below the cache folder::
+
+    CACHEDIR.TAG                      tells backup tools to pass by (https://bford.info/cachedir/)
+    v1/entries/<k>/<key>              what a compile came to, by compile key: the SHA-256 hex of the rest, then JSON
+    v1/artifacts/<d>/<digest><suffix> what it produced, by the SHA-256 hex of its content
+    v1/resolutions/<k>/<key>          what a compiler config came to on this machine (`engine.compile.resolution`)
+    v1/locks/<lock>                   held by the process that compiles a key which begins with these three digits
+    v1/trim.lock                      held by the process that evicts
+    v1/swept                          its time is that of the last sweep (`retarget.engine.cache.sweep`)
+    made/                             generated modules (`retarget.engine.cache.generated`)
+
+`<k>` and `<d>` are the first two digits. Files are written beside and renamed, so that a reader sees all of one or none
+of it. A file's modification time is the mark of its last use; what was used longest ago goes first when the store is
+over its bound, down to 90 % of it. An entry whose artifact has gone counts as not there.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from retarget.engine.cache.generated import GeneratedModules, made_folders, remove_made
+from retarget.engine.cache.key import digest_of
+from retarget.engine.cache.sealed_files import (
+    DamagedError,
+    StoredFile,
+    read_sealed,
+    seal,
+    stored_files,
+    unfinished_files,
+    write_renamed,
+)
+from retarget.model.outcomes import Artifact, CompileOutcome, Failure, Stage
+from retarget.support.errors import RetargetError
+
+__all__ = [
+    "DEFAULT_MAX_BYTES",
+    "Store",
+    "StoreError",
+    "StoreInfo",
+    "StoreVerification",
+    "default_max_bytes",
+]
+
+DEFAULT_MAX_BYTES = 4 * 1024**3
+
+_SIZE = re.compile(r"(\d+) ?([KMGT]?)(?:i?B)?", re.ASCII)
+_TRIM_TO = 0.9
+_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This file marks a cache folder of retarget.\n"
+
+
+class StoreError(RetargetError):
+    """The cache folder cannot be used: read-only, full, or no folder at all."""
+
+
+def default_max_bytes() -> int:
+    """Return RETARGET_CACHE_SIZE in bytes, or `DEFAULT_MAX_BYTES`. Raises `RetargetError` for one that is no size."""
+    told = os.environ.get("RETARGET_CACHE_SIZE")
+    if not told:
+        return DEFAULT_MAX_BYTES
+    size = _SIZE.fullmatch(told.strip())
+    if size is None:
+        expected = "expected a number of bytes, or one with K, M, G or T after it (times 1024 each), such as 20G"
+        msg = f"found RETARGET_CACHE_SIZE={told!r}, {expected}"
+        raise RetargetError(msg)
+    return int(size[1]) << 10 * " KMGT".index(size[2] or " ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreInfo:
+    """Counts and sizes in bytes."""
+
+    folder: Path
+    entries: int
+    failures: int
+    artifacts: int
+    resolutions: int
+    generated: tuple[GeneratedModules, ...]
+    size: int
+    max_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreVerification:
+    """How many files were read, and what was removed, each with its reason."""
+
+    checked: int
+    removed: tuple[str, ...]
+
+
+class Store:
+    """The compile outcomes in one cache folder. Any number of processes and threads may use it.
+
+    Nothing is written before the first outcome is. A folder that cannot be written still serves what it holds.
+    """
+
+    def __init__(self, folder: Path, max_bytes: int | None = None) -> None:
+        """`max_bytes` is `default_max_bytes()` unless given."""
+        self.folder = folder
+        self.max_bytes = default_max_bytes() if max_bytes is None else max_bytes
+        self._root = folder / "v1"
+        self._unmeasured = self.max_bytes
+        self._notes: list[str] = []
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was found amiss and mended while reading, one line each."""
+        return tuple(self._notes)
+
+    def lookup(self, key: str) -> CompileOutcome | None:
+        """Return the outcome under `key`, its artifact's content verified, or None.
+
+        A damaged entry or artifact is removed, noted, and counts as not there. Raises `StoreError` if the folder
+        cannot be read.
+        """
+        entry = self._entry_path(key)
+        try:
+            outcome = self._decode(key, read_sealed(entry))
+            if outcome.artifact is not None:
+                self._verify(outcome.artifact)
+                _mark_used(Path(outcome.artifact.path))
+        except FileNotFoundError:
+            return None
+        except NotADirectoryError as error:
+            raise self._unusable(error) from error
+        except DamagedError as error:
+            self._drop(entry, str(error))
+            return None
+        except OSError as error:
+            raise self._unusable(error) from error
+        _mark_used(entry)
+        return outcome
+
+    def keep(self, artifact: Artifact) -> bool:
+        """Mark `artifact` as used now, so that it is not evicted next. False if it has gone."""
+        _mark_used(Path(artifact.path))
+        return Path(artifact.path).exists()
+
+    def put_artifact(
+        self, key: str, artifact: bytes, *, suffix: str, seconds: float, diagnostics: str, entry: bool = True
+    ) -> CompileOutcome:
+        """Store a compile's artifact and return its outcome. Without an `entry` the next session compiles again.
+
+        Raises `StoreError` if it cannot be written.
+        """
+        digest = digest_of(artifact)
+        path = self._artifact_path(digest, suffix)
+        body = {
+            "artifact": {"digest": digest, "size": len(artifact), "suffix": suffix},
+            "diagnostics": diagnostics,
+            "seconds": seconds,
+        }
+        try:
+            self._prepare()
+            write_renamed(path, artifact)
+            if entry:
+                self._write_entry(key, body)
+        except OSError as error:
+            raise self._unusable(error) from error
+        self._grown(len(artifact))
+        return CompileOutcome(
+            key=key,
+            seconds=seconds,
+            reused=False,
+            artifact=Artifact(digest=digest, size=len(artifact), path=str(path)),
+            diagnostics=diagnostics,
+        )
+
+    def put_failure(self, key: str, failure: Failure, *, seconds: float, diagnostics: str) -> CompileOutcome:
+        """Store a diagnosed compile failure and return its outcome. Raises `StoreError` if it cannot be written.
+
+        A transient one (crash, timeout) is refused with `ValueError`: it must be tried again.
+        """
+        if failure.transient:
+            msg = f"a transient failure must not be stored: {failure.summary}"
+            raise ValueError(msg)
+        body = {
+            "failure": {"summary": failure.summary, "text": failure.text, "hint": failure.hint},
+            "diagnostics": diagnostics,
+            "seconds": seconds,
+        }
+        try:
+            self._prepare()
+            self._write_entry(key, body)
+        except OSError as error:
+            raise self._unusable(error) from error
+        return CompileOutcome(key=key, seconds=seconds, reused=False, failure=failure, diagnostics=diagnostics)
+
+    def forget_failure(self, key: str) -> None:
+        """Drop a stored compile failure, so that the next compile is tried. An artifact stays."""
+        outcome = self.lookup(key)
+        if outcome is not None and outcome.failure is not None:
+            self._remove(self._entry_path(key))
+
+    def try_lock(self, key: str) -> FileLock | None:
+        """Return the held lock of `key`, to be released by the caller; None if another process or thread holds it.
+
+        Keys share 4096 locks, so that the folder does not grow with the keys: one that is held may be another key's,
+        which only means to come back later. Raises `StoreError` if the folder cannot be written.
+        """
+        folder = self._root / "locks"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(folder / key[:3], thread_local=False)
+            lock.acquire(blocking=False)
+        except Timeout:
+            return None
+        except OSError as error:
+            raise self._unusable(error) from error
+        return lock
+
+    def read_resolution(self, key: str) -> dict[str, Any] | None:
+        """Return what `write_resolution` stored under `key`, or None. A damaged one is removed and noted."""
+        path = self._resolution_path(key)
+        try:
+            body = read_sealed(path)
+        except FileNotFoundError:
+            return None
+        except DamagedError as error:
+            self._drop(path, str(error))
+            return None
+        except OSError as error:
+            raise self._unusable(error) from error
+        _mark_used(path)
+        return body
+
+    def write_resolution(self, key: str, body: dict[str, Any]) -> None:
+        """Store a resolution. Raises `StoreError` if it cannot be written."""
+        try:
+            self._prepare()
+            write_renamed(self._resolution_path(key), seal(body))
+        except OSError as error:
+            raise self._unusable(error) from error
+
+    def info(self) -> StoreInfo:
+        """Count what is there. Reads every entry, to tell failures from artifacts."""
+        entries = list(self._files("entries"))
+        failures = 0
+        for file in entries:
+            with suppress(OSError, DamagedError):
+                failures += "failure" in read_sealed(file.path)
+        artifacts = list(self._files("artifacts"))
+        resolutions = list(self._files("resolutions"))
+        generated = made_folders(self.folder)
+        return StoreInfo(
+            folder=self.folder,
+            entries=len(entries),
+            failures=failures,
+            artifacts=len(artifacts),
+            resolutions=len(resolutions),
+            generated=generated,
+            size=sum(file.size for file in (*entries, *artifacts, *resolutions))
+            + sum(modules.size for modules in generated),
+            max_bytes=self.max_bytes,
+        )
+
+    def clear(self) -> int:
+        """Remove every outcome, resolution and generated module that no session uses; return the bytes freed.
+
+        Locks of keys stay, since they may be held. Raises `StoreError` if something cannot be removed.
+        """
+        freed = 0
+        try:
+            freed += sum(modules.size for modules in made_folders(self.folder) if remove_made(modules.path))
+        except RetargetError as error:
+            raise StoreError(str(error)) from error
+        try:
+            for kind in ("entries", "artifacts", "resolutions"):
+                for file in list(self._files(kind)):
+                    file.path.unlink(missing_ok=True)
+                    freed += file.size
+        except OSError as error:
+            raise self._unusable(error) from error
+        return freed
+
+    def unfinished(self) -> Iterator[Path]:
+        """Yield what processes that were killed have left half written."""
+        for kind in ("entries", "artifacts", "resolutions"):
+            yield from (file.path for file in unfinished_files(self._root / kind))
+
+    def remove_unfinished(self) -> int:
+        """Remove what processes that were killed have left half written; return how many files."""
+        found = list(self.unfinished())
+        for path in found:
+            self._remove(path)
+        return len(found)
+
+    def verify(self) -> StoreVerification:
+        """Read all of the store and remove what is damaged, or an entry whose artifact has gone."""
+        removed = []
+        checked = 0
+        for file in list(self._files("artifacts")):
+            checked += 1
+            digest = file.path.name.partition(".")[0]
+            try:
+                found = digest_of(file.path.read_bytes())
+            except FileNotFoundError:
+                continue
+            if found != digest:
+                removed.append(f"{file.path}: its content has SHA-256 {found}")
+                self._remove(file.path)
+        for kind in ("entries", "resolutions"):
+            for file in list(self._files(kind)):
+                checked += 1
+                try:
+                    body = read_sealed(file.path)
+                    if kind == "entries":
+                        artifact = self._decode(file.path.name, body).artifact
+                        if artifact is not None and not Path(artifact.path).exists():
+                            removed.append(f"{file.path}: its artifact {artifact.digest} is not there")
+                            self._remove(file.path)
+                except FileNotFoundError:
+                    continue
+                except DamagedError as error:
+                    removed.append(str(error))
+                    self._remove(file.path)
+        for modules in made_folders(self.folder):
+            checked += 1
+            if damage := modules.damage():
+                kept = "" if remove_made(modules.path) else "; a running session uses them, so they stay"
+                removed.append(f"{damage}{kept}")
+        return StoreVerification(checked=checked, removed=tuple(removed))
+
+    def trim(self) -> int:
+        """Remove what was used longest ago until the store is within its bound; return the bytes freed.
+
+        The outcome used last always stays. Does nothing while another process does it.
+        """
+        lock = FileLock(self._root / "trim.lock", thread_local=False)
+        try:
+            lock.acquire(blocking=False)
+        except (Timeout, OSError):
+            return 0
+        try:
+            return self._trim()
+        finally:
+            lock.release()
+
+    def _trim(self) -> int:
+        files = [file for kind in ("artifacts", "entries", "resolutions") for file in self._files(kind)]
+        files.sort(key=lambda file: file.used)
+        kept: list[StoredFile | GeneratedModules] = [*files[:-2], *made_folders(self.folder)]  # but the last outcome
+        total = sum(one.size for one in kept) + sum(file.size for file in files[-2:])
+        freed = 0
+        if total > self.max_bytes:
+            for one in sorted(kept, key=lambda one: one.used):
+                if total - freed <= self.max_bytes * _TRIM_TO:
+                    break
+                if isinstance(one, StoredFile):
+                    self._remove(one.path)
+                elif not _removed(one):
+                    continue  # a session uses them
+                freed += one.size
+        return freed
+
+    def _grown(self, size: int) -> None:
+        """Trim when the store may have come over its bound: at the first outcome stored, then every 5 % of growth."""
+        self._unmeasured += size
+        if self._unmeasured >= self.max_bytes * 0.05:
+            self._unmeasured = 0
+            self.trim()
+
+    def _files(self, kind: str) -> Iterator[StoredFile]:
+        return stored_files(self._root / kind)
+
+    def _write_entry(self, key: str, body: dict[str, Any]) -> None:
+        data = seal(body)
+        write_renamed(self._entry_path(key), data)
+        self._unmeasured += len(data)
+
+    def _decode(self, key: str, body: dict[str, Any]) -> CompileOutcome:
+        """Make an outcome of an entry. Raises `DamagedError` for one of another form."""
+        try:
+            artifact = failure = None
+            if "artifact" in body:
+                told = body["artifact"]
+                path = self._artifact_path(told["digest"], told["suffix"])
+                artifact = Artifact(digest=told["digest"], size=told["size"], path=str(path))
+            else:
+                failure = Failure(stage=Stage.COMPILE, **body["failure"])
+            return CompileOutcome(
+                key=key,
+                seconds=body["seconds"],
+                reused=True,
+                artifact=artifact,
+                failure=failure,
+                diagnostics=body["diagnostics"],
+            )
+        except (KeyError, TypeError) as error:
+            msg = f"entry {key} is damaged: {error}"
+            raise DamagedError(msg) from error
+
+    def _verify(self, artifact: Artifact) -> None:
+        """Raise `DamagedError` unless the artifact's content is what it was, `FileNotFoundError` if it has gone."""
+        path = Path(artifact.path)
+        found = digest_of(path.read_bytes())
+        if found != artifact.digest:
+            self._remove(path)
+            msg = f"artifact {path} is damaged: its content has SHA-256 {found}"
+            raise DamagedError(msg)
+
+    def _drop(self, path: Path, reason: str) -> None:
+        self._remove(path)
+        self._notes.append(f"{reason}; it was dropped and is made again")
+
+    def _remove(self, path: Path) -> None:
+        with suppress(OSError):  # another process was faster, or the folder is read-only
+            path.unlink()
+
+    def _prepare(self) -> None:
+        tag = self.folder / "CACHEDIR.TAG"
+        if not tag.exists():
+            write_renamed(tag, _TAG.encode())
+
+    def _entry_path(self, key: str) -> Path:
+        return self._root / "entries" / key[:2] / key
+
+    def _artifact_path(self, digest: str, suffix: str) -> Path:
+        return self._root / "artifacts" / digest[:2] / f"{digest}{suffix}"
+
+    def _resolution_path(self, key: str) -> Path:
+        return self._root / "resolutions" / key[:2] / key
+
+    def _unusable(self, error: OSError) -> StoreError:
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            msg = (
+                f"the disk of the cache folder {self.folder} is full ({error.strerror}); free some space "
+                "('retarget cache clear' empties the cache), "
+                "or give another folder with --retarget-cache-dir or RETARGET_CACHE_DIR"
+            )
+        else:
+            msg = (
+                f"the cache folder {self.folder} cannot be used ({error.strerror or error}: {error.filename}); "
+                "give one that can be written with --retarget-cache-dir or RETARGET_CACHE_DIR"
+            )
+        return StoreError(msg)
+
+
+def _removed(modules: GeneratedModules) -> bool:
+    try:
+        return remove_made(modules.path)
+    except RetargetError:  # a read-only folder
+        return False
+
+
+def _mark_used(path: Path) -> None:
+    with suppress(OSError):  # a read-only cache still serves
+        os.utime(path)

@@ -1,0 +1,191 @@
+"""Artifacts carried from a build host to a device host in a folder.
+
+`<suite>/<target name><artifact suffix>` is the artifact, `<suite>/<target name>.json` says what it is: its SHA-256, the
+module's, the compile key, or the failure where the compile came to nothing; and what it was compiled with: compiler,
+flags, devices, environment, build, and the content of what the flags name. What this checkout declares otherwise is an
+error; only the build may differ, since a device host need not have a compiler. Each file is written beside and renamed,
+and no file is shared by two targets, so that several processes may export at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from retarget.engine.cache.inputs import InputDigests
+from retarget.engine.cache.key import digest_of
+from retarget.engine.cache.sealed_files import DamagedError, read_sealed, seal, write_renamed
+from retarget.extension import Compiler
+from retarget.model import CompileTarget
+from retarget.model.outcomes import Artifact, CompileOutcome, Failure, Stage
+from retarget.support.errors import RetargetError
+
+__all__ = ["ArtifactFolder", "export_artifact"]
+
+_FORMAT = 2
+"""Of the manifests; raised whenever one says more."""
+
+
+class _Compilers(Protocol):
+    """What is needed of `retarget.extension.registry.Registry`."""
+
+    def compiler(self, name: str) -> Compiler: ...
+
+
+def export_artifact(outcome: CompileOutcome, target: CompileTarget, registry: _Compilers, folder: Path) -> None:
+    """Write `outcome` of `target` into `folder`, in place of what is there. Of a transient failure nothing is written.
+
+    Raises `RetargetError` if the artifact has gone or the folder cannot be written.
+    """
+    failure = outcome.failure
+    manifest, stem = _manifest(folder, target), _stem(folder, target)
+    body: dict[str, Any] = {
+        "format": _FORMAT,
+        "target": target.name,
+        "suite": target.suite,
+        "key": outcome.key,
+        "seconds": outcome.seconds,
+        "diagnostics": outcome.diagnostics,
+        "build_id": outcome.build_id,
+        "build": outcome.build,
+        "inputs": [list(entry) for entry in outcome.inputs],
+        **_declared(target),
+    }
+    try:
+        if failure is not None and failure.transient:
+            manifest.unlink(missing_ok=True)
+            return
+        body["module"] = digest_of(target.module.path.read_bytes())
+        if outcome.artifact is not None:
+            suffix = registry.compiler(target.compiler.compiler).artifact_suffix
+            write_renamed(stem.with_name(stem.name + suffix), Path(outcome.artifact.path).read_bytes())
+            body["artifact"] = {"digest": outcome.artifact.digest, "size": outcome.artifact.size, "suffix": suffix}
+        elif failure is not None:
+            body["failure"] = {"summary": failure.summary, "text": failure.text, "hint": failure.hint}
+        write_renamed(manifest, seal(body))
+    except OSError as error:
+        where = error.filename or folder
+        msg = f"cannot export {target.name} to {folder}: {where}: {error.strerror or error}"
+        raise RetargetError(msg) from error
+
+
+def _declared(target: CompileTarget) -> dict[str, Any]:
+    """Return what the declarations say of a compile, as JSON has it."""
+    config = target.compiler
+    return {
+        "compiler": config.compiler,
+        "flags": list(target.flags),
+        "devices": [list(device) for device in config.devices],
+        "env": [list(variable) for variable in sorted(config.env)],
+    }
+
+
+class ArtifactFolder:
+    """A folder that `export_artifact` has filled."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises `RetargetError` if `folder` is not there."""
+        if not folder.is_dir():
+            msg = f"the artifact folder {folder} is not there; fill it with --retarget-export on the build host"
+            raise RetargetError(msg)
+        self._folder = folder
+        self._inputs = InputDigests()
+
+    def outcome(self, target: CompileTarget) -> CompileOutcome:
+        """Return what was exported for `target`, its content verified.
+
+        Raises `RetargetError` if there is none, if it is damaged, or if it was compiled from or with something that
+        this checkout has otherwise.
+        """
+        again = "export it again with --retarget-export"
+        try:
+            body = read_sealed(_manifest(self._folder, target))
+            if body.get("format") != _FORMAT:
+                by = "was exported by another version of retarget"
+                msg = f"the artifact of {target.name} in {self._folder} {by}; {again}"
+                raise RetargetError(msg)
+            other = "; ".join(self._differences(body, target))
+            if other:
+                msg = f"the artifact of {target.name} in {self._folder} was compiled {other}; {again}"
+                raise RetargetError(msg)
+            told = body.get("artifact")
+            build = {
+                "build_id": body["build_id"],
+                "build": body["build"],
+                "inputs": tuple((text, digest) for text, digest in body["inputs"]),
+            }
+            if told is None:
+                return CompileOutcome(
+                    key=body["key"],
+                    seconds=body["seconds"],
+                    reused=True,
+                    failure=Failure(stage=Stage.COMPILE, **body["failure"]),
+                    diagnostics=body["diagnostics"],
+                    **build,
+                )
+            stem = _stem(self._folder, target)
+            path = stem.with_name(stem.name + told["suffix"])
+            data = path.read_bytes()
+            if digest_of(data) != told["digest"]:
+                msg = (
+                    f"artifact {path} is damaged: {len(data)} bytes, expected {told['size']} of other content; {again}"
+                )
+                raise RetargetError(msg)
+            return CompileOutcome(
+                key=body["key"],
+                seconds=body["seconds"],
+                reused=True,
+                artifact=Artifact(digest=told["digest"], size=told["size"], path=str(path)),
+                diagnostics=body["diagnostics"],
+                **build,
+            )
+        except FileNotFoundError as error:
+            msg = f"no artifact of {target.name} in {self._folder}: {error.filename} is not there; {again}"
+            raise RetargetError(msg) from error
+        except OSError as error:
+            msg = f"the artifact of {target.name} cannot be read: {error.filename}: {error.strerror or error}"
+            raise RetargetError(msg) from error
+        except DamagedError as error:
+            msg = f"{error}; {again}"
+            raise RetargetError(msg) from error
+        except (KeyError, TypeError) as error:
+            msg = f"the manifest of {target.name} in {self._folder} has another form: {error}; {again}"
+            raise RetargetError(msg) from error
+
+    def _differences(self, body: dict[str, Any], target: CompileTarget) -> Iterator[str]:
+        """Yield what an artifact was compiled from or with that this checkout has otherwise."""
+        if digest_of(target.module.path.read_bytes()) != body["module"]:
+            yield f"from another {target.module.path}"
+        declared = _declared(target)
+        if body["compiler"] != declared["compiler"]:
+            yield f"by the compiler {body['compiler']!r}, not {declared['compiler']!r}"
+        for key, what in (("flags", "flags"), ("devices", "devices"), ("env", "environment")):
+            there, here = (["=".join(each) if key != "flags" else each for each in of[key]] for of in (body, declared))
+            if there != here:
+                yield f"with other {what} ({_difference(there, here)})"
+        checkout = Path.cwd()
+        for text, digest in body["inputs"]:
+            path = Path(text)
+            is_here = path.exists() and path.absolute().is_relative_to(checkout)
+            if is_here and self._inputs.of((), files=[path], fresh=True) != ((text, digest),):
+                yield f"with another {text}"
+
+
+def _difference(there: Sequence[str], here: Sequence[str]) -> str:
+    only_there = [each for each in there if each not in here]
+    only_here = [each for each in here if each not in there]
+    if not only_there and not only_here:
+        return "the same in another order or number"
+    found = [f"there, not here: {' '.join(only_there)}" if only_there else ""]
+    found.append(f"here, not there: {' '.join(only_here)}" if only_here else "")
+    return "; ".join(filter(None, found))
+
+
+def _stem(folder: Path, target: CompileTarget) -> Path:
+    return folder / target.suite / target.name
+
+
+def _manifest(folder: Path, target: CompileTarget) -> Path:
+    stem = _stem(folder, target)
+    return stem.with_name(stem.name + ".json")

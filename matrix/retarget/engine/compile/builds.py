@@ -1,0 +1,52 @@
+"""Which build of a compiler or of a runtime a config uses, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from retarget.extension import DescribesBuild, UnavailableError
+from retarget.extension.registry import Registry
+from retarget.model import CompilerConfig, RuntimeConfig
+from retarget.support.errors import RetargetError
+from retarget.targets.availability import check_python_path
+from retarget.worker.messages import DescribeBuild, Named, Refused
+from retarget.worker.process import Spawner, Worker, WorkerDiedError, WorkerTimeoutError
+
+__all__ = ["describe_build"]
+
+_SECONDS = 60.0
+
+
+def describe_build(registry: Registry, extensions: Sequence[str], config: CompilerConfig | RuntimeConfig) -> str:
+    """Return the build that a config uses, asked where the config's environment holds; or why there is none.
+
+    Empty where its compiler or driver does not tell.
+    """
+    compiler, driver = (config.compiler, "") if isinstance(config, CompilerConfig) else ("", config.driver)
+    try:
+        product: object = registry.compiler(compiler) if compiler else registry.driver(driver)
+        if not isinstance(product, DescribesBuild):
+            return ""
+        check_python_path(config)
+        if not config.env:
+            return registry.describe_build(compiler=compiler, driver=driver)
+        return _asked(extensions, config.env, DescribeBuild(compiler=compiler, driver=driver))
+    except (RetargetError, UnavailableError) as error:
+        return str(error)
+
+
+def _asked(extensions: Sequence[str], env: Sequence[tuple[str, str]], message: DescribeBuild) -> str:
+    spawner = Spawner()
+    try:
+        worker = Worker(spawner=spawner, extensions=extensions, env=env)
+        try:
+            answer = worker.request(message, timeout=_SECONDS)
+        except (WorkerDiedError, WorkerTimeoutError) as error:
+            return str(error)
+        finally:
+            worker.close()
+    finally:
+        spawner.close()
+    if isinstance(answer, Named):
+        return answer.text
+    return answer.summary if isinstance(answer, Refused) else ""

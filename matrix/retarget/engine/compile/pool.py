@@ -1,0 +1,166 @@
+"""Compile workers: kept loaded, kept apart by environment, replaced when they die, hang, leak or have done enough."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from retarget.engine.compile.resolution import NotBuiltError
+from retarget.extension import UnavailableError
+from retarget.model import CompilerConfig
+from retarget.model.outcomes import Failure, Stage
+from retarget.support.errors import RetargetError
+from retarget.support.text import cut_stacks, error_line
+from retarget.worker.messages import (
+    AskFingerprint,
+    CompiledModule,
+    CompileModule,
+    Named,
+    Refusal,
+    Refused,
+    ResolvedFlags,
+    ResolveFlags,
+)
+from retarget.worker.process import Spawner, Worker, WorkerDiedError, WorkerTimeoutError
+
+__all__ = ["CompilePool", "compile_failure"]
+
+_RECYCLE_COMPILES = 500
+_RECYCLE_RESIDENT = 1536 * 1024**2
+"""A worker is replaced after so many compiles, or above so many resident bytes: LLVM gives little back."""
+
+_NO_VERDICT = "the compiler gave no verdict on the module: this is not stored, and no expectation applies to it"
+
+Environment = tuple[tuple[str, str], ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Member:
+    worker: Worker
+    env: Environment
+    compiles: int = 0
+
+
+class CompilePool:
+    """Lends a worker to each caller; a caller is a thread. How many work at a time is for the callers to bound."""
+
+    def __init__(self, *, spawner: Spawner, extensions: Sequence[str], max_idle: int) -> None:
+        """At most `max_idle` idle workers are kept, those used last."""
+        self._spawner = spawner
+        self._extensions = tuple(extensions)
+        self._max_idle = max_idle
+        self._lock = threading.Lock()
+        self._idle: list[_Member] = []
+        self._busy: list[_Member] = []
+        self._closed = False
+
+    def resolve(self, config: CompilerConfig, flags: tuple[str, ...], *, timeout: float) -> ResolvedFlags:
+        """Have a worker resolve. Raises `UnavailableError`, `NotBuiltError` or `RetargetError`."""
+        try:
+            answer = self._ask(config.env, ResolveFlags(config=config, flags=flags), timeout)
+        except (WorkerDiedError, WorkerTimeoutError) as error:
+            raise NotBuiltError(compile_failure(error)) from None
+        if isinstance(answer, ResolvedFlags):
+            return answer
+        raise NotBuiltError(compile_failure(answer))
+
+    def fingerprint(self, config: CompilerConfig, *, timeout: float) -> str:
+        """Have a worker with the config's environment name what is installed. Raises what `resolve` does."""
+        try:
+            answer = self._ask(config.env, AskFingerprint(config=config), timeout)
+        except (WorkerDiedError, WorkerTimeoutError) as error:
+            raise NotBuiltError(compile_failure(error)) from None
+        if isinstance(answer, Named):
+            return answer.text
+        raise NotBuiltError(compile_failure(answer))
+
+    def compile(self, env: Environment, message: CompileModule, *, timeout: float) -> CompiledModule | Refused:
+        """Have a worker with `env` compile. Raises `WorkerDiedError`, `WorkerTimeoutError` or `RetargetError`."""
+        answer = self._ask(env, message, timeout)
+        if isinstance(answer, CompiledModule | Refused):
+            return answer
+        msg = f"a compile worker answered {type(answer).__name__} where CompiledModule was expected"
+        raise RetargetError(msg)
+
+    def close(self) -> None:
+        """Kill the busy workers, end the idle ones, and lend no more."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+            for member in self._busy:
+                member.worker.kill()
+        for member in idle:
+            member.worker.kill()
+            member.worker.close()
+
+    def _ask(self, env: Environment, message: CompileModule | ResolveFlags | AskFingerprint, timeout: float) -> object:
+        member = self._take(env)
+        fit = False
+        try:
+            answer = member.worker.request(message, timeout=timeout)
+            if isinstance(message, CompileModule):
+                member.compiles += 1
+            resident = answer.resident if isinstance(answer, CompiledModule | Refused) else 0
+            fit = member.compiles < _RECYCLE_COMPILES and resident < _RECYCLE_RESIDENT
+            return answer
+        finally:
+            self._give_back(member, fit=fit)
+
+    def _take(self, env: Environment) -> _Member:
+        with self._lock:
+            if self._closed:
+                msg = "the compile pool is closed"
+                raise RetargetError(msg)
+            for index in range(len(self._idle) - 1, -1, -1):
+                if self._idle[index].env == env and self._idle[index].worker.alive:
+                    member = self._idle.pop(index)
+                    self._busy.append(member)
+                    return member
+        member = _Member(worker=Worker(spawner=self._spawner, extensions=self._extensions, env=env), env=env)
+        with self._lock:
+            self._busy.append(member)
+            if self._closed:
+                member.worker.kill()
+        return member
+
+    def _give_back(self, member: _Member, *, fit: bool) -> None:
+        with self._lock:
+            self._busy.remove(member)
+            unneeded = []
+            if fit and not self._closed:
+                self._idle.append(member)
+                unneeded = self._idle[: -self._max_idle]
+                self._idle = self._idle[-self._max_idle :]
+            else:
+                unneeded.append(member)
+        for other in unneeded:
+            other.worker.kill()
+            other.worker.close()
+
+
+def compile_failure(answer: object) -> Failure:
+    """Return the failure that a worker's answer or end means. Raises `UnavailableError` for one that says so."""
+    match answer:
+        case WorkerDiedError():
+            summary = f"compiler {'crashed' if answer.signal else 'ended'}: {answer.cause}"
+            text = cut_stacks(answer.output)
+            left = not answer.signal
+            if left and (said := error_line(answer.output)):
+                summary += f": {said}"
+            return Failure(stage=Stage.COMPILE, summary=summary, text=text, signal=answer.signal, no_verdict=left)
+        case WorkerTimeoutError():
+            summary = f"compile timed out after {answer.seconds:g} s"
+            return Failure(stage=Stage.COMPILE, summary=summary, text=cut_stacks(answer.output), timed_out=True)
+        case Refused(refusal=Refusal.UNAVAILABLE):
+            raise UnavailableError(answer.summary, answer.hint)
+        case Refused(refusal=Refusal.INTERNAL):
+            summary = f"the compiler's extension failed: {answer.summary}"
+            return Failure(stage=Stage.COMPILE, summary=summary, text=answer.text, hint=answer.hint, no_verdict=True)
+        case Refused(refusal=Refusal.COMPILER):
+            return Failure(stage=Stage.COMPILE, summary=answer.summary, text=answer.text, hint=answer.hint)
+        case Refused():
+            hint = answer.hint or _NO_VERDICT
+            return Failure(stage=Stage.COMPILE, summary=answer.summary, text=answer.text, hint=hint, no_verdict=True)
+    msg = f"a compile worker gave an answer of an unexpected type: {type(answer).__name__}"
+    raise RetargetError(msg)

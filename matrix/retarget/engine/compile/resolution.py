@@ -1,0 +1,143 @@
+"""Compiler configs made explicit for this machine: asked once per session, or never where an earlier answer holds."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from retarget.engine.cache.host import host_identity
+from retarget.engine.cache.key import digest_of
+from retarget.engine.cache.store import Store
+from retarget.extension import Resolved, UnavailableError
+from retarget.model import CompilerConfig
+from retarget.model.outcomes import Failure
+from retarget.support.errors import RetargetError
+from retarget.worker.messages import ResolvedFlags
+
+__all__ = ["NotBuiltError", "Resolver"]
+
+_FORMAT = 3
+
+
+class NotBuiltError(Exception):
+    """A target came to nothing before it had a compile key. `failure` tells why: flags refused, a module unreadable."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.summary)
+        self.failure = failure
+
+
+class _Answer:
+    """One (config, flags): the lock is held by the thread that asks."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.resolved: Resolved | None = None
+        self.error: UnavailableError | NotBuiltError | RetargetError | None = None
+
+
+class Resolver:
+    """Resolves (config, flags). Safe from several threads; each distinct pair is asked once."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        fingerprint: Callable[[CompilerConfig], str],
+        ask: Callable[[CompilerConfig, tuple[str, ...]], ResolvedFlags],
+    ) -> None:
+        """`fingerprint` names what is installed for a config; `ask` has a compile worker resolve. Both raise what
+        `resolve` does."""
+        self._store = store
+        self._fingerprint = fingerprint
+        self._ask = ask
+        self._answers: dict[tuple[CompilerConfig, tuple[str, ...]], _Answer] = {}
+        self._lock = threading.Lock()
+        self._host = ""
+
+    def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
+        """Return `flags` made explicit.
+
+        Raises `UnavailableError`, `NotBuiltError`, or `RetargetError` for a compiler that no extension brings.
+        """
+        with self._lock:
+            answer = self._answers.setdefault((config, flags), _Answer())
+        with answer.lock:
+            if answer.resolved is None and answer.error is None:
+                try:
+                    answer.resolved = self._find(config, flags)
+                except (UnavailableError, NotBuiltError, RetargetError) as error:
+                    answer.error = error
+        if answer.error is not None:
+            raise answer.error.with_traceback(None)  # asked again and again: its traceback must not grow
+        if answer.resolved is None:
+            msg = f"compiler config {config.name!r} was not resolved"
+            raise RetargetError(msg)
+        return answer.resolved
+
+    def _find(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
+        fingerprint = self._fingerprint(config)
+        if not fingerprint:
+            return self._ask(config, flags).resolved
+        key = self._key(config, flags, fingerprint)
+        stored = self._store.read_resolution(key)
+        resolved = None if stored is None else _decode(stored)
+        if resolved is None:
+            answer = self._ask(config, flags)
+            resolved = answer.resolved
+            if answer.fingerprint != fingerprint:
+                return resolved  # this process would import another compiler than the workers do: it cannot tell theirs
+            try:
+                self._store.write_resolution(key, _encode(resolved))
+            except RetargetError:
+                return resolved  # whoever must write will say so; a warm session on a read-only cache need not
+        return resolved
+
+    def _key(self, config: CompilerConfig, flags: tuple[str, ...], fingerprint: str) -> str:
+        """Cover everything that `Compiler.fingerprint` leaves to its caller."""
+        with self._lock:
+            self._host = self._host or host_identity()
+        parts = [
+            _FORMAT,
+            config.compiler,
+            fingerprint,
+            config.name,
+            list(config.flags),
+            sorted(config.env),
+            list(config.tags),
+            list(config.devices),
+            list(flags),
+            self._host,
+            str(Path.cwd()),
+        ]
+        return digest_of(json.dumps(parts).encode())
+
+
+def _encode(resolved: Resolved) -> dict[str, Any]:
+    return {
+        "build_id": resolved.build_id,
+        "flags": list(resolved.flags),
+        "files": [str(path) for path in resolved.files],
+        "facts": [list(fact) for fact in resolved.facts],
+        "not_inputs": list(resolved.not_inputs),
+        "suffix_facts": [list(fact) for fact in resolved.suffix_facts],
+        "build": resolved.build,
+    }
+
+
+def _decode(body: dict[str, Any]) -> Resolved | None:
+    try:
+        return Resolved(
+            build_id=body["build_id"],
+            flags=tuple(body["flags"]),
+            files=tuple(Path(path) for path in body["files"]),
+            facts=tuple((name, value) for name, value in body["facts"]),
+            not_inputs=tuple(body["not_inputs"]),
+            suffix_facts=tuple((suffix, fact) for suffix, fact in body["suffix_facts"]),
+            build=body["build"],
+        )
+    except (KeyError, TypeError, ValueError):
+        return None

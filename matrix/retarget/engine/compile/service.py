@@ -1,0 +1,419 @@
+"""Builds compile targets ahead of need: one queue, as many compiles at a time as there are cores, each key once."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from retarget.engine.cache.inputs import InputDigests, Inputs
+from retarget.engine.cache.key import compile_key
+from retarget.engine.cache.store import Store, StoreError
+from retarget.engine.compile.pool import CompilePool, compile_failure
+from retarget.engine.compile.resolution import NotBuiltError, Resolver
+from retarget.extension import Compiler, CompileRequest, Resolved, UnavailableError
+from retarget.model import CompilerConfig, CompileTarget
+from retarget.model.outcomes import CompileOutcome, Failure, Stage
+from retarget.support.errors import RetargetError
+from retarget.support.files import read_regular
+from retarget.targets.availability import check_python_path, python_path_unused, unusable_build
+from retarget.worker.messages import CompiledModule, CompileModule, Refusal, ResolvedFlags
+from retarget.worker.process import Spawner, WorkerDiedError, WorkerTimeoutError, available_cores
+
+if TYPE_CHECKING:
+    from retarget.extension.registry import Registry
+
+__all__ = ["BuildService", "BuildStatistics"]
+
+_FIRST_PAUSE = 0.02
+_LONGEST_PAUSE = 0.5
+"""Seconds between looks at a key that another process compiles."""
+
+_WAIT_STEP = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildStatistics:
+    """What has been built so far.
+
+    `compiled` counts compiles that ran here, failed ones too; `reused` what the store had; `failed` the outcomes that
+    are failures, whichever way they came; `seconds` is the wall time of the compiles that ran here, over all workers.
+    """
+
+    compiled: int = 0
+    reused: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+
+
+class _Job:
+    """One compile target on its way."""
+
+    __slots__ = ("error", "not_before", "outcome", "pause", "target")
+
+    def __init__(self, target: CompileTarget) -> None:
+        self.target = target
+        self.outcome: CompileOutcome | None = None
+        self.error: BaseException | None = None
+        self.not_before = 0.0
+        self.pause = _FIRST_PAUSE
+
+    @property
+    def done(self) -> bool:
+        return self.outcome is not None or self.error is not None
+
+
+class BuildService:
+    """Compiles targets in worker processes, or takes them from the store. To be closed.
+
+    Nothing of a compiler is imported into this process, and no worker is started while the store has everything.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        extensions: Sequence[str],
+        workers: int | None = None,
+        default_timeout: float,
+        registry: Registry | None = None,
+    ) -> None:
+        """`workers` compiles run at a time (None: one per core that this process may use). `default_timeout` in seconds
+        is for a target that declares none. `registry` spares loading the extensions again."""
+        self._store = store
+        self._default_timeout = default_timeout
+        self._registry = registry
+        self._extensions = tuple(extensions)
+        self._workers = workers or available_cores()
+        self._spawner = Spawner()
+        self._pool = CompilePool(spawner=self._spawner, extensions=extensions, max_idle=2 * self._workers)
+        self._resolver = Resolver(store=store, fingerprint=self.fingerprint, ask=self._ask_resolve)
+        self._fingerprints: dict[CompilerConfig, str | Exception] = {}
+        self._asking = threading.Lock()
+        self._inputs = InputDigests()
+        self._notes: list[str] = []
+        self._changed = threading.Condition()
+        self._jobs: dict[CompileTarget, _Job] = {}
+        self._pending: OrderedDict[CompileTarget, _Job] = OrderedDict()
+        self._active = 0
+        self._threads: list[threading.Thread] = []
+        self._closed = False
+        self._store_error: StoreError | None = None
+        self._statistics = BuildStatistics()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def statistics(self) -> BuildStatistics:
+        """What has been built so far."""
+        with self._changed:
+            return self._statistics
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the store found damaged and mended, and what was not stored, one line each."""
+        with self._changed:
+            return (*self._store.notes, *self._notes)
+
+    def submit(self, targets: Iterable[CompileTarget]) -> None:
+        """Queue `targets` in order. What is queued or done already is left as it is."""
+        registry = self._registry
+        if registry is None:
+            from retarget.extension.registry import load_extensions
+
+            registry = load_extensions(self._extensions)
+        with self._changed:
+            self._registry = registry
+            for target in targets:
+                if target not in self._jobs:
+                    self._jobs[target] = self._pending[target] = _Job(target)
+            workers = min(self._workers, len(self._jobs))
+            while self._pending and len(self._threads) < workers and not self._closed:
+                thread = threading.Thread(target=self._work, name=f"retarget-build-{len(self._threads)}", daemon=True)
+                thread.start()
+                self._threads.append(thread)
+            self._changed.notify_all()
+
+    def result(self, target: CompileTarget, on_wait: Callable[[float, int, int], None] | None = None) -> CompileOutcome:
+        """Return the outcome of `target`; wait for it, ahead of all that is only queued.
+
+        `on_wait(seconds waited, compiles done, compiles in all)` is called about every 0.5 s meanwhile.
+
+        Raises `UnavailableError` if its compiler is not installed here, `RetargetError` if no extension brings the
+        compiler, or the cache folder cannot be used.
+        """
+        self.submit([target])
+        start = time.monotonic()
+        with self._changed:
+            job = self._jobs[target]
+            artifact = job.outcome.artifact if job.outcome is not None else None
+            if artifact is not None and not self._store.keep(artifact):  # evicted since; make it again
+                job = self._jobs[target] = self._pending[target] = _Job(target)
+                self._changed.notify_all()
+            if target in self._pending:
+                self._pending.move_to_end(target, last=False)
+            while not job.done:
+                if self._closed:
+                    msg = f"the build service was closed before {target.name} was compiled"
+                    raise RetargetError(msg)
+                self._changed.wait(_WAIT_STEP)
+                if on_wait is not None and not job.done:
+                    waited, total = time.monotonic() - start, len(self._jobs)
+                    done = total - len(self._pending) - self._active
+                    self._changed.release()
+                    try:
+                        on_wait(waited, done, total)
+                    finally:
+                        self._changed.acquire()
+        if job.error is not None:
+            raise job.error.with_traceback(None)  # each waiter raises it: its traceback must not grow
+        if job.outcome is None:
+            msg = f"{target.name} was not compiled"
+            raise RetargetError(msg)
+        return job.outcome
+
+    def check(self, config: CompilerConfig) -> None:
+        """See that a config's compiler is here. Raises `UnavailableError` if it is not, `RetargetError` if it fails."""
+        try:
+            self.fingerprint(config)
+        except NotBuiltError as error:
+            msg = f"compiler config {config.name!r}: {error}"
+            raise RetargetError(msg) from error
+
+    def fingerprint(self, config: CompilerConfig) -> str:
+        """Name what is installed for a config, asked once per session; of a config with an `env` in a worker with it.
+
+        Raises `UnavailableError` if its compiler is not installed, `NotBuiltError` or `RetargetError`.
+        """
+        with self._asking:
+            if config not in self._fingerprints:
+                try:
+                    self._fingerprints[config] = self._ask_fingerprint(config)
+                except (UnavailableError, NotBuiltError, RetargetError) as error:
+                    self._fingerprints[config] = error
+            found = self._fingerprints[config]
+        if isinstance(found, Exception):
+            raise found.with_traceback(None)  # raised for every target: its traceback must not grow
+        return found
+
+    def retry(self, target: CompileTarget) -> None:
+        """Forget how `target` failed, here and in the store: `result` then compiles it again. An artifact stays."""
+        with self._changed:
+            job = self._jobs.get(target)
+            if job is None or job.outcome is None or job.outcome.failure is None:
+                return
+            del self._jobs[target]
+        if job.outcome.key:
+            self._store.forget_failure(job.outcome.key)
+
+    def kill(self) -> None:
+        """Kill all worker processes, so that `close` has none to wait for. Safe in a signal handler."""
+        self._spawner.kill()
+
+    def close(self) -> None:
+        """Stop: kill the compiles that run, forget what is queued, and end the workers."""
+        with self._changed:
+            self._closed = True
+            self._pending.clear()
+            self._changed.notify_all()
+        self._pool.close()
+        for thread in self._threads:
+            thread.join()
+        self._pool.close()
+        self._spawner.close()
+
+    # ------------------------------------------------------------ the builder threads
+
+    def _work(self) -> None:
+        while (job := self._next()) is not None:
+            try:
+                outcome = self._build(job.target)
+            except BaseException as error:  # who waits for this target must get it, whatever it is
+                self._finish(job, error=error)
+                continue
+            if outcome is None:
+                self._defer(job)
+            else:
+                self._finish(job, outcome=outcome)
+
+    def _next(self) -> _Job | None:
+        """Return the first queued job that may be tried now; None when closed."""
+        with self._changed:
+            while not self._closed:
+                now = time.monotonic()
+                earliest: float | None = None
+                for target, job in self._pending.items():
+                    if job.not_before <= now:
+                        del self._pending[target]
+                        self._active += 1
+                        return job
+                    earliest = job.not_before if earliest is None else min(earliest, job.not_before)
+                self._changed.wait(None if earliest is None else earliest - now)
+            return None
+
+    def _defer(self, job: _Job) -> None:
+        """Put back a job whose key another process or thread compiles, to be looked at again soon."""
+        with self._changed:
+            self._active -= 1
+            job.not_before = time.monotonic() + job.pause
+            job.pause = min(2 * job.pause, _LONGEST_PAUSE)
+            self._pending[job.target] = job
+            self._pending.move_to_end(job.target, last=False)
+
+    def _finish(self, job: _Job, *, outcome: CompileOutcome | None = None, error: BaseException | None = None) -> None:
+        with self._changed:
+            self._active -= 1
+            job.outcome, job.error = outcome, error
+            if outcome is not None:
+                old = self._statistics
+                self._statistics = BuildStatistics(
+                    compiled=old.compiled + (not outcome.reused and bool(outcome.key)),
+                    reused=old.reused + outcome.reused,
+                    failed=old.failed + (outcome.failure is not None),
+                    seconds=old.seconds + (0.0 if outcome.reused else outcome.seconds),
+                )
+            self._changed.notify_all()
+
+    def _build(self, target: CompileTarget) -> CompileOutcome | None:
+        """Return the outcome; None if the key's lock is held elsewhere."""
+        try:
+            resolved = self._resolver.resolve(target.compiler, target.flags)
+            source = _read_source(target)
+        except NotBuiltError as error:
+            return CompileOutcome(key="", seconds=0.0, reused=False, failure=error.failure)
+        if resolved.build and (unused := python_path_unused(target.compiler, resolved.build)):
+            self._note(unused)
+        inputs = self._inputs_of(target, resolved)
+        key = _key(target, source, resolved, inputs)
+        outcome = self._store.lookup(key) or self._locked(target, key, source, resolved)
+        if outcome is None:
+            return None
+        return replace(outcome, build_id=resolved.build_id, build=resolved.build, inputs=inputs)
+
+    def _locked(self, target: CompileTarget, key: str, source: bytes, resolved: Resolved) -> CompileOutcome | None:
+        """Compile while the key's lock is held; None if it is held elsewhere."""
+        if self._store_error is not None:
+            raise self._store_error.with_traceback(None)
+        try:
+            lock = self._store.try_lock(key)
+            if lock is None:
+                return None
+            try:
+                inputs = self._inputs_of(target, resolved, fresh=True)
+                if _key(target, source, resolved, inputs) != key:
+                    return None  # a folder has changed since it was looked into: look again
+                return self._store.lookup(key) or self._compile(target, key, source, resolved, inputs)
+            finally:
+                lock.release()
+        except StoreError as error:
+            self._store_error = error
+            raise
+
+    def _inputs_of(self, target: CompileTarget, resolved: Resolved, *, fresh: bool = False) -> Inputs:
+        """Return what the compile reads besides the module, as it is now."""
+        left_out = set(resolved.not_inputs)
+        flags = [flag for flag in resolved.flags if flag not in left_out]
+        return self._inputs.of(flags, env=target.compiler.env, files=resolved.files, fresh=fresh)
+
+    def _compile(
+        self, target: CompileTarget, key: str, source: bytes, resolved: Resolved, inputs: Inputs
+    ) -> CompileOutcome:
+        compiler = target.compiler.compiler
+        message = CompileModule(
+            compiler=compiler,
+            request=CompileRequest(
+                source=source,
+                source_name=target.module.path.name,
+                source_path=target.module.path,
+                resolved=resolved,
+            ),
+        )
+        timeout = self._default_timeout if target.timeout is None else target.timeout
+        start = time.monotonic()
+        try:
+            answer = self._pool.compile(target.compiler.env, message, timeout=timeout)
+        except (WorkerDiedError, WorkerTimeoutError) as error:
+            failure = compile_failure(error)
+            return CompileOutcome(
+                key=key,
+                seconds=time.monotonic() - start,
+                reused=False,
+                failure=failure,
+                diagnostics=failure.text,
+            )
+        changed = dict(set(self._inputs_of(target, resolved, fresh=True)) ^ set(inputs))
+        if changed:  # nobody knows which content this outcome is of
+            self._note(
+                f"{', '.join(sorted(changed))} changed while {target.name} was compiled: its outcome is not reused"
+            )
+        if isinstance(answer, CompiledModule):
+            return self._store.put_artifact(
+                key,
+                answer.artifact,
+                suffix=self._compiler(compiler).artifact_suffix,
+                seconds=answer.seconds,
+                diagnostics=answer.diagnostics,
+                entry=not changed,
+            )
+        failure = compile_failure(answer)
+        if answer.refusal is Refusal.COMPILER and not changed:
+            return self._store.put_failure(key, failure, seconds=answer.seconds, diagnostics=answer.text)
+        return CompileOutcome(key=key, seconds=answer.seconds, reused=False, failure=failure, diagnostics=answer.text)
+
+    def _note(self, line: str) -> None:
+        with self._changed:
+            if line not in self._notes:
+                self._notes.append(line)
+
+    def _compiler(self, name: str) -> Compiler:
+        if self._registry is None:
+            from retarget.extension.registry import load_extensions
+
+            self._registry = load_extensions(self._extensions)
+        return self._registry.compiler(name)
+
+    def _ask_fingerprint(self, config: CompilerConfig) -> str:
+        check_python_path(config)
+        compiler = self._compiler(config.compiler)
+        if not config.env:
+            return compiler.fingerprint(config)
+        timeout = self._default_timeout if config.timeout is None else config.timeout
+        try:
+            return self._pool.fingerprint(config, timeout=timeout)
+        except UnavailableError as error:
+            if "PYTHONPATH" not in dict(config.env):
+                raise
+            raise unusable_build(config, error) from error
+
+    def _ask_resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> ResolvedFlags:
+        timeout = self._default_timeout if config.timeout is None else config.timeout
+        return self._pool.resolve(config, flags, timeout=timeout)
+
+
+def _read_source(target: CompileTarget) -> bytes:
+    try:
+        return read_regular(target.module.path)
+    except OSError as error:
+        summary = f"module {target.module.path} cannot be read: {error.strerror or error}"
+        raise NotBuiltError(Failure(stage=Stage.COMPILE, summary=summary, no_verdict=True)) from error
+
+
+def _key(target: CompileTarget, source: bytes, resolved: Resolved, inputs: Inputs) -> str:
+    return compile_key(
+        compiler=target.compiler.compiler,
+        source=source,
+        source_name=target.module.path.name,
+        resolved=resolved,
+        inputs=inputs,
+        env=target.compiler.env,
+    )

@@ -1,0 +1,169 @@
+"""The parent's side of one runner: the process of one runtime config, its open devices, and its replacement."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Sequence
+
+from retarget.extension import UnavailableError
+from retarget.model import RuntimeConfig
+from retarget.model.outcomes import DeviceInfo
+from retarget.support.errors import RetargetError
+from retarget.support.text import first_line
+from retarget.targets.availability import check_python_path
+from retarget.worker.messages import Devices, OpenDevices, Progress, Refusal, Refused, RunModule
+from retarget.worker.process import Spawner, Worker, WorkerDiedError, WorkerTimeoutError
+
+__all__ = ["Runner", "refused_error"]
+
+_OPEN_ATTEMPTS = 2
+"""How often devices are opened in vain before it is given up for the session. Absent devices are asked for once."""
+
+_IDLE_SECONDS = 0.25
+"""How long a runner may be idle before it is paused. An open device may poll in the background: Mesa's lavapipe keeps
+two cores busy where IREE waits for its timeline semaphores, cycles that the compiles need."""
+
+
+class Runner:
+    """Runs requests for one runtime config. Starts its process when needed and again after it has died.
+
+    On Linux, where the kernel ends even a stopped process with its parent, the process is paused while it is idle.
+    """
+
+    def __init__(
+        self, *, config: RuntimeConfig, spawner: Spawner, extensions: Sequence[str], open_timeout: float
+    ) -> None:
+        self._config = config
+        self._spawner = spawner
+        self._extensions = tuple(extensions)
+        self._open_timeout = open_timeout
+        self._worker: Worker | None = None
+        self._infos: tuple[DeviceInfo, ...] = ()
+        self._unavailable: UnavailableError | None = None
+        self._broken: RetargetError | None = None
+        self._attempts = 0
+        self._can_pause = sys.platform == "linux" and not config.run_under
+        self._rest_lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+
+    def open(self) -> tuple[DeviceInfo, ...]:
+        """Return the open devices; open them if they are not.
+
+        Raises `UnavailableError` if this machine lacks them, `RetargetError` if they cannot be opened.
+        """
+        if self._unavailable is not None:
+            raise self._unavailable.with_traceback(None)  # raised for every target: its traceback must not grow
+        if self._worker is not None and self._worker.alive:
+            return self._infos
+        if self._broken is not None and self._attempts >= _OPEN_ATTEMPTS:
+            raise self._broken.with_traceback(None)
+        self.close()
+        try:
+            self._infos = self._start()
+        except UnavailableError as error:
+            self._unavailable = error
+            self.close()
+            raise
+        except RetargetError as error:
+            self._broken = error
+            self._attempts += 1
+            self.close()
+            raise
+        self._broken, self._attempts = None, 0
+        self._rest(self._worker)
+        return self._infos
+
+    def run(self, message: RunModule, *, timeout: float, on_progress: Callable[[Progress], None]) -> object:
+        """Send `message` to the process that `open` has started. Raises what `Worker.request` does."""
+        if self._worker is None:
+            msg = f"runtime config {self._config.name!r} is not open"
+            raise RetargetError(msg)
+        worker = self._worker
+        self._wake(worker)
+        try:
+            return worker.request(message, timeout=timeout, on_progress=on_progress)
+        finally:
+            self._rest(worker)
+
+    def close(self) -> None:
+        """End the process."""
+        if self._worker is not None:
+            self._wake(self._worker)
+            self._worker.close()
+            self._worker = None
+
+    def _rest(self, worker: Worker | None) -> None:
+        """Pause the process when it has been idle for a while."""
+        if not self._can_pause or worker is None or not worker.alive:
+            return
+        with self._rest_lock:
+            self._timer = threading.Timer(_IDLE_SECONDS, self._pause, args=(worker,))
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _pause(self, worker: Worker) -> None:
+        with self._rest_lock:
+            if self._timer is threading.current_thread():  # else it was woken since
+                worker.pause()
+
+    def _wake(self, worker: Worker) -> None:
+        with self._rest_lock:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+        worker.resume()
+
+    def _start(self) -> tuple[DeviceInfo, ...]:
+        config = self._config
+        check_python_path(config)
+        if config.run_under:
+            _expect_command(config)
+        try:
+            self._worker = Worker(
+                spawner=self._spawner,
+                extensions=self._extensions,
+                env=config.env,
+                starts_processes=bool(config.run_under),
+            )
+        except RetargetError as error:
+            if not config.env:
+                raise
+            names = ", ".join(name for name, _ in config.env)
+            msg = f"runtime config {config.name!r}, which sets {names}: {error}"
+            raise RetargetError(msg) from error
+        if config.run_under:
+            return ()
+        where = f"runtime config {config.name!r}: driver {config.driver!r}"
+        try:
+            answer = self._worker.request(OpenDevices(config=config), timeout=self._open_timeout)
+        except WorkerDiedError as error:
+            said = first_line(error.output)
+            msg = f"{where} crashed while it opened its devices: {error.cause}" + (f": {said}" if said else "")
+            raise RetargetError(msg) from None
+        except WorkerTimeoutError as error:
+            msg = f"{where} had not opened its devices after {error.seconds:g} s"
+            raise RetargetError(msg) from None
+        if isinstance(answer, Devices):
+            return answer.infos
+        raise refused_error(answer, f"{where} cannot open its devices")
+
+
+def refused_error(answer: object, what: str) -> Exception:
+    """Return the exception that `answer` means: `UnavailableError`, or a `RetargetError` that begins with `what`."""
+    if not isinstance(answer, Refused):
+        return RetargetError(f"{what}: a worker answered {type(answer).__name__}")
+    if answer.refusal is Refusal.UNAVAILABLE:
+        return UnavailableError(answer.summary, answer.hint)
+    if answer.refusal is Refusal.INPUT:
+        return RetargetError(answer.summary)
+    hint = f"; {answer.hint}" if answer.hint else ""
+    return RetargetError(f"{what}: {answer.summary}{hint}")
+
+
+def _expect_command(config: RuntimeConfig) -> None:
+    command = config.run_under[0]
+    if shutil.which(command, path=dict(config.env).get("PATH")) is None:
+        reason = f"run_under command {command!r} is not on this machine's PATH"
+        raise UnavailableError(reason, f"install it, or change run_under of runtime config {config.name!r}")

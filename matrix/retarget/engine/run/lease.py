@@ -1,0 +1,279 @@
+"""Device leases between processes: so many runs at a time per physical device, whoever starts them.
+
+A device has a queue and numbered slots, each a file that is locked with flock. A run locks the queue, looks who has
+slots, waits there until it may have one too, takes the lowest that is free, and leaves the queue. A slot's file says
+who has it, and how many runs at a time its holder admits: no more runs share a device than each of them admits. Who
+comes later waits for the queue, so that a run that wants the device for itself gets it when those before it are done.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pwd
+import shlex
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from retarget.engine.run.lease_folder import LockFile, create_lease_folder
+
+__all__ = ["DeviceLeases", "Holder", "Lease", "LeaseWait", "OnLeaseWait", "WaitNotes", "current_holder"]
+
+_QUEUE_PAUSE = 0.002
+"""Seconds between two looks at the queue. The same for all: who looked less often the longer it waits would starve."""
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.0001, 0.005
+"""Seconds between two looks at the slots, by the one who is first in the queue: an eighth of what it has waited."""
+
+PATIENCE = 2.0
+"""Seconds of waiting before anything is shown."""
+
+_CALLBACK_SECONDS = 0.5
+_LONGEST_TEXT = 1000
+_LARGEST_RECORD = 32 * _LONGEST_TEXT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """What a run needs: a slot of a physical device that it shares with at most `concurrency - 1` others.
+
+    `device` is what the device is called, for people.
+    """
+
+    physical_id: str
+    device: str
+    concurrency: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holder:
+    """Who has a slot. `since` is in seconds of the wall clock; `session` is equal for the processes of one session."""
+
+    pid: int
+    user: str
+    command: str
+    folder: str
+    session: str
+    concurrency: int = 1
+    since: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaseWait:
+    """A wait that goes on: what for, for how long in seconds, and who has the device. Another user may have written
+    what the holders say, so their text holds no control characters."""
+
+    device: str
+    seconds: float
+    holders: tuple[Holder, ...]
+
+    @property
+    def text(self) -> str:
+        """What a person reads: `waiting for vulkan device llvmpipe, held for 12 s by pid 1234 (pytest, in /home/u)`."""
+        first, *others = self.holders
+        user = "" if first.user == _user() else f" of user {first.user}"
+        held = max(0.0, time.time() - first.since)
+        more = f" and {len(others)} more" if others else ""
+        by = f"pid {first.pid}{user} ({first.command}, in {first.folder}){more}"
+        return f"waiting for {self.device}, held for {held:.0f} s by {by}"
+
+
+OnLeaseWait = Callable[[LeaseWait], None]
+
+
+def current_holder(command: Sequence[str], session: str = "") -> Holder:
+    """Return this process as the holder of leases. Processes that work together have one `session`."""
+    pid = os.getpid()
+    program = Path(command[0]) if command else Path()
+    name = program.parent.name if program.name == "__main__.py" else program.name
+    text = shlex.join([name, *command[1:]])
+    return Holder(
+        pid=pid,
+        user=_user(),
+        command=text[:_LONGEST_TEXT],
+        folder=_current_folder(),
+        session=session or f"{os.uname().nodename} {pid}",
+    )
+
+
+class WaitNotes:
+    """Writes a line on a wait that has lasted for two seconds; one for each holder of a device."""
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write = write
+        self._written: set[tuple[str, int]] = set()
+
+    def __call__(self, wait: LeaseWait) -> None:
+        """Implements `OnLeaseWait`."""
+        key = (wait.device, wait.holders[0].pid)
+        if wait.seconds >= PATIENCE and key not in self._written:
+            self._written.add(key)
+            self._write(wait.text)
+
+
+def _user() -> str:
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # a container's user without a name
+        return str(os.getuid())
+
+
+def _current_folder() -> str:
+    try:
+        return str(Path.cwd())[:_LONGEST_TEXT]
+    except OSError:  # deleted meanwhile
+        return ""
+
+
+class DeviceLeases:
+    """Leases in one folder. To be used from one thread, and closed.
+
+    Devices are leased in one order by everyone, so that two configs with two devices each cannot wait for one another.
+    """
+
+    def __init__(self, folder: Path, holder: Holder) -> None:
+        self._folder = folder
+        self._holder = holder
+        self._devices: dict[str, _Device] = {}
+
+    @contextmanager
+    def hold(self, leases: Iterable[Lease], on_wait: OnLeaseWait | None = None) -> Iterator[None]:
+        """Hold a slot of each device; wait for it as long as it takes.
+
+        `on_wait` is called twice a second while another session has a device. Raises `RetargetError` if the folder
+        cannot be used.
+        """
+        wanted: dict[str, Lease] = {}
+        for lease in leases:
+            known = wanted.get(lease.physical_id)
+            if known is None or lease.concurrency < known.concurrency:
+                wanted[lease.physical_id] = lease
+        with ExitStack() as held:
+            for _, lease in sorted(wanted.items()):
+                held.callback(_release, self._acquire(lease, on_wait))
+            yield
+
+    def close(self) -> None:
+        """Close all files, which frees what is held."""
+        for device in self._devices.values():
+            device.close()
+        self._devices.clear()
+
+    def _acquire(self, lease: Lease, on_wait: OnLeaseWait | None) -> LockFile:
+        device = self._devices.get(lease.physical_id)
+        if device is None:
+            create_lease_folder(self._folder)
+            device = self._devices[lease.physical_id] = _Device(self._folder, lease.physical_id)
+        start = time.monotonic()
+        due = start + _CALLBACK_SECONDS
+
+        def pause(seconds: float, holders: Callable[[], tuple[Holder, ...]]) -> None:
+            nonlocal due
+            now = time.monotonic()
+            if on_wait is not None and now >= due:
+                due = now + _CALLBACK_SECONDS
+                others = tuple(holder for holder in holders() if holder.session != self._holder.session)
+                if others:
+                    on_wait(LeaseWait(device=lease.device, seconds=now - start, holders=others))
+            time.sleep(seconds)
+
+        while not device.queue.try_lock():
+            pause(_QUEUE_PAUSE, device.holders)
+        try:
+            while (slot := device.take(lease.concurrency)) is None:
+                waited = time.monotonic() - start
+                pause(min(max(waited / 8, _FIRST_PAUSE), _LONGEST_PAUSE), device.holders)
+            slot.write(_record(replace(self._holder, concurrency=lease.concurrency, since=time.time())))
+            return slot
+        finally:
+            device.queue.unlock()
+
+
+class _Device:
+    """The files of one device: its queue, and the slots that were ever used at a time."""
+
+    def __init__(self, folder: Path, physical_id: str) -> None:
+        self._folder = folder
+        self._name = hashlib.sha256(physical_id.encode()).hexdigest()[:32]
+        self._slots: list[LockFile] = []
+        self.queue = LockFile(folder / f"{self._name}.queue")
+
+    def take(self, concurrency: int) -> LockFile | None:
+        """Lock the lowest free slot, if so many runs at a time are admitted by all that have one.
+
+        To be called by the one that has the queue: nobody else locks a slot meanwhile.
+        """
+        free: LockFile | None = None
+        busy, admitted = 0, concurrency
+        number = 0
+        while (is_free := self._slot(number).try_lock(create=False)) is not None:
+            slot = self._slot(number)
+            if not is_free:
+                holder = _read(slot)
+                busy, admitted = busy + 1, min(admitted, holder.concurrency if holder is not None else 1)
+            elif free is None:
+                free = slot
+            else:
+                slot.unlock()
+            number += 1
+        if busy >= admitted:
+            if free is not None:
+                free.unlock()
+            return None
+        if free is None:
+            free = self._slot(number)
+            free.try_lock(create=True)
+        return free
+
+    def holders(self) -> tuple[Holder, ...]:
+        """Return who has slots, without locking any."""
+        found = []
+        number = 0
+        while (slot := self._slot(number)).exists():
+            if (holder := _read(slot)) is not None:
+                found.append(holder)
+            number += 1
+        return tuple(found)
+
+    def close(self) -> None:
+        for file in (self.queue, *self._slots):
+            file.close()
+
+    def _slot(self, number: int) -> LockFile:
+        if number == len(self._slots):
+            self._slots.append(LockFile(self._folder / f"{self._name}.{number}"))
+        return self._slots[number]
+
+
+def _release(slot: LockFile) -> None:
+    slot.write(b"")
+    slot.unlock()
+
+
+def _record(holder: Holder) -> bytes:
+    return json.dumps(asdict(holder)).encode()
+
+
+def _read(slot: LockFile) -> Holder | None:
+    """Return what a slot says of its holder; None where it says nothing that makes sense."""
+    try:
+        found = json.loads(slot.read(_LARGEST_RECORD))
+        return Holder(
+            pid=int(found["pid"]),
+            user=_printable(found["user"]),
+            command=_printable(found["command"]),
+            folder=_printable(found["folder"]),
+            session=str(found["session"]),
+            concurrency=max(1, int(found["concurrency"])),
+            since=float(found["since"]),
+        )
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+        return None
+
+
+def _printable(text: object) -> str:
+    return "".join(character if character.isprintable() else "?" for character in str(text)[:_LONGEST_TEXT])

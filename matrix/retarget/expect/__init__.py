@@ -1,0 +1,3 @@
+"""Expectations: which rule is in force for a target, and the verdict that it gives."""
+
+from __future__ import annotations

@@ -1,0 +1,196 @@
+"""Rules that name cases: which one is in force for a case, and what all rules of a target make of its cases.
+
+Rules without `case` speak of the cases that no other rule names, all together: they excuse the target if each of these
+that failed did so as the rule says. Rules with `case` are strict for each case that they select.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from retarget.expect.verdict import Ruling, Verdict, is_expired, judge
+from retarget.model import Expectation
+from retarget.model.case_names import matches_case
+from retarget.model.outcomes import CaseOutcome, Failure, Observation, first_failure
+from retarget.model.signatures import observe, observe_all
+from retarget.support.errors import RetargetError, display_path
+from retarget.targets.references import is_glob
+
+__all__ = ["CaseRule", "TargetRules", "TargetVerdict", "case_rank", "judge_target", "says"]
+
+_BROKEN = frozenset({Ruling.PASSED, Ruling.OTHERWISE, Ruling.EXPIRED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseRule:
+    """An entry of a rule's `case`. Of those that match a case the one with the highest `rank` is in force."""
+
+    pattern: str
+    rule: Expectation
+    rank: tuple[object, ...]
+
+
+def case_rank(pattern: str) -> tuple[bool, int]:
+    """Return how specific an entry of `case` is: a name goes before a glob, then more literal characters."""
+    return not is_glob(pattern), sum(character not in "*?[]" for character in pattern) if is_glob(pattern) else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetRules:
+    """The rules in force for one target: `whole` for all of it, `by_case` for some of its cases, by falling rank."""
+
+    whole: Expectation | None = None
+    by_case: tuple[CaseRule, ...] = ()
+
+    def of(self, case: str) -> Expectation | None:
+        """Return the rule that names a case. Raises `RetargetError` where two do, equally, and differ."""
+        found = [one for one in self.by_case if matches_case(one.pattern, case)]
+        if not found:
+            return None
+        for other in found[1:]:
+            if other.rank == found[0].rank and says(other.rule) != says(found[0].rule):
+                places = " and ".join(
+                    f"{display_path(one.rule.origin.file)}: {one.rule.origin.key_path}" for one in (found[0], other)
+                )
+                msg = (
+                    f"case {case!r}: found two expectations, {places}, that are equally specific for it and say "
+                    "different things; expected that they agree, or that one names the case more exactly"
+                )
+                raise RetargetError(msg)
+        return found[0].rule
+
+    def skipping(self, day: date) -> tuple[tuple[str, bool], ...]:
+        """Return the entries as (name or glob, whether its cases are not to be run), by falling rank; none if none."""
+        pairs = [(one.pattern, one.rule.outcome == "skip" and not is_expired(one.rule, day)) for one in self.by_case]
+        return tuple(pairs) if any(skips for _, skips in pairs) else ()
+
+    @property
+    def all(self) -> tuple[Expectation, ...]:
+        """All the rules, each once."""
+        rules = [*([self.whole] if self.whole is not None else []), *(one.rule for one in self.by_case)]
+        return tuple({rule.origin: rule for rule in rules}.values())
+
+    @property
+    def retries(self) -> int:
+        """How many further attempts a flaky target or case has."""
+        return max((rule.retries for rule in self.all), default=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetVerdict:
+    """What rules make of a target. `ruling` is on all of it.
+
+    `verdicts` are those on cases that a rule names, in the order run, then the one on all others (its `case` is empty).
+    `expected` names the cases that failed as a rule says.
+    """
+
+    ruling: Ruling
+    verdicts: tuple[Verdict, ...]
+    expected: tuple[str, ...] = ()
+
+    @property
+    def broken(self) -> tuple[Verdict, ...]:
+        """The verdicts on rules that do not hold."""
+        return tuple(one for one in self.verdicts if one.ruling in _BROKEN)
+
+    @property
+    def rules(self) -> tuple[Expectation, ...]:
+        """The rules that excuse a failure, each once."""
+        found = {one.rule.origin: one.rule for one in self.verdicts if one.rule is not None and _excuses(one)}
+        return tuple(found.values())
+
+    def of(self, case: str) -> Verdict | None:
+        """Return the verdict on a case: its own, or the one on all others."""
+        return next((one for one in self.verdicts if one.case in {case, ""}), None)
+
+
+def judge_target(
+    rules: TargetRules,
+    failure: Failure | None,
+    cases: Sequence[CaseOutcome],
+    *,
+    day: date,
+    names: Sequence[str] = (),
+) -> TargetVerdict:
+    """Return what rules make of a target; `failure` is its own, None if it passed, `cases` are those that were run.
+
+    `names` are those of all its cases, if they are known: a rule is not broken by a pass of some of them.
+    What says nothing of a target or a case is neither excused nor held against a rule. Raises `RetargetError` where two
+    rules contradict each other on a case.
+    """
+    if failure is not None and failure.no_verdict:
+        return TargetVerdict(ruling=Ruling.PLAIN, verdicts=(Verdict(ruling=Ruling.PLAIN),))
+    verdicts: list[Verdict] = []
+    rest: list[CaseOutcome] = []
+    for case in cases:
+        rule = rules.of(case.name)
+        if rule is None:
+            rest.append(case)
+        elif case.failure is None or not case.failure.no_verdict:
+            seen = observe(case.failure) if case.failure is not None else None
+            verdicts.append(replace(judge(rule, seen, day=day), case=case.name))
+    others = _of_rest(rules, failure, rest, is_all=not verdicts, cases=cases, day=day)
+    if others is not None and others.ruling is Ruling.PASSED:
+        ran = {case.name for case in cases}
+        if any(name not in ran and rules.of(name) is None for name in names):
+            others = Verdict(ruling=Ruling.PLAIN)
+    verdicts += [others] if others is not None else []
+    expected = {one.case for one in verdicts if one.case and _excuses(one)}
+    if others is not None and _excuses(others):
+        expected |= {case.name for case in rest if case.failure is not None}
+    return TargetVerdict(
+        ruling=_ruling(verdicts),
+        verdicts=tuple(verdicts),
+        expected=tuple(case.name for case in cases if case.name in expected),
+    )
+
+
+def _of_rest(
+    rules: TargetRules,
+    failure: Failure | None,
+    rest: Sequence[CaseOutcome],
+    *,
+    is_all: bool,
+    cases: Sequence[CaseOutcome],
+    day: date,
+) -> Verdict | None:
+    """The verdict on the cases that no rule names; None where there are none."""
+    if is_all:
+        seen = observe_all(failure, cases) if failure is not None else None
+        return judge(rules.whole, seen, day=day)
+    is_of_case = failure is None or any(case.failure == failure for case in cases)
+    why = first_failure(rest) if is_of_case else failure
+    if not rest and why is None:
+        return None
+    if why is not None and why.no_verdict:
+        return Verdict(ruling=Ruling.PLAIN)
+    return judge(rules.whole, observe_all(why, rest) if why is not None else None, day=day)
+
+
+def _ruling(verdicts: Sequence[Verdict]) -> Ruling:
+    """What follows for the target: a failure where there is one, else what the strongest rule says."""
+    if any(one.ruling is Ruling.PLAIN and one.observation is not None for one in verdicts):
+        return Ruling.PLAIN
+    order = (Ruling.OTHERWISE, Ruling.EXPIRED, Ruling.PASSED, Ruling.AGAIN, Ruling.EXCUSED, Ruling.CHANCE)
+    rulings = {one.ruling for one in verdicts}
+    return next((ruling for ruling in order if ruling in rulings), Ruling.PLAIN)
+
+
+def _excuses(verdict: Verdict) -> bool:
+    return verdict.ruling in {Ruling.EXCUSED, Ruling.CHANCE} and verdict.observation is not None
+
+
+def says(rule: Expectation) -> tuple[object, ...]:
+    """Return what a rule says, which equally specific ones must agree in."""
+    return frozenset(rule.stages), rule.signature, rule.outcome, rule.retries, rule.until
+
+
+def observations(cases: Sequence[CaseOutcome]) -> dict[str, Observation | None]:
+    """Return how each case came out that a verdict can be given on; None if it passed."""
+    return {
+        case.name: observe(case.failure) if case.failure is not None else None
+        for case in cases
+        if case.failure is None or not case.failure.no_verdict
+    }

@@ -1,0 +1,129 @@
+"""Rules that contradict each other, have no effect, or have expired, worded as faults with their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from retarget.expect.matching import Contradiction, Effect
+from retarget.expect.verdict import is_expired
+from retarget.model import Expectation, Origin
+from retarget.model.case_names import matches_case
+from retarget.model.locations import Places
+from retarget.support.errors import Fault, did_you_mean
+from retarget.support.toml.keypaths import KeyPath, Problem, parse_key_path
+from retarget.targets.selection import terms
+
+if TYPE_CHECKING:
+    from retarget.expect.usage import CaseUse
+
+__all__ = ["contradiction_faults", "expired_faults", "stale_faults", "unknown_case_faults"]
+
+_HINTS = 10
+"""How many faults are given a nearest name: it is sought among all there are."""
+
+
+def contradiction_faults(contradictions: Iterable[Contradiction]) -> tuple[Fault, ...]:
+    """Return a fault for each pair of rules, at the later of the two."""
+    places = Places()
+    problems = []
+    for contradiction in contradictions:
+        first, second = contradiction.rules
+        message = (
+            f"found another stage, signature, outcome or date than {first.origin.key_path} at "
+            f"{places.place(first.origin)}, which is as specific and also matches {contradiction.target}; "
+            "expected that they agree, or that one is more specific"
+        )
+        problems.append((second.origin, Problem((), message)))
+    return _faults(problems)
+
+
+def expired_faults(rules: Iterable[Expectation], day: date) -> tuple[Fault, ...]:
+    """Return a fault for each rule that excuses nothing any more on `day`."""
+    return _faults(
+        (
+            rule.origin,
+            Problem(
+                ("until",),
+                f"found {rule.until}, which is past; this rule excuses nothing any more: mend what it excused, "
+                f"or decide anew how long it may fail ({rule.reason})",
+            ),
+        )
+        for rule in rules
+        if is_expired(rule, day)
+    )
+
+
+def stale_faults(
+    rules: Iterable[Expectation],
+    effects: Mapping[Origin, Effect],
+    *,
+    modules: Sequence[str],
+    tags: Sequence[str],
+) -> tuple[Fault, ...]:
+    """Return a fault for each rule without effect, each entry of `match` and each word of `when` without one.
+
+    `effects` are what the rules were seen to do in all suites that they serve; `modules` and `tags` are all names and
+    words there are, for a hint.
+    """
+    found = [(rule.origin, problem) for rule in rules for problem in _stale(rule, effects.get(rule.origin, Effect()))]
+    hinted = []
+    for number, (origin, (problem, word)) in enumerate(found):
+        known = tags if problem.path[0] == "when" else modules
+        hint = did_you_mean(word, known) if number < _HINTS and word else ""
+        hinted.append((origin, Problem(problem.path, problem.message + (hint or "; remove it"))))
+    return _faults(hinted)
+
+
+def unknown_case_faults(uses: Iterable[CaseUse], names: Mapping[tuple[str, str], Iterable[str]]) -> tuple[Fault, ...]:
+    """Return a fault for each entry of a rule's `case` that matches none, where all cases that it may match are known.
+
+    `names` are those of the cases of each module, by (suite, name).
+    """
+    problems = []
+    for use in uses:
+        if not use.modules <= names.keys():
+            continue
+        known = list(dict.fromkeys(name for module in sorted(use.modules) for name in names[module]))
+        for index, entry in enumerate(use.cases):
+            if not any(matches_case(entry, name) for name in known):
+                hint = did_you_mean(entry, known) or "; remove it"
+                message = f"found {entry!r}, which matches no case of the modules that this rule is about{hint}"
+                problems.append((use.origin, Problem(("case", index), message)))
+    return _faults(problems)
+
+
+def _stale(rule: Expectation, effect: Effect) -> Iterator[tuple[Problem, str]]:
+    """Yield what of a rule has no effect, with the word that a nearer one may be sought for."""
+    strangers = [
+        (index, term.text) for index, term in enumerate(terms(rule.when)) if index not in effect.words
+    ]  # a word that no target has keeps entries from matching: one cause, one fault
+    for _, word in strangers:
+        yield Problem(("when",), f"found the word {word!r}, which no target has as a tag"), word
+    for index, entry in enumerate(rule.match):
+        path: KeyPath = ("match", index)
+        if index not in effect.named:
+            yield Problem(path, f"found {entry!r}, which names no module that this rule serves"), entry
+        elif index not in effect.matched and not strangers:
+            where = f" with {rule.when!r}" if rule.when else ""
+            stages = f" that can fail at {' or '.join(rule.stages)}" if rule.outcome != "skip" else ""
+            yield Problem(path, f"found {entry!r}, which{where} matches no target{stages}"), ""
+
+
+def _faults(found: Iterable[tuple[Origin, Problem]]) -> tuple[Fault, ...]:
+    from retarget.declare.read import faults_of  # only a fault pays for it
+
+    by_file: dict[Path, list[Problem]] = {}
+    for origin, problem in found:
+        path = (*parse_key_path(origin.key_path), *problem.path)
+        by_file.setdefault(origin.file, []).append(Problem(path, problem.message))
+    faults: list[Fault] = []
+    for file, problems in by_file.items():
+        try:
+            text = file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            text = ""
+        faults += faults_of(file, text, problems)
+    return tuple(faults)

@@ -1,0 +1,290 @@
+"""Which rule is in force for a target, and what each rule was seen to match.
+
+Of the rules that match a target and are judged at it, the most specific one is in force: a module's own name goes
+before a glob, then the glob with more literal characters, then more words in `when`, then the nearer folder. Two that
+are equal in all of this and say different things contradict each other. Rules that name cases are apart: for a case
+they go before all others, and of them first the one with its name, or the glob with more literal characters.
+
+Rules are found by module: a name costs one look-up, and globs are tried once per module.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+
+from retarget.expect.cases import CaseRule, TargetRules, case_rank, says
+from retarget.model import CompileTarget, Expectation, Origin, RunTarget, Target
+from retarget.targets.references import is_glob
+from retarget.targets.selection import Selector, Term, compile_selector, terms
+
+__all__ = [
+    "COMPILE_STAGES",
+    "RUN_STAGES",
+    "Assignment",
+    "Contradiction",
+    "Effect",
+    "RuleBook",
+    "is_judged_at",
+    "specificity",
+]
+
+COMPILE_STAGES = frozenset({"compile", "crash", "timeout"})
+"""Stages at which a compile target can fail."""
+
+RUN_STAGES = frozenset({"load", "run", "compare", "crash", "timeout"})
+"""Stages at which a run target can fail."""
+
+Specificity = tuple[bool, int, int, int]
+
+_GLOB_MAGIC = re.compile(r"\[[^\]]*\]|[*?]")
+
+_compiled = lru_cache(maxsize=4096)(compile_selector)
+_terms = lru_cache(maxsize=4096)(terms)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """Two equally specific rules that match a target and say different things."""
+
+    target: str
+    rules: tuple[Expectation, Expectation]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """What a rule was seen to do: which entries of its `match` name a module, which match a target that is judged by
+    it, and which words of its `when` are true of any target at all. All by index. `modules` are those whose targets it
+    matches, as (suite, name) pairs, if it names cases."""
+
+    named: frozenset[int] = frozenset()
+    matched: frozenset[int] = frozenset()
+    words: frozenset[int] = frozenset()
+    modules: frozenset[tuple[str, str]] = frozenset()
+
+    def __or__(self, other: Effect) -> Effect:
+        return Effect(
+            named=self.named | other.named,
+            matched=self.matched | other.matched,
+            words=self.words | other.words,
+            modules=self.modules | other.modules,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """What the rules say of one suite's targets.
+
+    `rules` has the rule in force for each target that has one, by the target's name; `by_case` those that name cases.
+    `deferred` names the compile
+    targets whose rule is also in force for a run target of theirs and can be met there: if the compile passes, the rule
+    is judged at the run targets. `effects` are those of all rules, matched or not.
+    """
+
+    rules: Mapping[str, Expectation] = field(default_factory=dict)
+    by_case: Mapping[str, tuple[CaseRule, ...]] = field(default_factory=dict)
+    deferred: frozenset[str] = frozenset()
+    contradictions: tuple[Contradiction, ...] = ()
+    effects: Mapping[Origin, Effect] = field(default_factory=dict)
+
+    def of(self, target: str) -> TargetRules:
+        """Return the rules in force for a target."""
+        return TargetRules(whole=self.rules.get(target), by_case=self.by_case.get(target, ()))
+
+
+def is_judged_at(rule: Expectation, target: Target, *, checks_artifacts: bool = False) -> bool:
+    """Tell whether a target can fail at one of the rule's stages. What is skipped is skipped whatever it is.
+
+    `checks_artifacts` tells that the suite's kind runs nothing: its compile targets can fail at all stages.
+    """
+    if rule.cases and isinstance(target, CompileTarget) and not checks_artifacts:
+        return False
+    if rule.outcome == "skip":
+        return True
+    stages = COMPILE_STAGES if isinstance(target, CompileTarget) else RUN_STAGES
+    if checks_artifacts:
+        stages = COMPILE_STAGES | RUN_STAGES
+    return not stages.isdisjoint(rule.stages)
+
+
+def specificity(rule: Expectation, entry: str) -> Specificity:
+    """Return how specific a rule is where `entry` of its `match` matches: the larger, the more specific.
+
+    It is a name or a glob, the literal characters of a glob, the words of `when`, the depth of the file's folder.
+    """
+    is_name = not is_glob(entry)
+    literal = 0 if is_name else len(_GLOB_MAGIC.sub("", entry))
+    return is_name, literal, len(_terms(rule.when)), len(rule.origin.file.parts)
+
+
+@dataclass(slots=True)
+class _Used:
+    """What was seen of a rule so far."""
+
+    rule: Expectation
+    selector: Selector | None
+    named: set[int] = field(default_factory=set)
+    matched: set[int] = field(default_factory=set)
+    modules: set[tuple[str, str]] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A rule that matches a module by some entries of its `match`."""
+
+    used: _Used
+    entries: tuple[int, ...]
+    specificity: Specificity
+
+
+class RuleBook:
+    """The rules that serve one suite."""
+
+    def __init__(self, rules: Sequence[Expectation], *, checks_artifacts: bool = False) -> None:
+        """`rules` in order, those of the outermost folder first; `checks_artifacts` as for `is_judged_at`."""
+        self._checks_artifacts = checks_artifacts
+        self._used = [_Used(rule, _compiled(rule.when) if rule.when else None) for rule in rules]
+        self._by_name: dict[str, dict[int, list[int]]] = {}
+        self._globs: list[tuple[re.Pattern[str], int, int]] = []
+        for number, used in enumerate(self._used):
+            for index, entry in enumerate(used.rule.match):
+                if is_glob(entry):
+                    self._globs.append((re.compile(fnmatch.translate(entry)), number, index))
+                else:
+                    self._by_name.setdefault(entry, {}).setdefault(number, []).append(index)
+        self._any_glob = re.compile("|".join(pattern.pattern for pattern, _, _ in self._globs) or r"(?!)")
+        self._candidates: dict[str, tuple[_Candidate, ...]] = {}
+        self._names_cases = any(rule.cases for rule in rules)
+        self._holds: dict[tuple[str, tuple[str, ...], str, str], bool] = {}
+        self._kinds: dict[tuple[tuple[str, ...], str, str], Target] = {}
+        self._contradictions: dict[tuple[Origin, Origin], Contradiction] = {}
+
+    @property
+    def contradictions(self) -> tuple[Contradiction, ...]:
+        """Those found so far, at the first target of each pair of rules."""
+        return tuple(self._contradictions.values())
+
+    def rule_for(self, target: Target) -> Expectation | None:
+        """Return the rule in force for a target as a whole, None if there is none."""
+        best: _Candidate | None = None
+        for candidate in self._matching(target):
+            used = candidate.used
+            if used.rule.cases:
+                continue
+            if best is None:
+                best = candidate
+            elif candidate.specificity == best.specificity and says(used.rule) != says(best.used.rule):
+                self._contradict(target, best.used.rule, used.rule)
+        return best.used.rule if best is not None else None
+
+    def case_rules_for(self, target: Target) -> tuple[CaseRule, ...]:
+        """Return the rules in force for cases of a target, by falling rank."""
+        if not self._names_cases:
+            return ()
+        found: list[CaseRule] = []
+        compiled = target.compile if isinstance(target, RunTarget) else target
+        for candidate in self._matching(target):
+            rule = candidate.used.rule
+            if rule.cases:
+                candidate.used.modules.add((compiled.suite, compiled.module.name))
+                ranks = ((pattern, (*case_rank(pattern), *candidate.specificity)) for pattern in rule.cases)
+                found += [CaseRule(pattern=pattern, rule=rule, rank=rank) for pattern, rank in ranks]
+        found.sort(key=lambda one: one.rank, reverse=True)
+        first: dict[tuple[str, tuple[object, ...]], Expectation] = {}
+        for one in found:
+            other = first.setdefault((one.pattern, one.rank), one.rule)
+            if says(other) != says(one.rule):
+                self._contradict(target, other, one.rule)
+        return tuple(found)
+
+    def rules_for(self, target: Target) -> TargetRules:
+        """Return all rules in force for a target."""
+        return TargetRules(whole=self.rule_for(target), by_case=self.case_rules_for(target))
+
+    def _matching(self, target: Target) -> Iterator[_Candidate]:
+        """Yield the rules that match a target and are judged at it, the most specific first."""
+        compiled = target.compile if isinstance(target, RunTarget) else target
+        name = compiled.module.name
+        candidates = self._candidates.get(name)
+        if candidates is None:
+            candidates = self._candidates[name] = self._find(name)
+        for candidate in candidates:
+            used = candidate.used
+            if not is_judged_at(used.rule, target, checks_artifacts=self._checks_artifacts):
+                continue
+            if self._matches(used, target):
+                used.matched.update(candidate.entries)
+                yield candidate
+
+    def _contradict(self, target: Target, first: Expectation, second: Expectation) -> None:
+        contradiction = Contradiction(target=target.name, rules=(first, second))
+        self._contradictions.setdefault((first.origin, second.origin), contradiction)
+
+    def assign(self, targets: Iterable[Target]) -> Assignment:
+        """Return the rules in force for the suite's targets, each compile target standing before its run targets."""
+        rules: dict[str, Expectation] = {}
+        by_case: dict[str, tuple[CaseRule, ...]] = {}
+        deferred: set[str] = set()
+        for target in targets:
+            compiled = target.compile if isinstance(target, RunTarget) else target
+            runtime = target.runtime.name if isinstance(target, RunTarget) else ""
+            self._kinds.setdefault((target.tags, compiled.compiler.name, runtime), target)
+            rule = self.rule_for(target)
+            if rule is not None:
+                rules[target.name] = rule
+                if target is not compiled and rules.get(compiled.name) is rule:
+                    deferred.add(compiled.name)
+            if case_rules := self.case_rules_for(target):
+                by_case[target.name] = case_rules
+        return Assignment(
+            rules=rules,
+            by_case=by_case,
+            deferred=frozenset(deferred),
+            contradictions=self.contradictions,
+            effects=self._effects(),
+        )
+
+    def _find(self, name: str) -> tuple[_Candidate, ...]:
+        """Return the rules that match a module, the most specific first, and of equal ones the first declared."""
+        found = {number: list(indices) for number, indices in self._by_name.get(name, {}).items()}
+        if self._any_glob.match(name):
+            for pattern, number, index in self._globs:
+                if pattern.match(name):
+                    found.setdefault(number, []).append(index)
+        candidates = []
+        for number, indices in sorted(found.items()):
+            used = self._used[number]
+            used.named.update(indices)
+            most = max(specificity(used.rule, used.rule.match[index]) for index in indices)
+            candidates.append(_Candidate(used, tuple(indices), most))
+        return tuple(sorted(candidates, key=lambda candidate: candidate.specificity, reverse=True))
+
+    def _matches(self, used: _Used, target: Target) -> bool:
+        if used.selector is None:
+            return True
+        if isinstance(target, CompileTarget):
+            key = (used.rule.when, target.tags, target.compiler.name, "")
+        else:
+            key = (used.rule.when, target.tags, target.compile.compiler.name, target.runtime.name)
+        known = self._holds.get(key)
+        if known is None:
+            known = self._holds[key] = used.selector(target)
+        return known
+
+    def _effects(self) -> dict[Origin, Effect]:
+        @cache
+        def is_known(term: Term) -> bool:
+            return any(term.selector(target) for target in self._kinds.values())
+
+        return {
+            used.rule.origin: Effect(
+                named=frozenset(used.named),
+                matched=frozenset(used.matched),
+                modules=frozenset(used.modules),
+                words=frozenset(index for index, term in enumerate(_terms(used.rule.when)) if is_known(term)),
+            )
+            for used in self._used
+        }

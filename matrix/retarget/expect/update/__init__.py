@@ -1,0 +1,3 @@
+"""Writes the rules again from what a run showed."""
+
+from __future__ import annotations

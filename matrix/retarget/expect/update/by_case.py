@@ -1,0 +1,320 @@
+"""What a run showed of single cases, and the rules with `case` that say so: which go, are narrowed, or are new.
+
+Cases of a target that all fail alike need no such rule. Where some pass, or fail in another way, each way in which some
+fail becomes a rule that names them. Rules that name the same cases, and new ones for these, form a slice: within it,
+`case` left out, they are rules like all others, and are narrowed, widened and joined as these are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path
+
+from retarget.expect.cases import TargetRules
+from retarget.expect.matching import RuleBook
+from retarget.expect.update.covering import Covering
+from retarget.expect.update.narrowing import Narrowing
+from retarget.expect.update.rule_set import Key, Observations, RuleSet, SuiteTargets, key_of, module_of
+from retarget.expect.verdict import allows, is_expired
+from retarget.model import Expectation, Origin, RunTarget, Target
+from retarget.model.case_names import matches_case
+from retarget.model.outcomes import Observation
+
+__all__ = ["CaseUpdate", "CasesSeen", "plan_cases", "without_cases"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CasesSeen:
+    """What was observed of a target's cases. `seen` tells how each failed that was run, None if it passed.
+
+    `names` are those of all of its cases; `is_selection` tells that only some of them were asked for.
+    """
+
+    names: tuple[str, ...]
+    seen: Mapping[str, Observation | None]
+    is_selection: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseUpdate:
+    """Rules with `case` as they are to be. `plain` is what is left for rules without, of all that was observed.
+
+    `changed` are rules by origin as they are to be, None if one goes; `new` pairs of a rule and the one that it is a
+    part of, None if it stands by itself. `names_cases` tells that rules with `case` are or were there.
+    """
+
+    plain: Observations
+    changed: Mapping[Origin, Expectation | None] = field(default_factory=dict)
+    new: tuple[tuple[Expectation, Expectation | None], ...] = ()
+    names_cases: bool = False
+
+
+@dataclass(slots=True)
+class _Slice:
+    """The rules that name certain cases, and what was observed of these. New ones repeat `source`, if there is one."""
+
+    cases: tuple[str, ...]
+    source: Expectation | None
+    seen: dict[Key, Observation | None] = field(default_factory=dict)
+
+
+def without_cases(suites: Iterable[SuiteTargets]) -> list[SuiteTargets]:
+    """Return suites with the rules that name no case alone."""
+    return [_with_rules(one, [rule for rule in one.suite.expectations if not rule.cases]) for one in suites]
+
+
+def plan_cases(
+    suites: Sequence[SuiteTargets],
+    seen: Observations,
+    cases: Mapping[Key, CasesSeen],
+    day: date,
+    doubt: Callable[[Path], str],
+) -> CaseUpdate:
+    """Return what makes rules with `case` true to what was observed. `doubt` is as for `plan_update`.
+
+    Raises `RetargetError` where rules contradict each other on a case.
+    """
+    plan = _Plan(suites, seen, cases, day)
+    plan.drop_idle_entries()
+    plan.observe()
+    changed, new = plan.changed, plan.new
+    for one in plan.slices():
+        edited, added = plan.edited(one, doubt)
+        changed |= edited
+        new += added
+    names_cases = bool(changed or new) or any(rule.cases for one in suites for rule in one.suite.expectations)
+    return CaseUpdate(plain=plan.plain, changed=changed, new=tuple(new), names_cases=names_cases)
+
+
+class _Plan:
+    """Works towards a `CaseUpdate`."""
+
+    def __init__(
+        self, suites: Sequence[SuiteTargets], seen: Observations, cases: Mapping[Key, CasesSeen], day: date
+    ) -> None:
+        self._suites = suites
+        self._cases = cases
+        self._day = day
+        self.plain: dict[Key, Observation | None] = dict(seen)
+        self.changed: dict[Origin, Expectation | None] = {}
+        self.new: list[tuple[Expectation, Expectation | None]] = []
+        self._targets: dict[Key, Target] = {key_of(target): target for one in suites for target in one.targets}
+        self._rules = {rule.origin: rule for one in suites for rule in one.suite.expectations}
+        self._slices: dict[tuple[frozenset[str], Origin | None], _Slice] = {}
+
+    def _now(self, one: SuiteTargets) -> list[Expectation]:
+        """A suite's rules as they are now."""
+        rules = [self.changed.get(rule.origin, rule) for rule in one.suite.expectations]
+        return [rule for rule in rules if rule is not None]
+
+    def drop_idle_entries(self) -> None:
+        """Drop entries of `case` that match no case of all the modules that the rule is about."""
+        names: dict[tuple[str, str], set[str]] = {}
+        for key, cases in self._cases.items():
+            names.setdefault((key[0], module_of(self._targets[key])), set()).update(cases.names)
+        modules: dict[Origin, set[tuple[str, str]]] = {}
+        for one in self._suites:
+            if any(rule.cases for rule in one.suite.expectations):
+                book = RuleBook(one.suite.expectations, checks_artifacts=one.checks_artifacts)
+                for origin, effect in book.assign(one.targets).effects.items():
+                    modules.setdefault(origin, set()).update(effect.modules)
+        for origin, rule in self._rules.items():
+            reached = modules.get(origin, set())
+            if not rule.cases or not reached <= names.keys():
+                continue
+            known = [name for module in reached for name in names[module]]
+            kept = tuple(entry for entry in rule.cases if any(matches_case(entry, name) for name in known))
+            if kept != rule.cases:
+                self.changed[origin] = replace(rule, cases=kept) if kept else None
+
+    def observe(self) -> None:
+        """Sort what was observed by the rules that are in force, and by those that are missing."""
+        for one in self._suites:
+            book = RuleBook(self._now(one), checks_artifacts=one.checks_artifacts)
+            for target in one.targets:
+                if (key := key_of(target)) in self._cases:
+                    self._observe(key, book.rules_for(target), self._cases[key])
+
+    def _observe(self, key: Key, rules: TargetRules, cases: CasesSeen) -> None:
+        by_rule: dict[Origin, dict[str, Observation | None]] = {}
+        rest: dict[str, Observation | None] = {}
+        for name, way in cases.seen.items():
+            rule = rules.of(name)
+            (rest if rule is None else by_rule.setdefault(rule.origin, {}))[name] = way
+        missing: list[tuple[str, Observation, Expectation | None]] = []
+        is_covered = False
+        for origin, ways in by_rule.items():
+            rule = next(one for one in rules.all if one.origin == origin)
+            if not self._is_ours(rule):
+                is_covered = True
+                continue
+            holds = all(way is not None and allows(rule, way) for way in ways.values())
+            self._slice(rule.cases, None).seen[key] = next(iter(ways.values())) if holds else None
+            is_covered = is_covered or holds
+            if not holds:
+                missing += [(name, way, _source(rule, way)) for name, way in ways.items() if way is not None]
+                missing += [(name, _said(rule), rule) for name in cases.names if _is_left(name, rule, rules, cases)]
+        if rules.whole is not None and not self._is_ours(rules.whole):
+            self.plain[key] = _observation(rest)
+            if self.plain[key] is None and _is_cut(rules, cases):
+                del self.plain[key]
+        else:
+            missing += self._of_rest(key, rules, rest, missing, cases, is_covered=is_covered)
+        for way, source, names in _grouped(missing):
+            self._slice(names, source).seen[key] = way
+
+    def _of_rest(
+        self,
+        key: Key,
+        rules: TargetRules,
+        rest: Mapping[str, Observation | None],
+        missing: Sequence[tuple[str, Observation, Expectation | None]],
+        cases: CasesSeen,
+        *,
+        is_covered: bool,
+    ) -> Iterator[tuple[str, Observation, Expectation | None]]:
+        """Yield the failures of cases that no rule names, unless a rule without `case` does for all of them."""
+        whole = rules.whole
+        failed = {name: way for name, way in rest.items() if way is not None}
+        if _is_cut(rules, cases) and (cases.is_selection or whole is not None):  # the others may do what it says
+            self.plain.pop(key, None)
+            yield from ((name, way, None) for name, way in failed.items() if not _excuses(whole, way))
+            return
+        is_alike = len(failed) == len(rest) and len(set(failed.values())) == 1
+        holds = is_alike and all(_excuses(whole, way) for way in failed.values())
+        is_all = len(failed) == len(cases.names) and not missing and not is_covered
+        if holds or (is_alike and is_all):
+            self.plain[key] = _observation(rest)
+            return
+        self.plain[key] = None
+        yield from ((name, way, _source(whole, way)) for name, way in failed.items())
+
+    def _is_ours(self, rule: Expectation) -> bool:
+        """Tell whether it is an update that settles a rule, and not a person."""
+        return rule.outcome == "xfail" and not is_expired(rule, self._day)
+
+    def _slice(self, cases: Sequence[str], source: Expectation | None) -> _Slice:
+        key = (frozenset(cases), source.origin if source is not None else None)
+        return self._slices.setdefault(key, _Slice(tuple(sorted(cases)), source))
+
+    def slices(self) -> Iterable[_Slice]:
+        """What there is to edit, those with rules that are there first."""
+        return sorted(self._slices.values(), key=lambda one: (one.source is not None, one.cases))
+
+    def edited(
+        self, one: _Slice, doubt: Callable[[Path], str]
+    ) -> tuple[dict[Origin, Expectation | None], list[tuple[Expectation, Expectation | None]]]:
+        """Edit a slice. Return its rules that change, and its new ones as in `CaseUpdate.new`."""
+        there = {} if one.source is not None else self._of_slice(one)
+        modules = None if there else {(key[0], module_of(self._targets[key])) for key in one.seen}
+        others = self._not_ours(one) if there else {}
+        rules = RuleSet([_sliced(suite, others | there, modules) for suite in self._suites], doubt)
+        narrowing = Narrowing(rules, one.seen, self._day)
+        narrowing.drop_idle()
+        narrowing.narrow()
+        Covering(rules, one.seen, self._day).cover()
+        narrowing.narrow()
+        narrowing.drop_idle()
+        found = {rule.origin: rule for rule in rules.all()}
+        changed: dict[Origin, Expectation | None] = {}
+        for origin, rule in there.items():
+            now = found.get(origin)
+            if now is None or (now.match, now.when) != (rule.match, rule.when):
+                changed[origin] = None if now is None else replace(rule, match=now.match, when=now.when)
+        new = [
+            self._named(rule, one, there.get(rules.part_of(rule) or origin))
+            for origin, rule in found.items()
+            if origin not in there and origin not in others
+        ]
+        return changed, new
+
+    def _not_ours(self, one: _Slice) -> dict[Origin, Expectation]:
+        """The flaky, intermittent and skip rules that name all of the slice's cases: what they are in force for stays
+        theirs."""
+        now = (self.changed.get(origin, rule) for origin, rule in self._rules.items())
+        return {
+            rule.origin: rule
+            for rule in now
+            if rule is not None and rule.outcome != "xfail" and {*one.cases} <= {*rule.cases}
+        }
+
+    def _of_slice(self, one: _Slice) -> dict[Origin, Expectation]:
+        """The rules that are there now and name just the slice's cases."""
+        now = (self.changed.get(origin, rule) for origin, rule in self._rules.items())
+        named = frozenset(one.cases)
+        return {
+            rule.origin: rule
+            for rule in now
+            if rule is not None and rule.cases and frozenset(rule.cases) == named and self._is_ours(rule)
+        }
+
+    def _named(
+        self, rule: Expectation, one: _Slice, part_of: Expectation | None
+    ) -> tuple[Expectation, Expectation | None]:
+        """A new rule, with the cases that it is about, and in the words of the one that it comes from; and that one."""
+        if one.source is None:
+            return replace(rule, cases=one.cases if part_of is None else part_of.cases), part_of
+        origin = Origin(file=one.source.origin.file, key_path="")
+        return replace(one.source, match=rule.match, when=rule.when, cases=one.cases, origin=origin), one.source
+
+
+def _source(rule: Expectation | None, way: Observation) -> Expectation | None:
+    """The rule whose words a new one takes over: one that said just this of more than what is so."""
+    return rule if rule is not None and allows(rule, way) else None
+
+
+def _said(rule: Expectation) -> Observation:
+    return Observation(stage=rule.stages[0], signature=rule.signature)
+
+
+def _is_left(name: str, rule: Expectation, rules: TargetRules, cases: CasesSeen) -> bool:
+    """Tell whether a rule that goes is in force for a case that was not run: of this it says what it said."""
+    now = rules.of(name) if name not in cases.seen else None
+    return now is not None and now.origin == rule.origin
+
+
+def _is_cut(rules: TargetRules, cases: CasesSeen) -> bool:
+    """Tell whether some of the cases that no rule names were not run."""
+    return any(name not in cases.seen and rules.of(name) is None for name in cases.names)
+
+
+def _excuses(whole: Expectation | None, way: Observation) -> bool:
+    return whole is not None and allows(whole, way)
+
+
+def _grouped(
+    missing: Iterable[tuple[str, Observation, Expectation | None]],
+) -> Iterable[tuple[Observation, Expectation | None, list[str]]]:
+    """The cases that fail in one way, or as one rule says that is to be taken over."""
+    groups: dict[tuple[Observation, Origin | None], tuple[Observation, Expectation | None, list[str]]] = {}
+    for name, way, source in missing:
+        said = _said(source) if source is not None else way
+        key = (said, source.origin if source is not None else None)
+        groups.setdefault(key, (said, source, []))[2].append(name)
+    return groups.values()
+
+
+def _observation(seen: Mapping[str, Observation | None]) -> Observation | None:
+    """How a target failed in some cases; None if all passed."""
+    ways = [way for way in dict.fromkeys(seen.values()) if way is not None]
+    return replace(ways[0], also=tuple(ways[1:])) if ways else None
+
+
+def _with_rules(one: SuiteTargets, rules: Sequence[Expectation]) -> SuiteTargets:
+    return replace(one, suite=replace(one.suite, expectations=tuple(rules)))
+
+
+def _sliced(
+    one: SuiteTargets, rules: Mapping[Origin, Expectation], modules: Container[tuple[str, str]] | None
+) -> SuiteTargets:
+    """A suite's targets that have cases, with these rules alone, as if they named none; only of some modules, if these
+    are given."""
+    own = [replace(rules[rule.origin], cases=()) for rule in one.suite.expectations if rule.origin in rules]
+    targets = one.targets
+    if not one.checks_artifacts:
+        targets = tuple(target for target in targets if isinstance(target, RunTarget))
+    if modules is not None:
+        targets = tuple(target for target in targets if (one.suite.name, module_of(target)) in modules)
+    return replace(_with_rules(one, own), targets=targets)

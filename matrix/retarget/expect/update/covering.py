@@ -1,0 +1,227 @@
+"""Giving failures that no rule covers one: an existing one where that is exact, else few new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+
+from retarget.declare.load import EXPECTATIONS_FILE
+from retarget.expect.update.match import with_modules
+from retarget.expect.update.narrowing import stand_of
+from retarget.expect.update.reasons import reason
+from retarget.expect.update.rule_set import Key, Observations, RuleSet, cell_of, key_of, module_of
+from retarget.expect.verdict import allows, is_expired
+from retarget.model import CompileTarget, Expectation, Origin, RunTarget, Target
+from retarget.model.outcomes import Observation
+from retarget.model.signatures import CRASH, TIMEOUT
+from retarget.targets.tag_expressions import exact_expression, shortest_expression
+
+__all__ = ["Covering"]
+
+_STAGES = ("compile", CRASH, TIMEOUT, "load", "run", "compare")
+"""In which order new rules are written."""
+
+_WITH_DIAGNOSTIC = frozenset({"compile", "load", "run"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """How a module's targets failed, compile targets and run targets by themselves, in the suites of one folder."""
+
+    folder: Path
+    module: str
+    seen: Observation
+    is_compile: bool
+
+    def is_covered_by(self, rule: Expectation) -> bool:
+        """Tell whether the rule would excuse it, and not only because it says nothing of how they fail."""
+        if not rule.signature and any(way.signature for way in self.seen.ways) and not self.is_said_by(rule):
+            return False
+        return all(allows(rule, way) for way in self.seen.ways)
+
+    def is_said_by(self, rule: Expectation) -> bool:
+        """Tell whether the rule says exactly this."""
+        stages, signature = _said(self.seen)
+        return {*rule.stages} == {*stages} and rule.signature == signature
+
+    def has_reason_of(self, rule: Expectation, targets: Sequence[Target]) -> bool:
+        """Tell whether the rule's reason holds for these targets, which are all that failed so, too."""
+        return _is_of_same_cause(rule, _said(self.seen)[0], reason(self.seen, targets))
+
+
+class Covering:
+    """Works on a `RuleSet`. `seen` is what was observed, `day` the day that rules may have expired on."""
+
+    def __init__(self, rules: RuleSet, seen: Observations, day: date) -> None:
+        self._rules = rules
+        self._seen = seen
+        self._day = day
+
+    def cover(self) -> None:
+        """Give every failure that has no rule one: an existing one where that is exact, else a new one."""
+        failures: dict[_Failure, list[Target]] = {}
+        for key, seen in self._seen.items():
+            if seen is not None and self._rules.in_force(key) is None:
+                target = self._rules.targets[key]
+                is_compile = isinstance(target, CompileTarget)
+                failure = _Failure(self._rules.folder(key), module_of(target), _in_order(seen), is_compile)
+                failures.setdefault(failure, []).append(target)
+        self._widen(failures)
+        self._join(failures)
+        for rule in self._new_rules(failures):
+            self._add(rule)
+        self._rules.settle()
+
+    def _add(self, rule: Expectation) -> None:
+        """Add a new rule; in the place of one that went, if that one said the same of modules that were mended."""
+        says = (rule.origin.file, rule.outcome, rule.stages, rule.signature)
+        for gone in self._rules.gone():
+            is_twin = (gone.origin.file, gone.outcome, gone.stages, gone.signature) == says
+            is_good = is_twin and not is_expired(gone, self._day)
+            if is_good and _is_of_same_cause(gone, rule.stages, rule.reason):
+                self._rules.replace(replace(gone, match=rule.match, when=rule.when))
+                return
+        self._rules.add(rule)
+
+    def _widen(self, failures: dict[_Failure, list[Target]]) -> None:
+        """Widen the expression of a rule all of whose modules fail in the same way on more configs."""
+        for rule in self._rules.all():
+            if rule.outcome != "xfail" or not rule.when or is_expired(rule, self._day):
+                continue
+            reach = self._rules.reach(rule)
+            more = {
+                name: [
+                    failure
+                    for failure, targets in failures.items()
+                    if failure.module == name and failure.is_covered_by(rule) and failure.has_reason_of(rule, targets)
+                ]
+                for name in reach
+            }
+            if not reach or not all(more.values()):
+                continue
+            extra = {key_of(target) for found in more.values() for failure in found for target in failures[failure]}
+            reached = {key_of(target) for targets in reach.values() for target in targets}
+            if not extra <= reached:
+                continue
+            stands = {name: stand_of(self._rules, self._seen, rule, targets, set()) for name, targets in reach.items()}
+            keep = [target for stand in stands.values() for target in stand.keep]
+            keep += [self._rules.targets[key] for key in sorted(extra)]
+            wanted = {key_of(target) for target in keep}
+            others = [target for stand in stands.values() for target in stand.others if self._must_not(target, wanted)]
+            when = shortest_expression(keep, others)
+            if when is None:
+                continue
+            self._rules.replace(replace(rule, when=when))
+            for found in more.values():
+                for failure in found:
+                    del failures[failure]
+        self._rules.settle()
+
+    def _join(self, failures: dict[_Failure, list[Target]]) -> None:
+        """Put modules into a rule that says the same of others, where its expression selects just what fails."""
+        for rule in self._rules.all():
+            if rule.outcome != "xfail" or is_expired(rule, self._day):
+                continue
+            said = [
+                failure
+                for failure, targets in failures.items()
+                if failure.is_said_by(rule) and failure.has_reason_of(rule, targets)
+            ]
+            reach = self._rules.reach(rule) if said else {}
+            joining = [
+                failure
+                for failure in said
+                if failure.module not in reach and self._selects_just(rule, failure.module, failures[failure])
+            ]
+            names = {failure.module for failure in joining}
+            for failure in joining:
+                del failures[failure]
+            if names:
+                self._rules.replace(replace(rule, match=with_modules(rule.match, names)))
+        self._rules.settle()
+
+    def _selects_just(self, rule: Expectation, module: str, targets: Iterable[Target]) -> bool:
+        """Tell whether a rule would select these targets of a module, and no other, if it named the module."""
+        named = self._rules.reach(replace(rule, match=(module,))).get(module, [])
+        chosen = {key_of(target) for target in named if self._rules.selects(rule, target)}
+        return chosen == {key_of(target) for target in targets}
+
+    def _new_rules(self, failures: Mapping[_Failure, Sequence[Target]]) -> list[Expectation]:
+        groups: dict[tuple[Path, Observation, bool, frozenset[tuple[str, str, str]]], list[_Failure]] = {}
+        for failure, targets in failures.items():
+            key = (failure.folder, failure.seen, failure.is_compile, frozenset(map(cell_of, targets)))
+            groups.setdefault(key, []).append(failure)
+        rules: dict[tuple[Path, Observation, bool, str], tuple[list[str], list[Target]]] = {}
+        for (folder, seen, is_compile, _), found in groups.items():
+            targets = [target for failure in found for target in failures[failure]]
+            when = shortest_expression(targets, self._others(folder, found, failures))
+            if when is not None:
+                parts = [(when, found)]
+            else:  # their modules' own words differ
+                alone = ((one, self._others(folder, [one], failures)) for one in found)
+                parts = [(exact_expression(failures[one], others), [one]) for one, others in alone]
+            for text, some in parts:
+                names, members = rules.setdefault((folder, seen, is_compile, text), ([], []))
+                names += [failure.module for failure in some]
+                members += [target for failure in some for target in failures[failure]]
+        made = [
+            Expectation(
+                match=tuple(sorted(names)),
+                when=when,
+                stages=_said(seen)[0],
+                signature=_said(seen)[1],
+                reason=reason(seen, members),
+                origin=Origin(file=folder / EXPECTATIONS_FILE, key_path=""),
+            )
+            for (folder, seen, _, when), (names, members) in rules.items()
+        ]
+        return sorted(made, key=lambda rule: (_STAGES.index(rule.stages[0]), rule.signature, rule.when))
+
+    def _others(
+        self, folder: Path, failures: Iterable[_Failure], all_failures: Mapping[_Failure, Sequence[Target]]
+    ) -> list[Target]:
+        """What a new rule for these failures must not select, of all that it could be judged at."""
+        found = list(failures)
+        seen = found[0].seen
+        probe = Expectation(
+            match=tuple(failure.module for failure in found),
+            stages=_said(seen)[0],
+            origin=Origin(file=folder / EXPECTATIONS_FILE, key_path=""),
+        )
+        wanted = {key_of(target) for failure in found for target in all_failures[failure]}
+        reached = (one for targets in self._rules.reach(probe).values() for one in targets)
+        return [target for target in reached if self._must_not(target, wanted)]
+
+    def _must_not(self, target: Target, wanted: Container[Key]) -> bool:
+        """Tell whether a rule that selects the `wanted` ones must not select this target.
+
+        What runs an artifact that the compiler crashes on has nothing to say on it, unless another rule has.
+        """
+        is_open = isinstance(target, RunTarget) and key_of(target.compile) in wanted
+        return key_of(target) not in wanted and not (is_open and self._rules.in_force(key_of(target)) is None)
+
+
+def _in_order(seen: Observation) -> Observation:
+    """Put the ways in which cases failed into the order of stages: which case came first does not matter."""
+    first, *others = sorted(seen.ways, key=lambda way: (_STAGES.index(way.stage), way.signature))
+    return replace(first, also=tuple(others))
+
+
+def _said(seen: Observation) -> tuple[tuple[str, ...], str]:
+    """Return the stages and the signature of the rule for what was seen; no signature where there are several."""
+    signatures = {way.signature for way in seen.ways}
+    stages = tuple(stage for stage in _STAGES if any(way.stage == stage for way in seen.ways))
+    return stages, signatures.pop() if len(signatures) == 1 else ""
+
+
+def _is_of_same_cause(rule: Expectation, stages: Iterable[str], generated: str) -> bool:
+    """Tell whether a rule's reason holds for what fails as it says, and would get the `generated` one by itself.
+
+    A diagnostic has one cause. Values that differ, crashes and timeouts have many: what a person wrote on some of them
+    says nothing of others.
+    """
+    if rule.signature and _WITH_DIAGNOSTIC.issuperset(stages):
+        return True
+    return not rule.issue and rule.reason == generated

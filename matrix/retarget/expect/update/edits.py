@@ -1,0 +1,95 @@
+"""Carrying out edits of expectations: read, rewritten, shown as a diff, put in place all together."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import tomli
+
+from retarget.expect.update.plan import FileEdit
+from retarget.expect.update.text import rewrite
+from retarget.support.errors import RetargetError, display_path
+
+__all__ = ["Rewritten", "diff", "put_in_place", "rewritten"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewritten:
+    """One file before and after; before is empty where there was none."""
+
+    edit: FileEdit
+    before: str
+    after: str
+
+
+def rewritten(edits: Iterable[FileEdit]) -> tuple[Rewritten, ...]:
+    """Read the files and apply the edits. Raises `RetargetError` for a file that cannot be read or rewritten."""
+    return tuple(_rewritten(edit) for edit in edits)
+
+
+def _rewritten(edit: FileEdit) -> Rewritten:
+    where = display_path(edit.file)
+    try:
+        before = edit.file.read_bytes().decode() if edit.file.exists() else ""
+        mark = "\ufeff" if before.startswith("\ufeff") else ""
+        after = mark + rewrite(before.removeprefix(mark), edit.changes, edit.new)
+        tomli.loads(after.removeprefix(mark))
+    except OSError as error:
+        msg = f"{where}: cannot be read: {error.strerror or error}; no expectations were written"
+        raise RetargetError(msg) from error
+    except (RetargetError, ValueError) as error:
+        msg = f"{where}: {error}; no expectations were written"
+        raise RetargetError(msg) from error
+    return Rewritten(edit=edit, before=before, after=after)
+
+
+def diff(file: Rewritten) -> list[str]:
+    """Return the lines of a unified diff, without line ends."""
+    name = display_path(file.edit.file)
+    lines = difflib.unified_diff(
+        file.before.splitlines(), file.after.splitlines(), name if file.before else os.devnull, name, lineterm=""
+    )
+    return list(lines)
+
+
+def put_in_place(files: Sequence[Rewritten]) -> None:
+    """Write each file beside its place and rename it into it, once all are written.
+
+    Raises `RetargetError` if one cannot be written; then all are as they were, unless a rename itself failed.
+    """
+    for file in files:
+        _check_writable(file.edit.file)
+    with ExitStack() as undone:
+        ready: list[tuple[Path, Path]] = []
+        for file in files:
+            place = file.edit.file.resolve()
+            beside = place.with_name(f".{place.name}.{os.getpid()}.new")
+            undone.callback(beside.unlink, missing_ok=True)
+            try:
+                beside.write_bytes(file.after.encode())
+                if place.exists():
+                    beside.chmod(stat.S_IMODE(place.stat().st_mode))
+            except OSError as error:
+                raise _not_written(file.edit.file, error.strerror or str(error)) from error
+            ready.append((beside, place))
+        for beside, place in ready:
+            try:
+                beside.replace(place)
+            except OSError as error:
+                raise _not_written(place, error.strerror or str(error)) from error
+
+
+def _check_writable(file: Path) -> None:
+    """A rename would replace a read-only file as well, which is not what its owner wants."""
+    if file.exists() and not (file.stat().st_mode & stat.S_IWUSR and os.access(file, os.W_OK)):
+        raise _not_written(file, "it is read-only")
+
+
+def _not_written(file: Path, why: str) -> RetargetError:
+    return RetargetError(f"{display_path(file)}: cannot be written: {why}; no expectations were written")

@@ -1,0 +1,183 @@
+"""Taking out of the rules what a run belies, and rules that concern nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+
+from retarget.expect.matching import COMPILE_STAGES
+from retarget.expect.update.match import with_modules, without_modules
+from retarget.expect.update.rule_set import Key, Observations, RuleSet, cell_of, key_of
+from retarget.expect.verdict import Ruling, is_expired, judge
+from retarget.model import CompileTarget, Expectation, Origin, Target
+from retarget.support.errors import RetargetError
+from retarget.targets.tag_expressions import exact_expression, shortest_expression
+
+__all__ = ["Narrowing", "Stand", "stand_of"]
+
+_SHOWN = 8
+
+
+@dataclass(slots=True)
+class Stand:
+    """How a rule stands to a module's targets: those it keeps, those it must not select, those it is wrong of.
+
+    `lost` tells that it matches some for which a more specific rule is in force.
+    """
+
+    keep: list[Target]
+    others: list[Target]
+    belied: list[Target]
+    lost: bool = False
+
+
+class Narrowing:
+    """Works on a `RuleSet`. `seen` is what was observed, `day` the day that rules may have expired on."""
+
+    def __init__(self, rules: RuleSet, seen: Observations, day: date) -> None:
+        self._rules = rules
+        self._seen = seen
+        self._day = day
+
+    def narrow(self) -> None:
+        """Take out of the rules what belies them, until none is left; a rule may come into force when another goes."""
+        belied: dict[Origin, set[Key]] = {}
+        for _ in range(2 * len(self._seen) + 2):
+            belied = {}
+            for key in self._rules.targets:
+                rule = self._rules.in_force(key)
+                if rule is not None and self._belies(rule, key):
+                    belied.setdefault(rule.origin, set()).add(key)
+                    continue
+                for rival in self._rules.rivals(key):
+                    belied.setdefault(rival.origin, set()).add(key)
+            if not belied:
+                return
+            for origin, keys in belied.items():
+                self._narrow(self._rules[origin], keys)
+            self._rules.settle()
+        names = sorted({name for keys in belied.values() for _, name in keys})
+        msg = (
+            f"the expectations could not be made to fit {', '.join(names[:_SHOWN])}{', …' * (len(names) > _SHOWN)}; "
+            "nothing was written: change their rules by hand"
+        )
+        raise RetargetError(msg)
+
+    def _belies(self, rule: Expectation, key: Key) -> bool:
+        if rule.outcome != "xfail" or key not in self._seen:
+            return False
+        seen = self._seen[key]
+        if is_expired(rule, self._day):
+            return seen is None
+        if seen is None and self._rules.is_deferred(key):
+            return False
+        return judge(rule, seen, day=self._day).ruling in {Ruling.PASSED, Ruling.OTHERWISE}
+
+    def _narrow(self, rule: Expectation, belied: set[Key]) -> None:
+        """Take targets out of a rule. What remains of modules that lose only some becomes rules of their own."""
+        stands = {
+            name: stand_of(self._rules, self._seen, rule, targets, belied)
+            for name, targets in self._rules.reach(rule).items()
+        }
+        gone = {name for name, stand in stands.items() if stand.belied and not stand.keep}
+        partly = {name for name, stand in stands.items() if stand.belied and stand.keep}
+        while True:
+            match = without_modules(rule, stands.keys() - gone - partly, gone | partly)
+            # A name is more specific than the glob that it stood for: it must not take what another rule has.
+            risen = {name for name in match if name not in rule.match and name in stands and stands[name].lost}
+            if not risen:
+                break
+            partly |= {name for name in risen if stands[name].keep}
+            gone |= {name for name in risen if not stands[name].keep}
+        pieces = self._pieces({name: stands[name] for name in sorted(partly)})
+        if not match and pieces:
+            (when, names), *pieces = pieces
+            self._rules.replace(replace(rule, match=tuple(names), when=when))
+        elif match:
+            self._rules.replace(replace(rule, match=match))
+        else:
+            self._rules.remove(rule)
+        for when, names in pieces:
+            self._add_piece(replace(rule, match=tuple(names), when=when))
+
+    def _add_piece(self, piece: Expectation) -> None:
+        """Add what is left of a rule for some modules; to the rule that says the same of others, if there is one."""
+        for rule in self._rules.all():
+            is_twin = replace(piece, match=rule.match, origin=rule.origin) == rule
+            if is_twin and rule.origin != piece.origin and rule.origin.file == piece.origin.file:
+                self._rules.replace(replace(rule, match=with_modules(rule.match, piece.match)))
+                return
+        self._rules.add(piece, after=piece.origin)
+
+    def _pieces(self, stands: Mapping[str, Stand]) -> list[tuple[str, list[str]]]:
+        """Return an expression for what each module keeps, with the modules that share it, the largest group first."""
+        groups: dict[frozenset[tuple[str, str, str]], list[str]] = {}
+        for name, stand in stands.items():
+            groups.setdefault(frozenset(map(cell_of, stand.keep)), []).append(name)
+        pieces: dict[str, list[str]] = {}
+        for names in groups.values():
+            keep = [target for name in names for target in stands[name].keep]
+            others = [target for name in names for target in stands[name].others]
+            when = shortest_expression(keep, others)
+            if when is not None:
+                pieces.setdefault(when, []).extend(names)
+                continue
+            for name in names:  # their modules' own words differ
+                alone = exact_expression(stands[name].keep, stands[name].others)
+                pieces.setdefault(alone, []).append(name)
+        return sorted(((when, sorted(names)) for when, names in pieces.items()), key=lambda piece: -len(piece[1]))
+
+    def drop_idle(self) -> None:
+        """Drop rules and entries that concern no declared target, and words that are true of none, unless in doubt."""
+        for rule in self._rules.all():
+            effect = self._rules.effect(rule)
+            match = tuple(entry for index, entry in enumerate(rule.match) if index in effect.matched)
+            if not match:
+                self._rules.remove(rule)
+                continue
+            if match != rule.match:
+                self._rules.replace(replace(rule, match=match))
+            if self._rules.has_idle_words(rule) and not self._rules.is_in_doubt(rule):
+                self._reword(self._rules[rule.origin])
+        self._rules.settle()
+
+    def _reword(self, rule: Expectation) -> None:
+        reach = [target for targets in self._rules.reach(rule).values() for target in targets]
+        chosen = [target for target in reach if self._rules.selects(rule, target)]
+        when = shortest_expression(chosen, [target for target in reach if not self._rules.selects(rule, target)])
+        if when is not None:
+            self._rules.replace(replace(rule, when=when))
+
+
+def stand_of(
+    rules: RuleSet, seen: Observations, rule: Expectation, targets: Iterable[Target], belied: set[Key]
+) -> Stand:
+    """Return how a rule stands to some targets, of which it is known to be wrong of those in `belied`."""
+    stand = Stand([], [], [])
+    for target in targets:
+        key = key_of(target)
+        in_force = rules.in_force(key)
+        if key in belied:
+            stand.belied.append(target)
+            stand.others.append(target)
+        elif not rules.selects(rule, target) or in_force is None:
+            stand.others.append(target)
+        elif in_force.origin != rule.origin:
+            stand.others.append(target)
+            stand.lost = True
+        elif key in seen and seen[key] is None and rules.is_deferred(key):
+            continue  # may be selected or not: it is its run targets that the rule is about
+        elif key not in seen and _fails_otherwise(rule, target, seen, belied):
+            continue  # may be selected or not: the rule was about the compile
+        else:
+            stand.keep.append(target)
+    return stand
+
+
+def _fails_otherwise(rule: Expectation, target: Target, seen: Observations, belied: set[Key]) -> bool:
+    """Tell whether a rule about compiles is in force for a run target whose compile failed, and not as it says."""
+    if isinstance(target, CompileTarget) or not COMPILE_STAGES.issuperset(rule.stages):
+        return False
+    compiled = key_of(target.compile)
+    return compiled in belied and seen.get(compiled) is not None

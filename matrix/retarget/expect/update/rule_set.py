@@ -1,0 +1,263 @@
+"""The rules of several suites while they are being edited: what is in force where, and what was changed."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from retarget.expect.matching import Effect, RuleBook, Specificity, is_judged_at, specificity
+from retarget.expect.update.match import names_module
+from retarget.expect.update.text import NewRule, RuleChange
+from retarget.model import CompileTarget, Expectation, Origin, RunTarget, Suite, Target
+from retarget.model.outcomes import Observation
+from retarget.support.toml.keypaths import parse_key_path
+from retarget.targets.references import is_glob
+from retarget.targets.selection import compile_selector, terms
+
+__all__ = ["Key", "Observations", "RuleSet", "SuiteTargets", "cell_of", "index_of", "key_of", "module_of", "new_rule"]
+
+Key = tuple[str, str]
+"""Names of a suite and of one of its targets."""
+
+Observations = Mapping[Key, Observation | None]
+"""What was observed: how a target failed, None if it passed. Others were not observed."""
+
+Edits = tuple[tuple[RuleChange, ...], tuple[tuple[int | None, NewRule], ...]]
+"""What changes in one file: its rules by index, and new ones with the index of the rule that they follow."""
+
+_selector = lru_cache(maxsize=4096)(compile_selector)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteTargets:
+    """A suite and what it expands to. `checks_artifacts` is as for `retarget.expect.matching.is_judged_at`."""
+
+    suite: Suite
+    targets: tuple[Target, ...]
+    checks_artifacts: bool = False
+
+
+def key_of(target: Target) -> Key:
+    """Return the names of a target and of its suite."""
+    return (target.compile if isinstance(target, RunTarget) else target).suite, target.name
+
+
+def module_of(target: Target) -> str:
+    """Return the name of the module that a target is about."""
+    return (target.compile if isinstance(target, RunTarget) else target).module.name
+
+
+def cell_of(target: Target) -> tuple[str, str, str]:
+    """Return the names of a target's suite, compiler config and runtime config, the last empty for a compile target."""
+    if isinstance(target, CompileTarget):
+        return target.suite, target.compiler.name, ""
+    return target.compile.suite, target.compile.compiler.name, target.runtime.name
+
+
+class RuleSet:
+    """Rules by origin. What is in force is worked out by `settle`, after changes.
+
+    Entries of `match` that match nothing are kept where `doubt` gives a reason not to trust that: they take no part in
+    any change, and stand beside what becomes of their rule.
+    """
+
+    def __init__(self, suites: Sequence[SuiteTargets], doubt: Callable[[Path], str]) -> None:
+        """`doubt` says of a file of rules why what its rules match cannot be told; nothing if it can."""
+        self._suites = {one.suite.name: one for one in suites}
+        self.targets: dict[Key, Target] = {key_of(target): target for one in suites for target in one.targets}
+        self._modules: dict[str, dict[str, list[Target]]] = {name: {} for name in self._suites}
+        for (suite, _), target in self.targets.items():
+            self._modules[suite].setdefault(module_of(target), []).append(target)
+        self._original: dict[Origin, Expectation] = {}
+        self._serving: dict[Origin, list[str]] = {}
+        for one in suites:
+            for rule in one.suite.expectations:
+                self._original.setdefault(rule.origin, rule)
+                self._serving.setdefault(rule.origin, []).append(one.suite.name)
+        self._rules = dict(self._original)
+        self._after: dict[Origin, Origin] = {}
+        self._made = 0
+        self._first: dict[Key, Origin] = {}
+        self.settle()
+        self._first = {key: rule.origin for key, rule in self._in_force.items()}
+        self.doubts: dict[Path, str] = {}
+        self.kept: dict[Origin, tuple[str, ...]] = {}
+        self._keep_in_doubt(doubt)
+
+    def _keep_in_doubt(self, doubt: Callable[[Path], str]) -> None:
+        """Take entries that match nothing out of the rules, to be kept, where nobody can tell that they never will."""
+        for origin, rule in self._original.items():
+            matched = self.effect(rule).matched
+            if len(matched) == len(rule.match) and not self.has_idle_words(rule):
+                continue
+            if origin.file not in self.doubts:
+                self.doubts[origin.file] = doubt(origin.file)
+            if not self.doubts[origin.file]:
+                continue
+            if kept := tuple(entry for index, entry in enumerate(rule.match) if index not in matched):
+                self.kept[origin] = kept
+                match = tuple(entry for index, entry in enumerate(rule.match) if index in matched)
+                if match:
+                    self._rules[origin] = replace(rule, match=match)
+                else:
+                    del self._rules[origin]
+        self.settle()
+
+    def __getitem__(self, origin: Origin) -> Expectation:
+        return self._rules[origin]
+
+    def all(self) -> list[Expectation]:
+        """Return the rules as they are now, new ones last."""
+        return list(self._rules.values())
+
+    def gone(self) -> list[Expectation]:
+        """Return the rules that were taken out, as they were read; not those of which entries are kept."""
+        there = self._rules.keys() | self.kept.keys()
+        return [rule for origin, rule in self._original.items() if origin not in there]
+
+    def folder(self, key: Key) -> Path:
+        """Return the folder of a target's suite."""
+        return self._suites[key[0]].suite.folder
+
+    # ------------------------------------------------------------ what the rules say, as of `settle`
+
+    def in_force(self, key: Key) -> Expectation | None:
+        """Return the rule in force for a target."""
+        return self._in_force.get(key)
+
+    def is_deferred(self, key: Key) -> bool:
+        """Tell whether a compile target that passes leaves its rule to its run targets."""
+        return key in self._deferred
+
+    def effect(self, rule: Expectation) -> Effect:
+        """Return what a rule was seen to do in all suites that it serves."""
+        return self._effects.get(rule.origin, Effect())
+
+    def has_idle_words(self, rule: Expectation) -> bool:
+        """Tell whether a word of a rule's expression is true of no target."""
+        return len(self.effect(rule).words) < len(terms(rule.when))
+
+    def is_in_doubt(self, rule: Expectation) -> bool:
+        """Tell whether it cannot be told what a rule matches."""
+        return bool(self.doubts.get(rule.origin.file))
+
+    def rivals(self, key: Key) -> Sequence[Expectation]:
+        """Return rules that say something else of a target than an equally specific one."""
+        return self._rivals.get(key, ())
+
+    def settle(self) -> None:
+        """Work out what is in force, after changes."""
+        self._in_force: dict[Key, Expectation] = {}
+        self._deferred: set[Key] = set()
+        self._effects: dict[Origin, Effect] = {}
+        pairs: dict[tuple[Origin, Origin], str] = {}
+        for name, one in self._suites.items():
+            rules = [rule for origin, rule in self._rules.items() if name in self._served_by(rule, origin)]
+            assignment = RuleBook(rules, checks_artifacts=one.checks_artifacts).assign(one.targets)
+            self._in_force |= {(name, target): rule for target, rule in assignment.rules.items()}
+            self._deferred |= {(name, target) for target in assignment.deferred}
+            for origin, effect in assignment.effects.items():
+                self._effects[origin] = self._effects.get(origin, Effect()) | effect
+            for found in assignment.contradictions:
+                pairs[found.rules[0].origin, found.rules[1].origin] = name
+        self._rivals: dict[Key, list[Expectation]] = {}
+        for first, second in pairs:
+            self._add_rivals(self._rules[first], self._rules[second])
+
+    def _add_rivals(self, first: Expectation, second: Expectation) -> None:
+        """Note, for each target that two rules quarrel about, which is to give way."""
+        reach = self.reach(second)
+        for name, targets in self.reach(first).items():
+            if _specificity(first, name) != _specificity(second, name):
+                continue
+            reached = {key_of(target) for target in reach.get(name, ())}
+            for target in targets:
+                key = key_of(target)
+                if key in reached and self.selects(first, target) and self.selects(second, target):
+                    loser = first if self._yields(first, key) > self._yields(second, key) else second
+                    self._rivals.setdefault(key, []).append(loser)
+
+    def _yields(self, rule: Expectation, key: Key) -> tuple[bool, bool, bool]:
+        """How readily a rule gives way for a target: least the one that was in force for it, then what is not xfail."""
+        was_in_force = self._first.get(key) == self._after.get(rule.origin, rule.origin)
+        return not was_in_force, rule.outcome == "xfail", self._original.get(rule.origin) != rule
+
+    # ------------------------------------------------------------ what rules reach
+
+    def reach(self, rule: Expectation) -> dict[str, list[Target]]:
+        """Return all targets of the modules that a rule names, where it is judged, by module; whatever its `when`."""
+        found: dict[str, list[Target]] = {}
+        for suite in self._served_by(rule, rule.origin):
+            modules, checks = self._modules[suite], self._suites[suite].checks_artifacts
+            for entry in rule.match:
+                names = fnmatch.filter(modules, entry) if is_glob(entry) else [entry] if entry in modules else []
+                for name in names:
+                    judged = [target for target in modules[name] if is_judged_at(rule, target, checks_artifacts=checks)]
+                    if judged and suite not in {key_of(target)[0] for target in found.get(name, ())}:
+                        found.setdefault(name, []).extend(judged)
+        return found
+
+    def selects(self, rule: Expectation, target: Target) -> bool:
+        """Tell whether a rule's expression selects a target that it reaches."""
+        return not rule.when or _selector(rule.when)(target)
+
+    def _served_by(self, rule: Expectation, origin: Origin) -> Sequence[str]:
+        serving = self._serving.get(origin)
+        if serving is None:  # a rule to be made: it will serve its folder and everything below
+            folder = rule.origin.file.parent
+            serving = [name for name, one in self._suites.items() if one.suite.folder.is_relative_to(folder)]
+            self._serving[origin] = serving
+        return serving
+
+    # ------------------------------------------------------------ changes
+
+    def replace(self, rule: Expectation) -> None:
+        """Put a rule in the place of the one with its origin."""
+        self._rules[rule.origin] = rule
+
+    def remove(self, rule: Expectation) -> None:
+        """Take a rule out."""
+        del self._rules[rule.origin]
+
+    def add(self, rule: Expectation, *, after: Origin | None = None) -> None:
+        """Add a rule to its file: at the end, or after the one that it was a part of."""
+        self._made += 1
+        origin = Origin(file=rule.origin.file, key_path=f"new[{self._made}]")
+        if after is not None:
+            self._after[origin] = self._after.get(after, after)
+            self._serving[origin] = self._serving[after]
+        self._rules[origin] = replace(rule, origin=origin)
+
+    def part_of(self, rule: Expectation) -> Origin | None:
+        """Return the rule that a new one was a part of; None if it was none."""
+        return self._after.get(rule.origin)
+
+
+def _specificity(rule: Expectation, module: str) -> Specificity | None:
+    """How specific a rule is for a module; None if it does not name it."""
+    return max((specificity(rule, entry) for entry in rule.match if names_module(entry, module)), default=None)
+
+
+def index_of(origin: Origin) -> int:
+    """Return which rule of its file one is."""
+    _, index = parse_key_path(origin.key_path)
+    return int(index)
+
+
+def new_rule(rule: Expectation) -> NewRule:
+    """Return a rule as it is to be written."""
+    return NewRule(
+        match=rule.match,
+        when=rule.when,
+        cases=rule.cases,
+        stages=rule.stages,
+        signature=rule.signature,
+        outcome=rule.outcome,
+        retries=rule.retries,
+        reason=rule.reason,
+        issue=rule.issue,
+        until=rule.until,
+    )

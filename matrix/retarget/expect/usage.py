@@ -1,0 +1,118 @@
+"""The rules that were read, what they were seen to do, and which of them are faults: contradictions are told before.
+
+A rule without effect can only be told where all suites that it serves were seen. What was declared counts, not what a
+selection leaves of it; and where less than folders were asked for, nothing is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from retarget.declare.load import SUITE_FILE, discover
+from retarget.expect.diagnostics import expired_faults, stale_faults
+from retarget.expect.matching import Assignment, Effect
+from retarget.expect.verdict import is_expired, today
+from retarget.model import Expectation, Origin, Suite, Target
+from retarget.support.errors import Fault
+
+__all__ = ["CaseUse", "Ledger"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseUse:
+    """A rule that names cases: its entries, and the modules that it reaches, as (suite, name) pairs."""
+
+    origin: Origin
+    cases: tuple[str, ...]
+    modules: frozenset[tuple[str, str]]
+
+
+class Ledger:
+    """The rules of one session, or of one `retarget check`."""
+
+    def __init__(self) -> None:
+        self._rules: dict[Origin, Expectation] = {}
+        self._effects: dict[Origin, Effect] = {}
+        self._in_force: set[Origin] = set()
+        self._collected: dict[Path, set[str]] = {}
+        self._modules: dict[str, None] = {}
+        self._tags: dict[str, None] = {}
+
+    def read(self, rules: Iterable[Expectation]) -> None:
+        """Enter rules, whether or not they serve a suite."""
+        for rule in rules:
+            self._rules[rule.origin] = rule
+
+    def add(self, suite: Suite, assignment: Assignment, targets: Sequence[Target]) -> None:
+        """Enter what the rules were seen to do in a suite, all of whose targets are `targets`."""
+        self.read(suite.expectations)
+        for origin, effect in assignment.effects.items():
+            self._effects[origin] = self._effects.get(origin, Effect()) | effect
+        self._modules.update(dict.fromkeys(module.name for module in suite.modules))
+        for tags in {target.tags for target in targets}:
+            self._tags.update(dict.fromkeys(tags))
+
+    def collected(self, path: Path, suite: Suite) -> None:
+        """Enter that a suite of the file `path` was seen as a whole, with all the words of its targets."""
+        self._collected.setdefault(path, set()).add(suite.name)
+
+    def use(self, rules: Iterable[Expectation]) -> None:
+        """Enter rules that are in force for targets of the selection."""
+        self._in_force.update(rule.origin for rule in rules)
+
+    def faults(self, suites: Mapping[Path, Sequence[Suite]], *, whole: bool) -> tuple[Fault, ...]:
+        """Return the faults of the rules, in the order of files and lines.
+
+        `suites` are those of each file read. `whole` tells that the user named folders only, so that rules that no
+        selected target has are judged too.
+        """
+        rules = self._rules.values()
+        expired = expired_faults((rule for rule in rules if whole or rule.origin in self._in_force), today())
+        if not whole:
+            return _sorted(expired)
+
+        is_judged = self._judgement(suites)
+        doubtful = (rule for rule in rules if not _is_whole(rule, self._effects.get(rule.origin, Effect())))
+        stale = [rule for rule in doubtful if not is_expired(rule, today()) and is_judged(rule)]
+        told = stale_faults(stale, self._effects, modules=list(self._modules), tags=list(self._tags)) if stale else ()
+        return _sorted((*expired, *told))
+
+    def case_uses(self, suites: Mapping[Path, Sequence[Suite]], *, whole: bool) -> tuple[CaseUse, ...]:
+        """Return the rules that name cases, of those whose suites were all seen; arguments are as for `faults`."""
+        naming = [rule for rule in self._rules.values() if rule.cases and not is_expired(rule, today())]
+        if not whole or not naming:
+            return ()
+        is_judged = self._judgement(suites)
+        return tuple(
+            CaseUse(origin=rule.origin, cases=rule.cases, modules=effect.modules)
+            for rule in naming
+            if (effect := self._effects.get(rule.origin)) is not None and effect.modules and is_judged(rule)
+        )
+
+    def _judgement(self, suites: Mapping[Path, Sequence[Suite]]) -> Callable[[Expectation], bool]:
+        """Return what tells whether all suites that a rule serves were seen."""
+
+        @cache
+        def is_complete(folder: Path) -> bool:
+            return all(is_collected(file) for file in discover([folder]))
+
+        def is_collected(file: Path) -> bool:
+            return file in suites and {suite.name for suite in suites[file]} <= self._collected.get(file, set())
+
+        def is_judged(rule: Expectation) -> bool:
+            file = rule.origin.file
+            return is_collected(file) if file.name == SUITE_FILE else is_complete(file.parent)
+
+        return is_judged
+
+
+def _is_whole(rule: Expectation, effect: Effect) -> bool:
+    """Tell whether every entry of `match` had an effect, which is what nearly all rules are like."""
+    return not rule.when and len(effect.matched) == len(rule.match)
+
+
+def _sorted(faults: Iterable[Fault]) -> tuple[Fault, ...]:
+    return tuple(sorted(faults, key=lambda fault: (str(fault.file), fault.line, fault.key_path)))

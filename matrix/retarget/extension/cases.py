@@ -1,0 +1,258 @@
+"""The seam of kinds: what a case loader must offer, what it may offer besides, and the cases that it gives.
+
+A part of `retarget.extension`, whose names these are too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from retarget.model import Module, RuntimeConfig, Suite
+from retarget.support.errors import Fault
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from retarget.extension.drivers import FunctionInfo, RunPlan
+
+    Array = npt.NDArray[np.generic]
+
+__all__ = [
+    "ArtifactRequest",
+    "Case",
+    "CaseData",
+    "CaseLoader",
+    "CaseRequest",
+    "CheckedCase",
+    "ChecksArtifacts",
+    "ChecksData",
+    "ChecksSuites",
+    "ComparesConfigs",
+    "DescribesFiles",
+    "FindsModules",
+    "HasParameters",
+    "MakesModules",
+    "RunsCasesOutside",
+    "Tolerance",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tolerance:
+    """How far a result may be from what was expected.
+
+    An element holds when `|actual - expected| <= atol + rtol * |expected|`, or when it is at most `ulp` representable
+    values away. `atol` is in the units of the values, `rtol` a ratio. All 0 asks for equal values. `equal_nan` tells
+    whether a NaN holds for a NaN. `same_bits` asks for equal bits instead of all that: -0.0 is not 0.0 then.
+    """
+
+    atol: float = 0.0
+    rtol: float = 0.0
+    ulp: int | None = None
+    equal_nan: bool = True
+    same_bits: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseData:
+    """The values of a case: what a function is called with, and what it should return.
+
+    `expected` is None where nothing is known of it; a None in it stands for one result of any kind.
+    """
+
+    inputs: tuple[Array, ...] = ()
+    expected: tuple[Array | None, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One call of a module. `expected` is None where the module checks itself (`kind = "check"`).
+
+    `read` is called when the case is about to run, so that only one case's values are held at a time; what it returns
+    stands for `inputs` and `expected`. A `RetargetError` from it is this case's failure, and others go on.
+
+    `tolerances` are by the NumPy name of the expected result's element type (`float32`), `""` for all others; where it
+    is empty, results hold when `|actual - expected| <= atol + rtol * |expected|`, both 0 asking for equal values.
+
+    `agree_with` names the compiler config whose results of the same case are what is expected. `must_check` makes a
+    call in which the module made no check of its own a failure.
+    """
+
+    name: str
+    function: str
+    inputs: tuple[Array, ...] = ()
+    expected: tuple[Array, ...] | None = None
+    atol: float = 0.0
+    rtol: float = 0.0
+    must_check: bool = False
+    read: Callable[[], CaseData] | None = None
+    tolerances: Mapping[str, Tolerance] = field(default_factory=dict)
+    agree_with: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseRequest:
+    """Whose cases are wanted. `module` is its name, `source` its file, `data` and `entry` are as in `Module`.
+
+    `folder` is the suite's, which no data may leave. `compiler` is the name of the compiler config that made the
+    artifact, `functions` are what it exports.
+    """
+
+    module: str
+    source: Path
+    data: tuple[Path, ...] = ()
+    entry: str = ""
+    folder: Path
+    compiler: str
+    functions: tuple[FunctionInfo, ...] = ()
+
+
+@runtime_checkable
+class CaseLoader(Protocol):
+    """Turns a module and the functions of its artifact into cases. `kind` is what `module_test_suite.kind` says.
+
+    It may offer more: see `FindsModules`, `ChecksSuites`, `ChecksData`, `MakesModules`, `HasParameters`,
+    `RunsCasesOutside`, `ComparesConfigs`, `ChecksArtifacts`, `DescribesFiles`, `SuggestsSuites`.
+    """
+
+    kind: str
+
+    def load(self, request: CaseRequest) -> Sequence[Case]:
+        """Return the cases in order. Runs in a runner process. Raises `RetargetError` for faulty data; an empty result
+        is reported as a failure (nothing to run), never as a pass."""
+
+
+@runtime_checkable
+class FindsModules(Protocol):
+    """A case loader whose `srcs` are not simply the modules."""
+
+    def find_modules(self, folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
+        """Return the modules that the files `srcs` stand for, in order. `folder` is the suite's.
+
+        Pure: reads files at and below `folder` only, and asks nothing of the machine. Runs in pytest's process, at
+        collection. Raises `RetargetError` (`FaultsError` for several) for faulty files.
+        """
+
+
+@runtime_checkable
+class ChecksSuites(Protocol):
+    """A case loader whose case files name compiler configs."""
+
+    def suite_faults(self, suite: Suite, running: Mapping[str, Sequence[str]]) -> Sequence[Fault]:
+        """Return what is wrong with what the files of a suite's cases say of configs. `running` has, by the name of a
+        module, the compiler configs that it is run with somewhere.
+
+        Pure and cheap: reads files at and below the suite's folder only. Runs in pytest's process, at collection, once
+        all that the suite names is known to be sound.
+        """
+
+
+@runtime_checkable
+class ChecksData(Protocol):
+    """A case loader whose case files `retarget check` can judge without running anything."""
+
+    def data_faults(self, module: Module, suite: Suite) -> Sequence[Fault]:
+        """Return what is wrong with the files that hold a module's cases. Pure; reads files at and below the suite's
+        folder only. The same faults fail the cases when they are run."""
+
+
+@runtime_checkable
+class DescribesFiles(Protocol):
+    """A case loader that has a JSON Schema of its case files, for editors: `retarget schema --for KIND` prints it."""
+
+    def file_schema(self) -> Mapping[str, object]:
+        """Return the schema (draft 2020-12), without `$schema` and `title`. It refuses what the loader refuses, as far
+        as that can be expressed. Pure; runs in that command's process."""
+
+
+@runtime_checkable
+class MakesModules(Protocol):
+    """A case loader whose modules are made when they are needed, such as by an installed package.
+
+    What is made is kept in the cache, by `version` and the content of the description, and made again when either
+    changes.
+    """
+
+    def version(self) -> str:
+        """Name what makes the modules: equal answers promise equal files. Cheap; runs in pytest's process. Raises
+        `UnavailableError` where it is not installed."""
+
+    def make(self, description: Path, folder: Path) -> None:
+        """Write all modules that the file `description` lists, and their data, below the empty `folder`. Runs in a
+        worker process. Raises `RetargetError`."""
+
+    def made(self, module: Module, folder: Path) -> Module:
+        """Return `module` with `path` and `data` below `folder`, which `make` has filled. Pure; in pytest's process.
+        Raises `RetargetError` for a module that was not made."""
+
+
+@runtime_checkable
+class HasParameters(Protocol):
+    """A case loader whose modules may take parameters from files."""
+
+    def parameters(self, request: CaseRequest) -> Sequence[tuple[str, Path]]:
+        """Return (scope, parameter archive) pairs, asked before the artifact is loaded: `request.functions` is empty.
+        Runs in a runner process. Raises `RetargetError`."""
+
+
+@runtime_checkable
+class RunsCasesOutside(Protocol):
+    """A case loader whose cases a tool can run out of process, with their inputs, and judge."""
+
+    def run_case_outside(
+        self, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
+    ) -> RunPlan | None:
+        """Do what `Driver.run_outside` does for the case of that name, instead of it; None if there is no tool.
+
+        `case` is empty where no name is known yet: any case of `module` does. `folder` is the suite's. Pure; runs in
+        pytest's process as well as in the runner.
+        """
+
+
+@runtime_checkable
+class ComparesConfigs(Protocol):
+    """A case loader whose cases may compare the results of compiler configs with each other."""
+
+    def references(self, module: Module, folder: Path, compiler: str) -> Sequence[str]:
+        """Return the compiler configs whose results are wanted when `module` is run as `compiler` compiled it.
+
+        Pure; runs in pytest's process. Raises `RetargetError` for faulty data, and for configs that wait for each other
+        in a circle.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArtifactRequest:
+    """An artifact to check. `source` is the module's file, `compiler` the config's name, `tags` are the target's.
+
+    `known_compilers` are the names of all configs that the suite's file sees; none where that is not known.
+    """
+
+    module: str
+    source: Path
+    artifact: bytes
+    compiler: str
+    tags: tuple[str, ...] = ()
+    known_compilers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedCase:
+    """What one check of an artifact found. It holds where `summary`, one line, is empty; `report` is several."""
+
+    name: str
+    summary: str = ""
+    report: str = ""
+
+
+@runtime_checkable
+class ChecksArtifacts(Protocol):
+    """A case loader that judges artifacts and runs nothing: its suites have compile targets only."""
+
+    def check(self, request: ArtifactRequest) -> Sequence[CheckedCase]:
+        """Return what was checked, in order; nothing at all is a failure. Runs in a worker process. Raises
+        `RetargetError` for faulty sources, `UnavailableError` where a package that it needs is missing."""

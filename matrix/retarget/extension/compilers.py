@@ -1,0 +1,141 @@
+"""What a compiler implements, and what it may offer besides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from retarget.model import CompilerConfig, CompileTarget
+
+__all__ = [
+    "CompileRequest",
+    "Compiled",
+    "Compiler",
+    "CompilerError",
+    "DescribesBuild",
+    "Resolved",
+    "ShowsArtifacts",
+    "UnavailableError",
+]
+
+
+class CompilerError(Exception):
+    """A compile failed. `diagnostics` is all that the compiler printed; the first line of `str()` is the summary.
+
+    `verdict` declares that the compiler itself has judged the module and refuses it: with the same module, flags, files
+    and build it always will. Only a verdict is stored, and only a verdict can be an expected failure. Without it the
+    failure is trouble of tool or environment (a linker that is missing, a file that cannot be read), is reported, and
+    the next session tries again.
+    """
+
+    def __init__(self, summary: str, diagnostics: str = "", *, verdict: bool = False) -> None:
+        super().__init__(summary)
+        self.diagnostics = diagnostics
+        self.verdict = verdict
+
+
+class UnavailableError(Exception):
+    """A compiler or driver cannot be used on this machine. `str()` is the reason, `hint` what mends it."""
+
+    def __init__(self, reason: str, hint: str = "") -> None:
+        super().__init__(reason)
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """A compiler config with everything of this machine made explicit.
+
+    `build_id` names the exact compiler build by its content. `flags` are what the compiler gets, with `host` and the
+    like replaced or accompanied by what they resolved to. Whatever they name that exists is part of the compile key by
+    its content, but for those of them that are `not_inputs`: flags that name a place to write to, or whose values are
+    no paths. `files` are further files and folders that the compiler reads, there or not. `facts` are further (name,
+    value) pairs for the key, such as a device profile; `suffix_facts` are (suffix, fact) pairs and count for modules
+    of that suffix only. `build` names the build for people: `iree 3.13.0 (build 1a2b3c4d5e6f)`.
+    """
+
+    build_id: str
+    flags: tuple[str, ...]
+    files: tuple[Path, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    not_inputs: tuple[str, ...] = ()
+    suffix_facts: tuple[tuple[str, str], ...] = ()
+    build: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompileRequest:
+    """One compile. `source` is the module's bytes, `source_name` its file name (no folder, so that artifacts do not
+    depend on where a checkout lies), `source_path` the file for tools that need one."""
+
+    source: bytes
+    source_name: str
+    source_path: Path
+    resolved: Resolved
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled:
+    """A compiler's product: the artifact's bytes and what the compiler printed on the way."""
+
+    artifact: bytes
+    diagnostics: str = ""
+
+
+@runtime_checkable
+class Compiler(Protocol):
+    """A compiler. `name` is what `compiler_config.compiler` says; `artifact_suffix` is like `.vmfb`."""
+
+    name: str
+    artifact_suffix: str
+
+    def fingerprint(self, config: CompilerConfig) -> str:
+        """Name what is installed, so that a warm session need not start a compiler to ask it.
+
+        Two equal answers promise that `resolve` gives the same for the same config, flags, environment of the config,
+        current folder and host CPU (the caller keeps those apart). Something like version, path, size and modification
+        time of the compiler's library. The empty string promises nothing: `resolve` is then asked in every session
+        (right where it asks devices). Must be cheap and import nothing heavy. Runs in pytest's process; for a config
+        with an `env`, which may change what is imported, in a worker with it. Raises `UnavailableError` if the compiler
+        is not installed.
+        """
+
+    def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
+        """Make `flags` (complete: config, suite, module) explicit for this machine. Runs in a compile worker; called
+        once per distinct (config, flags), and not at all where `fingerprint` says that an earlier answer holds. Raises
+        `UnavailableError` if the compiler is not installed, `CompilerError` for flags it refuses."""
+
+    def compile(self, request: CompileRequest) -> Compiled:
+        """Compile one module. Runs in a compile worker with the config's environment. What is written to file
+        descriptors 1 and 2 is captured by the worker and added to the diagnostics. Raises `CompilerError`, with
+        `verdict=True` where the compiler refuses the module; `UnavailableError` if a package or tool is missing."""
+
+    def tags(self, config: CompilerConfig) -> Sequence[str]:
+        """Words derived from the config for `-m` (the backend: `vulkan`, `llvm-cpu`, …). Pure; in pytest's process."""
+
+    def reproduce(self, target: CompileTarget, flags: tuple[str, ...], output: Path) -> Sequence[str]:
+        """The argument list that compiles this target by hand to `output`. Pure; runs in pytest's process."""
+
+
+@runtime_checkable
+class DescribesBuild(Protocol):
+    """What a compiler or a driver may offer besides: which build of it is imported, for `retarget explain`."""
+
+    def describe_build(self) -> str:
+        """Name the build that this process imports, for people: `iree 3.13.0 (build 1a2b3c4d5e6f)`.
+
+        Runs in a worker for a config with an `env`, else in the command's process: import nothing heavy. Raises
+        `UnavailableError` if it is not installed.
+        """
+
+
+@runtime_checkable
+class ShowsArtifacts(Protocol):
+    """What a compiler may offer besides `Compiler`: its artifacts as text, for `retarget show`."""
+
+    artifact_suffix: str
+
+    def show(self, artifact: bytes) -> str:
+        """Return an artifact's text for a person. Raises `RetargetError` for bytes that are none of its artifacts."""

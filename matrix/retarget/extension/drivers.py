@@ -1,0 +1,158 @@
+"""What a HAL driver implements, and what it may offer besides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from retarget.model import RuntimeConfig
+from retarget.model.outcomes import DeviceInfo, Stage
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+__all__ = [
+    "Check",
+    "CheckSink",
+    "Device",
+    "Driver",
+    "DriverError",
+    "FunctionInfo",
+    "LoadsArtifacts",
+    "LoadsParameters",
+    "Program",
+    "RunPlan",
+]
+
+
+class DriverError(Exception):
+    """A driver failed to open, load or call. `str()` is the runtime's own message."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionInfo:
+    """An exported function. `arguments` is the number of its arguments, None where the artifact does not say.
+
+    `argument_types` and `result_types` are the types as declared (`tensor<2x?xf32>`, `i32`); empty where the artifact
+    does not say.
+    """
+
+    name: str
+    arguments: int | None
+    argument_types: tuple[str, ...] = ()
+    result_types: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One check a module made while it ran. `kind` is `eq`, `almost_eq`, `true`, `false` or `all_true`.
+
+    `expected` is None for the last three. `atol` and `rtol` are the module's own (almost_eq):
+    `|actual - expected| <= atol + rtol * |expected|`.
+    """
+
+    kind: str
+    actual: Array
+    expected: Array | None = None
+    atol: float = 0.0
+    rtol: float = 0.0
+
+
+CheckSink = Callable[[Check], None]
+
+
+class Program(Protocol):
+    """A loaded artifact. Lives in a runner process."""
+
+    @property
+    def functions(self) -> Sequence[FunctionInfo]:
+        """The exported functions a user may call, in the artifact's order; initialisers are not among them."""
+
+    def call(self, function: str, inputs: Sequence[Array], on_check: CheckSink) -> Sequence[Array]:
+        """Call a function on host arrays and return its results as host arrays, once the device is done.
+
+        Checks that the module makes are given to `on_check` with arrays of their own, to be kept. Raises `DriverError`.
+        """
+
+
+class Device(Protocol):
+    """One or several opened devices. Lives in a runner process, open for as long as it."""
+
+    @property
+    def infos(self) -> Sequence[DeviceInfo]:
+        """What was opened, in order."""
+
+    def load(self, artifact: bytes) -> Program:
+        """Load an artifact and run its initialisers. Raises `DriverError` for one it cannot take."""
+
+    def close(self) -> None:
+        """Release the devices."""
+
+
+@runtime_checkable
+class LoadsParameters(Protocol):
+    """What a device may offer besides `Device`: artifacts that take their parameters from files."""
+
+    def load_with_parameters(self, artifact: bytes, parameters: Sequence[tuple[str, Path]]) -> Program:
+        """Do what `Device.load` does, with (scope, parameter archive) pairs. Raises `DriverError`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlan:
+    """How a run target is reproduced or run out of process: argument list, and what must be in its environment.
+
+    `cwd` is the folder to run it in, None for any: paths in `argv` that are relative start there. `telling` says how to
+    read what a failing tool prints: the stage that a line speaks of, and a regular expression of the line whose first
+    group is what it says; those that tell most first. Without it the first line counts, and all fails at `run`.
+    """
+
+    argv: tuple[str, ...]
+    env: tuple[tuple[str, str], ...] = ()
+    cwd: Path | None = None
+    telling: tuple[tuple[Stage, str], ...] = ()
+
+
+@runtime_checkable
+class Driver(Protocol):
+    """A HAL driver. `name` is what `runtime_config.driver` says."""
+
+    name: str
+
+    def probe(self) -> Sequence[DeviceInfo]:
+        """List the devices here, in ordinal order. Runs in a runner process. Raises `UnavailableError`."""
+
+    def open(self, config: RuntimeConfig) -> Device:
+        """Open the config's devices. Runs in a runner process with the config's environment. Raises
+        `UnavailableError` if a device is not there, `DriverError` if it cannot be opened."""
+
+    def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
+        """List what `Program.functions` would, without a device: what `run_under` is to run out of process may be built
+        for another machine. Runs in a runner process. Raises `DriverError` for bytes that are no artifact."""
+
+    def tags(self, config: RuntimeConfig) -> Sequence[str]:
+        """Words derived from the config for `-m`. Pure; runs in pytest's process."""
+
+    def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
+        """The command that runs one function of an artifact by hand, without `run_under`; None if there is no tool for
+        it. Used to reproduce failures and, behind `run_under`, to run out of process. Exit status 0 must mean passed.
+        Pure; runs in pytest's process as well as in the runner."""
+
+
+@runtime_checkable
+class LoadsArtifacts(Protocol):
+    """What a driver may say besides `Driver`: which artifacts it loads.
+
+    A target config that ties it to a compiler with another `Compiler.artifact_suffix` is a fault of the declarations,
+    whose message names the compilers that fit.
+    """
+
+    artifact_suffixes: Sequence[str]

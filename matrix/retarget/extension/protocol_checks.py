@@ -1,0 +1,188 @@
+"""Compilers, drivers and case loaders are held against their protocols when they register.
+
+Of a protocol that is optional, all methods or none: what a product has of it is checked as strictly, and a public
+method whose name is almost that of one is taken for a mistake, because the core would never call it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from retarget.extension.cases import (
+    CaseLoader,
+    ChecksArtifacts,
+    ChecksData,
+    ChecksSuites,
+    ComparesConfigs,
+    DescribesFiles,
+    FindsModules,
+    HasParameters,
+    MakesModules,
+    RunsCasesOutside,
+)
+from retarget.extension.compilers import Compiler, DescribesBuild, ShowsArtifacts
+from retarget.extension.drivers import Driver, LoadsArtifacts
+from retarget.extension.returned import NEAR
+from retarget.extension.suggestions import SuggestsSuites, SuggestsTargets
+from retarget.support.errors import RetargetError
+
+__all__ = ["SORTS", "Sort", "can_be_called", "checked_product", "protocol_members"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sort:
+    """One sort of product that extensions provide: its hook, its protocols, and what names it.
+
+    `attributes` must be strings; `lists` are sequences of strings, if they are there.
+    """
+
+    word: str
+    hook: str
+    protocol: type[Any]
+    name_attribute: str
+    attributes: tuple[str, ...] = ()
+    lists: tuple[str, ...] = ()
+    optional: tuple[type[Any], ...] = ()
+
+
+SORTS = (
+    Sort(
+        word="compiler",
+        hook="retarget_compilers",
+        protocol=Compiler,
+        name_attribute="name",
+        attributes=("artifact_suffix",),
+        optional=(ShowsArtifacts, SuggestsTargets, DescribesBuild),
+    ),
+    Sort(
+        word="driver",
+        hook="retarget_drivers",
+        protocol=Driver,
+        name_attribute="name",
+        lists=("artifact_suffixes",),
+        optional=(LoadsArtifacts, DescribesBuild),
+    ),
+    Sort(
+        word="case loader",
+        hook="retarget_case_loaders",
+        protocol=CaseLoader,
+        name_attribute="kind",
+        optional=(
+            FindsModules,
+            ChecksSuites,
+            ChecksData,
+            MakesModules,
+            HasParameters,
+            RunsCasesOutside,
+            ComparesConfigs,
+            ChecksArtifacts,
+            DescribesFiles,
+            SuggestsSuites,
+        ),
+    ),
+)
+
+
+def checked_product(extension: str, sort: Sort, product: object) -> str:
+    """Return the name of a compiler, driver or case loader that offers what its protocols ask for.
+
+    Raises `RetargetError` for one that does not.
+    """
+    where = f"extension {extension!r}: hook {sort.hook}"
+    name = getattr(product, sort.name_attribute, None)
+    if not isinstance(name, str) or not name:
+        found = f"{type(product).__name__} with {sort.name_attribute} = {name!r}"
+        msg = f"{where}: found {found}, expected a {sort.word} whose {sort.name_attribute} is a string"
+        raise RetargetError(msg)
+    where = f"{where}: {sort.word} {name!r}"
+    for attribute in sort.attributes:
+        value = getattr(product, attribute, None)
+        if not isinstance(value, str):
+            msg = f"{where}: found {attribute} = {value!r}, expected a string"
+            raise RetargetError(msg)
+    for attribute in sort.lists:
+        value = getattr(product, attribute, ())
+        if not isinstance(value, tuple | list) or not all(isinstance(item, str) for item in value):
+            msg = f"{where}: found {attribute} = {value!r}, expected a tuple of strings"
+            raise RetargetError(msg)
+    for method in _methods(sort.protocol):
+        _check_method(where, product, sort.protocol, method)
+    for protocol in sort.optional:
+        _check_optional(where, product, protocol)
+    _check_names(where, product, sort)
+    return name
+
+
+def _methods(protocol: type[Any]) -> list[str]:
+    return [name for name, _ in inspect.getmembers(protocol, inspect.isfunction) if not name.startswith("_")]
+
+
+def _check_method(where: str, product: object, protocol: type[Any], method: str) -> None:
+    parameters = tuple(inspect.signature(getattr(protocol, method)).parameters)[1:]
+    expected = f"expected {method}({', '.join(parameters)})"
+    implementation = getattr(product, method, None)
+    if not callable(implementation):
+        msg = f"{where}: found no method {method!r}, {expected}"
+        raise RetargetError(msg)
+    if not can_be_called(implementation, parameters):
+        msg = f"{where}: found {method}{inspect.signature(implementation)}, {expected}"
+        raise RetargetError(msg)
+
+
+def _check_optional(where: str, product: object, protocol: type[Any]) -> None:
+    """Check that a product has all or nothing of an optional protocol. Attributes alone are no sign of one."""
+    methods = _methods(protocol)
+    there = [method for method in methods if callable(getattr(product, method, None))]
+    if not there:
+        return
+    missing = [name for name in protocol_members(protocol) if not hasattr(product, name)]
+    if missing:
+        few = f"{' and '.join(there)} without {' and '.join(missing)}"
+        msg = f"{where}: found {few}, expected all of {protocol.__name__}: {', '.join(protocol_members(protocol))}"
+        raise RetargetError(msg)
+    for method in methods:
+        _check_method(where, product, protocol, method)
+
+
+def _check_names(where: str, product: object, sort: Sort) -> None:
+    """Refuse a public method that the core would never call, and whose name is almost that of one it would."""
+    known = {name: protocol for protocol in (sort.protocol, *sort.optional) for name in protocol_members(protocol)}
+    missing = [name for name in known if not hasattr(product, name)]
+    for name in _public(product):
+        near = difflib.get_close_matches(name, missing, n=1, cutoff=NEAR) if name not in known else []
+        if near:
+            msg = (
+                f"{where}: found {name!r}, which nothing calls; did you mean {near[0]!r} of "
+                f"{known[near[0]].__name__}? If not, let its name begin with '_'"
+            )
+            raise RetargetError(msg)
+
+
+def _public(product: object) -> Iterator[str]:
+    for name in dir(type(product)):
+        if not name.startswith("_"):
+            yield name
+    yield from (name for name in getattr(product, "__dict__", {}) if not name.startswith("_"))
+
+
+def protocol_members(protocol: type[Any]) -> list[str]:
+    """Return the names of a protocol's methods and attributes, in the order in which they are written."""
+    members = [*inspect.get_annotations(protocol), *protocol.__dict__]
+    return list(dict.fromkeys(name for name in members if not name.startswith("_")))
+
+
+def can_be_called(function: object, parameters: Sequence[str]) -> bool:
+    """Tell whether a callable takes these arguments, by position and by name alike."""
+    if not callable(function):
+        return False
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*parameters)
+        signature.bind(**dict.fromkeys(parameters))
+    except TypeError:
+        return False
+    return True

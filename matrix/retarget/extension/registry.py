@@ -1,0 +1,316 @@
+"""Loading extensions: compilers, drivers and case loaders, checked as they register.
+
+An extension is named by an entry point of the group `retarget`, by `RETARGET_EXTENSIONS` or by an option. What is wrong
+with one is said at once and names it: an import that fails, a hook that nobody declared, a hook or a method with
+another signature, a product that lacks something, a name that another extension has taken.
+
+A module that is named is imported from `sys.path`. If it is not there, it is looked for in the current folder and in
+those above it, up to the one that holds `.git`, and then in the folders of the caller (pytest's rootdir). The folder
+that has it is appended to `sys.path`, which worker processes take over.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import importlib.util
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import pluggy
+
+from retarget.extension.cases import CaseLoader
+from retarget.extension.compilers import Compiler, DescribesBuild
+from retarget.extension.drivers import Driver, LoadsArtifacts
+from retarget.extension.hooks import ENTRY_POINT_GROUP, PROJECT, HookSpecs
+from retarget.extension.protocol_checks import SORTS, Sort, can_be_called, checked_product
+from retarget.extension.returned import guarded
+from retarget.model import CompilerConfig, RuntimeConfig, Suite
+from retarget.model.names import tag_fault
+from retarget.support.errors import RetargetError, did_you_mean
+
+__all__ = [
+    "EXTENSIONS_VARIABLE",
+    "Registry",
+    "extensions_environment",
+    "load_extensions",
+    "named_extensions",
+    "pass_on",
+    "registry_of",
+]
+
+EXTENSIONS_VARIABLE = "RETARGET_EXTENSIONS"
+
+_ProductT = TypeVar("_ProductT")
+_HOOK_PREFIX = "retarget_"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registry:
+    """What the extensions brought. `origins` tells the extension of each (`"driver"`, `"vulkan"`)."""
+
+    compilers: Mapping[str, Compiler] = field(default_factory=dict)
+    drivers: Mapping[str, Driver] = field(default_factory=dict)
+    case_loaders: Mapping[str, CaseLoader] = field(default_factory=dict)
+    origins: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+    def compiler(self, name: str) -> Compiler:
+        """Return a compiler. Raises `RetargetError` that names those there are."""
+        return _found(self.compilers, "compiler", name)
+
+    def driver(self, name: str) -> Driver:
+        """Return a driver. Raises `RetargetError` that names those there are."""
+        return _found(self.drivers, "driver", name)
+
+    def case_loader(self, kind: str) -> CaseLoader:
+        """Return the case loader of a kind. Raises `RetargetError` that names those there are."""
+        return _found(self.case_loaders, "case loader", kind)
+
+    def unknown(self, suite: Suite) -> tuple[str, ...]:
+        """Return what is to be said of compilers, drivers and the kind of a suite that no extension brought.
+
+        The words that such a one would derive for its targets are not known then, nor is how they fail.
+        """
+        compilers = {config.compiler for target in suite.targets for config in target.compilers}
+        drivers = {config.driver for target in suite.targets for config in target.runtimes}
+        asked: list[tuple[Callable[[str], object], str]] = [(self.compiler, name) for name in sorted(compilers)]
+        asked += [(self.driver, name) for name in sorted(drivers)]
+        found = []
+        for find, name in (*asked, (self.case_loader, suite.kind)):
+            try:
+                find(name)
+            except RetargetError as error:
+                found.append(str(error))
+        return tuple(found)
+
+    def describe_build(self, *, compiler: str = "", driver: str = "") -> str:
+        """Return the build of a compiler or a driver that this process imports; empty where it does not tell.
+
+        Raises `UnavailableError` if it is not installed, `RetargetError` for one that no extension brings.
+        """
+        product: object = self.compiler(compiler) if compiler else self.driver(driver)
+        return product.describe_build() if isinstance(product, DescribesBuild) else ""
+
+    def misfit(self, compiler: CompilerConfig, runtime: RuntimeConfig) -> str:
+        """Return why the driver of a runtime config loads nothing that a compiler config makes; empty where it may."""
+        made_by, run_by = self.compilers.get(compiler.compiler), self.drivers.get(runtime.driver)
+        loaded = tuple(run_by.artifact_suffixes) if isinstance(run_by, LoadsArtifacts) else ()
+        if made_by is None or not loaded or made_by.artifact_suffix in loaded:
+            return ""
+        fit = sorted(name for name, other in self.compilers.items() if other.artifact_suffix in loaded)
+        return (
+            f"found compiler config {compiler.name!r} of compiler {compiler.compiler!r}, whose artifacts "
+            f"({made_by.artifact_suffix}) the driver {runtime.driver!r} of runtime config {runtime.name!r} does not "
+            f"load; expected one with compiler = {' or '.join(map(repr, fit)) or 'one that writes ' + loaded[0]}"
+        )
+
+    def compiler_tags(self, config: CompilerConfig) -> tuple[str, ...]:
+        """Return the words that the config's compiler derives from it; none if there is no such compiler.
+
+        Raises `RetargetError` for a word that cannot be used in `-m`.
+        """
+        compiler = self.compilers.get(config.compiler)
+        if compiler is None:
+            return ()
+        return self._checked("compiler", config.compiler, config.name, lambda: compiler.tags(config))
+
+    def driver_tags(self, config: RuntimeConfig) -> tuple[str, ...]:
+        """Return the words that the config's driver derives from it; none if there is no such driver.
+
+        Raises `RetargetError` for a word that cannot be used in `-m`.
+        """
+        driver = self.drivers.get(config.driver)
+        if driver is None:
+            return ()
+        return self._checked("driver", config.driver, config.name, lambda: driver.tags(config))
+
+    def _checked(self, word: str, name: str, config: str, derive: Callable[[], Sequence[str]]) -> tuple[str, ...]:
+        where = f"extension {self.origins.get((word, name), '?')!r}: {word} {name!r}: tags of config {config!r}"
+        try:
+            tags = tuple(derive())
+        except (Exception, SystemExit) as error:
+            msg = f"{where}: {type(error).__name__}: {error}"
+            raise RetargetError(msg) from error
+        for tag in tags:
+            fault = tag_fault(tag) if isinstance(tag, str) else f"found {tag!r}, expected a string"
+            if fault:
+                msg = f"{where}: {fault}"
+                raise RetargetError(msg)
+        return tags
+
+
+def _found(products: Mapping[str, _ProductT], word: str, name: str) -> _ProductT:
+    if name in products:
+        return products[name]
+    known = ", ".join(sorted(products)) or "none"
+    hint = did_you_mean(name, products) or "; is the extension that brings it installed?"
+    msg = f"found the {word} {name!r}, expected a registered one: {known}{hint}"
+    raise RetargetError(msg)
+
+
+def load_extensions(extra: Sequence[str] = (), *, entry_points: bool = True, folders: Sequence[Path] = ()) -> Registry:
+    """Import and check the extensions: entry points first, then `RETARGET_EXTENSIONS`, then `extra` (module names).
+
+    `folders` are where named modules are looked for besides `sys.path` and the current folder.
+
+    Raises `RetargetError` for the first that is at fault, naming it.
+    """
+    sources: dict[str, object] = {}
+    if entry_points:
+        found = sorted(
+            importlib.metadata.entry_points(group=ENTRY_POINT_GROUP), key=lambda point: (point.name, point.value)
+        )
+        for point in found:
+            sources.setdefault(point.name, _imported(point.name, point.value))
+    for module in named_extensions(extra):
+        sources.setdefault(module, _imported(module, module, (*_folders_here(), *folders)))
+    return registry_of(sources)
+
+
+def named_extensions(extra: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the modules that `RETARGET_EXTENSIONS` names, then those of `extra`, each once."""
+    named = os.environ.get(EXTENSIONS_VARIABLE, "").split(os.pathsep)
+    return tuple(dict.fromkeys(name.strip() for name in (*named, *extra) if name.strip()))
+
+
+def pass_on(names: Sequence[str]) -> None:
+    """Let the processes that this one starts load these extensions as well."""
+    if named := named_extensions(names):
+        os.environ[EXTENSIONS_VARIABLE] = os.pathsep.join(named)
+
+
+def extensions_environment() -> dict[str, str]:
+    """Return the variables with which another process of this Python, in any folder, finds the extensions that
+    `RETARGET_EXTENSIONS` names and that this one has loaded."""
+    roots = [sys.modules.get(name.partition(".")[0]) for name in named_extensions()]
+    files = [Path(root.__file__) for root in roots if root is not None and root.__file__ is not None]
+    folders = [str(file.parents[file.name == "__init__.py"]) for file in files]
+    path = dict.fromkeys([*folders, *filter(None, [os.environ.get("PYTHONPATH")])])
+    return {"PYTHONPATH": os.pathsep.join(path)} if folders else {}
+
+
+def _folders_here() -> tuple[Path, ...]:
+    """Return the current folder, and those above it up to a repository's; without a repository the first alone."""
+    here = Path.cwd()
+    above = (here, *here.parents)
+    ends = next((at for at, folder in enumerate(above) if os.path.lexists(folder / ".git")), 0)
+    return above[: ends + 1]
+
+
+def _make_importable(package: str, folders: Sequence[Path]) -> None:
+    """Append to `sys.path` the first of `folders` that has a package or module which is not there yet."""
+    try:
+        if importlib.util.find_spec(package) is not None:
+            return
+    except (ImportError, ValueError):
+        return
+    found = next((one for one in folders if (one / f"{package}.py").is_file() or (one / package).is_dir()), None)
+    if found is not None:
+        sys.path.append(str(found))
+        importlib.invalidate_caches()
+
+
+def _not_found(package: str, folders: Sequence[Path]) -> str:
+    """Say where a module was looked for that is nowhere."""
+    if package.endswith(".py") or "/" in package:
+        return f"; expected a module's name, such as {Path(package).stem!r}"
+    stems = {path.stem for folder in folders for path in folder.glob("*.py")}
+    places = ", ".join(str(folder) for folder in dict.fromkeys(folders))
+    return f"; it is neither on sys.path nor in {places}{did_you_mean(package, sorted(stems))}"
+
+
+def _imported(name: str, value: str, folders: Sequence[Path] = ()) -> object:
+    module, _, attribute = value.partition(":")
+    package = module.partition(".")[0] if not module.endswith(".py") else module
+    if folders:
+        _make_importable(package, folders)
+    try:
+        found: object = importlib.import_module(module)
+        for part in attribute.split(".") if attribute else ():
+            found = getattr(found, part)
+    except (Exception, SystemExit) as error:  # a script that was not made to be imported leaves
+        where = name if name == value else f"{name} = {value}"
+        is_missing = isinstance(error, ModuleNotFoundError) and error.name in {package, package.removesuffix(".py")}
+        hint = _not_found(package, folders) if folders and is_missing else ""
+        msg = f"extension {where!r} cannot be imported: {type(error).__name__}: {error}{hint}"
+        raise RetargetError(msg) from error
+    return found
+
+
+def registry_of(extensions: Mapping[str, object]) -> Registry:
+    """Return the registry of extensions that are imported already, by name."""
+    manager = pluggy.PluginManager(PROJECT)
+    manager.add_hookspecs(HookSpecs)
+    products: dict[str, dict[str, Any]] = {sort.word: {} for sort in SORTS}
+    origins: dict[tuple[str, str], str] = {}
+    seen: list[object] = []
+    for name, extension in extensions.items():
+        if any(extension is other for other in seen):
+            continue  # one module under two names: an entry point and the option
+        seen.append(extension)
+        _register(manager, name, extension)
+        for sort in SORTS:
+            for product in _products(manager, name, extension, sort):
+                key = checked_product(name, sort, product)
+                other = origins.setdefault((sort.word, key), name)
+                if key in products[sort.word]:
+                    msg = f"extension {name!r}: {sort.word} {key!r} is brought by extension {other!r} already"
+                    raise RetargetError(msg)
+                products[sort.word][key] = guarded(product, sort.word, f"extension {name!r}: {sort.word} {key!r}")
+    return Registry(
+        compilers=MappingProxyType(products["compiler"]),
+        drivers=MappingProxyType(products["driver"]),
+        case_loaders=MappingProxyType(products["case loader"]),
+        origins=MappingProxyType(origins),
+    )
+
+
+def _register(manager: pluggy.PluginManager, name: str, extension: object) -> None:
+    known = [sort.hook for sort in SORTS]
+    hooks = 0
+    for attribute in dir(extension):
+        value = getattr(extension, attribute, None)
+        is_marked = manager.parse_hookimpl_opts(extension, attribute) is not None
+        if is_marked and attribute not in known:
+            expected = f"expected one of {', '.join(known)}{did_you_mean(attribute, known)}"
+            msg = f"extension {name!r}: found the unknown hook {attribute!r}, {expected}"
+            raise RetargetError(msg)
+        if attribute.startswith(_HOOK_PREFIX) and inspect.isroutine(value) and not is_marked:
+            expected = "expected @retarget.extension.hookimpl before it"
+            msg = f"extension {name!r}: found the hook {attribute!r} unmarked, {expected}"
+            raise RetargetError(msg)
+        if is_marked and not can_be_called(value, ()):
+            found = f"{attribute}{inspect.signature(value)}" if callable(value) else attribute
+            msg = f"extension {name!r}: found the hook {found}, expected {attribute}() without arguments"
+            raise RetargetError(msg)
+        hooks += is_marked
+    if not hooks:
+        msg = f"extension {name!r}: found no hook, expected one or more of {', '.join(known)}"
+        raise RetargetError(msg)
+    try:
+        manager.register(extension, name)
+        manager.check_pending()
+    except (pluggy.PluginValidationError, ValueError) as error:
+        msg = f"extension {name!r} cannot be registered: {error}"
+        raise RetargetError(msg) from error
+
+
+def _products(manager: pluggy.PluginManager, name: str, extension: object, sort: Sort) -> Iterable[object]:
+    if manager.parse_hookimpl_opts(extension, sort.hook) is None:
+        return ()
+    try:
+        returned = getattr(extension, sort.hook)()
+        products = tuple(returned) if isinstance(returned, Iterable) and not isinstance(returned, str) else None
+    except (Exception, SystemExit) as error:
+        msg = f"extension {name!r}: hook {sort.hook} failed: {type(error).__name__}: {error}"
+        raise RetargetError(msg) from error
+    if products is None:
+        msg = f"extension {name!r}: hook {sort.hook} returned {returned!r}, expected a tuple of {sort.word}s"
+        raise RetargetError(msg)
+    return products

@@ -1,0 +1,206 @@
+"""The vocabulary as frozen data: what is declared, and what it expands to.
+
+Nothing here reads a file, a clock or the machine. `retarget.declare.load` makes the declarations,
+`retarget.targets.expansion` makes the targets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+__all__ = [
+    "CompileTarget",
+    "CompilerConfig",
+    "Expectation",
+    "Module",
+    "ModuleOverride",
+    "Origin",
+    "RunTarget",
+    "RuntimeConfig",
+    "Suite",
+    "Target",
+    "TargetConfig",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where a declaration stands: its file and its key path (`compiler_config[0]`)."""
+
+    file: Path
+    key_path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompilerConfig:
+    """A named way to compile. Flags are complete: what `extends` brings stands first.
+
+    `devices` are (device name, device specification) pairs in declared order; the compiler extension
+    turns them into its own flags. `timeout` is in seconds; None means the session's default.
+    `flag_origins` tells for each flag which declaration wrote it.
+    """
+
+    name: str
+    compiler: str
+    flags: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+    tags: tuple[str, ...] = ()
+    timeout: float | None = None
+    devices: tuple[tuple[str, str], ...] = ()
+    flag_origins: tuple[Origin, ...] = field(default=(), compare=False, repr=False)
+    origin: Origin = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimeConfig:
+    """A named way to run.
+
+    `devices` are device URIs, ordinals or names in order (empty: the driver's default device).
+    `host_os` uses `linux`, `android`, `macos`, `ios`, `windows`; `host_arch` uses `x86_64`, `arm64`, `riscv64`, …
+    (empty: any). `deps` and `defines` tell a builder of this runtime what it needs and never influence a run.
+    `timeout` is in seconds; None means the session's default. `concurrency` is runs at a time on its device;
+    None leaves that to the device.
+    `flag_origins` tells for each flag which declaration wrote it.
+    """
+
+    name: str
+    driver: str
+    devices: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+    host_os: tuple[str, ...] = ()
+    host_arch: tuple[str, ...] = ()
+    run_under: tuple[str, ...] = ()
+    deps: tuple[str, ...] = ()
+    defines: tuple[tuple[str, str], ...] = ()
+    tags: tuple[str, ...] = ()
+    timeout: float | None = None
+    concurrency: int | None = None
+    flag_origins: tuple[Origin, ...] = field(default=(), compare=False, repr=False)
+    origin: Origin = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetConfig:
+    """Ties compiler configs to runtime configs under one name. No runtimes: compile only."""
+
+    name: str
+    compilers: tuple[CompilerConfig, ...]
+    runtimes: tuple[RuntimeConfig, ...]
+    tags: tuple[str, ...] = ()
+    origin: Origin = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleOverride:
+    """What one suite says of some of its modules.
+
+    `match` are globs over module names (`*` also matches `/`). `exclude_targets` are names or globs of target configs,
+    compiler configs and runtime configs.
+    """
+
+    match: tuple[str, ...]
+    exclude_targets: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Module:
+    """One source program. `name` is its path below the suite's folder without the suffix, `/` kept, unless the suite's
+    kind names it otherwise.
+
+    `data` are files that hold its cases, in order. `entry` says which program of `path` it is, where that file
+    describes several. `tags` are words of its targets.
+    """
+
+    name: str
+    path: Path
+    data: tuple[Path, ...] = ()
+    entry: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """A rule that says of some targets that they are known to fail.
+
+    `match` are module names or globs over them (`*` also matches `/`), `when` a tag expression (empty: all targets).
+    `cases` are names of cases or globs over them; none where the rule speaks of the targets as a whole.
+    `stages` are some of `compile`, `load`, `run`, `compare`, `crash`, `timeout`; none for what is skipped. `signature`
+    is (part of) the normalised first diagnostic, or empty. `outcome` is `xfail`, `skip`, `flaky` or `intermittent`;
+    `retries` counts the further attempts of a flaky target. From the day after `until` the rule excuses nothing.
+    """
+
+    match: tuple[str, ...]
+    when: str = ""
+    cases: tuple[str, ...] = ()
+    stages: tuple[str, ...] = ()
+    signature: str = ""
+    outcome: str = "xfail"
+    retries: int = 0
+    reason: str = ""
+    issue: str = ""
+    until: date | None = None
+    origin: Origin = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """A module test suite with everything it names resolved.
+
+    `expectations` are all rules that serve it: those of the files of the outermost folder first, its own last.
+    `known_compilers` are the names of all compiler configs that its file sees, used or not; none where a fault may hide
+    some.
+    """
+
+    name: str
+    folder: Path
+    modules: tuple[Module, ...]
+    kind: str
+    targets: tuple[TargetConfig, ...]
+    compiler_flags: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    timeout: float | None = None
+    overrides: tuple[ModuleOverride, ...] = ()
+    expectations: tuple[Expectation, ...] = ()
+    known_compilers: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    origin: Origin = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompileTarget:
+    """(module, compiler config). `flags` are the config's, then the suite's, then the module's.
+
+    `folder` and `known_compilers` are the suite's. `backends` are the words that the compiler derived from its config;
+    they are among `tags`.
+    """
+
+    name: str
+    suite: str
+    kind: str
+    folder: Path
+    module: Module
+    compiler: CompilerConfig
+    flags: tuple[str, ...]
+    timeout: float | None
+    tags: tuple[str, ...]
+    backends: tuple[str, ...] = ()
+    known_compilers: tuple[str, ...] = field(default=(), compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTarget:
+    """(module, compiler config, runtime config). `compile` is the target whose artifact it runs."""
+
+    name: str
+    compile: CompileTarget
+    runtime: RuntimeConfig
+    timeout: float | None
+    tags: tuple[str, ...]
+
+
+Target = CompileTarget | RunTarget

@@ -1,0 +1,217 @@
+"""What a stage hands on: frozen, picklable, free of compiler and device objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+__all__ = [
+    "Artifact",
+    "CaseOutcome",
+    "CompileOutcome",
+    "DeviceInfo",
+    "Failure",
+    "Mismatch",
+    "Observation",
+    "OutputComparison",
+    "OutputDifference",
+    "RunOutcome",
+    "Stage",
+    "first_failure",
+]
+
+
+class Stage(StrEnum):
+    """Where a target fails."""
+
+    COMPILE = "compile"
+    LOAD = "load"
+    RUN = "run"
+    COMPARE = "compare"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceInfo:
+    """One device as its driver reports it.
+
+    `uri` opens it (`vulkan://GPU-…`), `ordinal` counts from 0 within the driver, `physical_id` is equal for two
+    drivers' views of the same hardware (leases are per physical id). `capabilities` are (name, value) pairs for people.
+    `runtime` names the build of the runtime that reports it, for people.
+    An `exclusive` device is used by one run at a time, unless a runtime config says otherwise; any number may use
+    others, such as the host's cores.
+    """
+
+    driver: str
+    uri: str
+    ordinal: int
+    name: str
+    physical_id: str
+    driver_version: str = ""
+    capabilities: tuple[tuple[str, str], ...] = ()
+    runtime: str = ""
+    exclusive: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why a stage failed.
+
+    `summary` is one line. `text` is the tool's own message, its colour kept and its noise cut. `signal` names the
+    signal that ended a worker (`SIGFPE`), `timed_out` tells a kill by the clock, `no_verdict` that the stage said
+    nothing on the target: its worker left by itself, an extension's code failed, or the compiler config `lacking` gave
+    no results to agree with, which is all that is wrong. `hint` says what to do next.
+    """
+
+    stage: Stage
+    summary: str
+    text: str = ""
+    signal: str = ""
+    timed_out: bool = False
+    no_verdict: bool = False
+    lacking: str = ""
+    hint: str = ""
+
+    @property
+    def transient(self) -> bool:
+        """True for a crash, a timeout or no verdict: an outcome that must never be reused, from store or export."""
+        return bool(self.signal) or self.timed_out or self.no_verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """How a target failed, as expectations tell it.
+
+    `stage` is `compile`, `load`, `run` or `compare`; `crash` where a signal ended the worker, `timeout` where the clock
+    did. `signature` is the first diagnostic without what changes from run to run: places, numbers, paths.
+    Where cases failed in different ways, this is the first of them, `also` are the others, each once and without such
+    of its own, and `case` names a case that failed so; it is empty where all failed in one way.
+    """
+
+    stage: str
+    signature: str
+    case: str = field(default="", compare=False)
+    also: tuple[Observation, ...] = ()
+
+    @property
+    def ways(self) -> tuple[Observation, ...]:
+        """All ways in which the target failed, each by itself."""
+        return (replace(self, also=()), *self.also) if self.also else (self,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mismatch:
+    """A comparison that did not hold, told by `retarget.arrays.comparison`. `report` is several lines for a person.
+
+    Errors are in the units of the compared values; None where they make no sense (shape or dtype differ).
+    """
+
+    summary: str
+    report: str
+    mismatched: int = 0
+    total: int = 0
+    max_abs_error: float | None = None
+    max_rel_error: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputDifference:
+    """An array in which two runs of a module differ. `place` is like `result 0` or `check 2`.
+
+    `mismatch` calls the two by their names. `max_ulp` counts representable values; None where it makes no sense.
+    """
+
+    case: str
+    place: str
+    mismatch: Mismatch
+    max_ulp: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputComparison:
+    """What two runs of a module gave, compared: `values` elements of `arrays` arrays of `cases` cases that both have.
+
+    `differing` arrays differ; `first` comes first in the order run, `worst` has the largest error. `unmatched` are the
+    cases that one of the two did not finish, and whose name that is. Of `judged` cases the module itself says what it
+    expects.
+    """
+
+    cases: int
+    arrays: int
+    values: int
+    differing: int = 0
+    first: OutputDifference | None = None
+    worst: OutputDifference | None = None
+    unmatched: tuple[tuple[str, str], ...] = ()
+    judged: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseOutcome:
+    """One call of a module. Passed when `failure` is None. `seconds` is wall time of call and comparison.
+
+    `function` is what was called; empty where it goes by the case's name. `agree_with` is the other compiler config
+    whose results were expected, empty where that is none.
+    """
+
+    name: str
+    seconds: float
+    failure: Failure | None = None
+    mismatches: tuple[Mismatch, ...] = ()
+    function: str = ""
+    agree_with: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact:
+    """What a compile target produced: SHA-256 hex digest of the content, its size in bytes, the path in the store."""
+
+    digest: str
+    size: int
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompileOutcome:
+    """A compile target's result. Exactly one of `artifact` and `failure` is set.
+
+    `key` is the compile key (SHA-256 hex). `seconds` is the compiler's wall time when it ran (also when reused).
+    `reused` tells that the store had it. `diagnostics` is what the compiler printed, kept also on success.
+    `build_id` is the build in the key, `build` names it for people, `inputs` are (text, digest) of what flags name.
+    """
+
+    key: str
+    seconds: float
+    reused: bool
+    artifact: Artifact | None = None
+    failure: Failure | None = None
+    diagnostics: str = ""
+    build_id: str = ""
+    build: str = ""
+    inputs: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOutcome:
+    """A run target's result. Passed when `failure` is None. `cases` are in the order run.
+
+    `names` are those of all cases that the module has, run or not; none where they did not become known.
+    When a case failed, `failure` is that of `first_failure` and `cases` hold them all. Seconds are wall time. `suspect`
+    tells that the driver itself failed: what it has open may be of no use any more, and must not serve another target.
+    """
+
+    devices: tuple[DeviceInfo, ...]
+    load_seconds: float = 0.0
+    run_seconds: float = 0.0
+    compare_seconds: float = 0.0
+    cases: tuple[CaseOutcome, ...] = ()
+    names: tuple[str, ...] = ()
+    failure: Failure | None = None
+    output: str = ""
+    suspect: bool = False
+
+
+def first_failure(cases: Iterable[CaseOutcome]) -> Failure | None:
+    """Return the failure of the first case that failed by itself, else of one that lacks results; None without one."""
+    failures = [case.failure for case in cases if case.failure is not None]
+    return next((failure for failure in failures if not failure.lacking), failures[0] if failures else None)

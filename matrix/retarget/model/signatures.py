@@ -1,0 +1,132 @@
+"""What is told apart of failures: the stage, and the first diagnostic without what changes from run to run.
+
+A signature is one line. Out of a diagnostic are taken, in this order: colours, the place it begins with and the word
+`error`, the dump of the operation that MLIR appends (the name of an operator that has no type of its own stays), paths
+and places, addresses, names of values and symbols, the sizes of shapes, and numbers that stand by themselves. It so
+stays the same in another folder, on another machine, for another tile size; and two modules that fail for one reason
+have one signature.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import lru_cache
+
+from retarget.model.outcomes import CaseOutcome, Failure, Observation, Stage
+from retarget.support.text import strip_colour
+
+__all__ = ["CRASH", "MAX_SIGNATURE", "TIMEOUT", "contains_signature", "normalise", "observe", "observe_all"]
+
+CRASH = "crash"
+TIMEOUT = "timeout"
+"""What an observation calls a stage in which a signal, or the clock, ended the worker."""
+
+MAX_SIGNATURE = 160
+"""Characters of a signature; what is longer is cut at the end of a word."""
+
+_PLACE = re.compile(
+    r"^(?:loc\(.*?\): |(?:[^\s:'\"]|<unknown>)[^:'\"]*:\d+(?::\d+)?: "
+    r"|[^\s:'\"]+\.(?:txt|toml|mlir|mlirbc|onnx): )+"
+)
+_SEVERITY = re.compile(r"^(?:[\w.-]+: )?(?:fatal )?error: ", re.IGNORECASE)
+_CUT_BEFORE = re.compile(r" ?… \d+ more characters cut$")
+_DUMP = re.compile(r": (?=%[^=]* = \S|\"[\w.$-]+\"\()(?P<dump>.*)$")
+_OPERATOR = re.compile(r"[<{ ]name = \"(?P<name>[\w.$:-]+)\"|= torch\.operator \"(?P<pretty>[\w.$:-]+)\"")
+_END = ":;,. "
+_ESCAPED_NUL = re.compile(r"\\00|\0")
+
+_REPLACED: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"\b[\w+-]+://[^\s'\",;)]+"), "…"),
+    (re.compile(r"(?<=\bdata file )(?:(?! (?:is|has|does|holds|leads|cannot|unpacks)\b)[^:])+"), "…"),
+    (re.compile(r"loc\([^()]*(?:\([^()]*\)[^()]*)*\)"), "…"),
+    (re.compile(r"(?<![\w/.<>])(?:~|\.{1,2})?(?:/[\w.+@~-]+){2,}/?(?::\d+)*"), "…"),
+    (re.compile(r"(?<![\w/.@%!#'\"])[\w+-]+(?:/[\w.+-]+)*\.(?:mlirbc|mlir|onnx|cpp|cc|c|h|cl|py)(?::\d+)+"), "…"),
+    (re.compile(r"\b0x[0-9a-fA-F]+\b"), "0x…"),
+    (re.compile(r"(?<![\w%])%[\w$.-]+(?:#\d+)?(?::\d+)?"), "%…"),
+    (re.compile(r"(?<!\w)@(?:[\w$.-]+|\"[^\"]*\")(?:::@(?:[\w$.-]+|\"[^\"]*\"))*"), "@…"),
+    (re.compile(r"(?<=<)(?:(?:\d+|\?|\*|\[\d+\])x)+"), "…x"),
+    (re.compile(r"(?<![\w.#%])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.]*\w)"), "N"),
+    (re.compile(r"N(?:(?:, ?| ?x ?)N)+"), "N"),
+    (re.compile(r"\s+"), " "),
+)
+
+_COMPARISONS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (
+        re.compile(
+            r"\d+ of \d+ elements? differs?\b|element at index \d+ \(.*\) does not match |(?:all_)?true: |false: "
+        ),
+        "values differ",
+    ),
+    (re.compile(r"shape and element type differs?\b"), "shape and element type differ"),
+    (re.compile(r"shape differs\b"), "shape differs"),
+    (re.compile(r"element type differs\b"), "element type differs"),
+    (re.compile(r"\d+ results?, expected \d+"), "number of results differs"),
+    (re.compile(r"function .* made no check$"), "the function made no check"),
+)
+
+
+def observe(failure: Failure) -> Observation:
+    """Return how a target failed, as expectations tell it.
+
+    A failure without a verdict on the target is told like any other; whoever judges it must ask `no_verdict` first.
+    """
+    if failure.signal:
+        return Observation(stage=CRASH, signature=failure.signal)
+    if failure.timed_out:
+        return Observation(stage=TIMEOUT, signature="")
+    summary = strip_colour(failure.summary)
+    signature = _comparison(summary) if failure.stage is Stage.COMPARE else ""
+    return Observation(stage=str(failure.stage), signature=signature or normalise(summary))
+
+
+def observe_all(failure: Failure, cases: Iterable[CaseOutcome]) -> Observation:
+    """Return how a target failed with all its cases; `failure` is the target's own, most often that of its first.
+
+    Cases whose failure says nothing of the target do not count: there is no verdict, or no results to agree with.
+    """
+    failed = [(case.name, case.failure) for case in cases if case.failure is not None and not case.failure.no_verdict]
+    found = {observe(failure): next((name for name, why in failed if why == failure), "")}
+    for name, why in failed:
+        found.setdefault(observe(why), name)
+    if len(found) == 1:
+        return observe(failure)
+    first, *others = (replace(way, case=name) for way, name in found.items())
+    return replace(first, also=tuple(others))
+
+
+@lru_cache(maxsize=4096)
+def normalise(diagnostic: str) -> str:
+    """Return the signature of a diagnostic. That of a signature is itself."""
+    text = _ESCAPED_NUL.sub("", strip_colour(diagnostic)).strip().partition("\n")[0]
+    text = _CUT_BEFORE.sub("", text)
+    text = _SEVERITY.sub("", _PLACE.sub("", text))
+    dump = _DUMP.search(text)
+    if dump is not None:
+        operator = _OPERATOR.search(dump["dump"])
+        name = (operator["name"] or operator["pretty"]) if operator is not None else ""
+        text = text[: dump.start()] + (f": {name}" if name else "")
+    for pattern, replacement in _REPLACED:
+        text = pattern.sub(replacement, text)
+    return _shortened(text.strip().rstrip(_END)).rstrip(_END)
+
+
+def contains_signature(observed: str, wanted: str) -> bool:
+    """Tell whether an observed signature is what a rule wants: all of it or a part, maybe not normalised.
+
+    A text of which nothing is left once normalised is no part of any.
+    """
+    normal = normalise(wanted)
+    return wanted in observed or (bool(normal) and normal in observed)
+
+
+def _comparison(summary: str) -> str:
+    """Return the word for a comparison that did not hold, if it is one that the core itself makes."""
+    return next((word for pattern, word in _COMPARISONS if pattern.search(summary)), "")
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= MAX_SIGNATURE:
+        return text
+    return text[: MAX_SIGNATURE + 1].rpartition(" ")[0] or text[:MAX_SIGNATURE]

@@ -1,0 +1,59 @@
+"""Whether all files that belong to a folder are there, as far as git can tell.
+
+A module that was removed and one that was not checked out look alike. Where git tracks every module and every file
+that it tracks is there, what is missing was removed.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from retarget.support.errors import display_path
+
+__all__ = ["incomplete"]
+
+_SUBMODULE = "160000"
+"""The mode that git's index gives a submodule."""
+
+_SECONDS = 60.0
+"""How long git may take."""
+
+
+def incomplete(folder: Path, sources: Iterable[Path]) -> str:
+    """Return why files that belong to a folder may not be there; empty if git tells that all of them are.
+
+    `sources` are files that suites of the folder found: if git does not track them, others like them may be missing.
+    """
+    listed = _listed(folder)
+    if not listed:
+        return f"git does not tell which files belong to {display_path(folder)}"
+    missing = [path for path, mode in listed.items() if not _is_there(path, mode)]
+    if missing:
+        count = f"{len(missing)} tracked files are" if len(missing) > 1 else "1 tracked file is"
+        return f"{count} not checked out, such as {display_path(missing[0])}"
+    untracked = next((source for source in sources if source not in listed), None)
+    if untracked is not None:
+        return f"git does not track all modules, such as {display_path(untracked)}"
+    return ""
+
+
+def _listed(folder: Path) -> dict[Path, str]:
+    """Return the files of a folder that git tracks, with their modes; none where git cannot tell."""
+    command = ["git", "-C", str(folder), "ls-files", "--stage", "-z"]
+    try:
+        ran = subprocess.run(command, capture_output=True, check=False, timeout=_SECONDS, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.TimeoutExpired):
+        return {}
+    if ran.returncode:
+        return {}
+    entries = (entry.partition("\t") for entry in os.fsdecode(ran.stdout).split("\0") if entry)
+    return {folder / path: about.partition(" ")[0] for about, _, path in entries}
+
+
+def _is_there(path: Path, mode: str) -> bool:
+    if mode == _SUBMODULE:
+        return path.is_dir() and any(path.iterdir())
+    return os.path.lexists(path)

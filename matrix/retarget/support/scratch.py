@@ -1,0 +1,81 @@
+"""Temporary folders that nobody has to clean up after: a later session removes what a killed one has left.
+
+Each holds a lock file that its owner keeps locked as long as it lives. A folder without one is somebody else's.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from retarget.support.locks import HeldLock, hold
+
+__all__ = ["ScratchFolder", "abandoned_folders", "sweep_scratch"]
+
+_PREFIX = "retarget-"
+_LOCK = ".retarget-scratch"
+
+
+class ScratchFolder:
+    """A new temporary folder, removed when it is closed. `path` is where it lies."""
+
+    def __init__(self, purpose: str) -> None:
+        """Raises `OSError` if it cannot be created."""
+        self.path = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{purpose}-"))
+        beside = self.path / f"{_LOCK}-new"
+        lock = hold(beside)
+        beside.rename(self.path / _LOCK)  # so that nobody sees it unlocked
+        self._lock = lock
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def subfolder(self) -> Path:
+        """Return a new folder in it."""
+        return Path(tempfile.mkdtemp(dir=self.path))
+
+    def close(self) -> None:
+        """Remove the folder."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+
+def abandoned_folders() -> Iterator[Path]:
+    """Yield the folders that killed processes have left in the system's folder for temporary files."""
+    for path, lock in _abandoned():
+        lock.release()
+        yield path
+
+
+def sweep_scratch() -> int:
+    """Remove what killed processes have left in the system's folder for temporary files; return how many folders."""
+    count = 0
+    for path, lock in _abandoned():
+        with lock:
+            shutil.rmtree(path, ignore_errors=True)
+            count += 1
+    return count
+
+
+def _abandoned() -> Iterator[tuple[Path, HeldLock]]:
+    with suppress(OSError):
+        for path in sorted(Path(tempfile.gettempdir()).glob(f"{_PREFIX}*")):
+            with suppress(OSError):
+                lock = path / _LOCK
+                if path.is_symlink() or lock.is_symlink() or not lock.is_file():
+                    continue
+                held = hold(lock, wait=False)
+                if held is not None:
+                    yield path, held

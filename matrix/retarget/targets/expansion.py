@@ -1,0 +1,281 @@
+"""Suites → compile targets and run targets; pure, ordered, deterministic.
+
+What depends on configs alone is worked out once per suite and set of overrides (a `_Plan`); a module then only adds its
+name. Targets of one plan share their tuples, so that a hundred thousand of them stay light.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from retarget.extension import ChecksArtifacts
+from retarget.extension.registry import Registry
+from retarget.model import (
+    CompilerConfig,
+    CompileTarget,
+    Module,
+    ModuleOverride,
+    RunTarget,
+    RuntimeConfig,
+    Suite,
+    Target,
+    TargetConfig,
+)
+from retarget.support.errors import Fault, FaultsError
+from retarget.support.toml.keypaths import Problem, parse_key_path
+from retarget.targets.tags import compile_tags, run_tags
+
+__all__ = [
+    "MAX_TARGETS",
+    "active_overrides",
+    "compile_target_name",
+    "excluding_override",
+    "expand",
+    "run_target_name",
+    "running_compilers",
+]
+
+MAX_TARGETS = 1_000_000
+"""How many targets a suite may have: pytest takes a minute to collect so many."""
+
+
+def compile_target_name(module: str, compiler: str) -> str:
+    """Return the name of a compile target: `foo_llvm-cpu`."""
+    return f"{module}_{compiler}"
+
+
+def run_target_name(module: str, compiler: str, runtime: str) -> str:
+    """Return the name of a run target: `foo_llvm-cpu_linux-x64-local-task`."""
+    return f"{module}_{compiler}_{runtime}"
+
+
+def expand(suite: Suite, registry: Registry) -> tuple[Target, ...]:
+    """Return the targets of a suite: per module, per compiler config, the compile target and then its run targets.
+
+    A target that is reached through several target configs is one target with the words of them all. Compilers and
+    drivers that `registry` does not have add no words; that is all it is asked for. Raises `FaultsError` if two targets
+    get one name, and for more than `MAX_TARGETS`.
+    """
+    most = sum(len(target.compilers) * (1 + len(target.runtimes)) for target in suite.targets)
+    if most > MAX_TARGETS:
+        raise FaultsError(_too_many(suite, f"up to {most} targets for each module"))
+    matchers = [_any_glob(override.match) for override in suite.overrides]
+    plans: dict[tuple[tuple[int, ...], tuple[str, ...]], _Plan] = {}
+    planned: list[tuple[Module, _Plan]] = []
+    for module in suite.modules:
+        active = tuple(index for index, matches in enumerate(matchers) if matches(module.name))
+        plan = plans.get((active, module.tags))
+        if plan is None:
+            overrides = [suite.overrides[index] for index in active]
+            plan = plans[active, module.tags] = _plan(suite, overrides, module.tags, registry)
+        planned.append((module, plan))
+    count = sum(plan.size for _, plan in planned)
+    if count > MAX_TARGETS:
+        raise FaultsError(_too_many(suite, f"{count} targets of {len(planned)} modules"))
+    targets: list[Target] = []
+    for module, plan in planned:
+        plan.add_targets(module, targets)
+    if len({target.name for target in targets}) != len(targets):
+        raise FaultsError(_collisions(suite, targets))
+    return tuple(targets)
+
+
+def running_compilers(suite: Suite) -> dict[str, tuple[str, ...]]:
+    """Return, by module, the names of the compiler configs that it is run with on some runtime config, in order."""
+    matchers = [_any_glob(override.match) for override in suite.overrides]
+    known: dict[tuple[int, ...], tuple[str, ...]] = {}
+    running: dict[str, tuple[str, ...]] = {}
+    for module in suite.modules:
+        active = tuple(index for index, matches in enumerate(matchers) if matches(module.name))
+        if active not in known:
+            is_excluded = _any_glob([glob for index in active for glob in suite.overrides[index].exclude_targets])
+            names = (
+                compiler.name
+                for target in suite.targets
+                if not is_excluded(target.name) and not all(is_excluded(runtime.name) for runtime in target.runtimes)
+                for compiler in target.compilers
+                if not is_excluded(compiler.name)
+            )
+            known[active] = tuple(dict.fromkeys(names))
+        running[module.name] = known[active]
+    return running
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RunPlan:
+    runtime: RuntimeConfig
+    timeout: float | None
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _CompilePlan:
+    compiler: CompilerConfig
+    flags: tuple[str, ...]
+    timeout: float | None
+    tags: tuple[str, ...]
+    backends: tuple[str, ...]
+    runs: tuple[_RunPlan, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    suite: Suite
+    compiles: tuple[_CompilePlan, ...]
+
+    @property
+    def size(self) -> int:
+        """How many targets each module gets."""
+        return len(self.compiles) + sum(len(plan.runs) for plan in self.compiles)
+
+    def add_targets(self, module: Module, targets: list[Target]) -> None:
+        for plan in self.compiles:
+            compile_target = CompileTarget(
+                name=compile_target_name(module.name, plan.compiler.name),
+                suite=self.suite.name,
+                kind=self.suite.kind,
+                folder=self.suite.folder,
+                module=module,
+                compiler=plan.compiler,
+                flags=plan.flags,
+                timeout=plan.timeout,
+                tags=plan.tags,
+                backends=plan.backends,
+                known_compilers=self.suite.known_compilers,
+            )
+            targets.append(compile_target)
+            targets += [
+                RunTarget(
+                    name=run_target_name(module.name, plan.compiler.name, run.runtime.name),
+                    compile=compile_target,
+                    runtime=run.runtime,
+                    timeout=run.timeout,
+                    tags=run.tags,
+                )
+                for run in plan.runs
+            ]
+
+
+def _plan(suite: Suite, overrides: Sequence[ModuleOverride], tags: tuple[str, ...], registry: Registry) -> _Plan:
+    is_run = not isinstance(registry.case_loaders.get(suite.kind), ChecksArtifacts)
+    is_excluded = _any_glob([glob for override in overrides for glob in override.exclude_targets])
+    through: dict[str, list[TargetConfig]] = {}
+    compilers: dict[str, CompilerConfig] = {}
+    run_through: dict[tuple[str, str], list[TargetConfig]] = {}
+    runtimes: dict[str, dict[str, RuntimeConfig]] = {}
+    for target in suite.targets:
+        if is_excluded(target.name):
+            continue
+        for compiler in target.compilers:
+            if is_excluded(compiler.name):
+                continue
+            compilers.setdefault(compiler.name, compiler)
+            through.setdefault(compiler.name, []).append(target)
+            for runtime in target.runtimes if is_run else ():
+                if is_excluded(runtime.name):
+                    continue
+                runtimes.setdefault(compiler.name, {}).setdefault(runtime.name, runtime)
+                run_through.setdefault((compiler.name, runtime.name), []).append(target)
+    module_flags = tuple(flag for override in overrides for flag in override.flags)
+    module_tags = tuple(tag for override in overrides for tag in override.tags)
+    compiles: list[_CompilePlan] = []
+    for name, compiler in compilers.items():
+        backends = registry.compiler_tags(compiler)
+        runs = tuple(
+            _RunPlan(
+                runtime=runtime,
+                timeout=runtime.timeout if suite.timeout is None else suite.timeout,
+                tags=run_tags(
+                    suite=suite,
+                    compiler=compiler,
+                    backends=backends,
+                    runtime=runtime,
+                    driver=registry.driver_tags(runtime),
+                    targets=run_through[name, runtime.name],
+                    module=module_tags,
+                    own=tags,
+                ),
+            )
+            for runtime in runtimes.get(name, {}).values()
+        )
+        compiles.append(
+            _CompilePlan(
+                compiler=compiler,
+                flags=(*compiler.flags, *suite.compiler_flags, *module_flags),
+                timeout=compiler.timeout if suite.timeout is None else suite.timeout,
+                tags=compile_tags(
+                    suite=suite,
+                    compiler=compiler,
+                    backends=backends,
+                    targets=through[name],
+                    module=module_tags,
+                    own=tags,
+                ),
+                backends=backends,
+                runs=runs,
+            )
+        )
+    return _Plan(suite=suite, compiles=tuple(compiles))
+
+
+def _any_glob(globs: Sequence[str]) -> Callable[[str], bool]:
+    if not globs:
+        return lambda _: False
+    pattern = re.compile("|".join(fnmatch.translate(glob) for glob in globs))
+    return lambda name: pattern.match(name) is not None
+
+
+def active_overrides(suite: Suite, module: str) -> tuple[int, ...]:
+    """Return the indices of the overrides that match a module's name."""
+    return tuple(index for index, override in enumerate(suite.overrides) if _any_glob(override.match)(module))
+
+
+def excluding_override(suite: Suite, module: str, names: Sequence[str]) -> int | None:
+    """Return the index of the first override that takes a module out of one of the named configs, or None."""
+    for index in active_overrides(suite, module):
+        is_excluded = _any_glob(suite.overrides[index].exclude_targets)
+        if any(is_excluded(name) for name in names):
+            return index
+    return None
+
+
+def _too_many(suite: Suite, found: str) -> Sequence[Fault]:
+    expected = f"expected at most {MAX_TARGETS} in a suite: name fewer modules in srcs, or fewer configs in targets"
+    return _faults_of(
+        suite, [Problem((*parse_key_path(suite.origin.key_path), "targets"), f"found {found}, {expected}")]
+    )
+
+
+def _collisions(suite: Suite, targets: Sequence[Target]) -> list[Fault]:
+    first: dict[str, Target] = {}
+    problems: list[Problem] = []
+    path = parse_key_path(suite.origin.key_path)
+    for target in targets:
+        other = first.setdefault(target.name, target)
+        if other is not target:
+            expected = "expected another name for one of the modules or configs"
+            problems.append(
+                Problem(
+                    path, f"found the target name {target.name!r} for {_parts(other)} and {_parts(target)}, {expected}"
+                )
+            )
+    return _faults_of(suite, problems)
+
+
+def _faults_of(suite: Suite, problems: Sequence[Problem]) -> list[Fault]:
+    from retarget.declare.read import faults_of  # only a fault pays for it
+
+    try:
+        text = suite.origin.file.read_text()
+    except (OSError, UnicodeDecodeError):
+        text = ""
+    return list(faults_of(suite.origin.file, text, problems))
+
+
+def _parts(target: Target) -> str:
+    if isinstance(target, CompileTarget):
+        return f"module {target.module.name!r} with compiler config {target.compiler.name!r}"
+    return f"{_parts(target.compile)} on runtime config {target.runtime.name!r}"

@@ -1,0 +1,97 @@
+"""Which targets pytest selects: the commands that take `-m`, `-k` and `--ignore` ask pytest itself.
+
+The core imports no pytest. The plugin is found where pytest finds it, by its entry point, and does the collection:
+paths, folders inside a suite's, node ids, mark and keyword expressions and ignored paths mean what they mean to pytest.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, cast
+
+from retarget.extension.registry import Registry
+from retarget.model import Suite, Target
+from retarget.support.errors import RetargetError
+
+__all__ = [
+    "CollectedSuite",
+    "FoundFiles",
+    "Selection",
+    "SelectionRequest",
+    "SelectionUsageError",
+    "find_declarations",
+    "select_targets",
+]
+
+_GROUP, _NAME = "pytest11", "retarget"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectionRequest:
+    """What to select, in the words of pytest's command line. `paths` may be node ids."""
+
+    paths: tuple[str, ...] = (".",)
+    mark: str = ""
+    keyword: str = ""
+    ignore: tuple[str, ...] = ()
+    extensions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectedSuite:
+    """A suite with all targets that the paths hold, and those of them that the expressions select."""
+
+    suite: Suite
+    targets: tuple[Target, ...]
+    selected: tuple[Target, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What was collected: suites, and the extensions that gave the words of their targets."""
+
+    registry: Registry
+    suites: tuple[CollectedSuite, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundFiles:
+    """The declaration files in the folders that pytest enters and those of named modules, sorted; and what pytest
+    reports besides what is in them."""
+
+    files: tuple[Path, ...]
+    errors: tuple[str, ...] = ()
+
+
+class SelectionUsageError(RetargetError):
+    """pytest refuses the arguments: a path that is not there, an expression that is none."""
+
+
+class _Plugin(Protocol):
+    def select_targets(self, request: SelectionRequest) -> Selection: ...
+
+    def find_declarations(self, request: SelectionRequest) -> FoundFiles: ...
+
+
+def select_targets(request: SelectionRequest) -> Selection:
+    """Return what pytest selects.
+
+    Raises `FaultsError` for faults of declarations, `SelectionUsageError`, and `RetargetError` for other errors that
+    pytest reports while it collects.
+    """
+    return _plugin().select_targets(request)
+
+
+def find_declarations(request: SelectionRequest) -> FoundFiles:
+    """Return the declaration files that pytest meets; no suite is expanded. Raises `SelectionUsageError`."""
+    return _plugin().find_declarations(request)
+
+
+def _plugin() -> _Plugin:
+    points = importlib.metadata.entry_points(group=_GROUP, name=_NAME)
+    if not points:
+        msg = f"found no pytest plugin {_NAME!r}; is retarget installed in this environment? try: pip install -e ."
+        raise RetargetError(msg)
+    return cast("_Plugin", next(iter(points)).load())

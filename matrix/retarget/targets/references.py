@@ -1,0 +1,101 @@
+"""Names that declarations refer to, and what is said of a reference that names nothing."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from retarget.model import CompilerConfig, RuntimeConfig, TargetConfig
+from retarget.support.errors import did_you_mean
+from retarget.support.toml.keypaths import KeyPath, Problem
+
+__all__ = ["Names", "Scope", "find_named", "is_glob", "known_words", "unknown_name"]
+
+ConfigT = TypeVar("ConfigT", bound=CompilerConfig | RuntimeConfig | TargetConfig)
+_MAGIC = re.compile(r"[*?\[]")
+_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Names(Generic[ConfigT]):
+    """The configs of one sort that a file can see.
+
+    `faulty` are names whose declaration has a fault. Where `is_complete` is False a fault may hide further names. What
+    refers to either is not blamed: one cause, one fault.
+    """
+
+    sort: str
+    configs: Mapping[str, ConfigT] = field(default_factory=dict)
+    faulty: frozenset[str] = frozenset()
+    is_complete: bool = True
+
+    @property
+    def declared(self) -> tuple[str, ...]:
+        """All names, those whose declaration has a fault last."""
+        return (*self.configs, *sorted(self.faulty - self.configs.keys()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """All configs that a file can see."""
+
+    compilers: Names[CompilerConfig] = field(default_factory=lambda: Names(sort="compiler_config"))
+    runtimes: Names[RuntimeConfig] = field(default_factory=lambda: Names(sort="runtime_config"))
+    targets: Names[TargetConfig] = field(default_factory=lambda: Names(sort="target_config"))
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether no fault hides a config or takes a part of one away."""
+        sorts = (self.compilers, self.runtimes, self.targets)
+        return all(names.is_complete and not names.faulty for names in sorts)
+
+
+def is_glob(reference: str) -> bool:
+    """Tell whether a reference is a glob. No name is one."""
+    return _MAGIC.search(reference) is not None
+
+
+def find_named(
+    names: Names[ConfigT], references: Sequence[str], path: KeyPath
+) -> tuple[tuple[ConfigT, ...], tuple[Problem, ...]]:
+    """Return the configs that `references` name, in order and once each, and what is wrong with the references.
+
+    A reference is a name or a glob over names. A glob finds them in declared order, those of the files above first.
+    """
+    found: dict[str, ConfigT] = {}
+    problems: list[Problem] = []
+    for index, reference in enumerate(references):
+        where = (*path, index)
+        if reference in references[:index]:
+            problems.append(Problem(where, f"found {reference!r} a second time, expected it once"))
+        elif is_glob(reference):
+            matched = [name for name in names.configs if fnmatch.fnmatchcase(name, reference)]
+            found.update((name, names.configs[name]) for name in matched if name not in found)
+            hidden = any(fnmatch.fnmatchcase(name, reference) for name in names.faulty)
+            if not matched and names.is_complete and not hidden:
+                expected = f"expected a glob that matches the name of a {names.sort}; {known_words(names.declared)}"
+                problems.append(Problem(where, f"found {reference!r}, {expected}"))
+        elif reference in names.configs:
+            found.setdefault(reference, names.configs[reference])
+        elif reference not in names.faulty and names.is_complete:
+            problems.append(Problem(where, unknown_name(names.sort, reference, names.declared)))
+    return tuple(found.values()), tuple(problems)
+
+
+def unknown_name(sort: str, reference: str, known: Iterable[str]) -> str:
+    """Return the message for a reference that names no config of the sort."""
+    names = list(known)
+    hint = did_you_mean(reference, names) or f"; {known_words(names)}"
+    return f"found {reference!r}, expected the name of a {sort} declared in this file or above{hint}"
+
+
+def known_words(known: Iterable[str]) -> str:
+    """Return what names there are, as the end of a message."""
+    names = list(known)
+    if not names:
+        return "there is none"
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"there is {', '.join(names[:_SHOWN])}{more}"

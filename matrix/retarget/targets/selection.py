@@ -1,0 +1,226 @@
+r"""The language of `-m` for the command line and of `when`: grammar and meaning are those of pytest's own `-m`.
+
+    expression   = [ disjunction ]                            an empty one selects everything, as an absent -m does
+    disjunction  = conjunction { "or" conjunction }
+    conjunction  = negation { "and" negation }
+    negation     = "not" negation | "(" disjunction ")" | word [ "(" arguments ")" ]
+    arguments    = argument { "," argument }
+    argument     = name "=" value
+    value        = string | integer | "True" | "False" | "None"
+    word         = letters, digits, and _ : + - . [ ] / \
+    name         = a Python identifier that is no keyword
+    string       = '…' or "…", without escapes
+
+A word alone is true of a target that has it as a tag, or a keyword mark of that name. With arguments it is true of a
+target that has a keyword mark of that name whose arguments include these.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NoReturn
+
+from retarget.model import Target
+from retarget.support.errors import RetargetError
+from retarget.targets.tags import marks
+
+__all__ = ["ExpressionError", "Selector", "Term", "compile_selector", "terms"]
+
+Value = str | int | bool | None
+Selector = Callable[[Target], bool]
+
+_WORD = re.compile(r"[\w:+\-.\[\]\\/]+")
+_CONSTANTS: dict[str, Value] = {"True": True, "False": False, "None": None}
+
+
+class ExpressionError(RetargetError):
+    """An expression that does not follow the grammar. `fault` begins with the 1-based column: `column 5: found …`."""
+
+    def __init__(self, expression: str, column: int, message: str) -> None:
+        self.fault = f"column {column}: {message}"
+        super().__init__(f"-m {expression!r}: {self.fault}")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One word of an expression, with its arguments: its text, its 1-based column, and what it is true of.
+
+    `negated` tells that it stands behind an odd number of `not`: it leaves targets out.
+    """
+
+    text: str
+    column: int
+    selector: Selector
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """`sort` is `word`, `string`, `end`, or the token's own text; `column` is 1-based."""
+
+    sort: str
+    text: str
+    column: int
+
+    def __str__(self) -> str:
+        return {"end": "the end"}.get(self.sort, repr(self.text))
+
+
+def compile_selector(expression: str) -> Selector:
+    """Return what tells whether a target is selected.
+
+    Raises `ExpressionError` with the column of the first fault.
+    """
+    return _Parser(expression).expression()
+
+
+def terms(expression: str) -> tuple[Term, ...]:
+    """Return the words of an expression with what each selects by itself, in order. Raises `ExpressionError`."""
+    parser = _Parser(expression)
+    parser.expression()
+    return tuple(parser.terms)
+
+
+def _fail(expression: str, column: int, message: str) -> NoReturn:
+    raise ExpressionError(expression, column, message)
+
+
+def _tokens(expression: str) -> Iterator[_Token]:
+    at = 0
+    while at < len(expression):
+        character = expression[at]
+        if character in " \t":
+            at += 1
+            continue
+        if character in "()=,":
+            text, sort = character, character
+        elif character in "'\"":
+            end = expression.find(character, at + 1)
+            if end < 0:
+                _fail(expression, at + 1, f"found no closing {character}, expected one")
+            text, sort = expression[at : end + 1], "string"
+            if "\\" in text:
+                _fail(
+                    expression, at + text.index("\\") + 1, r"found '\' in a string, expected a string without escapes"
+                )
+        else:
+            match = _WORD.match(expression, at)
+            if match is None:
+                _fail(expression, at + 1, f"found {character!r}, expected a word, 'and', 'or', 'not' or a parenthesis")
+            text = match.group()
+            sort = text if text in {"and", "or", "not"} else "word"
+        yield _Token(sort, text, at + 1)
+        at += len(text)
+    yield _Token("end", "", at + 1)
+
+
+class _Parser:
+    """One method per rule of the grammar."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens = _tokens(text)
+        self._token = next(self._tokens)
+        self._negated = False
+        self.terms: list[Term] = []
+
+    def expression(self) -> Selector:
+        if self._token.sort == "end":
+            return lambda _: True
+        selector = self._disjunction()
+        self._take("end", expected="'and', 'or' or the end")
+        return selector
+
+    def _disjunction(self) -> Selector:
+        options = [self._conjunction()]
+        while self._accept("or"):
+            options.append(self._conjunction())
+        return options[0] if len(options) == 1 else lambda target: any(option(target) for option in options)
+
+    def _conjunction(self) -> Selector:
+        parts = [self._negation()]
+        while self._accept("and"):
+            parts.append(self._negation())
+        return parts[0] if len(parts) == 1 else lambda target: all(part(target) for part in parts)
+
+    def _negation(self) -> Selector:
+        if self._accept("not"):
+            self._negated = not self._negated
+            inner = self._negation()
+            self._negated = not self._negated
+            return lambda target: not inner(target)
+        if self._accept("("):
+            inner = self._disjunction()
+            self._take(")", expected="')'")
+            return inner
+        first = self._take("word", expected="a word, 'not' or '('")
+        word, end = first.text, first.column + len(first.text)
+        selector: Selector = _WordSelector(word)
+        if self._accept("("):
+            arguments = self._arguments()
+            end = self._take(")", expected="',' or ')'").column + 1
+            selector = _MarkSelector(word, arguments)
+        text = self._text[first.column - 1 : end - 1]
+        self.terms.append(Term(text, first.column, selector, self._negated))
+        return selector
+
+    def _arguments(self) -> tuple[tuple[str, Value], ...]:
+        arguments = [self._argument()]
+        while self._accept(","):
+            arguments.append(self._argument())
+        return tuple(arguments)
+
+    def _argument(self) -> tuple[str, Value]:
+        name = self._take("word", expected="the name of an argument")
+        if not name.text.isidentifier() or keyword.iskeyword(name.text):
+            self._fail_at(name, "the name of an argument")
+        self._take("=", expected="'='")
+        return name.text, self._value()
+
+    def _value(self) -> Value:
+        expected = "a string in quotes, an integer, True, False or None"
+        if self._token.sort == "string":
+            return self._take("string", expected=expected).text[1:-1]
+        token = self._take("word", expected=expected)
+        if re.fullmatch(r"-?\d+", token.text):
+            return int(token.text)
+        if token.text not in _CONSTANTS:
+            self._fail_at(token, expected)
+        return _CONSTANTS[token.text]
+
+    def _accept(self, sort: str) -> _Token | None:
+        token = self._token
+        if token.sort != sort:
+            return None
+        if sort != "end":
+            self._token = next(self._tokens)
+        return token
+
+    def _take(self, sort: str, *, expected: str) -> _Token:
+        token = self._accept(sort)
+        if token is None:
+            self._fail_at(self._token, expected)
+        return token
+
+    def _fail_at(self, token: _Token, expected: str) -> NoReturn:
+        _fail(self._text, token.column, f"found {token}, expected {expected}")
+
+
+@dataclass(frozen=True, slots=True)
+class _WordSelector:
+    word: str
+
+    def __call__(self, target: Target) -> bool:
+        return self.word in target.tags or any(name == self.word for name, _ in marks(target))
+
+
+@dataclass(frozen=True, slots=True)
+class _MarkSelector:
+    name: str
+    arguments: tuple[tuple[str, Value], ...]
+
+    def __call__(self, target: Target) -> bool:
+        return any(name == self.name and set(self.arguments) <= set(fields) for name, fields in marks(target))

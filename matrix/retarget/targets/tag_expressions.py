@@ -1,0 +1,244 @@
+"""The shortest tag expression that selects exactly some targets among others, as a person would write it.
+
+Tried in this order, the first that is exact is taken; within a step the most telling words come first:
+
+    nothing at all                  where there are no others
+    word                            `vulkan`
+    not word                        `not vmvx`
+    two words                       `llvm-cpu or vmvx`, `llvm-cpu and local-task`, `cpu and not vmvx`
+    several words                   `a or b or c`, `not (a or b or c)`, `cpu and (a or b)`, `(a and x) or (b and y)`
+    keyword marks                   `compiler(name='vulkan') and runtime(name='mali')`
+
+Names of configs are more telling than what was derived or declared as a tag; words of a platform, a device or a
+suite come last, and words that only say something of the module are not used.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from retarget.model import RunTarget, Target
+from retarget.model.names import TARGET_SORTS
+from retarget.support.errors import RetargetError
+from retarget.targets.tags import Mark, marks
+
+__all__ = ["exact_expression", "shortest_expression"]
+
+_COMPILER, _RUNTIME, _DRIVER, _SORT, _BACKEND, _DECLARED, _LAST = range(7)
+
+_NEGATED = 4
+"""How much less telling a pair of words is for each negation in it."""
+
+_MAX_PAIRED = 80
+"""Words that are tried in pairs: the most telling ones."""
+
+
+def shortest_expression(wanted: Iterable[Target], others: Iterable[Target]) -> str | None:
+    """Return an expression for `-m` and `when` that selects all of `wanted` and none of `others`.
+
+    An empty one selects everything. None if no expression tells them apart, because two of them differ in their module
+    only.
+    """
+    wanted_kinds = {_Kind.of(target): target for target in wanted}
+    other_kinds = {_Kind.of(target): target for target in others}
+    if wanted_kinds.keys() & other_kinds.keys():
+        return None
+    if not other_kinds:
+        return ""
+    ranks = _ranks([*wanted_kinds.values(), *other_kinds.values()])
+    space = _Space([*wanted_kinds, *other_kinds], len(wanted_kinds), ranks)
+    options = (space.one_word, space.negated_word, space.two_words, space.several_words, space.keyword_marks)
+    return next((text for option in options if (text := option()) is not None), None)
+
+
+def exact_expression(wanted: Sequence[Target], others: Sequence[Target]) -> str:
+    """Return the shortest expression. Raises `RetargetError` if there is none."""
+    expression = shortest_expression(wanted, others)
+    if expression is None:
+        msg = f"no tag expression tells {wanted[0].name} from all of {', '.join(target.name for target in others)}"
+        raise RetargetError(msg)
+    return expression
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """All that an expression can see of a target."""
+
+    tags: tuple[str, ...]
+    marks: tuple[Mark, ...]
+
+    @classmethod
+    def of(cls, target: Target) -> _Kind:
+        return cls(target.tags, marks(target))
+
+    def has(self, word: str) -> bool:
+        return word in self.tags or any(name == word for name, _ in self.marks)
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """A part of an expression: what it reads like, which kinds it selects (a bit for each), how telling it is."""
+
+    text: str
+    bits: int
+    rank: int
+
+
+class _Space:
+    """The kinds of targets to tell apart, the wanted ones first, and the words to do it with."""
+
+    def __init__(self, kinds: Sequence[_Kind], wanted: int, ranks: dict[str, int]) -> None:
+        self._kinds = kinds
+        self._all = (1 << len(kinds)) - 1
+        self._wanted = (1 << wanted) - 1
+        words = dict.fromkeys(word for kind in kinds for word in kind.tags)
+        terms = [_Term(word, self._bits(word), ranks[word]) for word in words if word in ranks]
+        self._words = sorted((term for term in terms if term.bits != self._all), key=lambda term: term.rank)
+
+    def _bits(self, word: str) -> int:
+        return sum(1 << at for at, kind in enumerate(self._kinds) if kind.has(word))
+
+    def one_word(self) -> str | None:
+        return next((term.text for term in self._words if term.bits == self._wanted), None)
+
+    def negated_word(self) -> str | None:
+        unwanted = self._all ^ self._wanted
+        return next((f"not {term.text}" for term in self._words if term.bits == unwanted), None)
+
+    def two_words(self) -> str | None:
+        words = itertools.combinations(self._words[:_MAX_PAIRED], 2)
+        found = [term for pair in words for term in self._pairs(*pair) if term.bits == self._wanted]
+        return min(found, key=lambda term: term.rank).text if found else None
+
+    def _pairs(self, one: _Term, two: _Term) -> Iterator[_Term]:
+        rank = one.rank + two.rank
+        if one.text in TARGET_SORTS or two.text not in TARGET_SORTS:
+            first, second = one, two
+        else:
+            first, second = two, one
+        yield _Term(f"{one.text} or {two.text}", one.bits | two.bits, rank)
+        yield _Term(f"{first.text} and {second.text}", one.bits & two.bits, rank)
+        yield _Term(f"{one.text} and not {two.text}", one.bits & ~two.bits, rank + _NEGATED)
+        yield _Term(f"{two.text} and not {one.text}", two.bits & ~one.bits, rank + _NEGATED)
+        yield _Term(f"not {one.text} and not {two.text}", self._all & ~(one.bits | two.bits), rank + 2 * _NEGATED)
+
+    def several_words(self) -> str | None:
+        """The way to list words that takes the fewest; of equally short ones the plainest, which stand first here."""
+        words = [term for term in self._words if term.text not in TARGET_SORTS]
+        unwanted = self._all ^ self._wanted
+        found: list[str] = []
+        if (listed := _cover(words, self._wanted, self._wanted)) is not None:
+            found.append(" or ".join(listed))
+        for one in sorted(self._words, key=lambda term: term.text not in TARGET_SORTS):
+            if not self._wanted & ~one.bits:
+                within = self._within(words, one.bits)
+                found += [f"{one.text} and {within}"] if within is not None else []
+        if (paired := _cover(self._conjunctions(words), self._wanted, self._wanted)) is not None:
+            found.append(_alternatives(paired))
+        if (avoided := _cover(words, unwanted, unwanted)) is not None:
+            found.append(f"not ({' or '.join(avoided)})")
+        return min(found, key=_length, default=None)
+
+    def _within(self, words: Sequence[_Term], among: int) -> str | None:
+        """What follows `run and` or `vmvx and`, where only the targets of that word are to be told apart."""
+        listed = _cover(words, self._wanted, self._wanted | (self._all & ~among))
+        unwanted = among & ~self._wanted
+        avoided = _cover(words, unwanted, unwanted | (self._all & ~among))
+        if avoided is not None and (listed is None or len(avoided) < len(listed)):
+            return f"not {avoided[0]}" if len(avoided) == 1 else f"not ({' or '.join(avoided)})"
+        if listed is None:
+            return None
+        return listed[0] if len(listed) == 1 else f"({' or '.join(listed)})"
+
+    def _conjunctions(self, words: Sequence[_Term]) -> list[_Term]:
+        pairs = itertools.combinations(self._words[:_MAX_PAIRED], 2)
+        both = [term for pair in pairs for term in self._pairs(*pair) if term.bits and " and " in term.text]
+        plain = [term for term in both if "not " not in term.text]
+        return [*words, *sorted(plain, key=lambda term: term.rank)]
+
+    def keyword_marks(self) -> str | None:
+        """Marks tell configs apart even where one config's name is another one's tag."""
+        terms: list[_Term] = []
+        for names in (("compiler",), ("runtime",), ("compiler", "runtime"), ("suite", "compiler", "runtime")):
+            for sort in ("", *TARGET_SORTS):
+                terms += self._marked(names, sort)
+        found = _cover(terms, self._wanted, self._wanted)
+        return None if found is None else _alternatives(found)
+
+    def _marked(self, names: Sequence[str], sort: str) -> Iterator[_Term]:
+        selected: dict[str, int] = {}
+        for at, kind in enumerate(self._kinds):
+            given = {name: value for name, fields in kind.marks for _, value in fields if name in names}
+            if sort and sort not in kind.tags:
+                continue
+            texts = [f"{name}(name='{given[name]}')" for name in names if name in given]
+            text = " and ".join([sort, *texts] if sort else texts)
+            if texts:
+                selected[text] = selected.get(text, 0) | 1 << at
+        for text in selected:
+            yield _Term(text, self._selected_by(text), len(names))
+
+    def _selected_by(self, text: str) -> int:
+        parts = text.split(" and ")
+        return sum(1 << at for at, kind in enumerate(self._kinds) if all(_holds(kind, part) for part in parts))
+
+
+def _holds(kind: _Kind, part: str) -> bool:
+    name, _, value = part.partition("(name='")
+    if not value:
+        return kind.has(part)
+    return any(mark == name and ("name", value.removesuffix("')")) in fields for mark, fields in kind.marks)
+
+
+def _cover(terms: Sequence[_Term], wanted: int, allowed: int) -> list[str] | None:
+    """Return few terms that select all of `wanted` together and nothing outside `allowed`, the most telling first."""
+    usable = [term for term in terms if term.bits & wanted and not term.bits & ~allowed]
+    chosen: list[_Term] = []
+    left = wanted
+    while left:
+        best = max(usable, key=lambda term: ((term.bits & left).bit_count(), -term.rank), default=None)
+        if best is None or not best.bits & left:
+            return None
+        chosen.append(best)
+        left &= ~best.bits
+    needed = [term for term in chosen if _union(other for other in chosen if other is not term) & wanted != wanted]
+    if _union(needed) & wanted == wanted:
+        chosen = needed
+    order = {id(term): at for at, term in enumerate(terms)}
+    return [term.text for term in sorted(chosen, key=lambda term: order[id(term)])]
+
+
+def _alternatives(texts: Sequence[str]) -> str:
+    return " or ".join(f"({text})" if " and " in text and len(texts) > 1 else text for text in texts)
+
+
+def _length(text: str) -> int:
+    """How many words of targets an expression has."""
+    return sum(word not in {"and", "or", "not"} for word in text.split())
+
+
+def _union(terms: Iterable[_Term]) -> int:
+    bits = 0
+    for term in terms:
+        bits |= term.bits
+    return bits
+
+
+def _ranks(targets: Iterable[Target]) -> dict[str, int]:
+    """How telling each word is, the most telling 0; words that only a module brings are left out."""
+    ranks: dict[str, int] = {}
+    for target in targets:
+        compiled = target.compile if isinstance(target, RunTarget) else target
+        of_target = {compiled.suite: _LAST} | dict.fromkeys(TARGET_SORTS, _SORT)
+        of_target |= dict.fromkeys(compiled.backends, _BACKEND)
+        if isinstance(target, RunTarget):
+            runtime = target.runtime
+            of_target |= dict.fromkeys((*runtime.host_os, *runtime.host_arch, *runtime.devices), _LAST)
+            of_target |= {runtime.driver: _DRIVER, runtime.name: _RUNTIME}
+        of_target[compiled.compiler.name] = _COMPILER
+        for word in target.tags:
+            if word in of_target or word not in compiled.module.tags:
+                ranks[word] = min(ranks.get(word, _LAST), of_target.get(word, _DECLARED))
+    return ranks

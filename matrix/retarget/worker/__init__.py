@@ -1,0 +1,3 @@
+"""Worker processes as their parent sees them: the protocol and the process handle."""
+
+from __future__ import annotations

@@ -1,0 +1,295 @@
+"""The worker process: `python -m retarget.worker.child SOCKET LIFELINE PARENT`.
+
+Started by `retarget.worker.process` only. The arguments are two inherited descriptors and the parent's process id (0:
+ask the kernel for no parent-death signal). It loads the extensions and answers the requests one by one until its
+socket ends. What compilers and drivers need is imported when the first request asks for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import resource
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from retarget.extension import (
+    ChecksArtifacts,
+    CompilerError,
+    DriverError,
+    MakesModules,
+    UnavailableError,
+)
+from retarget.extension.returned import ExtensionError
+from retarget.support.errors import RetargetError
+from retarget.support.text import clip, first_line, join_output
+from retarget.worker.messages import (
+    AskFingerprint,
+    CheckArtifact,
+    CheckedArtifact,
+    CompareOutputs,
+    CompiledModule,
+    CompileModule,
+    DescribeBuild,
+    Devices,
+    MakeModules,
+    ModulesMade,
+    Named,
+    OpenDevices,
+    ProbeDriver,
+    Progress,
+    Ready,
+    Refusal,
+    Refused,
+    ResolvedFlags,
+    ResolveFlags,
+    RunModule,
+    Setup,
+)
+
+if TYPE_CHECKING:
+    from retarget.extension import Device
+    from retarget.extension.registry import Registry
+
+__all__ = ["main"]
+
+_PR_SET_PDEATHSIG = 1
+"""From Linux's <sys/prctl.h>."""
+
+_CAPTURE_LIMIT = 4 * 1024 * 1024
+"""Bytes of one request's output that are kept; the middle of more is left out."""
+
+
+class _Output:
+    """The log that descriptors 1 and 2 are: emptied before each request, read after it.
+
+    The log is open for appending, so what is written after `start` begins at offset 0 again.
+    """
+
+    def __init__(self) -> None:
+        self._libc = ctypes.CDLL(None)
+
+    def start(self) -> None:
+        os.ftruncate(1, 0)
+
+    def read(self) -> str:
+        """Return what was written since `start`, what C's stdio still holds included."""
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+        self._libc.fflush(None)
+        size = os.fstat(1).st_size
+        return clip(os.pread(1, size, 0), _CAPTURE_LIMIT) if size else ""
+
+
+class _Server:
+    """Answers requests. Keeps the opened devices of a runner."""
+
+    def __init__(self, registry: Registry, send: Callable[[Progress], None]) -> None:
+        self._registry = registry
+        self._send = send
+        self._output = _Output()
+        self._device: Device | None = None
+
+    def answer(self, message: object) -> object:
+        """Return the answer to one request. Never raises `Exception`: what goes wrong is a `Refused`."""
+        self._output.start()
+        start = time.perf_counter()
+        try:
+            return self._dispatch(message)
+        except UnavailableError as error:
+            kind, text, hint = Refusal.UNAVAILABLE, "", error.hint
+            summary = str(error)
+        except CompilerError as error:
+            kind, text, hint = Refusal.COMPILER if error.verdict else Refusal.TOOL, error.diagnostics, ""
+            summary = first_line(str(error)) or first_line(error.diagnostics, "the compiler refused it without a word")
+        except DriverError as error:
+            kind, text, hint = Refusal.DRIVER, str(error), error.hint
+            summary = first_line(str(error), "the driver failed without a word")
+        except ExtensionError as error:  # says all there is to say: a traceback of ours would not help
+            kind, text, hint = Refusal.INTERNAL, "", "report this to the authors of the extension"
+            summary = str(error)
+        except RetargetError as error:
+            kind, text, hint = Refusal.INPUT, "", ""
+            summary = str(error)
+        except Exception as error:  # an extension's bug must cost one target, not the worker's state machine
+            kind, text, hint = Refusal.INTERNAL, _traceback(error), "this is a fault of the extension"
+            summary = f"{type(error).__name__}: {first_line(str(error), 'no message')}"
+        return Refused(
+            refusal=kind,
+            summary=summary,
+            text=join_output(text, self._output.read()),
+            hint=hint,
+            seconds=time.perf_counter() - start,
+            resident=_resident_bytes(),
+        )
+
+    def close(self) -> None:
+        """Release the devices."""
+        if self._device is not None:
+            self._device.close()
+
+    def _dispatch(self, message: object) -> object:  # noqa: PLR0911  one for each request
+        match message:
+            case ResolveFlags(config=config, flags=flags):
+                compiler = self._registry.compiler(config.compiler)
+                resolved = compiler.resolve(config, flags)
+                return ResolvedFlags(resolved=resolved, fingerprint=compiler.fingerprint(config))
+            case AskFingerprint(config=config):
+                return Named(text=self._registry.compiler(config.compiler).fingerprint(config))
+            case DescribeBuild():
+                return Named(text=self._registry.describe_build(compiler=message.compiler, driver=message.driver))
+            case CompileModule():
+                return self._compile(message)
+            case ProbeDriver(driver=driver):
+                return Devices(infos=tuple(self._registry.driver(driver).probe()))
+            case OpenDevices(config=config):
+                self._device = self._registry.driver(config.driver).open(config)
+                return Devices(infos=tuple(self._device.infos))
+            case RunModule():
+                return self._run(message)
+            case MakeModules():
+                return self._make(message)
+            case CheckArtifact():
+                return self._check(message)
+            case CompareOutputs(folders=folders, sides=sides, tolerance=tolerance):
+                from retarget.worker.child.differences import (
+                    compare_outputs,  # imports NumPy, which a compile worker does not need
+                )
+
+                return compare_outputs(folders, sides, tolerance)
+        msg = f"a worker does not know the request {type(message).__name__}"
+        raise TypeError(msg)
+
+    def _compile(self, message: CompileModule) -> CompiledModule:
+        compiler = self._registry.compiler(message.compiler)
+        start = time.perf_counter()
+        compiled = compiler.compile(message.request)
+        seconds = time.perf_counter() - start
+        return CompiledModule(
+            artifact=bytes(compiled.artifact),
+            diagnostics=join_output(compiled.diagnostics, self._output.read()),
+            seconds=seconds,
+            resident=_resident_bytes(),
+        )
+
+    def _run(self, message: RunModule) -> object:
+        loader = self._registry.case_loader(message.kind)
+        if message.config.run_under:
+            from retarget.worker.child import run_external as outside
+
+            return outside.run_outside(self._registry.driver(message.config.driver), loader, message, self._send)
+        from retarget.worker.child import run_in_process as inside
+
+        if self._device is None:
+            self._device = self._registry.driver(message.config.driver).open(message.config)
+        return inside.run_inside(self._device, loader, message, self._send, self._output.read)
+
+    def _make(self, message: MakeModules) -> ModulesMade:
+        loader = self._registry.case_loader(message.kind)
+        if not isinstance(loader, MakesModules):
+            msg = f"the case loader {message.kind!r} makes no modules"
+            raise TypeError(msg)
+        loader.make(message.description, message.folder)
+        return ModulesMade()
+
+    def _check(self, message: CheckArtifact) -> CheckedArtifact:
+        from retarget.worker.artifact import read_artifact
+
+        loader = self._registry.case_loader(message.kind)
+        if not isinstance(loader, ChecksArtifacts):
+            msg = f"the case loader {message.kind!r} checks no artifacts"
+            raise TypeError(msg)
+        artifact = read_artifact(message.artifact, message.digest)
+        return CheckedArtifact(cases=tuple(loader.check(replace(message.request, artifact=artifact))))
+
+
+def _traceback(error: Exception) -> str:
+    """Return the traceback of what an extension raised, from the extension's first frame on: ours say nothing of it."""
+    here = Path(__file__).parent
+    first = error.__traceback__
+    while first is not None and Path(first.tb_frame.f_code.co_filename).is_relative_to(here):
+        first = first.tb_next
+    return "".join(traceback.format_exception(error.with_traceback(first or error.__traceback__)))
+
+
+def _resident_bytes() -> int:
+    """Return this process's resident set size in bytes; its peak where the system does not tell the present one."""
+    try:
+        with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 (an import less in every worker)
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _end_with_parent(lifeline: int, parent: int) -> None:
+    """See to it that neither this process nor what it starts outlives the parent."""
+
+    def watch() -> None:
+        while os.read(lifeline, 1):
+            pass
+        os.killpg(os.getpgrp(), signal.SIGKILL)
+
+    threading.Thread(target=watch, name="retarget-lifeline", daemon=True).start()
+    if parent and sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)
+
+
+def main(argv: Sequence[str]) -> None:
+    """Serve until the parent closes the socket. Does not return."""
+    socket, lifeline, parent = (int(argument) for argument in argv)
+    for descriptor in (socket, lifeline):
+        os.set_inheritable(descriptor, False)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(OSError, ValueError):  # crashes are expected here; their cores would fill the disk
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    _end_with_parent(lifeline, parent)
+    connection = Connection(socket)
+    server = _set_up(connection)
+    if server is not None:
+        _serve(server, connection)
+        server.close()
+    sys.stdout.flush()
+    os._exit(0)  # the libraries loaded here are not made to be unloaded
+
+
+def _set_up(connection: Connection) -> _Server | None:
+    """Load the extensions that the first message names, and say so. None if they do not load, which is said too."""
+    setup: Setup = connection.recv()
+    sys.path.extend(entry for entry in setup.sys_path if entry not in sys.path)
+    try:
+        from retarget.extension import registry as extensions
+
+        registry = extensions.load_extensions(setup.extensions)
+    except RetargetError as error:
+        connection.send(Refused(refusal=Refusal.INPUT, summary=str(error)))
+        return None
+    extensions.pass_on(setup.extensions)
+    connection.send(Ready())
+    return _Server(registry, connection.send)
+
+
+def _serve(server: _Server, connection: Connection) -> None:
+    """Answer requests until the socket ends."""
+    while True:
+        try:
+            request = connection.recv()
+        except (EOFError, OSError):
+            return
+        answer = server.answer(request)
+        try:
+            connection.send(answer)
+        except OSError:
+            return

@@ -1,0 +1,177 @@
+"""Runs the cases of one artifact behind `run_under`: one process per case, judged by its exit status."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from retarget.extension import Case, CaseLoader, Driver, DriverError, RunPlan, RunsCasesOutside
+from retarget.extension.registry import extensions_environment
+from retarget.extension.returned import ExtensionError
+from retarget.model import Module
+from retarget.model.case_names import selected_cases
+from retarget.model.outcomes import CaseOutcome, Failure, RunOutcome, Stage, first_failure
+from retarget.run_case import RUN_CASE
+from retarget.support.errors import RetargetError
+from retarget.support.text import clip, cut_stacks, first_line, strip_colour
+from retarget.worker.artifact import read_artifact
+from retarget.worker.messages import Progress, RunModule
+from retarget.worker.process import OUTPUT_LIMIT, signal_name
+from retarget.worker.request import agreed_config, case_request, not_finished
+
+__all__ = ["run_outside"]
+
+
+def run_outside(driver: Driver, loader: CaseLoader, message: RunModule, send: Callable[[Progress], None]) -> RunOutcome:
+    """List the artifact's functions without a device and run each case in a process of its own.
+
+    Such a process gets no inputs and returns no results: cases that have them fail, unless their loader knows a tool
+    that reads and judges them itself.
+    """
+    send(Progress(stage=Stage.LOAD))
+    start = time.perf_counter()
+    try:
+        functions = tuple(driver.functions(read_artifact(message.artifact, message.digest)))
+        cases = tuple(loader.load(replace(case_request(message), functions=functions)))
+        failure = None
+        if not cases:
+            failure = Failure(stage=Stage.LOAD, summary="the module has no functions to run")
+    except DriverError as error:
+        failure = Failure(stage=Stage.LOAD, summary=first_line(str(error)), text=str(error), hint=error.hint)
+    except ExtensionError:
+        raise
+    except RetargetError as error:
+        failure = Failure(stage=Stage.LOAD, summary=str(error))
+    load_seconds = time.perf_counter() - start
+    if failure is not None:
+        return RunOutcome(devices=(), load_seconds=load_seconds, failure=failure)
+
+    outcomes: list[CaseOutcome] = []
+    outputs = []
+    names = tuple(case.name for case in cases)
+    for case in selected_cases(cases, message.only, message.skipping):
+        stage = Stage.RUN if case.read is None else Stage.LOAD
+        first = not outcomes
+        send(Progress(stage=stage, case=case.name, done=None if first else outcomes[-1], names=names if first else ()))
+        outcome, output = _run_case(driver, loader, case, message, send)
+        outcomes.append(outcome)
+        outputs.append(output)
+    return RunOutcome(
+        devices=(),
+        load_seconds=load_seconds,
+        run_seconds=sum(outcome.seconds for outcome in outcomes),
+        cases=tuple(outcomes),
+        names=names,
+        failure=first_failure(outcomes),
+        output="".join(outputs),
+    )
+
+
+def _run_case(
+    driver: Driver, loader: CaseLoader, case: Case, message: RunModule, send: Callable[[Progress], None]
+) -> tuple[CaseOutcome, str]:
+    start = time.perf_counter()
+    output = ""
+    judged_there = isinstance(loader, RunsCasesOutside)
+    if isinstance(loader, RunsCasesOutside):
+        module = Module(name=message.module, path=message.source, data=message.data, entry=message.entry)
+        plan = loader.run_case_outside(message.config, message.artifact, module, message.folder, case.name)
+    else:
+        plan = driver.run_outside(message.config, message.artifact, case.function, message.kind)
+    has_data = bool(case.inputs) or case.expected is not None or case.read is not None or bool(case.agree_with)
+    if has_data and not judged_there:
+        failure: Failure | None = Failure(
+            stage=Stage.RUN,
+            summary="a case with inputs or expected results cannot be run behind run_under",
+            hint="run it on a runtime config without run_under",
+        )
+    elif plan is None:
+        failure = Failure(
+            stage=Stage.RUN,
+            summary=f"driver {driver.name!r} has no tool that runs a module of kind {message.kind!r} out of process",
+            hint="remove run_under from the runtime config",
+        )
+    else:
+        failure = _readable(case, message) if judged_there else None
+        if failure is None:
+            if case.read is not None:
+                send(Progress(stage=Stage.RUN, case=case.name))
+            failure, output = _judge(message.config.run_under, _of_session(plan, case, message))
+            if failure is not None and failure.summary == not_finished(case.agree_with, case.name):
+                failure = replace(failure, lacking=case.agree_with, no_verdict=True)
+    seconds = time.perf_counter() - start
+    outcome = CaseOutcome(
+        name=case.name,
+        function=case.function,
+        seconds=seconds,
+        failure=failure,
+        agree_with=agreed_config(case, message.compiler),
+    )
+    return outcome, output
+
+
+def _readable(case: Case, message: RunModule) -> Failure | None:
+    """Return what is wrong with a case's data: told here as it is told where a case runs in the runner."""
+    try:
+        if case.read is not None:
+            case.read()
+    except ExtensionError:
+        raise
+    except RetargetError as error:
+        return Failure(stage=Stage.LOAD, summary=first_line(str(error)), text=str(error))
+    lacking = dict(message.lacking).get(case.agree_with)
+    if lacking is None:
+        return None
+    return Failure(
+        stage=Stage.LOAD, summary=first_line(lacking), text=lacking, lacking=case.agree_with, no_verdict=True
+    )
+
+
+def _of_session(plan: RunPlan, case: Case, message: RunModule) -> RunPlan:
+    """Give our own tool what this session has: its extensions, and the results that a case is to agree with."""
+    if RUN_CASE not in plan.argv:
+        return plan
+    plan = replace(plan, env=(*extensions_environment().items(), *plan.env))
+    if not case.agree_with:
+        return plan
+    references = (f"--reference={config}={folder}" for config, folder in message.references)
+    return replace(plan, argv=(*plan.argv, f"--compiler={message.compiler}", *references))
+
+
+def _judge(run_under: Sequence[str], plan: RunPlan) -> tuple[Failure | None, str]:
+    argv = [*run_under, *plan.argv]
+    env, cwd = {**os.environ, **dict(plan.env)}, plan.cwd
+    program = shutil.which(argv[0], path=env.get("PATH")) or argv[0]
+    if cwd is not None and os.sep in program:
+        program = str(Path(program).absolute())  # relative to this folder, not to that one
+    try:
+        done = subprocess.run(
+            [program, *argv[1:]],
+            env=env,
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    except OSError as error:
+        return Failure(stage=Stage.RUN, summary=f"cannot start {argv[0]!r}: {error.strerror or error}"), ""
+    output = cut_stacks(clip(done.stdout, OUTPUT_LIMIT))
+    if done.returncode == 0:
+        return None, output
+    if done.returncode < 0:
+        name = signal_name(-done.returncode)
+        return Failure(stage=Stage.RUN, summary=f"{argv[0]} crashed: {name}", text=output, signal=name), output
+    for stage, pattern in plan.telling:
+        for line in strip_colour(output).splitlines():
+            if told := re.match(pattern, line):
+                return Failure(stage=stage, summary=told[1], text=output), output
+    summary = f"{argv[0]} exited with status {done.returncode}"
+    said = first_line(output)
+    return Failure(stage=Stage.RUN, summary=f"{summary}: {said}" if said else summary, text=output), output

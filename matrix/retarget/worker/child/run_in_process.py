@@ -1,0 +1,289 @@
+"""Runs the cases of one artifact on the devices that this runner holds open."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retarget.arrays.comparison import compare_arrays, compare_check, signed_alike
+from retarget.extension import (
+    Case,
+    CaseData,
+    CaseLoader,
+    CaseRequest,
+    Check,
+    Device,
+    DriverError,
+    HasParameters,
+    LoadsParameters,
+    Program,
+    Tolerance,
+)
+from retarget.extension.returned import ExtensionError
+from retarget.model.case_names import selected_cases
+from retarget.model.outcomes import CaseOutcome, Failure, Mismatch, RunOutcome, Stage, first_failure
+from retarget.support.errors import RetargetError
+from retarget.support.text import first_line
+from retarget.worker.artifact import read_artifact
+from retarget.worker.child.outputs import CaseOutputs, OutputsWriter, read_outputs
+from retarget.worker.messages import Progress, RunModule
+from retarget.worker.request import agreed_config, case_request, not_finished
+
+if TYPE_CHECKING:
+    from retarget.extension import Array
+
+__all__ = ["NOTHING_TO_RUN", "driver_failure", "run_inside"]
+
+NOTHING_TO_RUN = Failure(
+    stage=Stage.LOAD,
+    summary="the module has no functions to run",
+    hint="a check module exports at least one function without arguments",
+)
+
+
+def run_inside(
+    device: Device,
+    loader: CaseLoader,
+    message: RunModule,
+    send: Callable[[Progress], None],
+    read_output: Callable[[], str],
+) -> RunOutcome:
+    """Load the artifact and run all its cases, also after one has failed.
+
+    `read_output` returns what was written to descriptors 1 and 2 since the request came.
+    """
+    infos = tuple(device.infos)
+    send(Progress(stage=Stage.LOAD))
+    suspect = False
+    start = time.perf_counter()
+    try:
+        request = case_request(message)
+        program = _load(device, loader, request, read_artifact(message.artifact, message.digest))
+        functions = tuple(program.functions)
+        cases = tuple(loader.load(replace(request, functions=functions)))
+        if message.seed is not None:
+            from retarget.worker.child.seeded import seeded_cases  # only `retarget compare` asks for them
+
+            cases += tuple(seeded_cases(functions, cases, message.seed))
+        references = {config: _by_name(read_outputs(folder)) for config, folder in message.references}
+        failure = None if cases else NOTHING_TO_RUN
+    except DriverError as error:
+        failure = driver_failure(Stage.LOAD, error)
+        suspect = True
+    except ExtensionError:
+        raise
+    except RetargetError as error:
+        failure = _not_loaded(error)
+    load_seconds = time.perf_counter() - start
+    if failure is not None:
+        return RunOutcome(
+            devices=infos, load_seconds=load_seconds, failure=failure, output=read_output(), suspect=suspect
+        )
+
+    run = _Run(
+        program=program,
+        compiler=message.compiler,
+        references=references,
+        lacking=dict(message.lacking),
+        send=send,
+        writer=None if message.record is None else OutputsWriter(message.record),
+    )
+    outcomes: list[CaseOutcome] = []
+    names = tuple(case.name for case in cases)
+    for case in selected_cases(cases, message.only, message.skipping):
+        stage = Stage.RUN if case.read is None else Stage.LOAD
+        first = not outcomes
+        send(Progress(stage=stage, case=case.name, done=None if first else outcomes[-1], names=names if first else ()))
+        outcomes.append(run.case(case))
+    if run.writer is not None:
+        run.writer.close()
+    return RunOutcome(
+        devices=infos,
+        load_seconds=load_seconds,
+        run_seconds=run.run_seconds,
+        compare_seconds=run.compare_seconds,
+        cases=tuple(outcomes),
+        names=names,
+        failure=first_failure(outcomes),
+        output=read_output(),
+        suspect=any(outcome.failure is not None and outcome.failure.stage is Stage.RUN for outcome in outcomes),
+    )
+
+
+def driver_failure(stage: Stage, error: DriverError) -> Failure:
+    """Return what `error` means for a target. The summary is its first line, the text all of it."""
+    text = str(error)
+    return Failure(
+        stage=stage, summary=first_line(text, "the driver failed without a word"), text=text, hint=error.hint
+    )
+
+
+def _load(device: Device, loader: CaseLoader, request: CaseRequest, artifact: bytes) -> Program:
+    parameters = loader.parameters(request) if isinstance(loader, HasParameters) else ()
+    if not parameters:
+        return device.load(artifact)
+    if not isinstance(device, LoadsParameters):
+        driver = device.infos[0].driver if device.infos else "of this runtime config"
+        scopes = ", ".join(scope or "(no name)" for scope, _ in parameters)
+        msg = f"the driver {driver} takes no parameter files, and the module wants those of scope {scopes}"
+        raise DriverError(msg)
+    return device.load_with_parameters(artifact, parameters)
+
+
+def _by_name(outputs: Sequence[CaseOutputs]) -> Mapping[str, CaseOutputs]:
+    return {case.name: case for case in outputs}
+
+
+@dataclass(slots=True, kw_only=True)
+class _Run:
+    """One artifact's cases while they run. Seconds are wall time in calls and in comparisons, over all cases."""
+
+    program: Program
+    compiler: str
+    references: Mapping[str, Mapping[str, CaseOutputs]]
+    lacking: Mapping[str, str]
+    send: Callable[[Progress], None]
+    writer: OutputsWriter | None
+    run_seconds: float = 0.0
+    compare_seconds: float = 0.0
+
+    def case(self, case: Case) -> CaseOutcome:
+        """Read, call, compare; and record, where that is wanted, what came to its end."""
+        start = time.perf_counter()
+        try:
+            data = CaseData(inputs=case.inputs, expected=case.expected) if case.read is None else case.read()
+        except ExtensionError:
+            raise
+        except RetargetError as error:
+            seconds = time.perf_counter() - start
+            return CaseOutcome(
+                name=case.name,
+                function=case.function,
+                seconds=seconds,
+                failure=_not_loaded(error),
+                agree_with=agreed_config(case, self.compiler),
+            )
+        expected: Sequence[Array | None] | None = None
+        unexpected: Failure | None = None
+        try:
+            expected = self._expected(case, data)
+        except RetargetError as error:  # told if the call itself comes to its end
+            unexpected = replace(_not_loaded(error), lacking=case.agree_with, no_verdict=True)
+        if case.read is not None:
+            self.send(Progress(stage=Stage.RUN, case=case.name))
+        checks: list[Check] = []
+        results: Sequence[Array] = ()
+        failure: Failure | None = None
+        called_at = time.perf_counter()
+        try:
+            results = self.program.call(case.function, data.inputs, checks.append)
+        except DriverError as error:
+            failure = driver_failure(Stage.RUN, error)
+        called = time.perf_counter()
+        if other := next((check for check in checks if not isinstance(check, Check)), None):
+            msg = f"the device gave a {type(other).__name__} to on_check while {case.function!r} ran, expected a Check"
+            raise ExtensionError(msg)
+        if checks or expected is not None:
+            self.send(Progress(stage=Stage.COMPARE, case=case.name))
+        mismatches = _failing_checks(checks)
+        if failure is None and expected is not None:
+            mismatches += _failing_results(
+                results, expected, case, "" if expected is data.expected else case.agree_with
+            )
+        if self.writer is not None and failure is None:
+            checked = [check.actual for check in checks]
+            self.writer.add(case.name, results, checked, judged=bool(checks) or expected is not None)
+        compared = time.perf_counter()
+        self.run_seconds += called - called_at
+        self.compare_seconds += compared - called
+        if failure is None and mismatches:
+            failure = Failure(stage=Stage.COMPARE, summary=mismatches[0].summary)
+        if failure is None and case.must_check and not checks:
+            failure = Failure(stage=Stage.COMPARE, summary=f"function {case.function!r} made no check")
+        failure = failure or unexpected
+        return CaseOutcome(
+            name=case.name,
+            function=case.function,
+            seconds=compared - start,
+            failure=failure,
+            mismatches=tuple(mismatches),
+            agree_with=agreed_config(case, self.compiler),
+        )
+
+    def _expected(self, case: Case, data: CaseData) -> Sequence[Array | None] | None:
+        """Return what is expected: the case's own values, or what the config that it is to agree with gave."""
+        if not agreed_config(case, self.compiler):
+            return data.expected
+        recorded = self.references.get(case.agree_with, {}).get(case.name)
+        if recorded is None and self.writer is not None and case.agree_with not in self.references:
+            return None  # this run is to be compared with, not to be judged
+        if recorded is None and case.agree_with in self.lacking:
+            raise RetargetError(self.lacking[case.agree_with])
+        if recorded is None:
+            msg = not_finished(case.agree_with, case.name)
+            if case.agree_with not in self.references:
+                why = "it is not run here; `retarget compare` runs both"
+                msg = f"there are no results of compiler config {case.agree_with!r} to agree with: {why}"
+            raise RetargetError(msg)
+        return recorded.results
+
+
+def _not_loaded(error: RetargetError) -> Failure:
+    text = str(error)
+    return Failure(stage=Stage.LOAD, summary=first_line(text), text=text)
+
+
+def _failing_checks(checks: Sequence[Check]) -> list[Mismatch]:
+    found = []
+    for number, check in enumerate(checks, 1):
+        mismatch = compare_check(check)
+        if mismatch is not None:
+            place = f"check {number} of {len(checks)}: " if len(checks) > 1 else ""
+            found.append(_placed(mismatch, place))
+    return found
+
+
+def _failing_results(
+    results: Sequence[Array], expected: Sequence[Array | None], case: Case, reference: str
+) -> list[Mismatch]:
+    """Compare all results. `reference` is the compiler config that gave what is expected, empty for the case's own."""
+    against = f" against what {reference} gave" if reference else ""
+    if len(results) != len(expected):
+        summary = f"{len(results)} results, expected {len(expected)}{against}"
+        return [Mismatch(summary=summary, report=summary)]
+    found = []
+    for number, (actual, wanted) in enumerate(zip(results, expected, strict=True)):
+        if wanted is None:
+            continue
+        mismatch = _compared(signed_alike(np.asarray(actual), np.asarray(wanted)), wanted, _tolerance(case, wanted))
+        if mismatch is not None:
+            found.append(_placed(mismatch, f"result {number}{against}: "))
+    return found
+
+
+def _compared(actual: Array, expected: Array, tolerance: Tolerance) -> Mismatch | None:
+    if tolerance.same_bits:
+        return compare_check(Check(kind="eq", actual=actual, expected=expected))
+    return compare_arrays(
+        actual,
+        expected,
+        atol=tolerance.atol,
+        rtol=tolerance.rtol,
+        ulp=tolerance.ulp,
+        equal_nan=tolerance.equal_nan,
+    )
+
+
+def _tolerance(case: Case, expected: Array) -> Tolerance:
+    if not case.tolerances:
+        return Tolerance(atol=case.atol, rtol=case.rtol)
+    named = case.tolerances.get(np.asarray(expected).dtype.name)
+    return named if named is not None else case.tolerances.get("", Tolerance())
+
+
+def _placed(mismatch: Mismatch, place: str) -> Mismatch:
+    return replace(mismatch, summary=place + mismatch.summary, report=place + mismatch.report) if place else mismatch

@@ -1,0 +1,270 @@
+"""What a parent and its worker say to each other.
+
+The messages travel as pickles over a socket pair between a process and the worker it started itself; nothing that was
+read from a disk or a network is ever unpickled. No message holds a compiler, a device or an array.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from retarget.extension import ArtifactRequest, CheckedCase, CompileRequest, Resolved, Tolerance
+from retarget.model import CompilerConfig, RuntimeConfig
+from retarget.model.outcomes import CaseOutcome, DeviceInfo, Stage
+
+__all__ = [
+    "AskFingerprint",
+    "CheckArtifact",
+    "CheckedArtifact",
+    "CompareOutputs",
+    "CompileModule",
+    "CompiledModule",
+    "DescribeBuild",
+    "Devices",
+    "MakeModules",
+    "ModulesMade",
+    "Named",
+    "OpenDevices",
+    "ProbeDriver",
+    "Progress",
+    "Ready",
+    "Refusal",
+    "Refused",
+    "Request",
+    "ResolveFlags",
+    "ResolvedFlags",
+    "RunModule",
+    "Setup",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """The first message to a worker: what to make importable, and which extensions to load besides the installed."""
+
+    extensions: tuple[str, ...]
+    sys_path: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """The worker has loaded the extensions and waits for requests."""
+
+
+# ---------------------------------------------------------------- requests
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolveFlags:
+    """Make a compiler config explicit. Answered by `ResolvedFlags` or `Refused`."""
+
+    config: CompilerConfig
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskFingerprint:
+    """Name what is installed for a compiler config. Answered by `Named` or `Refused`."""
+
+    config: CompilerConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribeBuild:
+    """Name the build of a compiler or of a driver (the other is empty). Answered by `Named` or `Refused`."""
+
+    compiler: str = ""
+    driver: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompileModule:
+    """Compile one module. Answered by `CompiledModule` or `Refused`."""
+
+    compiler: str
+    request: CompileRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeDriver:
+    """List a driver's devices. Answered by `Devices` or `Refused`."""
+
+    driver: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenDevices:
+    """Open a runtime config's devices, to be kept open. Answered by `Devices` or `Refused`."""
+
+    config: RuntimeConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunModule:
+    """Run an artifact's cases. Answered by `retarget.model.outcomes.RunOutcome`, with `Progress` before it.
+
+    `digest` is the SHA-256 hex that the artifact's bytes must have; empty: not known. With a `run_under` in `config`
+    each case runs in a process of its own and no device is opened here.
+
+    `module` to `compiler` are as in `retarget.extension.CaseRequest`. What every case gave is written to the folder
+    `record`, if there is one; `references` are (compiler config, folder with what a run of its artifact gave) pairs,
+    `lacking` (compiler config, why there is no such run) pairs. With a `seed`, functions that the kind has no case for
+    are called with inputs made from their types. `only` and `skipping` are as in `selected_cases`.
+    """
+
+    config: RuntimeConfig
+    artifact: Path
+    digest: str
+    kind: str
+    module: str
+    source: Path
+    data: tuple[Path, ...]
+    entry: str
+    folder: Path
+    compiler: str
+    record: Path | None = None
+    references: tuple[tuple[str, Path], ...] = ()
+    lacking: tuple[tuple[str, str], ...] = ()
+    seed: int | None = None
+    only: tuple[str, ...] = ()
+    skipping: tuple[tuple[str, bool], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakeModules:
+    """Write all modules that a file of a kind lists below `folder`. Answered by `ModulesMade` or `Refused`."""
+
+    kind: str
+    description: Path
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckArtifact:
+    """Judge an artifact. Answered by `CheckedArtifact` or `Refused`. `digest` is as in `RunModule`.
+
+    The artifact's bytes are read by the worker: `request.artifact` is empty.
+    """
+
+    kind: str
+    artifact: Path
+    digest: str
+    request: ArtifactRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareOutputs:
+    """Compare what two runs were recorded to give. Answered by `retarget.model.outcomes.OutputComparison` or `Refused`.
+
+    `sides` are what the two are called.
+    """
+
+    folders: tuple[Path, Path]
+    sides: tuple[str, str]
+    tolerance: Tolerance
+
+
+Request = (
+    ResolveFlags
+    | AskFingerprint
+    | DescribeBuild
+    | CompileModule
+    | ProbeDriver
+    | OpenDevices
+    | RunModule
+    | MakeModules
+    | CheckArtifact
+    | CompareOutputs
+)
+
+
+# ---------------------------------------------------------------- answers
+
+
+class Refusal(StrEnum):
+    """Who refused a request, and so whom the message is for.
+
+    COMPILER is the compiler's verdict on a module or on flags, TOOL its failure without one.
+    """
+
+    UNAVAILABLE = "unavailable"
+    COMPILER = "compiler"
+    TOOL = "tool"
+    DRIVER = "driver"
+    INPUT = "input"
+    INTERNAL = "internal"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A request came to nothing, but the worker lives. `summary` is one line, `text` all that is known.
+
+    `seconds` is the wall time it took. INTERNAL means that an extension raised what it should not; `text` is then the
+    traceback.
+    """
+
+    refusal: Refusal
+    summary: str
+    text: str = ""
+    hint: str = ""
+    seconds: float = 0.0
+    resident: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolvedFlags:
+    """A config made explicit, and the fingerprint of the compiler that has done it."""
+
+    resolved: Resolved
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledModule:
+    """An artifact, what was printed on the way, the compiler's wall time and the worker's resident bytes after it."""
+
+    artifact: bytes
+    diagnostics: str
+    seconds: float
+    resident: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """What something is called."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Devices:
+    """The devices that a driver listed or a runtime config opened."""
+
+    infos: tuple[DeviceInfo, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModulesMade:
+    """The modules are there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedArtifact:
+    """What the checks of an artifact found, in order."""
+
+    cases: tuple[CheckedCase, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """Where a run is, told before it goes there; `done` is the case that was finished before, if any.
+
+    `names` are those of all cases, with the first message after they are known.
+    """
+
+    stage: Stage
+    case: str = ""
+    done: CaseOutcome | None = None
+    names: tuple[str, ...] = ()

@@ -1,0 +1,324 @@
+"""One worker process: started, asked, watched, and ended whatever it does.
+
+Compile and device workers are the same kind of process, `python -m retarget.worker.child`. The parent holds one end of
+a socket pair for the messages and the write end of a pipe, the lifeline; the descriptors 1 and 2 of the worker go to an
+unnamed log file that the parent reads when the worker dies. A worker leads a process group of its own, so that a
+terminal's Ctrl-C does not reach it and a kill takes along what it has started.
+
+A worker outlives its parent under no circumstances: at the end of the lifeline it kills its process group, and on Linux
+the kernel ends it even while native code holds the interpreter.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from multiprocessing.connection import Connection
+
+from retarget.support.errors import RetargetError
+from retarget.support.text import clip, error_line, first_line
+from retarget.worker.messages import Progress, Ready, Refused, Setup
+
+__all__ = ["Spawner", "Worker", "WorkerDiedError", "WorkerTimeoutError", "available_cores", "signal_name"]
+
+START_LIMIT = 120.0
+"""Seconds a worker gets to import its extensions before it is given up."""
+
+OUTPUT_LIMIT = 64 * 1024
+"""Bytes of a dead worker's last output that are shown."""
+
+_LONGEST_WAIT = 3600.0
+"""Seconds that are waited at a time. poll(2) counts milliseconds in 32 bits, and a timeout may be any number."""
+
+_CLOSE_LIMIT = 2.0
+"""Seconds a worker gets to release its device when it is asked to end."""
+
+
+class WorkerDiedError(Exception):
+    """A worker ended while it had a request.
+
+    `signal` names what killed it and is empty where it left by itself, with `status`. `output` is what it printed last.
+    """
+
+    def __init__(self, *, signal: str, status: int, output: str, progress: Progress | None) -> None:
+        self.signal = signal
+        self.status = status
+        self.output = output
+        self.progress = progress
+        super().__init__(f"worker ended: {self.cause}")
+
+    @property
+    def cause(self) -> str:
+        """`SIGFPE`, or `exit status 3`."""
+        return self.signal or f"exit status {self.status}"
+
+
+class WorkerTimeoutError(Exception):
+    """A worker did not answer within `seconds` and was killed. `output` is what it printed meanwhile."""
+
+    def __init__(self, *, seconds: float, output: str, progress: Progress | None) -> None:
+        self.seconds = seconds
+        self.output = output
+        self.progress = progress
+        super().__init__(f"worker killed after {seconds:g} s")
+
+
+class Spawner:
+    """Starts processes from one thread that lives as long as this object.
+
+    Linux's parent-death signal is sent when the *thread* that started a process ends (prctl(2)), which must not be the
+    caller's.
+    """
+
+    def __init__(self) -> None:
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="retarget-spawner")
+        self._started: list[subprocess.Popen[bytes]] = []
+
+    def start(
+        self, argv: Sequence[str], *, env: Mapping[str, str], output: int, pass_fds: Sequence[int]
+    ) -> subprocess.Popen[bytes]:
+        """Start `argv` in a process group of its own. Raises `OSError`."""
+        process = self._executor.submit(
+            subprocess.Popen,
+            list(argv),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=dict(env),
+            pass_fds=tuple(pass_fds),
+            start_new_session=True,
+        ).result()
+        self._started = [*(one for one in self._started if one.returncode is None), process]
+        return process
+
+    def kill(self) -> None:
+        """Kill all that was started and has not ended, with its process group. Safe in a signal handler: no locks."""
+        for process in self._started:
+            _kill(process)
+
+    def close(self) -> None:
+        """End the thread. The workers must have been closed before."""
+        self._executor.shutdown(wait=True)
+
+
+class Worker:
+    """A running worker. One thread may use it at a time; `kill` may come from any."""
+
+    def __init__(
+        self,
+        *,
+        spawner: Spawner,
+        extensions: Sequence[str],
+        env: Sequence[tuple[str, str]] = (),
+        starts_processes: bool = False,
+    ) -> None:
+        """Start a worker with `env` added to this process's environment, and wait until it is ready.
+
+        `starts_processes` leaves out the kernel's parent-death signal, for a worker that starts processes of its own
+        and must live long enough to end them; its lifeline does the same for it.
+
+        Raises `RetargetError` if the worker does not come up: an extension that fails to import, most likely.
+        """
+        self._progress: Progress | None = None
+        self._spawner = spawner  # its thread must outlive the worker
+        self._log = tempfile.TemporaryFile(prefix="retarget-worker-", mode="ab+", buffering=0)  # noqa: SIM115
+        appending = fcntl.fcntl(self._log, fcntl.F_GETFL) | os.O_APPEND  # the mode above does not set it
+        fcntl.fcntl(self._log, fcntl.F_SETFL, appending)
+        ours, theirs = socket.socketpair()
+        lifeline_read, self._lifeline = os.pipe()
+        argv = [sys.executable, "-P", "-m", "retarget.worker.child", str(theirs.fileno()), str(lifeline_read)]
+        argv.append("0" if starts_processes else str(os.getpid()))
+        try:
+            self._process = spawner.start(
+                argv,
+                env={**os.environ, **dict(env)},
+                output=self._log.fileno(),
+                pass_fds=(theirs.fileno(), lifeline_read),
+            )
+        except OSError as error:
+            ours.close()
+            os.close(self._lifeline)
+            self._log.close()
+            msg = f"cannot start a worker process ({sys.executable}): {error.strerror or error}"
+            raise RetargetError(msg) from error
+        finally:
+            theirs.close()
+            os.close(lifeline_read)
+        self._connection: Connection | None = Connection(ours.detach())
+        self._handshake(extensions)
+
+    @property
+    def pid(self) -> int:
+        """The worker's process id, which is its process group's too."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """True while the worker runs and can be asked."""
+        return self._connection is not None and self._process.poll() is None
+
+    def request(
+        self,
+        message: object,
+        *,
+        timeout: float,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> object:
+        """Send `message` and return the answer. `timeout` is in seconds.
+
+        Raises `WorkerDiedError` or `WorkerTimeoutError`; the worker is gone then, and the whole of its process group.
+        Any other exception on the way (Ctrl-C) ends the worker too, since its answer would be read as the next one's.
+        """
+        self._progress = None
+        try:
+            answer = self._exchange(message, time.monotonic() + timeout, on_progress)
+        except (EOFError, OSError):
+            raise self._death() from None
+        except BaseException:
+            self.kill()
+            raise
+        if answer is None:
+            output = self._ended_output()
+            raise WorkerTimeoutError(seconds=timeout, output=output, progress=self._progress)
+        return answer
+
+    def pause(self) -> None:
+        """Stop the process where it is, so that it takes no cycles. Only between requests; `resume` before the next."""
+        if self._process.poll() is None:
+            os.kill(self._process.pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let the process go on after `pause`. Does nothing to one that was not paused or has ended."""
+        if self._process.poll() is None:
+            os.kill(self._process.pid, signal.SIGCONT)
+
+    def kill(self) -> None:
+        """Kill the worker and all it has started, at once. Does nothing to one that has ended."""
+        _kill(self._process)
+
+    def close(self) -> None:
+        """Ask the worker to end, kill it if it does not, and reap it."""
+        self.resume()
+        self._disconnect(keep_lifeline=True)
+        try:
+            self._process.wait(_CLOSE_LIMIT)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            self._process.wait()
+        self._release()
+
+    def _exchange(
+        self, message: object, deadline: float, on_progress: Callable[[Progress], None] | None
+    ) -> object | None:
+        """Send `message` and return the answer; None if there is none at `deadline`. Raises `EOFError` or `OSError`."""
+        connection = self._connection
+        if connection is None:
+            raise EOFError
+        connection.send(message)
+        while (left := deadline - time.monotonic()) > 0:
+            if not connection.poll(min(left, _LONGEST_WAIT)):
+                continue
+            answer: object = connection.recv()
+            if not isinstance(answer, Progress):
+                return answer
+            self._progress = answer
+            if on_progress is not None:
+                on_progress(answer)
+        return None
+
+    def _handshake(self, extensions: Sequence[str]) -> None:
+        try:
+            answer = self.request(
+                Setup(extensions=tuple(extensions), sys_path=tuple(sys.path)),
+                timeout=START_LIMIT,
+            )
+        except WorkerDiedError as error:
+            last = first_line("\n".join(reversed(error.output.splitlines())), "it printed nothing")
+            reason = error_line(error.output) or last
+            msg = f"a worker process ended while it started ({error.cause}): {reason}"
+            raise RetargetError(msg) from None
+        except WorkerTimeoutError:
+            msg = f"a worker process was not ready after {START_LIMIT:g} s: an extension hangs while it is imported"
+            raise RetargetError(msg) from None
+        if isinstance(answer, Refused):
+            self.close()
+            raise RetargetError(answer.summary)
+        if not isinstance(answer, Ready):
+            self.close()
+            msg = f"a worker process answered {type(answer).__name__} where Ready was expected"
+            raise RetargetError(msg)
+
+    def _death(self) -> WorkerDiedError:
+        """Reap a worker whose connection broke, and tell how it ended."""
+        self._disconnect(keep_lifeline=True)
+        try:
+            status = self._process.wait(_CLOSE_LIMIT)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            status = self._process.wait()
+        else:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        output = self._output()
+        self._release()
+        return WorkerDiedError(
+            signal=signal_name(-status) if status < 0 else "",
+            status=max(status, 0),
+            output=output,
+            progress=self._progress,
+        )
+
+    def _ended_output(self) -> str:
+        self.kill()
+        self._process.wait()
+        self._disconnect()
+        output = self._output()
+        self._release()
+        return output
+
+    def _output(self) -> str:
+        size = os.fstat(self._log.fileno()).st_size
+        start = max(0, size - OUTPUT_LIMIT)
+        return clip(os.pread(self._log.fileno(), size - start, start), OUTPUT_LIMIT)
+
+    def _disconnect(self, *, keep_lifeline: bool = False) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        if self._lifeline >= 0 and not keep_lifeline:
+            os.close(self._lifeline)
+            self._lifeline = -1
+
+    def _release(self) -> None:
+        self._disconnect()
+        self._log.close()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    if process.returncode is None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def signal_name(number: int) -> str:
+    """Return `SIGFPE` for 8; `signal 34` for one without a name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0)) or 1
+    return os.cpu_count() or 1

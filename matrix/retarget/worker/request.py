@@ -1,0 +1,31 @@
+"""What a case loader is asked about the module of a run."""
+
+from __future__ import annotations
+
+from retarget.extension import Case, CaseRequest
+from retarget.worker.messages import RunModule
+
+__all__ = ["agreed_config", "case_request", "not_finished"]
+
+
+def case_request(message: RunModule) -> CaseRequest:
+    """Return the request as it stands before anything is loaded: the functions are not known yet."""
+    return CaseRequest(
+        module=message.module,
+        source=message.source,
+        data=message.data,
+        entry=message.entry,
+        folder=message.folder,
+        compiler=message.compiler,
+    )
+
+
+def agreed_config(case: Case, compiler: str) -> str:
+    """Return the other compiler config whose results a case expects; empty where they are its own config's."""
+    return "" if case.agree_with == compiler else case.agree_with
+
+
+def not_finished(compiler: str, case: str) -> str:
+    """Return why there is nothing to agree with where a compiler config ran and gave no results of a case."""
+    why = f"its own run of case {case!r} did not come to its end"
+    return f"there are no results of compiler config {compiler!r} to agree with: {why}"

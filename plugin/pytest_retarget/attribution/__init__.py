@@ -1,0 +1,3 @@
+"""What the other run targets of a module say about the failure of one."""
+
+from __future__ import annotations

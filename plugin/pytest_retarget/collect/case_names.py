@@ -1,0 +1,84 @@
+"""Names and globs of cases that no case has: of expectations, and of `--retarget-case`.
+
+Cases become known where targets run, so that only the process that shows the reports can tell; the rules come from
+those that collected. A rule is judged where the cases of all modules that it reaches are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from retarget.expect.diagnostics import unknown_case_faults
+from retarget.expect.usage import CaseUse
+from retarget.model import Origin
+from retarget.model.case_names import is_one_of
+from retarget.support.errors import did_you_mean
+
+from pytest_retarget.items.subtests import CASES
+from pytest_retarget.report.summary import Record
+
+__all__ = ["MISSED", "CaseNames"]
+
+MISSED = "retarget_cases_missed"
+"""The attribute of the report of a target that was skipped because `--retarget-case` selects none of its cases: their
+names."""
+
+_SHOWN = 8
+"""How many cases are named where none is like what was asked for."""
+
+
+class CaseNames:
+    """What is known of cases in one session."""
+
+    def __init__(self, selected: Sequence[str]) -> None:
+        """`selected` are those of `--retarget-case`."""
+        self._selected = selected
+        self._names: dict[tuple[str, str], dict[str, None]] = {}
+        self._uses: dict[Origin, CaseUse] = {}
+
+    def add_uses(self, uses: Iterable[Mapping[str, Any]]) -> None:
+        """Enter rules that name cases, as `plain_uses` gives them."""
+        for use in uses:
+            origin = Origin(file=Path(use["file"]), key_path=use["key_path"])
+            modules = frozenset((suite, module) for suite, module in use["modules"])
+            self._uses[origin] = CaseUse(origin=origin, cases=tuple(use["cases"]), modules=modules)
+
+    def add(self, record: Record, report: pytest.TestReport) -> None:
+        """Enter the cases that a target's report names."""
+        names = [result["name"] for result in getattr(report, CASES, ())] or getattr(report, MISSED, [])
+        if names:
+            self._names.setdefault((record.suite, record.module), {}).update(dict.fromkeys(names))
+
+    def faults(self) -> list[str]:
+        """The entries of rules that match no case of the modules they reach."""
+        return [str(fault) for fault in unknown_case_faults(self._uses.values(), self._names)]
+
+    def unselected(self) -> list[str]:
+        """What `--retarget-case` asks for that no case is; nothing where no cases became known."""
+        known = list(dict.fromkeys(name for names in self._names.values() for name in names))
+        return [
+            f"--retarget-case: found {one!r}, which matches no case of the modules that were run{_nearest(one, known)}"
+            for one in self._selected
+            if known and not any(is_one_of(name, (one,)) for name in known)
+        ]
+
+
+def plain_uses(uses: Iterable[CaseUse]) -> list[dict[str, object]]:
+    """Return rules that name cases as builtin types, which cross xdist's channel."""
+    return [
+        {
+            "file": str(use.origin.file),
+            "key_path": use.origin.key_path,
+            "cases": list(use.cases),
+            "modules": [list(module) for module in sorted(use.modules)],
+        }
+        for use in uses
+    ]
+
+
+def _nearest(word: str, known: Sequence[str]) -> str:
+    more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+    return did_you_mean(word, known) or f"; there is {', '.join(known[:_SHOWN])}{more}"

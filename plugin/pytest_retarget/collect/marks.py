@@ -1,0 +1,81 @@
+"""Marks from tags: each tag is a mark, and the fields of a target are keyword marks.
+
+A mark is made once per session and shared by all items that carry it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pytest
+from retarget.model import CompileTarget, Target
+from retarget.targets.tags import marks as keyword_marks
+
+__all__ = ["Marks"]
+
+
+class _FieldName(str):
+    """The name of a keyword mark, which `-k` does not match.
+
+    `-k compile` means compile targets; but each target has the mark `compiler(name=…)`, and pytest's `-k` looks for a
+    part of any mark's name, in lower case.
+    """
+
+    __slots__ = ()
+
+    def lower(self) -> str:
+        """Return what `-k` compares with: nothing."""
+        return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shared:
+    """Marks, and what their key is made of: kept, so that an id stays one object's."""
+
+    parts: tuple[object, object]
+    marks: list[pytest.Mark]
+
+
+class Marks:
+    """The marks of this session."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._known: set[str] = {line.partition(":")[0].partition("(")[0] for line in config.getini("markers")}
+        self._words: dict[str, pytest.Mark] = {}
+        self._fields: dict[tuple[str, tuple[tuple[str, str], ...]], pytest.Mark] = {}
+        self._lists: dict[tuple[int, int], _Shared] = {}
+
+    def register(self, targets: Iterable[Target]) -> None:
+        """Make the tags of these targets known to pytest, so that `--strict-markers` passes."""
+        for tag in sorted({tag for tags in {target.tags for target in targets} for tag in tags} - self._known):
+            self._known.add(tag)
+            if ":" not in tag:
+                self._config.addinivalue_line("markers", f"{tag}: retarget: a tag of declared targets")
+
+    def of(self, target: Target) -> list[pytest.Mark]:
+        """The marks of one target, its tags first. The list is shared: copy it before changing it.
+
+        Targets that differ in their module only share their tags and configs, and so their marks.
+        """
+        parts = (target.tags, target.compiler) if isinstance(target, CompileTarget) else (target.tags, target.runtime)
+        key = (id(parts[0]), id(parts[1]))
+        known = self._lists.get(key)
+        if known is None:
+            words = [self._word(tag) for tag in target.tags]
+            fields = [self._field(name, values) for name, values in keyword_marks(target)]
+            known = self._lists[key] = _Shared(parts=parts, marks=words + fields)
+        return known.marks
+
+    def _word(self, tag: str) -> pytest.Mark:
+        if tag not in self._words:
+            # pytest takes a registered mark's name to end at the first colon, and so never knows `vulkan://0`.
+            known = ":" not in tag
+            self._words[tag] = getattr(pytest.mark, tag).mark if known else pytest.Mark(tag, (), {}, _ispytest=True)
+        return self._words[tag]
+
+    def _field(self, name: str, values: tuple[tuple[str, str], ...]) -> pytest.Mark:
+        if (name, values) not in self._fields:
+            self._fields[name, values] = pytest.Mark(_FieldName(name), (), dict(values), _ispytest=True)
+        return self._fields[name, values]

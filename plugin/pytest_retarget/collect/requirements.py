@@ -1,0 +1,226 @@
+"""What `--retarget-require EXPR` asks of a session: that each target which EXPR selects really runs.
+
+Required are all targets collected from the paths and node ids of the command line that EXPR selects, before anything is
+deselected. The session is an error
+
+    before anything runs   where a word of EXPR that is not behind `not` selects no target, where EXPR as a whole
+    (exit status 4)        selects none, and where `-m`, `-k` or `--deselect` leaves a required target out
+    at the target          where a required target is skipped because of what this machine lacks, is blocked by a target
+                           that reports no failure, or has no case that `--retarget-case` selects
+    at the end             where each target that EXPR selects was skipped by rules
+
+Not held against it: a skip that a person asked for (`outcome = "skip"` in a rule; compile targets under
+`--retarget-artifacts`), a compile target that is deselected while one of its run targets is not, and what other plugins
+deselect (`--lf`, sharding).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Any
+
+import pytest
+from _pytest._code.code import TerminalRepr
+from _pytest.mark import KeywordMatcher
+from _pytest.mark.expression import Expression
+from _pytest.outcomes import Skipped
+from retarget.support.errors import RetargetError, did_you_mean
+from retarget.targets.selection import terms
+
+from pytest_retarget.items.expected import INTERMITTENT
+from pytest_retarget.items.skips import Blocked, Excused, Unavailable, Unselected
+from pytest_retarget.items.targets import MatrixItem
+from pytest_retarget.lastfailed import BLOCKED
+from pytest_retarget.options import SETTINGS, Requirement
+from pytest_retarget.report.failures import error_repr
+from pytest_retarget.report.hooks import BLOCKED_BY, RECORD
+
+__all__ = ["NAME", "Requirements"]
+
+NAME = "retarget-requirements"
+"""The name under which the hooks are registered."""
+
+OUTPUT = "retarget_require"
+"""Where an xdist worker's output has the errors that it found at collection."""
+
+REQUIRED = "retarget_required"
+"""The attribute that the report of a required target has: which requirements it matches, by their numbers."""
+
+_EVERY = "--retarget-require {!r}"
+
+
+class Requirements:
+    """The hooks of one session. Registered only where something is required."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._requirements = config.stash[SETTINGS].require
+        self._is_worker = hasattr(config, "workerinput")
+        self._required: dict[str, list[int]] = {}
+        self._errors: dict[str, None] = {}
+        self._reported: set[int] = set()
+        self._ran: set[int] = set()
+
+    # ------------------------------------------------------------ where targets are collected
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(
+        self, session: pytest.Session, items: list[pytest.Item]
+    ) -> Generator[None, None, None]:
+        """Hold the requirements against what was collected, then against what is left. Raises `pytest.UsageError`."""
+        declared = {item.nodeid: item for item in items if isinstance(item, MatrixItem)}
+        for nodeid, item in declared.items():
+            if numbers := [number for number, one in enumerate(self._requirements) if one.matches(item)]:
+                self._required[nodeid] = numbers
+        if not session.testsfailed:  # a file that was not collected is the error to show
+            self._refuse(self._unknown(list(declared.values())), items)
+        yield
+        if not session.testsfailed and not self._errors:
+            self._refuse(self._left_out(declared, items), items)
+
+    def _refuse(self, errors: Sequence[str], items: list[pytest.Item]) -> None:
+        """Run nothing. Under xdist the controller shows the errors, once for all workers."""
+        if errors and not self._is_worker:
+            raise pytest.UsageError(*errors)
+        if errors:
+            self._errors.update(dict.fromkeys(errors))
+            items.clear()
+
+    def _unknown(self, declared: Sequence[MatrixItem]) -> list[str]:
+        """Return what is to be said of words and requirements that select nothing."""
+        errors = []
+        for number, requirement in enumerate(self._requirements):
+            asked = _EVERY.format(requirement.text)
+            if not declared:
+                errors.append(f"{asked}: no target was collected, so nothing that is required can run")
+                continue
+            words = [term.text for term in terms(requirement.text) if not term.negated]
+            unknown = [word for word in dict.fromkeys(words) if not _selects(word, declared)]
+            known = sorted({mark.name for item in declared for mark in item.own_markers}) if unknown else []
+            errors += [
+                f"{asked}: none of the {len(declared)} targets here has the tag {word!r}"
+                f"{did_you_mean(word, known) or '; `retarget list` shows the tags of each target'}"
+                for word in unknown
+            ]
+            if not unknown and not any(number in numbers for numbers in self._required.values()):
+                errors.append(f"{asked} selects none of the {len(declared)} targets here, so nothing is required by it")
+        return errors
+
+    def _left_out(self, declared: dict[str, MatrixItem], items: Sequence[pytest.Item]) -> list[str]:
+        """Return what is to be said of required targets that the command line deselects."""
+        left = {item.nodeid for item in items}
+        compiled = {item.compile_id for item in items if isinstance(item, MatrixItem)}
+        option = self._config.option
+        checks: list[tuple[str, Any]] = []
+        if option.markexpr:
+            mark = Requirement(text=option.markexpr, expression=Expression.compile(option.markexpr))
+            checks.append((f"-m {option.markexpr!r}", mark.matches))
+        if option.keyword:
+            keyword = Expression.compile(option.keyword)
+            checks.append((f"-k {option.keyword!r}", lambda item: keyword.evaluate(KeywordMatcher.from_item(item))))
+        if prefixes := tuple(self._config.getoption("deselect") or ()):
+            checks.append(("--deselect", lambda item: not item.nodeid.startswith(prefixes)))
+        lost: dict[tuple[int, str], list[str]] = {}
+        for nodeid in self._required.keys() - left - compiled if checks else ():
+            item = declared[nodeid]
+            name = next((name for name, keeps in checks if not keeps(item)), "")
+            for number in self._required[nodeid] if name else ():
+                lost.setdefault((number, name), []).append(nodeid)
+        kept = {number for nodeid in self._required.keys() & left for number in self._required[nodeid]}
+        kept -= {number for number, name in lost if not name.startswith("-m ")}  # -m does not narrow these
+        return [
+            f"{_EVERY.format(self._requirements[number].text)}: {name} deselects {_count(nodeids)} that it requires, "
+            f"such as {min(nodeids)}; select them, or require fewer{self._narrowed(number) if number in kept else ''}"
+            for (number, name), nodeids in sorted(lost.items())
+        ]
+
+    def _narrowed(self, number: int) -> str:
+        """Word a requirement of what `-m` selects."""
+        marks = self._config.option.markexpr
+        return f": --retarget-require {f'({self._requirements[number].text}) and ({marks})'!r}" if marks else ""
+
+    # ------------------------------------------------------------ where targets run
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Make a required target that did not run an error, whatever kept it from running."""
+        report = yield
+        numbers = self._required.get(item.nodeid)
+        if numbers is None or not isinstance(item, MatrixItem) or (report.when != "call" and report.passed):
+            return report
+        setattr(report, REQUIRED, numbers)
+        error = call.excinfo.value if call.excinfo is not None else None
+        is_asked_for = isinstance(error, Excused) and not isinstance(error, Unselected)
+        if not isinstance(error, Skipped) or is_asked_for or hasattr(report, "wasxfail"):
+            return report
+        by = error.by if isinstance(error, Blocked | Unavailable) else ""
+        if isinstance(error, Blocked) and by:
+            return report
+        if by != item.nodeid and by in self._required:  # the compile target is the one to say it
+            reason = f"blocked by {by}"
+            report.longrepr = (report.location[0], (report.location[1] or 0) + 1, reason)
+            setattr(report, BLOCKED, True)
+            setattr(report, BLOCKED_BY, by)
+            getattr(report, RECORD)["reason"] = reason
+            return report
+        report.outcome = "failed"
+        setattr(report, BLOCKED, False)
+        report.longrepr = self._error(error, item, numbers[0])
+        return report
+
+    def _error(self, error: Skipped, item: MatrixItem, number: int) -> TerminalRepr | None:
+        text = str(error.msg).removeprefix("blocked: ")
+        lines = [text, f"{_EVERY.format(self._requirements[number].text)} does not let this target be skipped"]
+        if isinstance(error, Unavailable) and error.hint:
+            lines.append(error.hint)
+        path, line, _ = item.reportinfo()
+        return error_repr(RetargetError("\n".join(lines)), path, line)
+
+    # ------------------------------------------------------------ where reports are shown
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep which requirements were met by a target that ran."""
+        numbers = getattr(report, REQUIRED, ())
+        self._reported.update(numbers)
+        tried = hasattr(report, "wasxfail") or getattr(report, INTERMITTENT, False) or getattr(report, BLOCKED, False)
+        if tried or not report.skipped:
+            self._ran.update(numbers)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take what an xdist worker found at collection."""
+        self._errors.update(dict.fromkeys(getattr(node, "workeroutput", {}).get(OUTPUT, ())))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """A requirement that nothing met is no success."""
+        if self._is_worker:
+            output: dict[str, Any] = session.config.workeroutput  # type: ignore[attr-defined]  # set by xdist
+            output[OUTPUT] = list(self._errors)
+            return
+        if self._errors:
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+            return
+        self._errors = {
+            f"{_EVERY.format(self._requirements[number].text)}: each target that it requires was skipped by a rule or "
+            "by --retarget-artifacts, so nothing that is required has run": None
+            for number in sorted(self._reported - self._ran)
+        }
+        if self._errors and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Show the errors that no target shows."""
+        for error in self._errors:
+            terminalreporter.write_line(f"ERROR: {error}", red=True)
+
+
+def _selects(word: str, declared: Sequence[MatrixItem]) -> bool:
+    requirement = Requirement(text=word, expression=Expression.compile(word))
+    return any(requirement.matches(item) for item in declared)
+
+
+def _count(nodeids: Sequence[str]) -> str:
+    return "a target" if len(nodeids) == 1 else f"{len(nodeids)} targets"

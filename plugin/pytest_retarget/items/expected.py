@@ -1,0 +1,176 @@
+"""What an expectation makes of a target's outcome, in pytest's terms.
+
+What failed as expected is an xfail. A target that was expected to fail and passed, or failed otherwise, fails and says
+so: there the rule stands, this it expected, that happened. A flaky target is tried again. An intermittent one may pass
+or fail as its rule says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NoReturn
+
+from _pytest.outcomes import XFailed
+from retarget.expect.cases import TargetRules, TargetVerdict, judge_target
+from retarget.expect.verdict import Ruling, Verdict, excuse, observed_text, today
+from retarget.model.locations import Places
+from retarget.model.outcomes import CaseOutcome, Failure, Observation
+from retarget.model.signatures import observe_all
+from retarget.support.errors import RetargetError
+
+from pytest_retarget.report.failures import StageFailedError, strip_colour
+
+__all__ = ["INTERMITTENT", "AsExpected", "Attempts", "OtherwiseError", "UnexpectedPassError", "attempts", "settle"]
+
+INTERMITTENT = "retarget_intermittent"
+"""The attribute that the report of an intermittent target has, whose rule allows what it did."""
+
+SHOWN_RULES = 3
+"""How many cases that are not as their rules say are shown; the others are counted."""
+
+
+class AsExpected(XFailed):
+    """A target failed as its rule, or that of its compile target, says. `error` is how; None where another tells it.
+    `by_chance` tells that the rule is an intermittent one."""
+
+    def __init__(self, reason: str, error: Exception | None = None, *, by_chance: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.error = error
+        self.by_chance = by_chance
+
+
+class UnexpectedPassError(RetargetError):
+    """A target, or cases of it, were expected to fail and passed. `cases` are all that ran."""
+
+    cases: Sequence[CaseOutcome] = ()
+
+
+class OtherwiseError(StageFailedError):
+    """A target failed in another way than its rule says, or every time, or after its rule has expired."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempts:
+    """How often a target was tried: the last attempt's error, None if it passed, and those of the attempts before.
+
+    `cases` are those that the last attempt came to, `names` all that the module has, if these became known.
+    """
+
+    error: StageFailedError | None
+    before: tuple[StageFailedError, ...] = ()
+    cases: tuple[CaseOutcome, ...] = ()
+    names: tuple[str, ...] = ()
+
+    @property
+    def observation(self) -> Observation | None:
+        """How the last attempt failed in all its cases, as rules tell it."""
+        return _observed(self.error) if self.error is not None else None
+
+    def verdict(self, rules: TargetRules) -> TargetVerdict:
+        """What rules make of the last attempt. Raises `RetargetError` where they contradict each other on a case."""
+        failure = self.error.failure if self.error is not None else None
+        return judge_target(rules, failure, self.cases, day=today(), names=self.names)
+
+
+def attempts(rules: TargetRules, once: Callable[[], Attempts], again: Callable[[], None]) -> Attempts:
+    """Try a target with `once`; and again, `again` being called before, while it fails as flaky rules say and has
+    retries left."""
+    before: list[StageFailedError] = []
+    while True:
+        tried = once()
+        is_left = len(before) < rules.retries
+        if tried.error is None or not is_left or tried.verdict(rules).ruling is not Ruling.AGAIN:
+            return replace(tried, before=tuple(before))
+        before.append(tried.error)
+        again()
+
+
+def settle(rules: TargetRules, tried: Attempts, places: Places) -> None:
+    """Raise what rules make of a target's outcome, if it did not just pass. `places` knows where rules stand.
+
+    Raises `AsExpected`, `UnexpectedPassError`, `OtherwiseError`, or the target's own `StageFailedError`.
+    """
+    error = tried.error
+    verdict = tried.verdict(rules)
+    if verdict.broken:
+        _raise_broken(verdict, tried, places)
+    if error is None or verdict.ruling is Ruling.PLAIN:
+        if error is not None:
+            raise error
+        return
+    if verdict.ruling is Ruling.AGAIN:
+        text = _every_time(verdict, tried.before, error, places)
+        raise OtherwiseError(error.failure, text, error.place, error.cases)
+    raise AsExpected(_excuse(verdict, tried), error, by_chance=verdict.ruling is Ruling.CHANCE)
+
+
+def _raise_broken(verdict: TargetVerdict, tried: Attempts, places: Places) -> NoReturn:
+    """Fail for rules that do not hold; with what failed, unless all that did was expected."""
+    first, *others = verdict.broken
+    error = tried.error
+    blocks = [*(_block(one, places) for one in verdict.broken[:SHOWN_RULES])]
+    if left := [one.case for one in others[SHOWN_RULES - 1 :]]:
+        blocks.append(f"and {_named(left)}")
+    blocks[-1] += f"\n{first.next_step}"
+    more = f" (and {_named([one.case for one in others])})" if others else ""
+    if error is None or verdict.ruling is Ruling.PASSED:
+        unexpected = UnexpectedPassError("\n\n".join([f"{first.headline}{more}", *blocks]))
+        unexpected.cases = tried.cases
+        raise unexpected
+    head, line = f"{first.headline}{more}", str(error).partition("\n")[0]
+    if first.observation is not None:
+        why = _of_case(first, error)
+        cause = line if why is None else f"{why.stage}: {strip_colour(why.summary)}"
+        head += "" if (why or error.failure).transient else f": {cause}"
+    text = "\n\n".join([head, *blocks, str(error)])
+    raise OtherwiseError(error.failure, text, error.place, error.cases)
+
+
+def _named(cases: Sequence[str]) -> str:
+    """`2 more cases: a, b`; the cases that no rule names are `the others`."""
+    names = [f"case '{name}'" if name else "the other cases" for name in cases[:SHOWN_RULES]]
+    rest = len(cases) - len(names)
+    return ", ".join(names) + (f" and {rest} more" if rest else "")
+
+
+def _excuse(verdict: TargetVerdict, tried: Attempts) -> str:
+    """Why a target's failures are excused; and of how many cases, where not all failed."""
+    why = "; ".join(dict.fromkeys(excuse(rule) for rule in verdict.rules))
+    total, failed = len(tried.names or tried.cases), len(verdict.expected)
+    if failed in {0, total}:
+        return why
+    left = total - len(tried.cases)
+    not_run = f", {left} not run" if left > 0 else ""
+    return f"{failed} of {total} cases failed as expected{not_run}: {why}"
+
+
+def _observed(error: StageFailedError) -> Observation:
+    return observe_all(error.failure, error.cases)
+
+
+def _of_case(verdict: Verdict, error: StageFailedError) -> Failure | None:
+    """The failure of the case that a verdict names; None where it names none."""
+    name = verdict.case or (verdict.observation.case if verdict.observation is not None else "")
+    return next((case.failure for case in error.cases if name and case.name == name and case.failure is not None), None)
+
+
+def _block(verdict: Verdict, places: Places) -> str:
+    place = places.place(verdict.rule.origin) if verdict.rule is not None else ""
+    lines = verdict.lines(place)
+    width = max(len(word) for word, _ in lines)
+    return "\n".join(f"{word.ljust(width)}  {text}" for word, text in lines)
+
+
+def _every_time(
+    verdict: TargetVerdict, before: Sequence[StageFailedError], last: StageFailedError, places: Places
+) -> str:
+    """Word a flaky target that failed at every attempt."""
+    errors = (*before, last)
+    first, _, rest = str(last).partition("\n")
+    lines = [f"failed at each of {len(errors)} attempts: {first}", ""]
+    lines += [f"attempt {number}  {observed_text(_observed(error))}" for number, error in enumerate(errors, 1)]
+    rules = {one.rule.origin: one.rule for one in verdict.verdicts if one.ruling is Ruling.AGAIN and one.rule}
+    lines += [*(f"flaky by   {places.place(rule.origin)}: {excuse(rule)}" for rule in rules.values()), rest]
+    return "\n".join(lines).rstrip("\n")

@@ -1,0 +1,3 @@
+"""What the terminal and junit show: failures, progress, the summary."""
+
+from __future__ import annotations

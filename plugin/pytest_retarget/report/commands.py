@@ -1,0 +1,161 @@
+"""The commands that do by hand what a target did, to be pasted into a shell."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import ParamSpec
+
+from retarget.extension import RunPlan, RunsCasesOutside
+from retarget.extension.registry import EXTENSIONS_VARIABLE, Registry
+from retarget.extension.returned import ExtensionError
+from retarget.model import CompileTarget, RunTarget
+from retarget.model.outcomes import Artifact, CaseOutcome
+from retarget.run_case import RUN_CASE, check_command, run_case_command
+
+__all__ = ["BY_HAND", "COMPARE", "SHOWN_RUNS", "Commands", "program"]
+
+BY_HAND = "to reproduce this by hand:"
+"""The line in front of the commands."""
+
+COMPARE = "retarget"
+"""The command of this project that compares two configs."""
+
+SHOWN_RUNS = 3
+"""How many failed cases get a command of their own, unless all are asked for."""
+
+
+_LinesT = ParamSpec("_LinesT")
+
+
+def _or_why(lines: Callable[_LinesT, list[str]]) -> Callable[_LinesT, list[str]]:
+    """Give a comment for lines that an extension fails to give: the failure above them is shown all the same."""
+
+    @functools.wraps(lines)
+    def given(*arguments: _LinesT.args, **named: _LinesT.kwargs) -> list[str]:
+        try:
+            return lines(*arguments, **named)
+        except ExtensionError as error:
+            return [f"# no command: {error}"]
+
+    return given
+
+
+class Commands:
+    """Words commands for a session that was started in `folder`, with `extensions` besides those installed."""
+
+    def __init__(self, *, registry: Registry, folder: Path, compiles: bool, extensions: Sequence[str] = ()) -> None:
+        self._registry = registry
+        self._extensions = os.pathsep.join(extensions)
+        self._folder = folder
+        self._compiles = compiles
+        self._temporary = Path(tempfile.gettempdir())
+
+    @_or_why
+    def compile(self, target: CompileTarget) -> list[str]:
+        """The line that compiles a target to a file in the folder for temporary files."""
+        compiler = self._registry.compiler(target.compiler.compiler)
+        argv = compiler.reproduce(target, target.flags, self._output(target))
+        return [self._line(target.compiler.env, argv)]
+
+    @_or_why
+    def check(self, target: CompileTarget) -> list[str]:
+        """The lines that compile a target and judge what came out."""
+        compiler = self._registry.compiler(target.compiler.compiler)
+        output = self._output(target)
+        stem = output.with_suffix("")
+        compile_argv = compiler.reproduce(target, target.flags, output)
+        written = next((Path(word) for word in reversed(compile_argv) if Path(word).with_suffix("") == stem), output)
+        argv = check_command(target, written)
+        return [
+            self._line(target.compiler.env, compile_argv),
+            self._line(tuple(self._named_extensions(argv).items()), argv),
+        ]
+
+    @_or_why
+    def run(
+        self, target: RunTarget, artifact: Artifact, cases: Sequence[CaseOutcome], limit: int = SHOWN_RUNS
+    ) -> list[str]:
+        """The lines that compile a target and run the first `limit` of these cases; none where no tool does."""
+        lines = self.compile(target.compile) if self._compiles else []
+        path = self._output(target.compile) if self._compiles else Path(artifact.path)
+        for case in (*cases[:limit],) or (None,):
+            if case is not None and case.agree_with and self._compiles and not target.runtime.run_under:
+                lines.append(self._compared(target, case.agree_with))
+                continue
+            plan = self._plan(target, path, case)
+            if plan is not None:
+                env = {**self._named_extensions(plan.argv), **dict(target.runtime.env), **dict(plan.env)}
+                argv = (*target.runtime.run_under, program(plan.argv[0]), *plan.argv[1:])
+                lines.append(self._line(tuple(env.items()), argv, plan.cwd))
+        return list(dict.fromkeys(lines))
+
+    def _compared(self, target: RunTarget, other: str) -> str:
+        """The line that compares with another compiler config, for a case that is to agree with it."""
+        compiled = target.compile
+        suite = [compiled.module.name, str(compiled.folder)] if compiled.module.entry else [str(compiled.module.path)]
+        configs = f"{compiled.compiler.name}/{target.runtime.name},{other}"
+        argv = (COMPARE, "compare", *suite, "--configs", configs)
+        return self._line(tuple(self._named_extensions(argv).items()), argv)
+
+    def _plan(self, target: RunTarget, artifact: Path, case: CaseOutcome | None) -> RunPlan | None:
+        """What a tool of the kind or the driver does by hand; where there is none, what this project's own does."""
+        kind, module, folder = target.compile.kind, target.compile.module, target.compile.folder
+        loader = self._registry.case_loader(kind)
+        name = "" if case is None else case.name
+        if isinstance(loader, RunsCasesOutside):
+            plan = loader.run_case_outside(target.runtime, artifact, module, folder, name)
+        else:
+            function = "" if case is None else case.function or case.name
+            plan = self._registry.driver(target.runtime.driver).run_outside(target.runtime, artifact, function, kind)
+        if plan is not None or target.runtime.run_under:
+            return plan
+        argv = run_case_command(
+            kind=kind, config=target.runtime, artifact=artifact, module=module, folder=folder, case=name
+        )
+        return RunPlan(argv=argv)
+
+    def text(self, lines: Sequence[str]) -> str:
+        """The block that a failure ends with."""
+        if not lines:
+            return ""
+        told = [f"cd {shlex.quote(str(self._folder))}", *lines]
+        return "\n".join([BY_HAND, *(f"  {line}" for line in told)])
+
+    def _output(self, target: CompileTarget) -> Path:
+        suffix = self._registry.compiler(target.compiler.compiler).artifact_suffix
+        return self._temporary / (target.name.replace("/", "-") + suffix)
+
+    def _line(self, env: Sequence[tuple[str, str]], argv: Sequence[str], cwd: Path | None = None) -> str:
+        rest = argv[1:] if cwd is not None else [self._relative(word) for word in argv[1:]]
+        words = [program(argv[0]), *rest]
+        line = " ".join([*(f"{name}={shlex.quote(value)}" for name, value in env), shlex.join(words)])
+        return line if cwd is None else f"(cd {shlex.quote(self._relative(str(cwd)))} && {line})"
+
+    def _named_extensions(self, argv: Sequence[str]) -> dict[str, str]:
+        """The project's own tools load the extensions of the session, too."""
+        ours = (RUN_CASE in argv or argv[0] == COMPARE) and self._extensions != os.environ.get(EXTENSIONS_VARIABLE, "")
+        return {EXTENSIONS_VARIABLE: self._extensions} if ours else {}
+
+    def _relative(self, word: str) -> str:
+        """A path below that folder is written relative to it; what is below the temporary folder goes without."""
+        option, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
+        path = Path(value)
+        if not path.is_absolute() or not path.is_relative_to(self._folder) or path.parent == self._temporary:
+            return word
+        return f"{option}{equals}{path.relative_to(self._folder)}"
+
+
+def program(name: str) -> str:
+    """Return how a shell finds a tool: by its name where PATH leads to it, else in full, from this environment."""
+    path = Path(name)
+    if path.is_absolute():
+        return path.name if shutil.which(path.name) == name else name
+    beside = Path(sys.executable).parent / name
+    return str(beside) if shutil.which(name) is None and beside.is_file() else name

@@ -1,0 +1,133 @@
+"""A failure that many targets share is shown once, with a line for each of the others.
+
+This happens where failures are shown, after all have run, so that it is the same under xdist; whatever else reads
+reports, the junit file among them, gets each failure whole. Failures are alike if stage and signature are the same, and
+the text too, but for the names of target, module and configs, for the commands, and for what differs from run to run:
+addresses and durations.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterable
+from typing import Any
+
+import pytest
+from _pytest._code.code import ReprEntryNative, ReprExceptionInfo
+
+from pytest_retarget.report.commands import BY_HAND
+from pytest_retarget.report.failures import strip_colour
+from pytest_retarget.report.hooks import RECORD
+from pytest_retarget.report.summary import Record
+
+__all__ = ["FoldAlike", "Unfold", "without_chance", "without_names"]
+
+_CATEGORIES = ("failed", "error")
+
+_POSITION = re.compile(r"…(?:\.\w+)?(?::\d+)+")
+"""A name that was taken out, with the rest of its file's name and lines or columns in that."""
+
+_CHANCE = re.compile(r"\b0x[0-9a-fA-F]{6,}\b|\b\d+\.\d+ s\b")
+"""Addresses in stack dumps, and durations such as those that run_check prints."""
+
+
+class FoldAlike:
+    """Takes failures that are like an earlier one out of what pytest is about to show."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self.folded: dict[str, list[Any]] = {}
+        """What pytest's terminal has counted, by category, of which something was taken out."""
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None]:
+        """Fold; pytest shows failures next, in a wrapper of its own."""
+        if self._config.get_verbosity() <= 1 and self._config.getoption("tbstyle", "auto") not in {"line", "no"}:
+            for category in _CATEGORIES:
+                reports = terminalreporter.stats.get(category, [])
+                shown = _folded(reports)
+                if len(shown) < len(reports):
+                    self.folded[category] = reports
+                    terminalreporter.stats[category] = shown
+        return (yield)
+
+
+class Unfold:
+    """Puts back what was taken out: all of it counts, and stands in the short summary."""
+
+    def __init__(self, fold: FoldAlike) -> None:
+        self._fold = fold
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Come after the failures and before the short summary."""
+        terminalreporter.stats.update(self._fold.folded)
+
+
+def _folded(reports: Iterable[Any]) -> list[Any]:
+    """Return the first of those that are alike; each lists the others."""
+    shown: list[Any] = []
+    groups: dict[object, tuple[Any, dict[str, None]]] = {}
+    for report in reports:
+        key = _key(report)
+        if key is None:
+            shown.append(report)
+        elif key in groups:
+            groups[key][1][_name(report)] = None
+        else:
+            groups[key] = (report, {})
+            shown.append(report)
+    for first, others in groups.values():
+        others.pop(_name(first), None)  # every worker of xdist collects, and tells the same
+        if others:
+            first.longrepr.addsection(f"{len(others)} more failed alike (-vv shows all in full)", "\n".join(others))
+    return shown
+
+
+def _key(report: Any) -> object:
+    """What is equal for failures that are alike; None for what is not ours."""
+    text = _text(report.longrepr)
+    if text is None:
+        return None
+    if isinstance(report, pytest.CollectReport):
+        path = report.nodeid.partition("::")[0]
+        return "collect", without_names(text, [path]) if path else text
+    if not hasattr(report, RECORD):
+        return None
+    record = Record.from_plain(getattr(report, RECORD))
+    compiled = f"{record.module}_{record.compiler}"
+    names = [report.nodeid, record.target, compiled, record.compiler, record.runtime, record.module, record.file]
+    return report.when, record.observed, without_chance(without_names(text, names))
+
+
+def _text(longrepr: object) -> str | None:
+    """The text of a failure that is worded by us, without the commands that reproduce it."""
+    if not isinstance(longrepr, ReprExceptionInfo):
+        return None
+    entries = longrepr.reprtraceback.reprentries
+    if not all(isinstance(entry, ReprEntryNative) for entry in entries):
+        return None
+    text = "".join(line for entry in entries for line in entry.lines)
+    return strip_colour(text.partition(BY_HAND)[0])
+
+
+def without_names(text: str, names: Iterable[str]) -> str:
+    """Take names out, where they stand as words of their own or as parts of a path, and positions in such files.
+
+    One letter is a name only where it is quoted or the stem of a file: else it may be any word.
+    """
+    ordered = sorted({name for name in names if name}, key=len, reverse=True)
+    long = "|".join(re.escape(name) for name in ordered if len(name) > 1)
+    short = "|".join(re.escape(name) for name in ordered if len(name) == 1)
+    patterns = [rf"(?<![\w-])(?:{long})(?![\w-])"] if long else []
+    patterns += [rf"(?<=['\"])(?:{short})(?=['\"])|(?<![\w.-])(?:{short})(?=\.\w)"] if short else []
+    return _POSITION.sub("…", re.sub("|".join(patterns), "…", text)) if patterns else text
+
+
+def without_chance(text: str) -> str:
+    """Take out what two runs of one failure do not share: addresses and durations."""
+    return _CHANCE.sub("…", text)
+
+
+def _name(report: Any) -> str:
+    return report.nodeid if isinstance(report, pytest.CollectReport) else report.head_line

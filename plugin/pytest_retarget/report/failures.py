@@ -1,0 +1,279 @@
+"""How a failure reads: the stage, the tool's own message, the mismatch, and commands that reproduce it.
+
+The text is made where the target ran (an xdist worker, maybe) and keeps the tools' colours; they are taken out where
+it is shown on something that has none.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from _pytest._code.code import ExceptionRepr, ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
+from _pytest._io import TerminalWriter
+from retarget.model import CompileTarget, RunTarget
+from retarget.model.outcomes import Artifact, CaseOutcome, CompileOutcome, Failure, RunOutcome, Stage
+from retarget.support.errors import RetargetError, display_path
+
+from pytest_retarget.report.commands import SHOWN_RUNS, Commands
+
+__all__ = [
+    "PlainWhereItMust",
+    "StageFailedError",
+    "check_failed",
+    "compile_failed",
+    "error_repr",
+    "first_line",
+    "run_failed",
+    "strip_colour",
+    "text_repr",
+]
+
+SHOWN_CASES = 3
+"""How many failed cases are shown in full, unless all are asked for; the others get a line each."""
+
+LISTED_CASES = 100
+"""How many failed cases get a line; more are counted."""
+
+_SUMMARY = 160
+"""How much of a summary such a line holds, in characters."""
+
+_COLUMN = 40
+"""Up to which length names of cases are filled up with blanks."""
+
+NAMED_CASES = 8
+"""How many passed functions are named; the others are counted."""
+
+_ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+
+
+class StageFailedError(Exception):
+    """A target failed at a stage. `str()` is the whole text, its first line tells stage and cause.
+
+    `place` is the line of the module, 1-based, that the compiler complains of, where it says one. `cases` are those
+    that a run came to, `expected` names those of them that failed as a rule says, where others failed too.
+    """
+
+    def __init__(
+        self,
+        failure: Failure,
+        text: str,
+        place: tuple[Path, int] | None = None,
+        cases: Sequence[CaseOutcome] = (),
+        expected: Collection[str] = (),
+    ) -> None:
+        super().__init__(text)
+        self.expected = expected
+        self.failure = failure
+        self.place = place
+        self.cases = cases
+
+
+def headline(failure: Failure, where: str = "") -> str:
+    """`compile: error: failed to legalize operation 'foo'`, or `compare: softmax and 2 more: ...`."""
+    summary = strip_colour(failure.summary)
+    return f"{failure.stage}: {where}: {summary}" if where else f"{failure.stage}: {summary}"
+
+
+def compile_failed(commands: Commands, target: CompileTarget, outcome: CompileOutcome) -> StageFailedError:
+    """Word a failed compile."""
+    failure = outcome.failure or Failure(stage=Stage.COMPILE, summary="the compiler gave neither artifact nor message")
+    source = target.module.path
+    path, told = display_path(source), _message(failure)
+    message = at_path(told, source.name, path)
+    summary, line = split_place(strip_colour(failure.summary), source.name)
+    head = headline(replace(failure, summary=summary if told else at_path(failure.summary, source.name, path)))
+    blocks = [head, message, _hint(failure), commands.text(commands.compile(target))]
+    return StageFailedError(failure, _join(blocks), place=(source, line) if line else None)
+
+
+def split_place(summary: str, name: str) -> tuple[str, int]:
+    """Take `foo.mlir:3:8: ` off the front of a message; its line is 0 where there is none."""
+    found = re.match(re.escape(name) + r":(\d+):\d+: (?=.)", summary)
+    return (summary[found.end() :], int(found[1])) if found else (summary, 0)
+
+
+def at_path(text: str, name: str, path: str) -> str:
+    """Put a module's path where a compiler that knew its name only says `foo.mlir:3:8:`, so that it can be opened."""
+    bare = rf"(^|[ \t(]|\x1b\[[0-9;]*m){re.escape(name)}(?=:\d+:\d+)"
+    return re.sub(bare, lambda found: found[1] + path, text, flags=re.MULTILINE)
+
+
+def run_failed(
+    commands: Commands,
+    target: RunTarget,
+    artifact: Artifact,
+    run: RunOutcome,
+    failure: Failure,
+    *,
+    in_full: bool = False,
+    expected: Collection[str] = (),
+) -> StageFailedError:
+    """Word a failed run: every case that failed, then those that passed. `in_full` leaves nothing out.
+
+    The cases that `expected` names failed as they are expected to, and others did not: these are what it is about.
+    """
+    failed = [(case, case.failure) for case in run.cases if case.failure is not None and case.name not in expected]
+    passed = [case.name for case in run.cases if case.failure is None]
+    count = len(failed) if in_full else SHOWN_CASES
+    blocks = [headline(failure, _where(failure, [case for case, _ in failed], run.cases))]
+    shown = [_case(case, why, failure) for case, why in failed[:count]] or [_message(failure)]
+    blocks += shown[1:] if failed and failed[0][1] == failure and "\n" not in shown[0] else shown
+    blocks.append(_listed(failed[count:]))
+    if passed:
+        blocks.append(f"passed: {_names(passed, len(passed) if in_full else NAMED_CASES)}")
+    if expected:
+        blocks.append(f"failed as expected: {_names(list(expected), len(expected) if in_full else NAMED_CASES)}")
+    blocks.append(_counted(run, expected))
+    blocks += [_output(run, [failure, *(why for _, why in failed[:count])]), _hint(failure)]
+    blocks += [commands.text(commands.run(target, artifact, [case for case, _ in failed], max(count, SHOWN_RUNS)))]
+    return StageFailedError(failure, _join(blocks), cases=run.cases, expected=expected)
+
+
+def check_failed(
+    commands: Commands,
+    target: CompileTarget,
+    run: RunOutcome,
+    failure: Failure,
+    *,
+    in_full: bool = False,
+    expected: Collection[str] = (),
+) -> StageFailedError:
+    """Word an artifact that is not what its module's checks ask for. `in_full` leaves nothing out; `expected` is as for
+    `run_failed`."""
+    blocks = [headline(failure)]
+    failed = [(case, case.failure) for case in run.cases if case.failure is not None and case.name not in expected]
+    count = len(failed) if in_full else SHOWN_CASES
+    blocks += [_message(why) for _, why in failed[:count]] or [_message(failure)]
+    blocks += [_listed(failed[count:]), _hint(failure), commands.text(commands.check(target))]
+    return StageFailedError(failure, _join(blocks), cases=run.cases, expected=expected)
+
+
+def error_repr(error: BaseException, path: os.PathLike[str], line: int | None = None) -> ExceptionRepr | None:
+    """Represent an error that is worded for the user without a traceback; None for any other.
+
+    What is returned crosses xdist's channel and gives `--tb=line`, the short summary and junit their one line.
+    `path` and `line` (0-based) stand there, unless the error knows a better place.
+    """
+    if not isinstance(error, StageFailedError | RetargetError):
+        return None
+    text, message = str(error), first_line(error)
+    if isinstance(error, StageFailedError) and error.place is not None:
+        path, line = error.place[0], error.place[1] - 1
+    return text_repr(text, path, line, message)
+
+
+def text_repr(text: str, path: os.PathLike[str], line: int | None = None, message: str = "") -> ExceptionRepr:
+    """Represent a text, and the one line of it that goes elsewhere: its first, if none is given."""
+    entry = ReprEntryNative([line + "\n" for line in text.split("\n")])
+    return ReprExceptionInfo(
+        reprtraceback=ReprTraceback([entry], extraline=None, style="native"),
+        reprcrash=ReprFileLocation(os.fspath(path), (line or 0) + 1, message or text.partition("\n")[0]),
+    )
+
+
+def first_line(error: BaseException) -> str:
+    """What summaries and junit show of an error."""
+    return strip_colour(str(error).partition("\n")[0])
+
+
+class PlainWhereItMust(ReprEntryNative):
+    """An entry that shows its colours only where there are colours, and its first line in red."""
+
+    def toterminal(self, tw: TerminalWriter) -> None:
+        text = "".join(self.lines)
+        if not tw.hasmarkup:
+            tw.write(strip_colour(text))
+            return
+        head, end, rest = text.partition("\n")
+        tw.write(head, red=True, bold=True)
+        tw.write(end + rest)
+
+
+def strip_colour(text: str) -> str:
+    """Take terminal escape sequences out."""
+    return _ESCAPE.sub("", text)
+
+
+def _case(case: CaseOutcome, failure: Failure, first: Failure) -> str:
+    """A failed case; what the headline says already is not said again."""
+    text = _message(failure)
+    reports = [mismatch.report.strip("\n") for mismatch in case.mismatches]
+    told = _join([text, *(report for report in reports if report not in text)])
+    said = failure.summary == first.summary or (failure.stage == Stage.COMPARE and told)
+    head = f"{'function' if case.function in {'', case.name} else 'case'} {case.name}"
+    head += "" if said else f": {failure.summary}"
+    return f"{head}:\n{_indent(told)}" if told else head
+
+
+def _where(failure: Failure, failed: Sequence[CaseOutcome], cases: Sequence[CaseOutcome]) -> str:
+    """Which function the headline is about, where there are several and it does not say so itself."""
+    if len(cases) < 2 or not failed or failed[0].failure != failure or f"'{failed[0].name}'" in failure.summary:
+        return ""
+    return failed[0].name if len(failed) == 1 else f"{failed[0].name} and {len(failed) - 1} more"
+
+
+def _message(failure: Failure) -> str:
+    """The tool's own message, unless the summary is all of it."""
+    text = failure.text.strip("\n")
+    return "" if strip_colour(text).strip() == strip_colour(failure.summary).strip() else text
+
+
+def _output(run: RunOutcome, shown: Sequence[Failure]) -> str:
+    """What the program printed, without what stands in failures that are shown: out of process, that of their cases."""
+    output = run.output
+    for text in {failure.text.strip("\n") for failure in shown} - {""}:
+        output = output.replace(text, "")
+    output = "\n".join(line for line in output.splitlines() if line.strip())
+    return f"the program printed:\n{_indent(output)}" if output and output not in shown[0].text else ""
+
+
+def _hint(failure: Failure) -> str:
+    return f"hint: {failure.hint}" if failure.hint else ""
+
+
+def _listed(failed: Sequence[tuple[CaseOutcome, Failure]]) -> str:
+    """The failed cases that are not shown in full, each on a line of its own."""
+    if not failed:
+        return ""
+    width = max((len(case.name) for case, _ in failed if len(case.name) <= _COLUMN), default=0)
+    lines = [f"  {case.name.ljust(width)}  {_line(why)}" for case, why in failed[:LISTED_CASES]]
+    if rest := len(failed) - len(lines):
+        lines.append(f"  … and {rest} more")
+    return "\n".join(["failed as well (-vv shows them in full):", *lines])
+
+
+def _line(failure: Failure) -> str:
+    """Stage and summary of a failure, on one line that is not too long."""
+    summary = " ".join(strip_colour(failure.summary).split("\n"))
+    return f"{failure.stage}: {summary if len(summary) <= _SUMMARY else f'{summary[: _SUMMARY - 1]}…'}"
+
+
+def _counted(run: RunOutcome, expected: Collection[str]) -> str:
+    """How many of several cases failed; and how many were not run, where the runner did not come to the end."""
+    failed = sum(case.failure is not None and case.name not in expected for case in run.cases)
+    if len(run.cases) < 2 or not failed:
+        return ""
+    counted = f"{failed} of {len(run.cases)} cases failed"
+    if expected:
+        counted += f", and {len(expected)} as expected"
+    if run.load_seconds:
+        return counted
+    left = len(run.names) - len(run.cases)  # nobody is left to tell times: the runner is gone
+    return f"{counted}; the run ended there" + (f", {left} not run" if left > 0 else "")
+
+
+def _names(names: Sequence[str], limit: int) -> str:
+    shown = ", ".join(names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+
+
+def _indent(text: str) -> str:
+    return "\n".join("  " + line if line else line for line in text.split("\n"))
+
+
+def _join(blocks: list[str]) -> str:
+    return "\n\n".join(block for block in blocks if block)

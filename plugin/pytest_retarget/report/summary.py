@@ -1,0 +1,306 @@
+"""What is counted while reports come in, and the table it makes at the end.
+
+Rows are compiler configs, columns runtime configs, one table per suite. A suite in which all went well is one line.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from retarget.model.signatures import CRASH, TIMEOUT
+
+__all__ = ["PASSED", "Line", "Record", "Tally"]
+
+PASSED = ("passed", "")
+"""What a record has observed of a target that passed."""
+
+WORDS = {
+    "passed": "ok",
+    "flaky": "flaky",
+    "intermittent": "intermittent",
+    "failed": "FAIL",
+    "error": "ERROR",
+    "blocked": "block",
+    "skipped": "skip",
+    "xfailed": "xfail",
+    "xpassed": "XPASS",
+}
+"""How an outcome reads in a cell, in this order. Other plugins' outcomes follow under their own names."""
+
+BAD = frozenset({"failed", "error", "blocked", "xpassed"})
+"""Outcomes that make a suite show its table."""
+
+BLOCKERS = 4
+"""How many of the targets that block others are named; the others are counted, unless -v asks for all."""
+
+COMPILE_COLUMN = "compile"
+NOTHING = "-"
+INDENT = "  "
+GAP = "  "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line of the summary. `bad` and `fine` say how to colour it; neither: not at all."""
+
+    text: str
+    bad: bool = False
+    fine: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What the report of one target tells the summary. `runtime` is empty for a compile target.
+
+    `file` is the path of the suite file, `line` the suite's in it, and `position` the target's in its suite: reports
+    may come in any order. `target` and `module` are names, `tags` the target's words. `observed` is (stage, signature)
+    of how it failed, whatever an expectation made of it, or `PASSED`; None where nothing can be said: it was skipped or
+    blocked, its compile failed as expected, or the failure says nothing of the target. `hint` says what to install
+    where something is missing. The builds are those that
+    compiled and that ran it, for people; empty where that is not known.
+    """
+
+    file: str
+    suite: str
+    compiler: str
+    runtime: str = ""
+    reason: str = ""
+    hint: str = ""
+    devices: tuple[str, ...] = ()
+    key: str = ""
+    line: int = 0
+    position: int = 0
+    target: str = ""
+    module: str = ""
+    tags: tuple[str, ...] = ()
+    observed: tuple[str, str] | None = None
+    compiler_build: str = ""
+    runtime_build: str = ""
+
+    def to_plain(self) -> dict[str, object]:
+        """As builtin types, which cross xdist's channel."""
+        return {
+            "file": self.file,
+            "suite": self.suite,
+            "compiler": self.compiler,
+            "runtime": self.runtime,
+            "reason": self.reason,
+            "hint": self.hint,
+            "devices": list(self.devices),
+            "key": self.key,
+            "line": self.line,
+            "position": self.position,
+            "target": self.target,
+            "module": self.module,
+            "tags": list(self.tags),
+            "observed": None if self.observed is None else list(self.observed),
+            "compiler_build": self.compiler_build,
+            "runtime_build": self.runtime_build,
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Record:
+        """The inverse of `to_plain`."""
+        observed = plain["observed"]
+        fields: dict[str, Any] = {**plain, "devices": tuple(plain["devices"]), "tags": tuple(plain["tags"])}
+        return cls(**{**fields, "observed": None if observed is None else tuple(observed)})
+
+
+Suite = tuple[str, str]
+Cell = tuple[str, str]
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """Counts per suite, compiler config and runtime config, and what else the end of the session tells."""
+
+    cells: dict[Suite, dict[Cell, Counter[str]]] = field(default_factory=dict)
+    places: dict[Suite | tuple[Suite, Cell], tuple[int, int]] = field(default_factory=dict)
+    reasons: dict[str, Counter[str]] = field(default_factory=dict)
+    hints: dict[str, str] = field(default_factory=dict)
+    chances: dict[str, Counter[str]] = field(default_factory=dict)
+    devices: dict[str, dict[str, None]] = field(default_factory=dict)
+    builds: dict[tuple[str, str], dict[str, None]] = field(default_factory=dict)
+    keys: set[str] = field(default_factory=set)
+    compiles: Counter[str] = field(default_factory=Counter)
+    processes: int = 0
+    notes: dict[str, None] = field(default_factory=dict)
+
+    def add(self, record: Record, category: str) -> None:
+        """Count one report."""
+        suite, cell = (record.file, record.suite), (record.compiler, record.runtime)
+        self.cells.setdefault(suite, {}).setdefault(cell, Counter())[category] += 1
+        place = (record.line, record.position)
+        self.places[suite] = min(place, self.places.get(suite, place))
+        self.places[suite, cell] = min(place, self.places.get((suite, cell), place))
+        if category == "intermittent":
+            self.chances.setdefault(record.reason, Counter())[_chance(record)] += 1
+        elif record.reason:
+            self.reasons.setdefault(category, Counter())[record.reason] += 1
+            if record.hint:
+                self.hints[record.reason] = record.hint
+        for device in record.devices:
+            self.devices.setdefault(device, {})[record.runtime] = None
+        for sort, build, config in (
+            ("compiler", record.compiler_build, record.compiler),
+            ("runtime", record.runtime_build, record.runtime),
+        ):
+            if build:
+                self.builds.setdefault((sort, build), {})[config] = None
+        if record.key:
+            self.keys.add(record.key)
+
+    def add_compiles(self, statistics: Mapping[str, float], notes: Sequence[str] = ()) -> None:
+        """Add one process's compile statistics, and what its store found amiss and mended."""
+        self.notes.update(dict.fromkeys(notes))
+        if statistics:
+            self.processes += 1
+            self.compiles.update(statistics)
+
+    def lines(self, *, width: int, verbosity: int) -> Iterator[Line]:
+        """The tables, then skip reasons and devices. `width` is the terminal's, in columns; `verbosity` is pytest's:
+        below 0 only what went wrong, was flaky or intermittent is shown, above 0 every table."""
+        cells = {
+            suite: self._ordered(suite) for suite in sorted(self.cells, key=lambda one: (one[0], self.places[one]))
+        }
+        short = [suite for suite in cells if verbosity <= 0 and not _is_bad(cells[suite])]
+        label = max((len(name) for _, name in short), default=0)
+        for suite, counts in cells.items():
+            if suite not in short:
+                yield from table(suite[1], counts, width)
+            elif verbosity >= 0:
+                total = _total(counts)
+                yield Line(
+                    text=f"{suite[1].ljust(label)}{GAP}{count_text(total)}",
+                    fine=not total["flaky"] and not total["intermittent"],
+                )
+        yield from (Line(text=f"note: {note}") for note in self.notes)
+        if verbosity >= 0:
+            yield from self._reasons(in_full=verbosity > 0)
+        yield from (Line(text=f"flaky: {reason}") for reason in sorted(self.reasons.get("flaky", Counter())))
+        for reason, results in sorted(self.chances.items()):
+            which = ", ".join(f"{count} {result}" for result, count in results.most_common())
+            yield Line(text=f"intermittent: {reason} ({_targets(results.total())}: {which})")
+        if verbosity >= 0:
+            for device, runtimes in sorted(self.devices.items()):
+                own = device.partition(": ")[0]
+                used = "" if set(runtimes) == {own} else f" ({', '.join(sorted(runtimes))})"
+                yield Line(text=f"device: {device}{used}")
+            for (sort, build), configs in sorted(self.builds.items()):
+                yield Line(text=f"{sort}: {build} ({', '.join(sorted(configs))})")
+
+    def compile_line(self) -> str:
+        """`compiled 12, reused 30; 41.2 s of compiling`, or nothing where nothing was to be had.
+
+        The seconds are those of all workers together: more than the clock's where several compiled at a time.
+        """
+        compiled, reused = int(self.compiles["compiled"]), int(self.compiles["reused"])
+        if self.processes > 1:  # what one process compiled, the others count as reused
+            reused = max(0, len(self.keys) - compiled)
+        if not compiled and not reused:
+            return ""
+        took = f"; {self.compiles['seconds']:.1f} s of compiling" if compiled else ""
+        return f"compiled {compiled}, reused {reused}{took}"
+
+    def _ordered(self, suite: Suite) -> dict[Cell, Counter[str]]:
+        """A suite's cells in declared order."""
+        cells = self.cells[suite]
+        return {cell: cells[cell] for cell in sorted(cells, key=lambda one: self.places[suite, one])}
+
+    def _reasons(self, *, in_full: bool) -> Iterator[Line]:
+        for reason, count in self.reasons.get("skipped", Counter()).most_common():
+            yield Line(text=f"skipped: {reason} ({_targets(count)})")
+            if hint := self.hints.get(reason):
+                yield from (Line(text=f"{INDENT}{line}") for line in hint.splitlines())
+        blocked = self.reasons.get("blocked", Counter()).most_common()
+        shown = blocked if in_full or len(blocked) <= BLOCKERS + 1 else blocked[:BLOCKERS]
+        yield from (Line(text=f"{reason} ({_targets(count)})") for reason, count in shown)
+        if rest := blocked[len(shown) :]:
+            count = sum(count for _, count in rest)
+            yield Line(text=f"blocked by {len(rest)} others ({_targets(count)}; -v names them)")
+
+
+def table(name: str, cells: Mapping[Cell, Counter[str]], width: int) -> Iterator[Line]:
+    """One suite's table; as a list where the table would be wider than the terminal."""
+    rows = list(dict.fromkeys(compiler for compiler, _ in cells))
+    columns = sorted(dict.fromkeys(runtime for _, runtime in cells), key=bool)
+    texts: dict[Cell, str] = {}
+    for column in columns:
+        aligned = _aligned([_cell_text(cells.get((row, column))) for row in rows])
+        texts |= {(row, column): text for row, text in zip(rows, aligned, strict=True)}
+    widths = {column: max(len(_head(column)), *(len(texts[row, column]) for row in rows)) for column in columns}
+    first = max(len(name), *(len(INDENT + row) for row in rows))
+    if first + sum(len(GAP) + one for one in widths.values()) > width:
+        yield from _list(name, cells)
+        return
+    yield Line(text=_row(name, first, [(_head(column), widths[column]) for column in columns]))
+    for row in rows:
+        line = _row(INDENT + row, first, [(texts[row, column], widths[column]) for column in columns])
+        yield Line(text=line, bad=any(_is_bad_count(cells.get((row, column))) for column in columns))
+
+
+def count_text(counts: Mapping[str, int]) -> str:
+    """`11 ok, 1 FAIL`."""
+    order = [*WORDS, *(name for name in counts if name not in WORDS)]
+    return ", ".join(f"{counts[name]} {WORDS.get(name, name)}" for name in order if counts.get(name))
+
+
+def _row(first: str, width: int, cells: Sequence[tuple[str, int]]) -> str:
+    return (first.ljust(width) + "".join(GAP + text.ljust(column) for text, column in cells)).rstrip()
+
+
+def _list(name: str, cells: Mapping[Cell, Counter[str]]) -> Iterator[Line]:
+    label = max(len(_head(column)) for _, column in cells)
+    yield Line(text=name)
+    for row in dict.fromkeys(compiler for compiler, _ in cells):
+        yield Line(text=INDENT + row)
+        for (compiler, column), counts in cells.items():
+            if compiler == row:
+                text = f"{INDENT * 2}{_head(column).ljust(label)}{GAP}{count_text(counts)}"
+                yield Line(text=text, bad=_is_bad_count(counts))
+
+
+def _head(column: str) -> str:
+    return column or COMPILE_COLUMN
+
+
+def _aligned(texts: Sequence[str]) -> list[str]:
+    """Put the first numbers of a column below each other."""
+    digits = max((len(text.partition(" ")[0]) for text in texts if text != NOTHING), default=0)
+    return [text if text == NOTHING else " " * (digits - len(text.partition(" ")[0])) + text for text in texts]
+
+
+def _cell_text(counts: Counter[str] | None) -> str:
+    return NOTHING if counts is None else count_text(counts)
+
+
+def _total(cells: Mapping[Cell, Counter[str]]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for counts in cells.values():
+        total.update(counts)
+    return total
+
+
+def _is_bad(cells: Mapping[Cell, Counter[str]]) -> bool:
+    return any(_is_bad_count(counts) for counts in cells.values())
+
+
+def _is_bad_count(counts: Counter[str] | None) -> bool:
+    return counts is not None and any(counts[name] for name in BAD)
+
+
+def _chance(record: Record) -> str:
+    """What became of an intermittent target."""
+    if record.observed is None:
+        return "not compiled"
+    if record.observed == PASSED:
+        return "passed"
+    stage, _ = record.observed
+    return {CRASH: "crashed", TIMEOUT: "timed out"}.get(stage, f"failed at {stage}")
+
+
+def _targets(count: int) -> str:
+    return f"{count} target" if count == 1 else f"{count} targets"

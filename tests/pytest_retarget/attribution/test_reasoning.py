@@ -1,0 +1,325 @@
+"""Whose fault a failure looks like, from what the other targets of the module did."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from pytest_retarget.attribution.reasoning import CaseSeen, Seen, conclusion, listing, reference, unrun
+
+COMPARE = {"stage": "compare", "signature": "values differ", "summary": "compare: 1 of 3 elements differ"}
+CRASH = {"stage": "crash", "signature": "SIGSEGV", "summary": "run: runner crashed: SIGSEGV"}
+
+
+def seen(pair: str, outcome: str = "", **how: str) -> Seen:
+    compiler, runtime = pair.split("/")
+    return Seen(name=f"m_{compiler}_{runtime}", compiler=compiler, runtime=runtime, driver="d", outcome=outcome, **how)
+
+
+def with_cases(pair: str, **cases: dict[str, str]) -> Seen:
+    """A failed target; of its cases, those without anything passed."""
+    found = tuple(
+        CaseSeen(name=name, **{key: value for key, value in how.items() if key != "summary"})
+        for name, how in cases.items()
+    )
+    first = next(filter(None, cases.values()))
+    first = {key: value for key, value in first.items() if key not in {"reference", "lacking"}}
+    return replace(seen(pair, "failed", **first), cases=found)
+
+
+FAILING = seen("a/r", "failed", **COMPARE)
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        ([], "Nothing is pointed to: nothing else has run this module."),
+        (
+            [seen("a/s"), seen("b/r", "skipped", reason="no device")],
+            "Nothing is pointed to: nothing else has run this module.",
+        ),
+        (
+            [seen("b/r", "xfailed", reason="its compile is expected to fail")],
+            "Nothing is pointed to: nothing else has run this module.",
+        ),
+        (
+            [seen("a/s", "passed"), seen("b/s", "passed")],
+            "This points to runtime config r (driver d): the same artifact passes on s.",
+        ),
+        (
+            [seen("a/s", "intermittent"), seen("b/r", "intermittent", **COMPARE)],
+            "Nothing is pointed to: nothing else has run this module.",
+        ),
+        (
+            [seen("a/s", "passed"), seen("a/t", "flaky"), seen("b/r", "passed")],
+            "This points to runtime config r (driver d): the same artifact passes on s and t. But what b made of this "
+            "module passes on r too.",
+        ),
+        (
+            [seen("a/s", "passed"), seen("a/t", "failed", **CRASH)],
+            "This points to the runtime configs r and t: the same artifact passes on s.",
+        ),
+        (
+            [seen("a/s", "xpassed")],
+            "This points to runtime config r (driver d): the same artifact passes on s.",
+        ),
+        (
+            [seen("a/s", "failed", **COMPARE)],
+            "This points to compiler config a or to the module and what it expects: its artifact fails alike on every "
+            "runtime config it ran on, and no other compiler config has run this module.",
+        ),
+        (
+            [seen("a/s", "xfailed", **COMPARE), seen("b/r", "passed"), seen("c/r", "passed")],
+            "This points to compiler config a: its artifact fails alike on every runtime config it ran on, and what b "
+            "and c made of this module passes.",
+        ),
+        (
+            [seen("a/s", "failed", **CRASH), seen("b/r", "passed")],
+            "This points to compiler config a: its artifact fails on every runtime config it ran on, though not alike, "
+            "and what b made of this module passes.",
+        ),
+        (
+            [seen("a/s", "failed", **COMPARE), seen("b/r", "failed", **COMPARE), seen("c/r", "passed")],
+            "This points to compiler config a and what it has in common with b: its artifact fails alike on every "
+            "runtime config it ran on, and what c made of this module passes.",
+        ),
+        (
+            [seen("a/s", "failed", **COMPARE), seen("b/r", "failed", **COMPARE)],
+            "This points to the module, or to what it expects: every compiler config fails alike on every runtime "
+            "config it ran on.",
+        ),
+        (
+            [seen("a/s", "failed", **COMPARE), seen("b/r", "failed", **CRASH)],
+            "Nothing is pointed to: nothing that ran this module passes, and it does not all fail alike.",
+        ),
+        (
+            [seen("b/r", "passed"), seen("c/s", "passed")],
+            "This points to compiler config a: what b made of this module passes on r.",
+        ),
+        (
+            [seen("b/s", "passed"), seen("b/t", "passed"), seen("c/s", "passed")],
+            "This points to compiler config a or to runtime config r (driver d), which nothing else has run this "
+            "module on: what b and c made of it passes on s and t.",
+        ),
+        (
+            [seen("b/s", "failed", **CRASH), seen("c/s", "passed")],
+            "This points to what compiler config a on r has in common with b on s, which failed as well; "
+            "c on s passed.",
+        ),
+        (
+            [
+                seen("a/s", "failed", **CRASH),
+                seen("b/r", "failed", **COMPARE),
+                seen("b/s", "passed"),
+                seen("b/t", "passed"),
+                seen("c/r", "skipped", reason="no"),
+            ],
+            "This points to runtime config r (driver d): everything that ran on it fails alike, and what b made of "
+            "this module passes on s and t.",
+        ),
+        (
+            [seen("b/r", "failed", **COMPARE), seen("c/r", "failed", **COMPARE), seen("b/s", "passed")],
+            "This points to runtime config r (driver d): everything that ran on it fails alike, and what b made of "
+            "this module passes on s.",
+        ),
+        (
+            [seen("b/r", "failed", **CRASH), seen("b/s", "passed")],
+            "This points to what compiler config a on r has in common with b on r, which failed as well; b on s "
+            "passed.",
+        ),
+        (
+            [
+                seen("a/s", "failed", **COMPARE),
+                seen("b/r", "failed", **COMPARE),
+                seen("b/s", "passed"),
+                seen("c/r", "passed"),
+            ],
+            "This points to compiler config a and what it has in common with b (on r): its artifact fails alike on "
+            "every runtime config it ran on, and what b (on s) and c made of this module passes.",
+        ),
+        (
+            [
+                *(seen(f"b/{runtime}", "failed", **COMPARE) for runtime in "st"),
+                *(seen(f"c/{runtime}", "passed") for runtime in "st"),
+                seen("d/s", "passed"),
+                seen("d/t", "failed", **COMPARE),
+            ],
+            "This points to what compiler config a on r has in common with b and d on t, which failed as well; "
+            "c and d on s passed.",
+        ),
+        (
+            [seen("b/s", "failed", **COMPARE), seen("a/s")],
+            "This points to the module, or to what it expects: every compiler config that ran it fails alike.",
+        ),
+        (
+            [seen("b/s", "failed", **CRASH)],
+            "Nothing is pointed to: nothing that ran this module passes, and it does not all fail alike.",
+        ),
+    ],
+)
+def test_a_failure_points_to_what_the_outcomes_allow(others: list[Seen], expected: str) -> None:
+    assert conclusion(FAILING, others) == expected
+
+
+def test_what_cannot_be_loaded_anywhere_may_be_the_data() -> None:
+    load = {"stage": "load", "signature": "data file … does not exist", "summary": "a.txt:1:1: …"}
+    assert conclusion(seen("a/r", "failed", **load), [seen("a/s", "failed", **load)]) == (
+        "This points to compiler config a or to the data of its cases: its artifact fails alike on every runtime "
+        "config it ran on, and no other compiler config has run this module."
+    )
+
+
+def test_each_case_is_told_apart_where_the_others_fail_in_other_cases() -> None:
+    failing = with_cases("a/r", odd=COMPARE, empty=CRASH, last=COMPARE, fine={})
+    others = [with_cases("b/s", odd=COMPARE, empty={}, last={}, fine={}), with_cases("c/s", odd=COMPARE)]
+    assert conclusion(failing, others) == (
+        "odd: This points to the module, or to what it expects: every compiler config that ran it fails alike.\n"
+        "empty and last: This points to compiler config a or to runtime config r (driver d), which nothing else has "
+        "run this case on: what b made of it passes on s."
+    )
+    assert list(listing(failing, others)) == [
+        "  m_b_s  failed: compare: 1 of 3 elements differ",
+        "  m_c_s  failed: compare: 1 of 3 elements differ",
+    ]
+    assert conclusion(others[0], [failing]) == (
+        "odd: This points to the module, or to what it expects: every compiler config that ran it fails alike."
+    )
+
+
+def test_where_the_cases_are_told_alike_none_is_named() -> None:
+    cases = {"odd": COMPARE, "even": COMPARE, "fine": {}}
+    failing = with_cases("a/r", **cases)
+    others = [with_cases("a/s", **cases), seen("b/r", "passed")]
+    assert conclusion(failing, others) == (
+        "This points to compiler config a: its artifact fails alike on every runtime config it ran on, and what b made "
+        "of this module passes."
+    )
+    assert next(listing(failing, others)) == "  m_a_s  failed alike"
+
+
+def test_a_case_that_was_not_come_to_says_nothing() -> None:
+    failing = with_cases("a/r", first={}, second=COMPARE)
+    assert conclusion(failing, [with_cases("b/r", first=CRASH)]) == (
+        "second: Nothing is pointed to: nothing else has run this case."
+    )
+    assert conclusion(failing, [seen("b/r", "failed", stage="load", signature="no such file")]) == (
+        "Nothing is pointed to: nothing that ran this module passes, and it does not all fail alike."
+    )
+
+
+AGREE = {**COMPARE, "reference": "ref"}
+
+
+def test_a_config_that_passes_since_its_own_results_are_expected_is_no_witness() -> None:
+    failing = with_cases("a/r", same=AGREE, fine={})
+    passing = [seen("ref/r", "passed"), seen("ref/s", "passed")]
+    assert conclusion(failing, [with_cases("a/s", same=AGREE), *passing]) == (
+        "This points to compiler config a or to ref, whose results are expected: no third compiler config has run this "
+        "module."
+    )
+    assert conclusion(failing, [with_cases("b/r", same=AGREE), *passing]) == (
+        "This points to compiler config ref, whose results are expected: nothing else that ran this module agrees with "
+        "them."
+    )
+    assert conclusion(failing, [seen("b/r", "passed"), *passing]) == (
+        "This points to compiler config a: what b made of this module passes on r."
+    )
+    assert conclusion(failing, [with_cases("b/r", same=CRASH), *passing]) == (
+        "Nothing is pointed to: nothing that ran this module passes, and it does not all fail alike."
+    )
+    crashing = with_cases("a/r", same={**CRASH, "reference": "ref"})
+    assert conclusion(crashing, [with_cases("a/s", same=CRASH), *passing]) == (
+        "This points to compiler config a: its artifact fails alike on every runtime config it ran on, and what ref "
+        "made of this module passes."
+    )
+
+
+LACKING = {"stage": "load", "signature": "there are no results", "reference": "ref", "lacking": "ref"}
+
+
+def test_what_lacks_results_to_agree_with_is_neither_pointed_to_nor_a_witness() -> None:
+    silent = "This says nothing of compiler config a: compiler config ref, whose results are expected, gave none."
+    failing = with_cases("a/r", same=LACKING)
+    assert conclusion(failing, [with_cases("a/s", same=LACKING), with_cases("b/r", same=LACKING)]) == silent
+    mixed = with_cases("a/r", odd=COMPARE, same=LACKING)
+    assert conclusion(mixed, [with_cases("a/s", same=LACKING, odd=COMPARE)]).splitlines() == [
+        "odd: This points to compiler config a or to the module and what it expects: its artifact fails alike on every "
+        "runtime config it ran on, and no other compiler config has run this module.",
+        f"same: {silent}",
+    ]
+    crashing = with_cases("a/r", same=CRASH)
+    assert conclusion(crashing, [with_cases("b/r", same=LACKING), with_cases("c/r", same=LACKING)]) == (
+        "Nothing is pointed to: nothing else has run this module."
+    )
+
+
+def test_many_cases_are_counted() -> None:
+    failing = with_cases("a/r", **{f"c{number}": COMPARE for number in range(7)})
+    others = [with_cases("b/s", c0={}, c9=COMPARE)]
+    assert conclusion(failing, others) == (
+        "c0: This points to compiler config a or to runtime config r (driver d), which nothing else has run this case "
+        "on: what b made of it passes on s.\n"
+        "c1, c2, c3, c4 and 2 more: Nothing is pointed to: nothing else has run this case."
+    )
+
+
+def test_each_of_the_others_is_listed_with_its_outcome_those_of_the_artifact_first() -> None:
+    others = [
+        seen("b/r", "failed", **CRASH),
+        seen("b/s", "skipped", reason="no device"),
+        seen("a/s", "failed", **COMPARE),
+        seen("a/t", "xfailed", **COMPARE),
+        seen("b/t", "failed", **{**COMPARE, "summary": "compare: 2 of 3 elements differ"}),
+        seen("c/r", "blocked", reason="blocked by m_c"),
+        seen("c/s", "xpassed"),
+        seen("d/r", "xfailed", reason="m_d is expected to fail: known"),
+        seen("d/s", "error", reason="the device is busy"),
+        seen("e/r"),
+    ]
+    assert list(listing(FAILING, others)) == [
+        "  m_a_s  failed alike",
+        "  m_a_t  failed as expected: compare: 1 of 3 elements differ",
+        "  m_b_r  failed: run: runner crashed: SIGSEGV",
+        "  m_b_s  skipped: no device",
+        "  m_b_t  failed alike: compare: 2 of 3 elements differ",
+        "  m_c_r  blocked by m_c",
+        "  m_c_s  passed, though expected to fail",
+        "  m_d_r  m_d is expected to fail: known",
+        "  m_d_s  error: the device is busy",
+        "  m_e_r  not run",
+    ]
+    assert unrun(others) == ["m_e_r"]
+
+
+def test_a_long_list_ends_with_a_count() -> None:
+    others = [seen(f"b/r{number:02}", "passed" if number % 2 else "skipped") for number in range(15)]
+    lines = list(listing(FAILING, others))
+    assert len(lines) == 13
+    assert lines[-1] == "  … 3 more: 2 skipped, 1 passed"
+    assert len(list(listing(FAILING, others[:13]))) == 13
+
+
+def test_a_long_summary_is_cut() -> None:
+    (line,) = listing(FAILING, [seen("b/r", "failed", stage="run", signature="x", summary="y" * 500)])
+    assert line.endswith("y…")
+    assert len(line) < 130
+
+
+def test_outputs_are_compared_with_those_of_the_same_artifact_then_of_the_same_runtime() -> None:
+    others = [seen("b/s", "passed"), seen("b/r", "passed"), seen("a/s", "failed", **COMPARE), seen("a/t", "passed")]
+    assert reference(FAILING, others) == others[3]
+    assert reference(FAILING, others[:3]) == others[1]
+    assert reference(FAILING, others[2:3]) is None
+    assert reference(FAILING, [*others[:3], replace(others[3], outside=True)]) == others[1]
+    assert reference(replace(FAILING, outside=True), others) is None
+
+
+def test_what_passes_in_a_case_that_fails_is_compared_with_where_nothing_passes_in_all() -> None:
+    failing = with_cases("a/r", odd=COMPARE, last=COMPARE)
+    others = [with_cases("a/s", odd=COMPARE, last=COMPARE), with_cases("b/s", odd=COMPARE, last={})]
+    assert reference(failing, others) == others[1]
+    assert reference(failing, [*others, seen("c/s", "passed")]) == seen("c/s", "passed")
+    assert reference(failing, [replace(others[1], stage="crash")]) is None
+    assert reference(with_cases("a/r", odd=COMPARE, last=CRASH), others) is None
+    assert reference(replace(failing, stage="crash"), others) is None
+    assert reference(with_cases("a/r", last=CRASH), [seen("c/s", "passed")]) is None

@@ -1,0 +1,106 @@
+"""The commands below a failure."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from pytest_retarget.report.commands import Commands
+from retarget.extension import RunPlan, hookimpl
+from retarget.extension.registry import registry_of
+from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig
+from retarget.model.outcomes import Artifact, CaseOutcome
+
+HERE = Origin(file=Path("suite.toml"), key_path="")
+
+
+class Compiler:
+    name = "tiny"
+    artifact_suffix = ".bin"
+
+    def fingerprint(self, config: object) -> str:
+        return ""
+
+    def resolve(self, config: object, flags: object) -> None: ...
+
+    def compile(self, request: object) -> None: ...
+
+    def tags(self, config: object) -> tuple[str, ...]:
+        return ()
+
+    def reproduce(self, target: object, flags: object, output: object) -> str:
+        return "tiny a.mlir"
+
+
+class Driver:
+    name = "toy"
+
+    def probe(self) -> tuple[()]:
+        return ()
+
+    def open(self, config: object) -> None: ...
+
+    def functions(self, artifact: object) -> tuple[()]:
+        return ()
+
+    def tags(self, config: object) -> tuple[()]:
+        return ()
+
+    def run_outside(self, config: object, artifact: object, function: str, kind: object) -> RunPlan:
+        return RunPlan(argv=(sys.executable, "-m", "toy", function))
+
+
+class Loader:
+    kind = "check"
+
+    def load(self, request: object) -> tuple[()]:
+        return ()
+
+
+class Extension:
+    @staticmethod
+    @hookimpl
+    def retarget_compilers() -> list[Compiler]:
+        return [Compiler()]
+
+    @staticmethod
+    @hookimpl
+    def retarget_drivers() -> list[Driver]:
+        return [Driver()]
+
+    @staticmethod
+    @hookimpl
+    def retarget_case_loaders() -> list[Loader]:
+        return [Loader()]
+
+
+TARGET = CompileTarget(
+    name="a_c",
+    suite="s",
+    kind="check",
+    folder=Path("/project"),
+    module=Module(name="a", path=Path("/project/a.mlir")),
+    compiler=CompilerConfig(name="c", compiler="tiny", origin=HERE),
+    flags=(),
+    timeout=None,
+    tags=(),
+)
+
+
+def test_a_command_that_an_extension_fails_to_give_does_not_hide_the_failure() -> None:
+    commands = Commands(registry=registry_of({"mine": Extension}), folder=Path("/project"), compiles=True)
+    assert commands.compile(TARGET) == [
+        "# no command: extension 'mine': compiler 'tiny': reproduce() returned 'tiny a.mlir' (str), "
+        "expected a sequence of str"
+    ]
+
+
+def test_behind_run_under_a_tool_on_the_path_goes_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
+    commands = Commands(registry=registry_of({"mine": Extension}), folder=Path("/project"), compiles=False)
+    runtime = RuntimeConfig(name="r", driver="toy", run_under=("nice", "-n", "5"), origin=HERE)
+    target = RunTarget(name="a_c_r", compile=TARGET, runtime=runtime, timeout=None, tags=())
+    case = CaseOutcome(name="f", function="f", seconds=0.0)
+    [line] = commands.run(target, Artifact(digest="", size=0, path="/a.bin"), [case])
+    assert line == f"nice -n 5 {Path(sys.executable).name} -m toy f"

@@ -1,0 +1,415 @@
+"""Comparison: what holds, what does not, and what is said of it."""
+
+from __future__ import annotations
+
+import math
+import tracemalloc
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from retarget.arrays import comparison as compare
+from retarget.arrays.comparison import compare_arrays, compare_check
+from retarget.extension import Check
+from retarget.model.outcomes import Mismatch
+
+NAN, INF = float("nan"), float("inf")
+SMALL_FLOATS = (
+    np.float16,
+    ml_dtypes.bfloat16,
+    ml_dtypes.float8_e4m3fn,
+    ml_dtypes.float8_e5m2,
+    ml_dtypes.float8_e4m3fnuz,
+    ml_dtypes.float8_e5m2fnuz,
+)
+FLOATS = (*SMALL_FLOATS, np.float32, np.float64)
+
+
+def array(values: Any, dtype: Any = np.float32) -> np.ndarray[Any, Any]:
+    return np.array(values, dtype)
+
+
+def almost(actual: Any, expected: Any, *, atol: float = 0.0, rtol: float = 0.0, dtype: Any = np.float32) -> bool:
+    return compare_arrays(array(actual, dtype), array(expected, dtype), atol=atol, rtol=rtol) is None
+
+
+def equal(actual: Any, expected: Any, dtype: Any) -> bool:
+    return compare_check(Check(kind="eq", actual=array(actual, dtype), expected=array(expected, dtype))) is None
+
+
+def told(mismatch: Mismatch | None) -> Mismatch:
+    assert mismatch is not None
+    return mismatch
+
+
+# ---------------------------------------------------------------- almost_eq
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_equal_values_hold_in_every_floating_type(dtype: Any) -> None:
+    assert almost([0, 1, -2, 0.5], [0, 1, -2, 0.5], dtype=dtype)
+    assert not almost([0, 1, -2, 0.5], [0, 1, 2, 0.5], dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_the_tolerance_reaches_up_to_its_bound_and_no_further(dtype: Any) -> None:
+    assert almost(1.5, 1.0, atol=0.5, dtype=dtype)
+    assert not almost(1.5, 1.0, atol=0.499, dtype=dtype)
+    assert almost(1.5, 1.0, rtol=0.5, dtype=dtype)
+    assert not almost(1.5, 1.0, rtol=0.499, dtype=dtype)
+    assert almost(1.5, 1.0, atol=0.25, rtol=0.25, dtype=dtype)
+
+
+def test_rtol_is_relative_to_the_expected_value() -> None:
+    assert almost(1.0, 2.0, rtol=0.5)
+    assert not almost(2.0, 1.0, rtol=0.5)
+
+
+def test_binary32_is_compared_in_binary32_as_iree_check_module_does() -> None:
+    """|1.1f - 1.0f| = 0.10000002384 exceeds 0.1 as binary64 yet, in binary32, atol = 0.1f = 0.1000000015 too."""
+    assert not almost(1.1, 1.0, atol=0.1)
+    assert almost(16777216.0, 16777217.0)  # the same binary32
+    assert not almost(16777216.0, 16777217.0, dtype=np.float64)
+    assert almost(1.0, 1.0 + 1e-12, atol=1.1e-12, dtype=np.float64)
+    assert not almost(1.0, 1.0 + 1e-12, atol=0.9e-12, dtype=np.float64)
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "held"),
+    [
+        (NAN, NAN, True),
+        (NAN, 1.0, False),
+        (1.0, NAN, False),
+        (INF, INF, True),
+        (-INF, -INF, True),
+        (INF, -INF, False),
+        (INF, 1.0, False),
+        (1.0, INF, False),
+        (1.0, -INF, False),
+        (NAN, INF, False),
+        (INF, NAN, False),
+        (0.0, -0.0, True),
+    ],
+)
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, ml_dtypes.float8_e5m2, np.float32, np.float64])
+def test_nan_and_infinities(actual: float, expected: float, held: bool, dtype: Any) -> None:
+    assert almost([1, actual], [1, expected], atol=1e3, rtol=0.5, dtype=dtype) is held
+
+
+def test_nan_is_refused_where_it_should_be() -> None:
+    assert compare_arrays(array([NAN]), array([NAN]), atol=1, rtol=1, equal_nan=False) is not None
+
+
+@given(
+    st.lists(st.floats(width=32), min_size=1, max_size=8),
+    st.data(),
+    st.floats(0, 2, width=32),
+    st.floats(0, 2, width=32),
+)
+def test_the_rule_holds_element_by_element(values: list[float], data: st.DataObject, atol: float, rtol: float) -> None:
+    others = data.draw(st.lists(st.floats(width=32), min_size=len(values), max_size=len(values)))
+    ours, theirs = array(values), array(others)
+    expected = 0
+    with np.errstate(all="ignore"):
+        for a, e in zip(ours, theirs, strict=True):
+            bound = np.float32(atol) + np.float32(rtol) * abs(e)
+            near = bool(a == e) or (bool(np.isfinite(e)) and bool(abs(a - e) <= bound))
+            expected += not (near or (math.isnan(a) and math.isnan(e)))
+    found = compare_arrays(ours, theirs, atol=atol, rtol=rtol)
+
+    assert (0 if found is None else found.mismatched) == expected
+
+
+# ---------------------------------------------------------------- integers and complex numbers
+
+
+@pytest.mark.parametrize(
+    ("dtype", "actual", "expected", "distance"),
+    [
+        (np.uint64, 0, 2**64 - 1, 2**64 - 1),
+        (np.uint64, 2**64 - 1, 2**64 - 2, 1),
+        (np.int64, -(2**63), 2**63 - 1, 2**64 - 1),
+        (np.int64, 2**63 - 1, 2**63 - 2, 1),
+        (np.int8, -128, 127, 255),
+        (np.uint8, 0, 255, 255),
+        (np.int32, -1, 1, 2),
+    ],
+)
+def test_integers_differ_without_wraparound(dtype: Any, actual: int, expected: int, distance: int) -> None:
+    mismatch = told(compare_arrays(array(actual, dtype), array(expected, dtype), atol=0, rtol=0))
+
+    assert mismatch.max_abs_error == float(distance)
+    assert mismatch.summary == f"1 of 1 element differs, actual {actual}, expected {expected}"
+    assert almost(actual, expected, atol=float(distance), dtype=dtype)
+    assert distance >= 2**53 or not almost(actual, expected, atol=distance - 0.5, dtype=dtype)
+
+
+def test_integers_above_2_to_the_53_are_told_apart() -> None:
+    assert not almost(2**53 + 1, 2**53, dtype=np.int64)
+    assert not almost(2**63, 2**63 + 1, rtol=0.0, dtype=np.uint64)
+    assert almost(2**63, 2**63 + 1, atol=1.0, dtype=np.uint64)
+    assert almost(-(2**63), -(2**63) + 1000, rtol=1e-15, dtype=np.int64)
+    assert almost(0, 2**64 - 1, rtol=2.0, dtype=np.uint64)
+
+
+def test_booleans_compare_as_values() -> None:
+    assert almost([True, False], [True, False], dtype=np.bool_)
+    assert told(compare_arrays(array([True], np.bool_), array([False], np.bool_), atol=0, rtol=0)).summary == (
+        "1 of 1 element differs, first at [0]: actual True, expected False"
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_complex_numbers_differ_by_the_magnitude_of_their_difference(dtype: Any) -> None:
+    assert almost(3 + 4j, 0, atol=5, dtype=dtype)
+    assert not almost(3 + 4j, 0, atol=4.999, dtype=dtype)
+    assert almost(complex(NAN, 1), complex(2, NAN), dtype=dtype)
+    assert not almost(complex(INF, 0), complex(-INF, 0), atol=1, dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", [ml_dtypes.int4, ml_dtypes.uint4])
+def test_four_bit_integers_compare(dtype: Any) -> None:
+    assert equal([1, 7], [1, 7], dtype)
+    assert not almost([1, 7], [1, 6], dtype=dtype)
+    assert almost([1, 7], [1, 6], atol=1, dtype=dtype)
+
+
+# ---------------------------------------------------------------- units in the last place
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64])
+def test_ulp_counts_representable_values_across_zero(dtype: Any) -> None:
+    one = array(1.0, dtype)
+    bits = np.dtype(f"i{one.dtype.itemsize}")
+    next_one = (one.view(bits) + bits.type(3)).view(one.dtype)
+    tiny = array(1, bits).view(one.dtype)
+
+    def within(actual: Any, expected: Any, ulp: int) -> bool:
+        return compare_arrays(actual, expected, atol=0, rtol=0, ulp=ulp) is None
+
+    assert within(next_one, one, 3)
+    assert not within(next_one, one, 2)
+    assert within(tiny, -tiny, 2)
+    assert not within(tiny, -tiny, 1)
+    assert not within(array(INF, dtype), array(np.finfo(np.float16).max, dtype), 10**6) or dtype is not np.float16
+
+
+def test_ulp_never_makes_an_infinity_or_nan_pass() -> None:
+    largest = np.finfo(np.float32).max
+    for actual, expected in ((INF, largest), (largest, INF), (NAN, INF), (1.0, NAN)):
+        assert compare_arrays(array([actual]), array([expected]), atol=0, rtol=0, ulp=2**31) is not None
+
+
+def test_ulp_of_a_complex_number_holds_for_both_parts() -> None:
+    one, up = np.float32(1), np.nextafter(np.float32(1), np.float32(2))
+    exact, near, far = (array([complex(re, im)], np.complex64) for re, im in ((one, one), (up, up), (up, one + 1)))
+    assert compare_arrays(near, exact, atol=0, rtol=0, ulp=1) is None
+    assert compare_arrays(near, exact, atol=0, rtol=0, ulp=0) is not None
+    assert compare_arrays(far, exact, atol=0, rtol=0, ulp=1) is not None
+    endless = array([complex(INF, one)], np.complex64)
+    assert compare_arrays(array([complex(INF, up)], np.complex64), endless, atol=0, rtol=0, ulp=1) is None
+
+
+def test_ulp_counts_powers_of_two_where_the_type_has_nothing_else() -> None:
+    dtype = ml_dtypes.float8_e8m0fnu
+    assert compare_arrays(array([1.0], dtype), array([2.0], dtype), atol=0, rtol=0, ulp=1) is None
+    assert compare_arrays(array([0.5], dtype), array([2.0], dtype), atol=0, rtol=0, ulp=1) is not None
+
+
+# ---------------------------------------------------------------- eq and the checks of truth
+
+
+def test_eq_compares_bits_as_iree_check_module_does() -> None:
+    assert equal([NAN, 1], [NAN, 1], np.float32)
+    assert not equal([0.0], [-0.0], np.float32)
+    other_nan = np.array([0x7FC00001], np.uint32).view(np.float32)
+    mismatch = told(compare_check(Check(kind="eq", actual=other_nan, expected=array([NAN]))))
+    assert (
+        mismatch.summary == "1 of 1 element differs, first at [0]: actual nan (0x7fc00001), expected nan (0x7fc00000)"
+    )
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, np.int8, np.uint64, np.complex64, np.bool_])
+def test_eq_holds_for_every_type_rank_0_and_empty(dtype: Any) -> None:
+    assert equal(1, 1, dtype)
+    assert not equal(1, 0, dtype)
+    assert equal([], [], dtype)
+    assert equal(np.ones((2, 0, 3)), np.ones((2, 0, 3)), dtype)
+
+
+def test_eq_takes_arrays_that_are_not_contiguous() -> None:
+    whole = np.arange(12, dtype=np.int32).reshape(3, 4)
+    assert compare_check(Check(kind="eq", actual=whole.T, expected=np.ascontiguousarray(whole.T))) is None
+    wrong = np.ascontiguousarray(whole.T).copy()
+    wrong[1, 2] = 99
+    mismatch = told(compare_check(Check(kind="eq", actual=whole.T, expected=wrong)))
+    assert mismatch.summary == "1 of 12 elements differ, first at [1, 2]: actual 9, expected 99"
+
+
+def test_shape_and_type_must_agree() -> None:
+    cases = [
+        (array([1, 2]), array([[1, 2]]), "shape differs: actual 2xfloat32, expected 1x2xfloat32"),
+        (
+            array([1], np.int32),
+            array([1], np.uint32),
+            "element type differs: actual 1xint32, expected 1xuint32",
+        ),
+        (
+            array(1, ml_dtypes.bfloat16),
+            array([1], np.float16),
+            "shape and element type differs: actual bfloat16, expected 1xfloat16",
+        ),
+    ]
+    for actual, expected, message in cases:
+        for kind in ("eq", "almost_eq"):
+            mismatch = told(compare_check(Check(kind=kind, actual=actual, expected=expected)))
+            assert mismatch.summary == message
+            assert (mismatch.max_abs_error, mismatch.max_rel_error) == (None, None)
+
+
+def test_almost_eq_uses_the_tolerances_of_the_check() -> None:
+    check = Check(kind="almost_eq", actual=array([1.05]), expected=array([1.0]), atol=0.1)
+    assert compare_check(check) is None
+    check = Check(kind="almost_eq", actual=array([1.05]), expected=array([1.0]), atol=0.01, rtol=0.01)
+    assert (
+        told(compare_check(check)).report.splitlines()[0] == "1 of 1 element differs (1xfloat32; atol 0.01, rtol 0.01)"
+    )
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, np.int8, np.uint64, np.bool_])
+def test_the_checks_of_truth(dtype: Any) -> None:
+    assert compare_check(Check(kind="true", actual=array(1, dtype))) is None
+    assert compare_check(Check(kind="false", actual=array(0, dtype))) is None
+    assert compare_check(Check(kind="all_true", actual=array([[1, 1]], dtype))) is None
+    assert compare_check(Check(kind="all_true", actual=array([], dtype))) is None
+    assert compare_check(Check(kind="true", actual=array(0, dtype))) is not None
+    assert compare_check(Check(kind="false", actual=array(1, dtype))) is not None
+
+
+def test_a_failing_check_of_truth_says_where() -> None:
+    mismatch = told(compare_check(Check(kind="all_true", actual=array([[1, 0], [0, 1]], np.int8))))
+    assert mismatch.summary == "all_true: 2 of 4 elements are not nonzero, first at [0, 1] is 0"
+    assert mismatch.report.splitlines()[1:] == ["  [0, 1] is 0", "  [1, 0] is 0"]
+    assert (mismatch.mismatched, mismatch.total) == (2, 4)
+    assert told(compare_check(Check(kind="true", actual=array(0, np.int32)))).summary == "true: not nonzero: 0"
+    assert told(compare_check(Check(kind="false", actual=array(7, np.int32)))).summary == "false: not zero: 7"
+
+
+def test_nan_is_true() -> None:
+    assert compare_check(Check(kind="all_true", actual=array([NAN]))) is None
+
+
+def test_an_unknown_kind_of_check_is_refused() -> None:
+    with pytest.raises(ValueError, match="a check of kind 'near', expected eq or almost_eq"):
+        compare_check(Check(kind="near", actual=array(1), expected=array(1)))
+
+
+# ---------------------------------------------------------------- the report
+
+
+def test_the_report_shows_the_first_differences_and_the_largest_errors() -> None:
+    expected = np.ones((4, 5), np.float32)
+    actual = expected.copy()
+    actual[1, 2], actual[3, 0], actual[3, 4] = 1.5, -3.0, NAN
+    mismatch = told(compare_arrays(actual, expected, atol=1e-3, rtol=0))
+
+    assert mismatch.summary == "3 of 20 elements differ, first at [1, 2]: actual 1.5, expected 1.0"
+    assert mismatch.report == (
+        "3 of 20 elements differ (4x5xfloat32; atol 0.001, rtol 0)\n"
+        "   index  actual  expected  abs error  rel error\n"
+        "  [1, 2]     1.5       1.0        0.5        0.5\n"
+        "  [3, 0]    -3.0       1.0          4          4\n"
+        "  [3, 4]     nan       1.0        nan        nan\n"
+        "max abs error 4 at [3, 0], max rel error 4 at [3, 0]"
+    )
+    assert (mismatch.mismatched, mismatch.total) == (3, 20)
+    assert (mismatch.max_abs_error, mismatch.max_rel_error) == (4.0, 4.0)
+
+
+def test_the_report_on_rank_0_names_no_place() -> None:
+    mismatch = told(compare_arrays(array(2.25), array(2.5), atol=0.0, rtol=0.0))
+    assert mismatch.summary == "1 of 1 element differs, actual 2.25, expected 2.5"
+    assert mismatch.report.splitlines()[-1] == "max abs error 0.25, max rel error 0.1"
+
+
+def test_the_report_leaves_out_what_is_too_much() -> None:
+    mismatch = told(compare_arrays(np.zeros(100, np.int32), np.arange(100, dtype=np.int32), atol=0, rtol=0))
+    lines = mismatch.report.splitlines()
+
+    assert lines[0] == "99 of 100 elements differ (100xint32; atol 0, rtol 0)"
+    assert len(lines) == 12
+    assert lines[-2] == "  … 91 more"
+    assert lines[-1] == "max abs error 99 at [99], max rel error 1 at [1]"
+
+
+def test_an_expected_zero_has_no_relative_error() -> None:
+    mismatch = told(compare_arrays(array([1.0]), array([0.0]), atol=0, rtol=0))
+    assert (mismatch.max_abs_error, mismatch.max_rel_error) == (1.0, None)
+
+
+def test_only_nan_against_numbers_has_no_largest_error() -> None:
+    mismatch = told(compare_arrays(array([NAN]), array([1.0]), atol=0, rtol=0))
+    assert (mismatch.max_abs_error, mismatch.max_rel_error) == (None, None)
+
+
+def test_an_infinite_error_is_told_as_such() -> None:
+    assert told(compare_arrays(array([INF]), array([1.0]), atol=0, rtol=0)).max_abs_error == INF
+
+
+@pytest.mark.parametrize("dtype", SMALL_FLOATS)
+def test_small_floats_are_reported_in_their_own_digits(dtype: Any) -> None:
+    mismatch = told(compare_arrays(array([1.5, 2.0], dtype), array([1.5, 3.0], dtype), atol=0.5, rtol=0))
+
+    where = "first at [1]: actual 2, expected 3"
+    plain = mismatch.summary.replace(".0", "").replace("2,", "2,")
+    assert plain == f"1 of 2 elements differ, {where}"
+    assert mismatch.max_abs_error == 1.0
+
+
+# ---------------------------------------------------------------- blocks
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.complex64, ml_dtypes.bfloat16, np.bool_])
+@pytest.mark.parametrize("kind", ["eq", "almost_eq", "all_true"])
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, dtype: Any, kind: str) -> None:
+    random = np.random.default_rng(5)
+    actual = random.integers(0, 2, (7, 5, 3)).astype(dtype)
+    expected = random.integers(0, 2, (7, 5, 3)).astype(dtype)
+    for ours, theirs in ((actual, expected), (actual.T, expected.T), (actual, np.asfortranarray(expected))):
+        check = Check(kind=kind, actual=ours, expected=None if kind == "all_true" else theirs)
+        whole = compare_check(check)
+        with monkeypatch.context() as patch:
+            patch.setattr(compare, "_BLOCK", 32)
+            assert compare_check(check) == whole
+        assert whole is not None
+        assert whole.mismatched == np.count_nonzero(ours == 0 if kind == "all_true" else ours != theirs)
+
+
+def test_the_largest_errors_are_found_in_any_block_and_the_first_of_equals_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(compare, "_BLOCK", 16)
+    actual, expected = np.zeros((5, 4), np.float32), np.full((5, 4), 2, np.float32)
+    actual[0, 0], expected[4, 3], actual[1, 1] = NAN, 0.5, 8
+    actual[3, 2] = 8
+    assert told(compare_arrays(actual, expected, atol=0, rtol=0)).report.splitlines()[-2:] == [
+        "  … 12 more",
+        "max abs error 6 at [1, 1], max rel error 3 at [1, 1]",
+    ]
+
+
+def test_comparing_takes_no_copy_of_the_arrays() -> None:
+    expected = np.ones(1 << 22, np.float32)
+    actual = expected + np.float32(1e-6)
+    tracemalloc.start()
+    try:
+        assert compare_arrays(actual, expected, atol=1e-5, rtol=0) is None
+        assert compare_arrays(actual, expected, atol=0, rtol=0) is not None
+        assert compare_check(Check(kind="eq", actual=actual, expected=expected)) is not None
+        assert compare_check(Check(kind="all_true", actual=actual)) is None
+        assert tracemalloc.get_traced_memory()[1] < actual.nbytes / 8
+    finally:
+        tracemalloc.stop()

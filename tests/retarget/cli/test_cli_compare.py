@@ -1,0 +1,378 @@
+"""`retarget compare`: which of two configs differs, where, and by how much."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from retarget.cli import main
+
+EXTENSION = """\
+import os, signal
+from retarget.extension import *
+from retarget.model.outcomes import DeviceInfo
+
+
+class Compiler:
+    name = "tiny"
+    artifact_suffix = ".tiny"
+
+    def fingerprint(self, config):
+        return "tiny-1"
+
+    def resolve(self, config, flags):
+        return Resolved(build_id="tiny-1", flags=(config.name,))
+
+    def compile(self, request):
+        config = request.resolved.flags[0]
+        if config == "broken":
+            raise CompilerError("error: cannot do this", "error: cannot do this", verdict=True)
+        return Compiled(artifact=f"{config} {request.source.decode()}".encode())
+
+    def tags(self, config):
+        return ()
+
+    def reproduce(self, target, flags, output):
+        return ("tinyc", str(output))
+
+
+class Program:
+    def __init__(self, artifact, config):
+        self.compiler, self.kind = artifact.decode().split()[:2]
+        self.config = config
+
+    @property
+    def functions(self):
+        if self.kind == "opaque":
+            return [FunctionInfo(name="hidden", arguments=1, argument_types=("!opaque",))]
+        types = () if self.kind == "check" else ("tensor<2x3xf32>", "i32")
+        return [FunctionInfo(name="f", arguments=len(types), argument_types=types)]
+
+    def call(self, function, inputs, on_check):
+        import numpy as np
+
+        if self.compiler == "crash":
+            os.kill(os.getpid(), signal.SIGFPE)
+        off = np.float32(0.5 if self.compiler == "off" or self.config.name == "bent" else 0)
+        if self.kind == "check":
+            actual = np.asarray([1, 2 + off], np.float32)
+            on_check(Check(kind="eq", actual=actual, expected=np.asarray([1, 2], np.float32)))
+            return ()
+        result = inputs[0] * np.float32(2)
+        result[1, 2] += off
+        return (result, inputs[1])
+
+
+class Device:
+    def __init__(self, config):
+        self.config = config
+        self.infos = [DeviceInfo(driver="toy", uri="toy://0", ordinal=0, name="Toy", physical_id="toy-0")]
+
+    def load(self, artifact):
+        return Program(artifact, self.config)
+
+    def close(self):
+        pass
+
+
+class Driver:
+    name = "toy"
+
+    def probe(self):
+        return []
+
+    def open(self, config):
+        if "absent" in config.devices:
+            raise UnavailableError("no toy is here")
+        return Device(config)
+
+    def functions(self, artifact):
+        return Program(artifact, None).functions
+
+    def tags(self, config):
+        return ()
+
+    def run_outside(self, config, artifact, function, kind):
+        return None
+
+
+class Loader:
+    kind = "toys"
+
+    def load(self, request):
+        return [Case(name=f.name, function=f.name, must_check=True) for f in request.functions if f.arguments == 0]
+
+
+class Lists(Loader):
+    kind = "lists"
+
+    def find_modules(self, folder, srcs):
+        from retarget.model import Module
+
+        return [Module(name=name, path=path, entry=name) for path in srcs for name in path.read_text().split()]
+
+
+class Pairs:
+    kind = "pairs"
+
+    def load(self, request):
+        import numpy as np
+
+        inputs = (np.zeros((2, 3), np.float32), np.int32(7))
+        judged = [
+            Case(name=name, function="f", inputs=inputs, expected=(np.zeros((2, 3), np.float32), None))
+            for name in ("plain", "again")
+        ]
+        return [*judged, Case(name="free", function="f", inputs=inputs)]
+
+
+class Texts:
+    kind = "texts"
+
+    def load(self, request):
+        return []
+
+    def check(self, request):
+        return []
+
+
+@hookimpl
+def retarget_compilers():
+    return [Compiler()]
+
+
+@hookimpl
+def retarget_drivers():
+    return [Driver()]
+
+
+@hookimpl
+def retarget_case_loaders():
+    return [Loader(), Texts(), Lists(), Pairs()]
+"""
+
+CONFIGS = "\n".join(
+    [
+        *(f'[[compiler_config]]\nname = "{name}"\ncompiler = "tiny"' for name in ("good", "off", "broken", "crash")),
+        *(f'[[runtime_config]]\nname = "{name}"\ndriver = "toy"' for name in ("flat", "bent")),
+        '[[runtime_config]]\nname = "away"\ndriver = "toy"\ndevice = "absent"',
+        '[[target_config]]\nname = "all"\ncompiler = ["good", "off", "broken", "crash"]\nruntimes = ["flat", "bent"]',
+        '[[target_config]]\nname = "gone"\ncompiler = "good"\nruntimes = ["away"]',
+        '[[module_test_suite]]\nname = "toys"\nsrcs = ["*.toy"]\nkind = "toys"\ntargets = ["all", "gone"]',
+        '[[module_test_suite]]\nname = "lists"\nsrcs = ["*.list"]\nkind = "lists"\ntargets = ["all"]',
+        '[[module_test_suite]]\nname = "texts"\nsrcs = ["*.text"]\nkind = "texts"\ntargets = ["all"]',
+    ]
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("plain", "check", "opaque"):
+        (tmp_path / f"{name}.toy").write_text(name)
+    (tmp_path / "some.list").write_text("plainer other")
+    (tmp_path / "words.text").write_text("words")
+    (tmp_path / "suite.toml").write_text(CONFIGS)
+    (tmp_path / "toys_extension.py").write_text(EXTENSION)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("RETARGET_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def compare(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str]]:
+    status = main(["compare", *arguments, "--retarget-extension", "toys_extension"])
+    out, err = capsys.readouterr()
+    return status, (out + err).splitlines()
+
+
+def test_equal_outputs_of_seeded_inputs(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, lines = compare(capsys, "plain.toy", "--configs", "good/flat,good/flat")
+    assert (status, len(lines)) == (2, 1)
+    status, lines = compare(capsys, "plain", "--configs", "good,off", "--atol", "0.6")
+    assert lines == [
+        "plain (plain.toy), suite toys",
+        "  good/flat  ran; the module has no expected values of its own",
+        "  off/flat   ran; the module has no expected values of its own",
+        "equal: 7 values of 1 case compared",
+    ]
+    assert status == 0
+
+
+def test_the_first_difference_shows_where_both_values_and_the_errors(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, lines = compare(capsys, "plain.toy", "--configs", "good,off")
+    assert status == 1
+    assert lines[3] == "first difference: f, result 0:"
+    assert lines[4].startswith("  1 of 6 elements differ (2x3xfloat32; atol 0, rtol 0)")
+    assert lines[5].split() == ["index", "good/flat", "off/flat", "abs", "error", "rel", "error"]
+    assert lines[6].split()[:2] == ["[1,", "2]"]
+    assert "max abs error 0.5 at [1, 2], max rel error" in lines[7]
+    assert lines[7].endswith(" ulp")
+    assert lines[8] == "1 of 2 arrays differ; 7 values of 1 case compared"
+    other = compare(capsys, "plain.toy", "--configs", "good,off", "--seed", "1")[1]
+    assert other[6] != lines[6]
+    assert compare(capsys, "plain.toy", "--configs", "good,off")[1] == lines
+
+
+def test_one_artifact_on_two_runtime_configs_and_which_agrees_with_the_module(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, lines = compare(capsys, "check", "--configs", "good/bent,good/flat")
+    assert status == 1
+    assert lines[1] == (
+        "  good/bent  does not agree with what the module expects: "
+        "1 of 2 elements differ, first at [1]: actual 2.5, expected 2.0"
+    )
+    assert lines[2] == "  good/flat  agrees with what the module expects"
+    assert lines[3] == "first difference: f, check 1:"
+    assert compare(capsys, "check", "--configs", "good/flat,off/bent")[0] == 1
+
+
+def test_which_cases_do_not_agree_with_the_module(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "pair.pairs").write_text("pair")
+    suite = '[[module_test_suite]]\nname = "pairs"\nsrcs = ["*.pairs"]\nkind = "pairs"\ntargets = ["all"]\n'
+    (project / "suite.toml").write_text(f"{CONFIGS}\n{suite}")
+    lines = compare(capsys, "pair", "--configs", "good,off")[1]
+    assert lines[1:3] == [
+        "  good/flat  agrees with what the module expects in 2 of 3 cases",
+        "  off/flat   does not agree with what the module expects: plain and 1 more: result 0: 1 of 6 elements differ, "
+        "first at [1, 2]: actual 0.5, expected 0.0",
+    ]
+
+
+def test_a_side_that_fails_is_told_as_such(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, lines = compare(capsys, "check", "--configs", "good,broken")
+    assert status == 1
+    assert lines[1:] == [
+        "  good/flat    agrees with what the module expects",
+        "  broken/flat  compile: error: cannot do this",
+        "nothing to compare: not both have outputs",
+        "for all that is known: pytest check.toy",
+    ]
+    status, lines = compare(capsys, "check", "--configs", "crash,good")
+    assert status == 1
+    assert lines[1].startswith("  crash/flat  run: runner crashed: SIGFPE")
+    status, lines = compare(capsys, "opaque", "--configs", "good,off")
+    assert status == 1
+    assert "no inputs can be made for function 'hidden': argument 0 is a !opaque" in lines[1]
+    assert lines[-1] == "nothing to compare: no case returned anything or checked anything"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("plain", "--configs", "good"), "found --configs good, expected two, such as: --configs llvm-cpu,vmvx"),
+        (("plain", "--configs", "good,,off"), "found --configs good,,off, expected two"),
+        (
+            ("plain", "--configs", "good,of"),
+            "found config 'of'; did you mean 'off'? module plain runs as good/flat, good/bent, good/away, off/flat",
+        ),
+        (
+            ("plain", "--configs", "good,wholly-else"),
+            "found config 'wholly-else'; module plain runs as good/flat, good/bent, good/away, off/flat",
+        ),
+        (("plian", "--configs", "good,off"), "found no file and no module 'plian' in .; did you mean 'plain'?"),
+        (
+            ("words", "--configs", "good,off"),
+            "module words is run nowhere: suite texts (kind texts) has compile targets",
+        ),
+        (("plain", "--configs", "good,good"), "found --configs good,good, which both mean plain_good_flat"),
+        (
+            ("some.list", "--configs", "good,off"),
+            "some.list holds 2 modules; expected the name of one (plainer, other, …) and the folder that its suite "
+            "is in",
+        ),
+        (("toys_extension.py", "--configs", "good,off"), "no suite declares the module toys_extension.py"),
+    ],
+)
+def test_wrong_usage_is_told_and_exits_with_2(
+    project: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
+) -> None:
+    status, lines = compare(capsys, *arguments)
+    assert status == 2
+    assert message in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "expected"),
+    [
+        ("--atol", "-1", "found '-1', expected a number from 0 on"),
+        ("--atol", "x", "found 'x', expected a number from 0 on"),
+        ("--rtol", "nan", "found 'nan', expected a number from 0 on"),
+        ("--rtol", "inf", "found 'inf', expected a number from 0 on"),
+        ("--ulp", "-3", "found '-3', expected a whole number from 0 on"),
+        ("--ulp", "1.5", "found '1.5', expected a whole number from 0 on"),
+        ("--seed", "-1", "found '-1', expected a whole number from 0 on"),
+    ],
+)
+def test_numbers_that_mean_nothing_are_refused(
+    capsys: pytest.CaptureFixture[str], option: str, value: str, expected: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        compare(capsys, "plain", "--configs", "good,off", f"{option}={value}")
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.splitlines()[-1] == f"retarget compare: error: argument {option}: {expected}"
+
+
+def test_a_name_that_several_modules_bear_is_not_guessed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite = CONFIGS.partition("[[module_test_suite]]")
+    (project / "more").mkdir()
+    (project / "more" / "plain.toy").write_text("check")
+    declared = '[[module_test_suite]]\nname = "more"\nsrcs = ["plain.toy"]\nkind = "toys"\ntargets = ["all"]\n'
+    (project / "more" / "suite.toml").write_text(suite[0] + declared)
+    assert compare(capsys, "plain", "--configs", "good,off") == (
+        2,
+        [
+            "retarget: found 2 modules 'plain': more/plain.toy (suite more), plain.toy (suite toys); expected the file "
+            "of one, or the name and the folder of its suite"
+        ],
+    )
+    for chosen in (("plain", "more"), ("more/plain.toy",)):
+        assert compare(capsys, *chosen, "--configs", "good,off")[1][0] == "plain (more/plain.toy), suite more"
+    assert compare(capsys, "plain", "--configs", "good/away,off")[0] == 1  # one alone runs it like this
+    again = '[[module_test_suite]]\nname = "again"\nsrcs = ["plain.toy"]\nkind = "toys"\ntargets = ["all"]\n'
+    (project / "more" / "suite.toml").write_text(suite[0] + declared + again)
+    title = compare(capsys, "plain", "more", "--configs", "good,off")[1][0]
+    assert title == "plain (more/plain.toy), suite more (also in suite again)"
+
+
+def test_what_cannot_run_here_is_told_with_the_reason(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, lines = compare(capsys, "plain", "--configs", "good/away,off")
+    assert status == 1
+    assert lines == ["good/away cannot be compared here: no toy is here"]
+
+
+def test_outputs_do_not_come_out_of_a_command(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    under = '[[runtime_config]]\nname = "under"\ndriver = "toy"\nrun_under = ["env"]\n'
+    declared = CONFIGS.replace("[[target_config]]", f"{under}[[target_config]]", 1)
+    declared = declared.replace('runtimes = ["flat", "bent"]', 'runtimes = ["under", "flat"]')
+    (project / "suite.toml").write_text(declared)
+    status, lines = compare(capsys, "plain", "--configs", "good/under,off")
+    assert status == 1
+    assert lines == ["good/under cannot be compared here: out of run_under come no outputs to compare"]
+    lines = compare(capsys, "plain", "--configs", "good,off", "--atol", "0.6")[1]
+    assert lines[1].startswith("  good/flat  ran")  # the next runtime config
+
+
+def test_two_backends_of_a_real_compiler_agree(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    backends = "\n".join(
+        f'[[compiler_config]]\nname = "{name}"\ncompiler = "iree"\nflags = ["--iree-hal-target-device=local", '
+        f'"--iree-hal-local-target-device-backends={name}", "--iree-llvmcpu-target-cpu=host"]'
+        for name in ("llvm-cpu", "vmvx")
+    )
+    rest = (
+        '[[runtime_config]]\nname = "sync"\ndriver = "local-sync"\n'
+        '[[target_config]]\nname = "cpu"\ncompiler = ["llvm-cpu", "vmvx"]\nruntimes = ["sync"]\n'
+        '[[module_test_suite]]\nname = "sums"\nsrcs = ["*.mlir"]\nkind = "check"\ntargets = ["cpu"]\n'
+    )
+    (project / "real").mkdir()
+    (project / "real" / "suite.toml").write_text(f"{backends}\n{rest}")
+    (project / "real" / "sum.mlir").write_text(
+        "func.func @sum(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {\n"
+        "  %c = arith.addf %a, %b : tensor<4xf32>\n  return %c : tensor<4xf32>\n}\n"
+    )
+    status, lines = compare(capsys, "real/sum.mlir", "--configs", "llvm-cpu,vmvx")
+    assert lines[-1] == "equal: 4 values of 1 case compared"
+    assert status == 0

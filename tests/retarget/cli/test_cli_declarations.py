@@ -1,0 +1,597 @@
+"""`retarget list`, `check`, `explain`, `schema`: what they print and how they exit."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import retarget
+from retarget.cli.main import _COMMANDS, TRACEBACK_VARIABLE, _parser, main
+from retarget.targets.availability import host_platform
+
+EXTENSION = """
+from retarget.extension import hookimpl, RunPlan
+
+class Compiler:
+    name = "tiny"
+    artifact_suffix = ".bin"
+    def fingerprint(self, config): return ""
+    def resolve(self, config, flags): ...
+    def compile(self, request): ...
+    def tags(self, config): return ["backend-of-" + config.name]
+    def reproduce(self, target, flags, output):
+        return ["tinyc", *flags, target.module.path.name, "-o", str(output)]
+
+class Driver:
+    name = "toy"
+    def probe(self): return []
+    def open(self, config): ...
+    def functions(self, artifact): return []
+    def tags(self, config): return []
+    def run_outside(self, config, artifact, function, kind):
+        return RunPlan(argv=("toyrun", str(artifact), function), env=(("TOY", "1"),))
+
+class Loader:
+    kind = "lines"
+    def load(self, request): return []
+
+@hookimpl
+def retarget_compilers(): return [Compiler()]
+@hookimpl
+def retarget_drivers(): return [Driver()]
+@hookimpl
+def retarget_case_loaders(): return [Loader()]
+"""
+
+MATRIX = """\
+[[compiler_config]]
+name = "base"
+compiler = "tiny"
+flags = ["-base"]
+env = { LEVEL = "2 3" }
+
+[[compiler_config]]
+name = "cc"
+extends = "base"
+flags = ["-cc"]
+tags = ["fast"]
+
+[[runtime_config]]
+name = "rt"
+driver = "toy"
+device = "toy://0"
+flags = ["--rt"]
+deps = ["//toy"]
+defines = { TOY = "ON" }
+
+[[runtime_config]]
+name = "elsewhere"
+driver = "toy"
+host_os = "ios"
+
+[[target_config]]
+name = "all"
+compiler = "cc"
+runtimes = ["rt", "elsewhere"]
+"""
+
+SUITE = """\
+[[module_test_suite]]
+name = "first"
+srcs = ["*.lines"]
+kind = "lines"
+targets = ["all"]
+compiler_flags = ["-suite"]
+
+[[module_test_suite.module]]
+match = "bar"
+exclude_targets = ["rt"]
+reason = "the toy cannot"
+
+[[module_test_suite.module]]
+match = "foo"
+flags = ["-foo"]
+tags = ["odd"]
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RETARGET_EXTENSIONS", "cli_extension")
+    monkeypatch.delitem(sys.modules, "cli_extension", raising=False)
+    monkeypatch.setattr("retarget.cli.explain.tempfile.gettempdir", lambda: "/tmp")  # noqa: S108  only printed
+    for name, text in (
+        ("extensions/cli_extension.py", EXTENSION),
+        (".git/HEAD", ""),
+        ("suites/matrix.toml", MATRIX),
+        ("suites/suite.toml", SUITE),
+        ("suites/foo.lines", ""),
+        ("suites/bar.lines", ""),
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.syspath_prepend(tmp_path / "extensions")
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    try:
+        status = main(words)
+    except SystemExit as stop:  # argparse's own
+        status = int(stop.code or 0)
+    printed = capsys.readouterr()
+    return status, printed.out, printed.err
+
+
+def test_targets_are_listed_in_aligned_columns(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "list") == (
+        0,
+        """\
+TARGET            SUITE  TAGS
+bar_cc            first  compile first cc backend-of-cc fast all
+bar_cc_elsewhere  first  run first cc backend-of-cc fast all elsewhere toy ios
+foo_cc            first  compile first cc backend-of-cc fast all odd
+foo_cc_rt         first  run first cc backend-of-cc fast all odd rt toy toy://0
+foo_cc_elsewhere  first  run first cc backend-of-cc fast all odd elsewhere toy ios
+""",
+        "",
+    )
+
+
+@pytest.mark.parametrize("words", [("list", "compile", "-m", "rt"), ("list", "-m", "odd and compile", "./suites")])
+def test_a_selection_needs_its_compile_targets(
+    project: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    status, out, _ = run(capsys, *words)
+    assert status == 0
+    assert [line.split()[0] for line in out.splitlines()] == ["TARGET", "foo_cc"]
+
+
+def test_keyword_marks_select(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = run(capsys, "list", "--format", "json", "-m", "platform(os='ios') and not odd")[1]
+    assert [target["name"] for target in json.loads(out)["targets"]] == ["bar_cc_elsewhere"]
+
+
+def test_a_target_as_json(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = run(capsys, "list", "targets", "suites/suite.toml", "--format", "json", "-m", "rt")[1]
+    assert json.loads(out) == {
+        "targets": [
+            {
+                "name": "foo_cc_rt",
+                "sort": "run",
+                "suite": "first",
+                "kind": "lines",
+                "module": "foo",
+                "source": "suites/foo.lines",
+                "compile_target": "foo_cc",
+                "compiler_config": "cc",
+                "runtime_config": "rt",
+                "flags": ["-base", "-cc", "-suite", "-foo"],
+                "timeout": None,
+                "tags": ["run", "first", "cc", "backend-of-cc", "fast", "all", "odd", "rt", "toy", "toy://0"],
+                "marks": [
+                    {"mark": "suite", "name": "first"},
+                    {"mark": "compiler", "name": "cc"},
+                    {"mark": "backend", "name": "backend-of-cc"},
+                    {"mark": "runtime", "name": "rt"},
+                    {"mark": "driver", "name": "toy"},
+                    {"mark": "device", "name": "toy://0"},
+                ],
+            }
+        ]
+    }
+
+
+@pytest.mark.parametrize(
+    ("what", "lines"),
+    [
+        (
+            "runtimes",
+            [
+                "RUNTIME CONFIG  DRIVER  HOST  RUN TARGETS  NEEDS",
+                "elsewhere       toy     ios   2",
+                "rt              toy     any   1            //toy TOY=ON",
+            ],
+        ),
+        (
+            "compilers",
+            [
+                "COMPILER CONFIG  COMPILER  COMPILE TARGETS  TAGS  ENVIRONMENT  FLAGS",
+                "cc               tiny      2                fast  LEVEL='2 3'  -base -cc",
+            ],
+        ),
+        (
+            "suites",
+            [
+                "SUITE  KIND   MODULES  COMPILE TARGETS  RUN TARGETS  FILE",
+                "first  lines  2        2                3            suites/suite.toml",
+            ],
+        ),
+        (
+            "tags",
+            [
+                "TAG            TARGETS",
+                "all            5",
+                "backend-of-cc  5",
+                "cc             5",
+                "compile        2",
+                "elsewhere      2",
+                "fast           5",
+                "first          5",
+                "ios            2",
+                "odd            3",
+                "rt             1",
+                "run            3",
+                "toy            3",
+                "toy://0        1",
+            ],
+        ),
+    ],
+)
+def test_the_other_listings(project: Path, capsys: pytest.CaptureFixture[str], what: str, lines: list[str]) -> None:
+    status, out, _ = run(capsys, "list", what)
+    assert (status, out.splitlines()) == (0, lines)
+
+
+@pytest.mark.parametrize("what", ["targets", "compile", "runtimes", "compilers", "suites", "tags"])
+def test_each_listing_is_json_too(project: Path, capsys: pytest.CaptureFixture[str], what: str) -> None:
+    status, out, _ = run(capsys, "list", what, "--format", "json")
+    assert status == 0
+    key = {"compile": "targets"}.get(what, what)
+    assert json.loads(out)[key]
+
+
+def test_runtimes_that_need_the_same_share_a_build(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = project / "suites" / "matrix.toml"
+    path.write_text(path.read_text().replace('host_os = "ios"', 'deps = ["//toy"]\ndefines = { TOY = "ON" }'))
+    out = run(capsys, "list", "runtimes", "--format", "json")[1]
+    assert json.loads(out)["builds"] == [
+        {
+            "host_os": [],
+            "host_arch": [],
+            "deps": ["//toy"],
+            "defines": {"TOY": "ON"},
+            "drivers": ["toy"],
+            "runtime_configs": ["elsewhere", "rt"],
+        }
+    ]
+
+
+def test_check_tells_what_is_in_order(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "check") == (0, "no faults in 2 files, 1 suite, 2 compile targets, 3 run targets\n", "")
+
+
+def test_check_tells_faults_and_what_no_extension_brings(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    matrix = project / "suites" / "matrix.toml"
+    matrix.write_text(matrix.read_text().replace('driver = "toy"\nhost_os', 'driver = "tay"\nhost_os'))
+    unused = '\n[[compiler_config]]\nname = "unused"\ncompiler = "gcc"\n'
+    matrix.write_text(matrix.read_text() + unused)
+    suite = project / "suites" / "suite.toml"
+    suite.write_text(suite.read_text().replace('kind = "lines"', 'kind = "linse"'))
+    status, out, err = run(capsys, "check", "suites")
+    assert (status, out) == (1, "")
+    assert err.splitlines() == [
+        "suites/matrix.toml:23: runtime_config[1].driver: found the driver 'tay', expected a registered one: "
+        f"{_others('drivers', 'toy')}; did you mean 'toy'?",
+        "suites/matrix.toml:33: compiler_config[2].compiler: found the compiler 'gcc', expected a registered one: "
+        f"{_others('compilers', 'tiny')}; is the extension that brings it installed?",
+        "suites/suite.toml:4: module_test_suite[0].kind: found the case loader 'linse', expected a registered one: "
+        f"{_others('case_loaders', 'lines')}; did you mean 'lines'?",
+    ]
+
+
+def _others(sort: str, name: str) -> str:
+    from retarget.extension.registry import load_extensions
+
+    names = sorted(getattr(load_extensions(), sort))
+    assert name in names
+    return ", ".join(names)
+
+
+def test_check_reads_matrix_files_that_serve_no_suite(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "matrix.toml").write_text("typo = 1\n")
+    status, _, err = run(capsys, "check")
+    assert status == 1
+    assert err == (
+        "matrix.toml:1: typo: found the unknown key 'typo', expected one of compiler_config, expectation, "
+        "module_test_suite, root, runtime_config, target_config\n"
+    )
+
+
+def test_check_of_nothing_is_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "check") == (1, "", "found no suite.toml and no matrix.toml at or below .\n")
+
+
+def test_explain_shows_where_everything_comes_from(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "explain", "suites/suite.toml::first::foo_cc_rt") == (
+        0,
+        """\
+foo_cc_rt (run target)
+  module           foo                       suites/foo.lines
+  suite            first                     suites/suite.toml:1
+  kind             lines                     suites/suite.toml:4
+  target config    all                       suites/matrix.toml:26
+  compiler config  cc (compiler tiny)        suites/matrix.toml:7
+  runtime config   rt (driver toy, toy://0)  suites/matrix.toml:13
+  compile target   foo_cc
+  override         match foo                 suites/suite.toml:13
+  timeout          the default
+compiler flags
+  -base   suites/matrix.toml:4
+  -cc     suites/matrix.toml:10
+  -suite  suites/suite.toml:6
+  -foo    suites/suite.toml:15
+compiler environment
+  LEVEL  2 3
+runtime flags
+  --rt  suites/matrix.toml:17
+a build of the runtime needs
+  //toy
+  TOY    ON
+tags
+  run            the sort of target
+  first          the suite
+  cc             the compiler config
+  backend-of-cc  derived by compiler tiny
+  fast           tags of compiler config cc
+  all            the target config
+  odd            an override of the suite
+  rt             the runtime config
+  toy            the driver
+  toy://0        the device
+on this host
+  nothing declared stands against it; `retarget devices` shows what there is to run on
+by hand
+  LEVEL='2 3' tinyc -base -cc -suite -foo foo.lines -o /tmp/foo_cc.bin
+  TOY=1 toyrun /tmp/foo_cc.bin FUNCTION
+""",
+        "",
+    )
+
+
+def test_explain_names_the_extensions_that_the_projects_own_tool_needs(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = EXTENSION.replace('return RunPlan(argv=("toyrun", str(artifact), function), env=(("TOY", "1"),))', "...")
+    (project / "extensions" / "cli_extension.py").write_text(plain)
+    monkeypatch.delenv("RETARGET_EXTENSIONS")
+    line = run(capsys, "explain", "foo_cc_rt", "--retarget-extension", "cli_extension")[1].splitlines()[-1]
+    assert line.startswith(f"  RETARGET_EXTENSIONS=cli_extension {sys.executable} -m retarget.run_case --kind=lines")
+
+
+def test_explain_keeps_to_the_suite_of_a_node_id(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "suites" / "more").mkdir()
+    (project / "suites" / "more" / "foo.lines").write_text("")
+    (project / "suites" / "more" / "suite.toml").write_text(
+        '[[module_test_suite]]\nname = "second"\nsrcs = ["foo.lines"]\nkind = "lines"\ntargets = ["all"]\n'
+    )
+
+    def explained(target: str) -> list[str]:
+        lines = run(capsys, "explain", target)[1].splitlines()
+        return [line.split()[1] for line in lines if line.startswith("  suite ")]
+
+    assert explained("foo_cc") == ["second", "first"]
+    assert explained("first::foo_cc") == ["first"]
+    assert explained("suites/suite.toml::first::foo_cc") == ["first"]
+    assert explained("more/suite.toml::second::foo_cc") == ["second"]
+    assert explained(f"{project}/suites/more/suite.toml::second::foo_cc") == ["second"]
+    assert run(capsys, "explain", "third::foo_cc") == (2, "", "retarget: found no suite 'third' in .\n")
+    assert run(capsys, "explain", "first::fooo_cc") == (
+        2,
+        "",
+        "retarget: found no target 'fooo_cc' in .; did you mean 'foo_cc'?\n",
+    )
+
+
+def test_explain_shows_no_command_for_a_module_that_is_made_yet(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nodes.toml").write_text(
+        'format = 1\npackage = "onnx 1.23.2"\n\n[tests]\ntest_abs = "op-Abs opset-13 f32"\n'
+    )
+    (tmp_path / "suite.toml").write_text(
+        '[[compiler_config]]\nname = "c"\ncompiler = "iree"\n[[target_config]]\nname = "t"\ncompiler = "c"\n'
+        'runtimes = []\n[[module_test_suite]]\nname = "n"\nsrcs = ["nodes.toml"]\nkind = "onnx-backend"\n'
+        'targets = ["t"]\n'
+    )
+    lines = run(capsys, "explain", "test_abs_c")[1].splitlines()
+    assert lines[lines.index("by hand") + 1 :] == [
+        "  pytest makes the module from nodes.toml when it runs the target; a failure names the file"
+    ]
+
+
+def test_explain_says_why_a_target_cannot_run_here(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = run(capsys, "explain", "foo_cc_elsewhere")[1]
+    system, architecture = host_platform()
+    reason = f"runtime config 'elsewhere' needs ios; this host is {system} on {architecture}"
+    assert f"on this host\n  {reason}\n" in out
+
+
+def test_explain_says_which_override_takes_a_target_out(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "explain", "bar_cc_rt") == (
+        0,
+        """\
+bar_cc_rt is taken out of suite first
+  by override      suites/suite.toml:8
+  match            bar
+  exclude_targets  rt
+  reason           the toy cannot
+""",
+        "",
+    )
+
+
+def test_explain_of_an_unknown_target_is_wrong_usage(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "explain", "fo_cc_rt") == (
+        2,
+        "",
+        "retarget: found no target 'fo_cc_rt' in .; did you mean 'foo_cc_rt'?\n",
+    )
+
+
+def test_faults_of_declarations_exit_with_1(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "suites" / "suite.toml").write_text("x = 1\n")
+    for command in (["list"], ["explain", "foo_cc"], ["check"]):
+        status, out, err = run(capsys, *command)
+        assert (status, out) == (1, "")
+        assert err.startswith(
+            "suites/suite.toml: found no [[module_test_suite]], expected one\nsuites/suite.toml:1: x:"
+        )
+
+
+def test_a_faulty_extension_exits_with_1(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    message = (
+        "extension 'absent_extension' cannot be imported: ModuleNotFoundError: No module named 'absent_extension'"
+        f"; it is neither on sys.path nor in {Path.cwd()}\n"
+    )
+    assert run(capsys, "list", "--retarget-extension", "absent_extension") == (1, "", message)
+    assert run(capsys, "check", "--retarget-extension", "absent_extension") == (1, "", message)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["list", "-m", "a b"],
+            "retarget: Wrong expression passed to '-m': a b: at column 3: expected end of input; got identifier\n",
+        ),
+        (
+            ["explain"],
+            "retarget: expected the name of a target (`retarget list` shows them all), or -m or -k with an "
+            "expression\n",
+        ),
+        (
+            ["list", "nowhere"],
+            "retarget: found no file or folder nowhere, and it is no view; expected a path, or one of targets, "
+            "compile, runtimes, compilers, suites, tags\n",
+        ),
+        (
+            ["list", "compilerz"],
+            "retarget: found no file or folder compilerz, and it is no view; expected a path, or one of targets, "
+            "compile, runtimes, compilers, suites, tags; did you mean 'compilers'?\n",
+        ),
+        (["list", "tags", "nowhere"], "retarget: found no file or folder nowhere\n"),
+        (["list", "--ignore", "nowhere"], "retarget: --ignore: found no file or folder nowhere\n"),
+        (["check", "nowhere"], "retarget: found no file or folder nowhere\n"),
+    ],
+)
+def test_wrong_usage_exits_with_2(
+    project: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str
+) -> None:
+    assert run(capsys, *words) == (2, "", message)
+
+
+@pytest.mark.parametrize("words", [[], ["lst"], ["list", "--formt"], ["schema", "--formt"]])
+def test_usage_is_shown_for_words_that_do_not_parse(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+    status, out, err = run(capsys, *words)
+    assert (status, out) == (2, "")
+    assert err.startswith("usage: retarget")
+
+
+def test_a_fault_of_our_own_shows_no_traceback(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ValueError("boom")  # noqa: EM101  any error
+
+    monkeypatch.setattr("retarget.cli.list.read_declared", fail)
+    monkeypatch.delenv(TRACEBACK_VARIABLE, raising=False)
+    status, _, err = run(capsys, "list")
+    told = "retarget: this should not have happened: ValueError: boom\nset RETARGET_TRACEBACK=1 to see where\n"
+    assert (status, err) == (1, told)
+    monkeypatch.setenv(TRACEBACK_VARIABLE, "1")
+    with pytest.raises(ValueError, match="boom"):
+        main(["list"])
+
+
+def test_a_reader_that_stops_early_is_no_fault(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The shell of the test finds the extension as this process does.
+    monkeypatch.setenv("PYTHONPATH", str(project / "extensions"))
+    command = f"{sys.executable} -m retarget.cli list tags --format json | head -c 1"
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("{", "")
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "--version") == (0, f"retarget {retarget.__version__}\n", "")
+
+
+def test_only_the_command_that_runs_is_imported() -> None:
+    program = "import sys; from retarget.cli import main; main(['schema'])\n"
+    program += "print([name for name in sys.modules if name.startswith('retarget.cli_') or name == 'numpy'])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("['retarget.cli.schema']\n")
+
+
+def test_devices_and_cache_are_wired(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert run(capsys, "devices", "--help")[0] == 0
+    status, out, _ = run(capsys, "cache", "info", "--cache-dir", str(tmp_path / "store"))
+    assert status == 0
+    assert str(tmp_path / "store") in out
+
+
+def test_characters_that_the_output_does_not_have_are_escaped(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = '[[expectation]]\nmatch = "foo"\nwhen = "run"\nstage = "run"\nreason = "bedauerlich, für alle"\n'
+    (project / "suites/expectations.toml").write_text(text, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(project / "extensions"))
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    command = [sys.executable, "-m", "retarget.cli", "explain", "foo_cc_rt"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "    reason    bedauerlich, f\\xfcr alle" in done.stdout.splitlines()
+
+
+def test_an_unknown_command_is_compared_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "lits")[2].endswith("retarget: error: found the command 'lits'; did you mean 'list'?\n")
+    assert "; expected one of init, list, check, " in run(capsys, "xyz")[2]
+
+
+@pytest.mark.parametrize("command", list(_COMMANDS))
+def test_help_has_examples_that_parse_and_the_exit_status(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, command, "--help")
+
+    assert status == 0
+    assert "exit status:\n  0  success\n" in out
+    examples = [line for line, _ in _COMMANDS[command].examples]
+    for example in examples:
+        assert f"  {example}" in out
+        words = shlex.split(example.partition(" > ")[0])
+        assert words[:2] == ["retarget", command]
+        _parser(words[1:]).parse_args(words[1:])
+
+
+def test_names_that_the_system_refuses_are_errors(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    long = "x" * 5000
+    for words in (["list", long], ["check", long], ["show", long], ["explain", "foo", long], ["init", long]):
+        status, _, err = run(capsys, *words)
+        assert status in {1, 2}
+        assert "File name too long" in err
+
+
+def test_a_link_to_a_folder_above_is_not_followed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "suites" / "up").symlink_to(project)
+    (project / "suites" / "round").symlink_to("round")
+
+    status, out, _ = run(capsys, "list", "./suites")
+
+    assert (status, out.count("\n")) == (0, 6)
+
+
+def test_a_named_pipe_is_not_waited_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(tmp_path / "config.json")
+
+    assert run(capsys, "import-xfails", str(tmp_path / "config.json"))[0] == 1
+    assert run(capsys, "show", str(tmp_path / "config.json"))[0] == 1

@@ -1,0 +1,302 @@
+"""`retarget init`: what it writes for which modules, and what it refuses."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from retarget.cli import init as cli_init
+from retarget.cli import main
+from retarget.cli.devices import Finding
+from retarget.model.outcomes import DeviceInfo
+
+CHECK = """\
+func.func @squares() {
+  %x = util.unfoldable_constant dense<[1.5, -2.0]> : tensor<2xf32>
+  check.expect_almost_eq(%x, %x) : tensor<2xf32>
+  return
+}
+"""
+SCALE = "func.func @scale(%a: tensor<?x3xf32>) -> tensor<?x3xf32> {\n  return %a : tensor<?x3xf32>\n}\n"
+TEXT = "// CHECK: flow.executable\nfunc.func @f(%a: f32) -> f32 {\n  return %a : f32\n}\n"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty project on a machine with a CPU and a Vulkan device."""
+    (tmp_path / ".git").mkdir()
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+
+    def find(names: Sequence[str], *, extensions: Sequence[str], timeout: float) -> Sequence[Finding]:
+        present = {"local-sync", "local-task", "vulkan"}
+        return [
+            Finding(driver=name, devices=(device(name),))
+            if name in present
+            else Finding(driver=name, unavailable="gone")
+            for name in names
+        ]
+
+    monkeypatch.setattr(cli_init, "find_devices", find)
+    return folder
+
+
+def device(driver: str) -> DeviceInfo:
+    return DeviceInfo(driver=driver, uri=f"{driver}://0", ordinal=0, name="a device", physical_id=driver)
+
+
+def write(folder: Path, **files: str) -> None:
+    for name, text in files.items():
+        path = folder / name.replace("__", "/").replace("_mlir", ".mlir").replace("_txt", ".txt")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def test_modules_that_check_themselves_run_on_every_device_found(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(here, a_mlir=CHECK, deep__b_mlir=CHECK)
+
+    assert main(["init"]) == 0
+
+    assert (here / "suite.toml").read_text() == (
+        "# Which modules are tested, and on which targets. Written by `retarget init`.\n"
+        "\n"
+        "# Modules that check themselves: every function without arguments is run,\n"
+        "# and all of its check.expect_… operations must hold.\n"
+        "[[module_test_suite]]\n"
+        'name = "kernels"\n'
+        'srcs = ["**/*.mlir"]\n'
+        'kind = "check"\n'
+        'targets = ["cpu", "vulkan"]\n'
+    )
+    matrix = (here / "matrix.toml").read_text()
+    assert 'name = "vulkan"' in matrix
+    assert "vmvx" not in matrix  # nothing is compared with it
+    assert "#   cuda: gone" in matrix
+    printed = capsys.readouterr().out
+    assert "wrote suite.toml" in printed
+    assert "4 compile targets and 6 run targets; next:\n  pytest\n" in printed
+    assert main(["check"]) == 0
+
+
+def test_functions_with_arguments_get_cases_that_compare_two_compilers(here: Path) -> None:
+    write(here, scale_mlir=SCALE)
+
+    assert main(["init"]) == 0
+
+    cases = (here / "scale.cases.toml").read_text()
+    assert 'inputs = [{ random = "uniform", low = -1, high = 1, shape = [4, 3] }]\nagree_with = "vmvx"\n' in cases
+    assert 'targets = ["cpu", "portable", "vulkan"]' in (here / "suite.toml").read_text()
+    assert main(["check"]) == 0
+
+
+def test_modules_that_have_cases_keep_them(here: Path) -> None:
+    write(here, scale_mlir=SCALE)
+    cases = "[[case]]\ninputs = [{ fill = 1, shape = [2, 3] }]\nexpected = [{ fill = 1, shape = [2, 3] }]\n"
+    (here / "scale.cases.toml").write_text(cases)
+
+    assert main(["init"]) == 0
+
+    assert (here / "scale.cases.toml").read_text() == cases
+    assert 'targets = ["cpu", "vulkan"]' in (here / "suite.toml").read_text()
+
+
+def test_a_mixture_makes_a_suite_of_each_kind(here: Path) -> None:
+    write(here, a_mlir=CHECK, sub__scale_mlir=SCALE, lit__text_mlir=TEXT, run__model_mlir=SCALE)
+    write(here, run__flags_txt="--input=1x3xf32=1\n--expected_output=1x3xf32=1\n", notes_txt="--input of nothing")
+
+    assert main(["init"]) == 0
+
+    text = (here / "suite.toml").read_text()
+    kinds = [line for line in text.splitlines() if line.startswith(("kind", "name", "srcs", "compiler_flags"))]
+    assert kinds == [
+        'name = "kernels-run-module"',
+        'srcs = ["**/flags.txt"]',
+        'kind = "run-module"',
+        'name = "kernels-check"',
+        'srcs = ["*.mlir"]',
+        'kind = "check"',
+        'name = "kernels-filecheck"',
+        'srcs = ["lit/*.mlir"]',
+        'kind = "filecheck"',
+        'compiler_flags = ["--compile-to=flow"]',
+        'name = "kernels-cases"',
+        'srcs = ["sub/*.mlir"]',
+        'kind = "cases"',
+    ]
+    assert not (here / "run" / "model.cases.toml").exists()
+    assert main(["check"]) == 0
+
+
+def test_modules_that_cannot_be_tested_are_named_with_the_reason(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(here, a_mlir=CHECK, lit_mlir="// RUN: iree-opt %s | FileCheck %s\n" + TEXT.replace("flow", "arith"))
+    (here / "a b.mlir").write_text(CHECK)
+    (here / "gone.mlir").symlink_to("nowhere")
+    (here / "buffer.mlir").write_text("func.func @f(%a: !hal.buffer) -> f32")
+
+    assert main(["init"]) == 0
+
+    printed = capsys.readouterr().out
+    assert "left out: lit.mlir has a RUN line of iree-opt without one --compile-to=PHASE" in printed
+    assert "left out: a b.mlir has a blank" in printed
+    assert "left out: gone.mlir is a link to nothing" in printed
+    assert "left out: buffer.mlir takes an argument of type !hal.buffer (f, argument 0)" in printed
+    assert "#   'gone.mlir' is a link to nothing" in (here / "suite.toml").read_text()
+    assert main(["check"]) == 0
+
+
+def test_dry_run_prints_and_writes_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(here, scale_mlir=SCALE)
+
+    assert main(["init", "--dry-run"]) == 0
+
+    printed = capsys.readouterr().out
+    assert "# ---------------- matrix.toml\n" in printed
+    assert "# ---------------- scale.cases.toml\n" in printed
+    assert [path.name for path in here.iterdir()] == ["scale.mlir"]
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_configs_of_a_matrix_file_are_used(own: bool, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(here, a_mlir=CHECK)
+    (here if own else here.parent).joinpath("matrix.toml").write_text("""\
+[[compiler_config]]
+name = "mine"
+compiler = "iree"
+flags = ["--iree-hal-target-device=local"]
+[[runtime_config]]
+name = "sync"
+driver = "local-sync"
+[[runtime_config]]
+name = "big-gpu"
+driver = "cuda"
+[[target_config]]
+name = "host"
+compiler = "mine"
+runtimes = ["sync"]
+[[target_config]]
+name = "gpu"
+compiler = "mine"
+runtimes = ["big-gpu"]
+""")
+
+    assert main(["init"]) == 0
+
+    assert 'targets = ["host"]' in (here / "suite.toml").read_text()
+    assert "uses the configs of" in capsys.readouterr().out
+    assert (here / "matrix.toml").exists() == own
+
+
+def test_suites_that_are_there_are_not_overwritten(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(here, a_mlir=CHECK)
+    (here / "suite.toml").write_text("# mine\n")
+
+    assert main(["init"]) == 1
+
+    assert "found suite.toml, which is not overwritten" in capsys.readouterr().err
+    assert (here / "suite.toml").read_text() == "# mine\n"
+    assert not (here / "matrix.toml").exists()
+
+
+def test_a_folder_inside_a_suite_is_not_declared_again(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(here, sub__a_mlir=CHECK)
+    assert main(["init"]) == 0
+    capsys.readouterr()
+
+    assert main(["init", "sub"]) == 1
+
+    assert "suite kernels of suite.toml has modules of this folder already, such as sub/a; `pytest sub` runs them" in (
+        capsys.readouterr().err
+    )
+
+
+def test_folders_with_suites_of_their_own_are_left_alone(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(here, a_mlir=CHECK, b__c_mlir=CHECK, sub__b_mlir=CHECK)
+    (here / "sub" / "suite.toml").write_text("")
+
+    assert main(["init"]) == 0
+
+    assert 'exclude = ["sub/**"]' in (here / "suite.toml").read_text()
+    assert "left out: sub has a suite.toml of its own" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        ([], 1, "found no files in the current folder; expected modules to test, such as .mlir files"),
+        (["nowhere"], 2, "found no folder nowhere; expected one with modules"),
+    ],
+)
+def test_folders_without_modules_are_errors(
+    arguments: list[str], status: int, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", *arguments]) == status
+    assert message in capsys.readouterr().err
+
+
+def test_a_file_is_no_folder_and_other_files_are_no_modules(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(here, notes_txt="hello\n")
+
+    assert main(["init", "notes.txt"]) == 2
+    assert "found notes.txt, which is no folder" in capsys.readouterr().err
+    assert main(["init"]) == 1
+    assert "found no module among 1 file in the current folder" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_is_an_error(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(here, a_mlir=CHECK)
+    here.chmod(0o500)
+    try:
+        assert main(["init"]) == 1
+    finally:
+        here.chmod(0o700)
+    assert "cannot write matrix.toml: Permission denied; nothing was written" in capsys.readouterr().err
+
+
+def test_a_cases_file_that_is_in_the_way_leaves_nothing_written(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(here, scale_mlir=SCALE)
+    (here / "scale.cases.toml").mkdir()
+
+    assert main(["init"]) == 1
+
+    assert "cannot write scale.cases.toml: File exists; nothing was written" in capsys.readouterr().err
+    assert sorted(path.name for path in here.iterdir()) == ["scale.cases.toml", "scale.mlir"]
+
+
+def test_a_suite_is_not_named_like_a_tag_of_something_else(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = here / "vulkan"
+    write(folder, a_mlir=CHECK)
+    monkeypatch.chdir(folder)
+
+    assert main(["init"]) == 0
+
+    assert 'name = "vulkan-tests"' in (folder / "suite.toml").read_text()
+
+
+def test_a_suite_has_a_name_of_its_own_in_the_project(here: Path) -> None:
+    write(here, a__x_mlir=CHECK, b__x__x_mlir=CHECK)
+    assert main(["init", "a"]) == 0
+    (here / "a" / "matrix.toml").rename(here / "matrix.toml")
+    (here / "a" / "suite.toml").write_text((here / "a" / "suite.toml").read_text().replace('"a"', '"x"'))
+
+    assert main(["init", "b/x"]) == 0
+
+    assert 'name = "b-x"' in (here / "b" / "x" / "suite.toml").read_text()
+    assert main(["check"]) == 0
+
+
+def test_a_module_whose_name_cannot_be_used_is_named(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "a b.mlir").write_text("func.func @f() { return }\n")
+
+    assert main(["init"]) == 1
+    assert (
+        "left out: a b.mlir has a blank or one of : * ? [ ] \\ in its path, which becomes the name of targets: "
+        "give it another name"
+    ) in capsys.readouterr().err.splitlines()

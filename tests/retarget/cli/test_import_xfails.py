@@ -1,0 +1,466 @@
+"""Config files of iree-test-suites become configs and few rules that say the same."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+import tomli
+from hypothesis import given, settings
+from retarget.cli import main
+from retarget.cli.config_lists import LISTS
+from retarget.declare.load import DeclarationLoader
+from retarget.expect.matching import RuleBook
+from retarget.extension.registry import Registry
+from retarget.model import CompileTarget
+from retarget.targets.expansion import expand
+
+CPU = """\
+{
+  "config_name": "cpu_llvm_sync",  // as its authors call it
+  "iree_compile_flags": [
+    "--iree-hal-target-backends=llvm-cpu",
+    "--iree-input-demote-f64-to-f32=false",
+  ],
+  "iree_run_module_flags": ["--device=local-sync"],
+  "skip_compile_tests": ["node/test_det"],
+  "skip_run_tests": [
+    // hangs
+    "node/test_loop"
+  ],
+  "expected_compile_failures": ["node/test_dft", "node/test_edge_pad"],
+  "expected_run_failures": ["node/test_mod", "node/test_top_k"],
+}
+"""
+GPU = """\
+{
+  "config_name": "gpu_vulkan",
+  "iree_compile_flags": ["--iree-hal-target-device=vulkan"],
+  "iree_run_module_flags": ["--device=vulkan://0", "--device_allocator=caching"],
+  "skip_compile_tests": [],
+  "skip_run_tests": [],
+  "expected_compile_failures": ["node/test_dft", "node/test_edge_pad", "node/test_loop"],
+  "expected_run_failures": ["node/test_top_k"]
+}
+"""
+MATRIX = """\
+# Taken over from cpu.json, gpu.json.
+
+[[compiler_config]]
+name = "cpu-llvm-sync"
+compiler = "iree"
+flags = ["--iree-hal-target-backends=llvm-cpu", "--iree-input-demote-f64-to-f32=false"]
+
+[[compiler_config]]
+name = "gpu-vulkan"
+compiler = "iree"
+flags = ["--iree-hal-target-device=vulkan"]
+
+[[runtime_config]]
+name = "local-sync"
+driver = "local-sync"
+
+[[runtime_config]]
+name = "vulkan"
+driver = "vulkan"
+device = "vulkan://0"
+flags = ["--device_allocator=caching"]
+
+[[target_config]]
+name = "cpu-llvm-sync"
+compiler = "cpu-llvm-sync"
+runtimes = ["local-sync"]
+
+[[target_config]]
+name = "gpu-vulkan"
+compiler = "gpu-vulkan"
+runtimes = ["vulkan"]
+"""
+EXPECTATIONS = """\
+# Taken over from cpu.json, gpu.json.
+
+[[expectation]]
+match = "node/test_det"
+when = "cpu-llvm-sync"
+outcome = "skip"
+reason = "taken over from skip_compile_tests of cpu_llvm_sync"
+
+[[expectation]]
+match = ["node/test_dft", "node/test_edge_pad"]
+stage = ["compile", "crash"]
+reason = "taken over from expected_compile_failures of cpu_llvm_sync, gpu_vulkan"
+
+[[expectation]]
+match = "node/test_loop"
+when = "gpu-vulkan"
+stage = ["compile", "crash"]
+reason = "taken over from expected_compile_failures of gpu_vulkan"
+
+[[expectation]]
+match = "node/test_loop"
+when = "local-sync"
+outcome = "skip"
+reason = "taken over from skip_run_tests of cpu_llvm_sync"
+
+[[expectation]]
+match = "node/test_mod"
+when = "local-sync"
+stage = ["load", "run", "compare", "crash"]
+reason = "taken over from expected_run_failures of cpu_llvm_sync"
+
+[[expectation]]
+match = "node/test_top_k"
+when = "run"
+stage = ["load", "run", "compare", "crash"]
+reason = "taken over from expected_run_failures of cpu_llvm_sync, gpu_vulkan"
+"""
+SUITE = """\
+[[module_test_suite]]
+name = "onnx"
+srcs = ["**/run_module_io_flags.txt"]
+kind = "run-module"
+targets = ["cpu-llvm-sync", "gpu-vulkan"]
+"""
+COUNTS = """\
+cpu-llvm-sync  6 entries, 5 rules
+gpu-vulkan     4 entries, 3 rules
+10 entries became 6 rules
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cpu.json").write_text(CPU)
+    (tmp_path / "gpu.json").write_text(GPU)
+    return tmp_path
+
+
+def test_configs_are_written_to_a_folder_with_the_counts(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import-xfails", "cpu.json", "gpu.json", "--output", "out", "--suite", "onnx"]) == 0
+    assert capsys.readouterr().out == COUNTS
+    assert (folder / "out/matrix.toml").read_text() == MATRIX
+    assert (folder / "out/expectations.toml").read_text() == EXPECTATIONS
+    assert (folder / "out/suite.toml").read_text() == SUITE
+
+
+def test_without_a_folder_they_are_printed_and_the_counts_go_to_stderr(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["import-xfails", "cpu.json", "gpu.json"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == f"# matrix.toml\n{MATRIX}\n# expectations.toml\n{EXPECTATIONS}"
+    assert printed.err == COUNTS
+
+
+def test_what_is_there_is_not_overwritten_unless_forced(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "matrix.toml").write_text("# mine\n")
+    assert main(["import-xfails", "cpu.json", "--output", "."]) == 1
+    assert capsys.readouterr().err == ".: found matrix.toml there already; --force replaces what is there\n"
+    assert (folder / "matrix.toml").read_text() == "# mine\n"
+    assert not (folder / "expectations.toml").exists()
+    assert main(["import-xfails", "cpu.json", "--output", ".", "--force"]) == 0
+    assert "cpu-llvm-sync" in (folder / "matrix.toml").read_text()
+
+
+def test_configs_that_run_alike_share_a_runtime_config(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import-xfails", "cpu.json", "cpu-O3=cpu.json"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.count("[[runtime_config]]") == 1
+    assert printed.out.count("[[compiler_config]]") == 2
+    assert printed.err.splitlines()[-1] == "12 entries became 4 rules"
+
+
+def test_configs_that_run_otherwise_on_one_driver_keep_their_names(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "other.json").write_text(GPU.replace("gpu_vulkan", "other").replace("vulkan://0", "vulkan://1"))
+    assert main(["import-xfails", "gpu.json", "other.json"]) == 0
+    out = capsys.readouterr().out
+    assert 'name = "gpu-vulkan"\ndriver = "vulkan"\ndevice = "vulkan://0"' in out
+    assert 'name = "other"\ndriver = "vulkan"\ndevice = "vulkan://1"' in out
+
+
+def test_an_entry_of_two_lists_is_taken_once_and_that_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = CPU.replace('["node/test_dft", ', '["node/test_dft", "node/test_det", ')
+    (folder / "cpu.json").write_text(text)
+    assert main(["import-xfails", "cpu.json"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err.startswith(
+        "note: cpu.json: node/test_det is in skip_compile_tests too; left out of expected_compile_failures\n"
+    )
+    assert printed.out.count("node/test_det") == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('["node/test_dft"', '["node/test_dft" 3', 'cpu.json:13:49: found a fault of JSON syntax: unexpected "3"'),
+        ('"config_name": "cpu_llvm_sync",', "", "cpu.json:1: config_name: found no config_name, expected one"),
+        ('"cpu_llvm_sync"', "3", "cpu.json:2: config_name: found a number, expected a name"),
+        ('"cpu_llvm_sync"', '"_"', "cpu.json:2: config_name: found '_', expected a name"),
+        (
+            '"expected_run_failures"',
+            '"expected_run_failure"',
+            "cpu.json:14: expected_run_failure: found an unknown key; did you mean 'expected_run_failures'?",
+        ),
+        (
+            '"expected_run_failures": ["node/test_mod", "node/test_top_k"]',
+            '"tests_and_expected_outcomes": ["node/test_mod"]',
+            "cpu.json:14: tests_and_expected_outcomes: found a list, expected an object with an outcome for each test",
+        ),
+        (
+            '"expected_run_failures": ["node/test_mod", "node/test_top_k"]',
+            '"tests_and_expected_outcomes": {"node/test_mod": "fails"}',
+            "cpu.json:14: tests_and_expected_outcomes.node/test_mod: found 'fails', "
+            "expected one of pass, skip, fail-import, fail-compile, fail-run",
+        ),
+        (
+            '["node/test_det"]',
+            '{"node/test_det": 1}',
+            "cpu.json:8: skip_compile_tests: found an object, expected a list of strings",
+        ),
+        (
+            '["node/test_det"]',
+            "[null]",
+            "cpu.json:8: skip_compile_tests[0]: found null, expected a string",
+        ),
+        (
+            '["node/test_det"]',
+            '[" "]',
+            "cpu.json:8: skip_compile_tests[0]: found an empty text, expected a flag or the name of a test",
+        ),
+        (
+            '"node/test_edge_pad"]',
+            '"node/test_edge_pad",\n "node/test_dft"]',
+            "cpu.json:14: expected_compile_failures[2]: found 'node/test_dft' a second time, expected it once",
+        ),
+        (
+            '["node/test_det"]',
+            '["node/test_*"]',
+            "cpu.json:8: skip_compile_tests[0]: found 'node/test_*', expected a test's name and no glob",
+        ),
+        (
+            '"skip_run_tests"',
+            '"skip_compile_tests"',
+            "cpu.json:9: skip_compile_tests: found this key a second time, expected it once",
+        ),
+        (
+            '"--iree-hal-target-backends=llvm-cpu",\n    "--iree-input-demote-f64-to-f32=false",\n  ],\n'
+            '  "iree_run_module_flags": ["--device=local-sync"],',
+            '],\n"iree_run_module_flags": ["--trace"],',
+            "cpu.json: iree_run_module_flags: found no --device=…, expected one: it names the driver to run with",
+        ),
+    ],
+)
+def test_faults_have_their_place(
+    folder: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, message: str
+) -> None:
+    assert old in CPU
+    (folder / "cpu.json").write_text(CPU.replace(old, new, 1))
+    assert main(["import-xfails", "cpu.json", "gpu.json"]) == 1
+    assert capsys.readouterr().err == f"{message}\n"
+
+
+def test_all_faults_of_all_files_are_told_at_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "cpu.json").write_text("[]")
+    (folder / "gpu.json").write_bytes(b"\xff")
+    (folder / "empty.json").write_text("\n")
+    (folder / "again.json").write_text(CPU.replace('"node/test_dft"', '"node/test_dft",\n' * 2 + '"node/test_dft"'))
+    assert main(["import-xfails", "cpu.json", "gpu.json", "none.json", "empty.json", "again.json"]) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "again.json:14: expected_compile_failures[1]: found 'node/test_dft' a second time, expected it once",
+        "again.json:15: expected_compile_failures[2]: found 'node/test_dft' once more, expected it once",
+        "cpu.json:1: found a list, expected an object with config_name and lists",
+        "empty.json: found nothing in it, expected a config file",
+        "gpu.json: found the byte 0xff, expected UTF-8 text",
+        "none.json: cannot be read: No such file or directory; expected a config file",
+    ]
+
+
+@pytest.mark.parametrize(("name", "found"), [("run", "found 'run', which tells compile targets"), ("+", "found ''")])
+def test_a_name_that_no_config_can_bear_is_a_fault_that_says_how_to_give_another(
+    folder: Path, capsys: pytest.CaptureFixture[str], name: str, found: str
+) -> None:
+    (folder / "gpu.json").write_text(GPU.replace("gpu_vulkan", "run"))
+    assert main(["import-xfails", f"{name}=gpu.json"]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith(f"gpu.json: config_name: {found}")
+    assert told.endswith(": NAME=gpu.json gives it\n")
+    assert main(["import-xfails", "walks=gpu.json"]) == 0
+
+
+def test_two_configs_of_one_name_are_a_fault_that_says_how_to_rename_one(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "gpu.json").write_text(GPU.replace("gpu_vulkan", "cpu-llvm-sync"))
+    assert main(["import-xfails", "cpu.json", "gpu.json"]) == 1
+    assert capsys.readouterr().err == (
+        "gpu.json: config_name: found the name 'cpu-llvm-sync', which cpu.json gives its config too; "
+        "expected another one: NAME=gpu.json gives it\n"
+    )
+
+
+def test_an_empty_output_is_no_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import-xfails", "cpu.json", "--output", ""]) == 2
+    assert capsys.readouterr().err == "retarget: argument --output: found an empty text, expected a folder\n"
+    assert not (folder / "matrix.toml").exists()
+
+
+def test_a_suite_needs_a_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import-xfails", "cpu.json", "--suite", "my suite"]) == 2
+    assert capsys.readouterr().err.startswith("retarget: argument --suite: found 'my suite', expected a name")
+
+
+TESTS = ("a", "b", "c", "d")
+CONFIGS = {
+    "x_one": ("--device=local-sync",),
+    "y_two": ("--device=local-sync",),
+    "z_three": ("--device=vulkan",),
+}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.fixed_dictionaries(
+        {
+            name: st.fixed_dictionaries({key: st.lists(st.sampled_from(TESTS), unique=True) for key in LISTS})
+            for name in CONFIGS
+        }
+    )
+)
+def test_each_entry_has_its_rule_and_nothing_else_has_one(lists: dict[str, dict[str, list[str]]]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for config, flags in CONFIGS.items():
+            head = {"config_name": config, "iree_compile_flags": [f"--{config}"], "iree_run_module_flags": flags}
+            (folder / f"{config}.json").write_text(json.dumps({**head, **lists[config]}))
+        files = [str(folder / f"{config}.json") for config in CONFIGS]
+        assert main(["import-xfails", *files, "--output", name, "--suite", "all"]) == 0
+        (folder / "suite.toml").write_text(
+            (folder / "suite.toml").read_text().replace("**/run_module_io_flags.txt", "*.mlir")
+        )
+        for test in TESTS:
+            (folder / f"{test}.mlir").touch()
+        (suite,) = DeclarationLoader().load_suite_file(folder / "suite.toml")
+    targets = expand(suite, Registry(compilers={}, drivers={}, case_loaders={}, origins={}))
+    assignment = RuleBook(suite.expectations).assign(targets)
+    assert not assignment.contradictions
+    for target in targets:
+        compiled = target if isinstance(target, CompileTarget) else target.compile
+        here, test = lists[compiled.compiler.name.replace("-", "_")], compiled.module.name
+        rule = assignment.rules.get(target.name)
+        said = ("", "") if rule is None else (rule.outcome, rule.reason.split()[3])
+        if test in here["skip_compile_tests"]:
+            assert said == ("skip", "skip_compile_tests")
+        elif target is compiled:
+            expected = ("xfail", "expected_compile_failures") if test in here["expected_compile_failures"] else ("", "")
+            assert said == expected
+        elif test in here["skip_run_tests"]:
+            assert said == ("skip", "skip_run_tests")
+        elif test not in here["expected_compile_failures"]:
+            expected = ("xfail", "expected_run_failures") if test in here["expected_run_failures"] else ("", "")
+            assert said == expected
+
+
+# ------------------------------------------------------------ the formats of the other suites
+
+
+def read(folder: Path, name: str) -> dict[str, object]:
+    return tomli.loads((folder / "out" / name).read_text())
+
+
+def test_golden_times_of_benchmarks_are_noted_and_the_rest_is_taken_over(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = GPU.replace('"skip_run_tests": []', '"golden_times_ms": {"Gemm/128": 0.05}, "skip_run_tests": ["AB/64xf16"]')
+    (folder / "gpu.json").write_text(text)
+    assert main(["import-xfails", "gpu.json", "--output", "out"]) == 0
+    assert capsys.readouterr().out.startswith("note: gpu.json: golden_times_ms is not taken over\n")
+    assert read(folder, "expectations.toml")["expectation"][-2]["match"] == "AB/64xf16"  # type: ignore[index]
+
+
+def test_a_config_that_names_no_device_runs_where_it_compiles_for(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "cpu.json").write_text(CPU.replace('"--device=local-sync"', ""))
+    assert main(["import-xfails", "cpu.json", "--output", "out"]) == 0
+    flag = "--iree-hal-target-backends=llvm-cpu"
+    note = f"note: cpu.json: found no --device=…, took local-task, which runs what {flag} compiles for\n"
+    assert capsys.readouterr().out.startswith(note)
+    assert read(folder, "matrix.toml")["runtime_config"] == [{"name": "local-task", "driver": "local-task"}]
+
+
+MODELS = """\
+{
+  "config_name": "cpu_llvm_task",
+  "iree_compile_flags": ["--iree-hal-target-device=local"],
+  "iree_run_module_flags": ["--device=local-task"],
+  "tests_and_expected_outcomes": {
+    "default": "skip",
+    "tests/zoo/vision_test.py::test_models[digits/model/digits-12.onnx]": "pass",
+    "tests/zoo/vision_test.py::test_models[faces/model/faces-8.onnx]": "fail-import",
+    "tests/zoo/vision_test.py::test_models[faces/model/faces-9.onnx]": "fail-compile",
+    "tests/zoo/vision_test.py::test_models[cats/cats-1.onnx]": "skip",
+    "tests/zoo/text_test.py::test_words": "fail-run",
+  }
+}
+"""
+
+
+def test_outcomes_of_onnx_models_become_rules_about_their_models(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "models.json").write_text(MODELS)
+    assert main(["import-xfails", "models.json", "--output", "out"]) == 0
+    reason = "taken over from tests_and_expected_outcomes of cpu_llvm_task"
+    assert read(folder, "expectations.toml")["expectation"] == [
+        {"match": "cats/cats-1", "outcome": "skip", "reason": reason},
+        {"match": ["faces/model/faces-8", "faces/model/faces-9"], "stage": ["compile", "crash"], "reason": reason},
+        {"match": "words", "when": "local-task", "stage": ["load", "run", "compare", "crash"], "reason": reason},
+    ]
+    assert capsys.readouterr().out == (
+        "note: models.json: tests_and_expected_outcomes: default 'skip' is not taken over; "
+        "let the suite's srcs match only the models that the config names\n"
+        "cpu-llvm-task  4 entries, 3 rules\n4 entries became 3 rules\n"
+    )
+
+
+def test_the_config_of_one_model_is_taken_over_without_what_is_to_be_downloaded(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = {"inputs": [{"source": "https://nowhere.invalid/in.bin", "value": "1x4xi64"}], "run_function": "encode"}
+    flags = ["--iree-hal-target-device=local", "--iree-opt-level=O1"]
+    (folder / "clip_cpu.json").write_text(json.dumps({**model, "device": "local-task", "compiler_flags": flags}))
+    both = {**model, "cpu_compiler_flags": flags, "rocm_compiler_flags": ["--iree-hal-target-device=hip"]}
+    (folder / "unet.json").write_text(json.dumps(both))
+    assert main(["import-xfails", "clip_cpu.json", "big=unet.json", "--output", "out"]) == 0
+    compilers = read(folder, "matrix.toml")["compiler_config"]
+    assert [one["name"] for one in compilers] == ["clip-cpu", "big-cpu", "big-rocm"]  # type: ignore[attr-defined]
+    assert compilers[0]["flags"] == flags  # type: ignore[index]
+    runtimes = read(folder, "matrix.toml")["runtime_config"]
+    assert runtimes == [{"name": name, "driver": name} for name in ("local-task", "hip")]
+    assert capsys.readouterr().out.splitlines()[:2] == [
+        "note: clip_cpu.json: inputs, run_function: not taken over",
+        "note: unet.json: inputs, run_function: not taken over",
+    ]
+
+
+def test_a_benchmark_without_compile_flags_is_noted_beside_others_and_an_error_alone(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "bench.json").write_text('{"inputs": ["1x64xi64"], "device": "hip", "golden_time_ms": {"mi300": 15.0}}')
+    note = "bench.json: found no compiler_flags, so that there is no config to take over"
+    assert main(["import-xfails", "bench.json", "cpu.json"]) == 0
+    assert capsys.readouterr().err.startswith(f"note: {note}\n")
+    assert main(["import-xfails", "bench.json"]) == 1
+    assert capsys.readouterr().err == f"{note}; expected config files with compile flags\n"
+    (folder / "bench.json").write_text('{"compiler_flags": [3], "device": 1}')
+    assert main(["import-xfails", "bench.json"]) == 1
+    assert capsys.readouterr().err == (
+        "bench.json:1: compiler_flags[0]: found a number, expected a string\n"
+        "bench.json:1: device: found a number, expected a device\n"
+    )

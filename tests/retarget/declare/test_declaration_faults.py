@@ -1,0 +1,706 @@
+"""Faulty TOML files: what is said, of which line and key, and that one cause is one fault."""
+
+# ruff: noqa: E501  (messages are cut where they read well)
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from retarget.declare.load import DeclarationLoader, load_all
+from retarget.extension.registry import Registry
+from retarget.model import Suite
+from retarget.support.errors import Fault, FaultsError
+from retarget.targets.expansion import expand
+
+COMPILER = '[[compiler_config]]\nname = "cc"\ncompiler = "iree"\n'
+RUNTIME = '[[runtime_config]]\nname = "rt"\ndriver = "local-sync"\n'
+TARGET = '[[target_config]]\nname = "all"\ncompiler = "cc"\nruntimes = ["rt"]\n'
+CONFIGS = COMPILER + RUNTIME + TARGET
+SUITE = '[[module_test_suite]]\nname = "linalg"\nsrcs = ["*.mlir"]\nkind = "check"\ntargets = ["all"]\n'
+GOOD = CONFIGS + SUITE  # lines: compiler 1-3, runtime 4-6, target 7-10, suite 11-15
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "foo.mlir").touch()
+    (tmp_path / "bar.mlir").touch()
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["matrix.toml", "suite.toml", "expectations.toml"])
+def test_what_is_no_regular_file_is_named_and_not_opened(folder: Path, name: str) -> None:
+    (folder / "suite.toml").write_text(GOOD)
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)  # opening it would wait for a writer
+    expected = f"{name}: cannot be read: found a named pipe; expected a TOML file"
+    assert [line for line in faults(folder / "suite.toml") if line.startswith(name)] == [expected]
+    (folder / name).unlink()
+    (folder / name).symlink_to("/dev/zero")
+    expected = f"{name}: cannot be read: found a device; expected a TOML file"
+    assert [line for line in faults(folder / "suite.toml") if line.startswith(name)] == [expected]
+
+
+def test_a_base_that_none_of_many_configs_finds_is_told_for_the_first(folder: Path) -> None:
+    values = ", ".join(f'"v{n}"' for n in range(200))
+    axes = f'name = "c-{{a}}"\nextends = "cx"\naxes = {{ a = [{values}] }}\n'
+    (folder / "suite.toml").write_text(f"[[compiler_config]]\n{axes}{GOOD}")
+    assert len([line for line in faults(folder / "suite.toml") if "extends" in line]) <= 20
+
+
+def faults(path: Path) -> list[str]:
+    with pytest.raises(FaultsError) as caught:
+        DeclarationLoader().load_suite_file(path)
+    return [str(fault) for fault in caught.value.faults]
+
+
+def faults_of(folder: Path, text: str) -> list[str]:
+    path = folder / "suite.toml"
+    path.write_text(text)
+    return faults(path)
+
+
+NO_NAME = (
+    "expected a name without '_', which separates the parts of a target's name: a letter or digit, then letters, "
+    "digits and any of . + -"
+)
+
+BAD_CONFIGS = {
+    "unknown key": (
+        "root_ = true\n" + CONFIGS,
+        "suite.toml:1: root_: found the unknown key 'root_', expected one of compiler_config, expectation, "
+        "module_test_suite, root, runtime_config, target_config; did you mean 'root'?",
+    ),
+    "unknown key of a table": (
+        COMPILER + 'flgs = ["-a"]\n' + RUNTIME + TARGET,
+        "suite.toml:4: compiler_config[0].flgs: found the unknown key 'flgs', expected one of axes, compiler, devices, "
+        "env, exclude, extends, flags, name, tags, timeout; did you mean 'flags'?",
+    ),
+    "a string for a list": (
+        COMPILER + 'flags = "-a"\n' + RUNTIME + TARGET,
+        "suite.toml:4: compiler_config[0].flags: found the string '-a', expected an array of strings; "
+        "did you mean ['-a']?",
+    ),
+    "an integer for a string": (
+        COMPILER + 'flags = [\n  "-a",\n  7,\n]\n' + RUNTIME + TARGET,
+        "suite.toml:6: compiler_config[0].flags[1]: found the integer 7, expected a string",
+    ),
+    "a number for a string in a table": (
+        COMPILER + "env = { A = 1.5 }\n" + RUNTIME + TARGET,
+        "suite.toml:4: compiler_config[0].env.A: found the number 1.5, expected a string",
+    ),
+    "a boolean for a number": (
+        COMPILER + "timeout = true\n" + RUNTIME + TARGET,
+        "suite.toml:4: compiler_config[0].timeout: found the boolean true, expected a number above 0",
+    ),
+    "an infinite timeout": (
+        COMPILER + "timeout = inf\n" + RUNTIME + TARGET,
+        "suite.toml:4: compiler_config[0].timeout: found the number inf, expected a finite number above 0",
+    ),
+    "a timeout of nothing": (
+        COMPILER + "timeout = 0\n" + RUNTIME + TARGET,
+        "suite.toml:4: compiler_config[0].timeout: found the integer 0, expected a number above 0",
+    ),
+    "no concurrency": (
+        COMPILER + RUNTIME + "concurrency = 0\n" + TARGET,
+        "suite.toml:7: runtime_config[0].concurrency: found the integer 0, expected an integer of at least 1",
+    ),
+    "a date for a string": (
+        COMPILER + RUNTIME + "device = 2026-01-02\n" + TARGET,
+        "suite.toml:7: runtime_config[0].device: found the date or time 2026-01-02, expected a string",
+    ),
+    "a table for a list": (
+        COMPILER + RUNTIME + TARGET.replace('["rt"]', "{}"),
+        "suite.toml:10: target_config[0].runtimes: found an empty table, expected an array of strings",
+    ),
+    "a key that is required": (
+        COMPILER + RUNTIME + TARGET.replace('runtimes = ["rt"]\n', ""),
+        "suite.toml:7: target_config[0].runtimes: found no such key, expected an array of strings",
+    ),
+    "no compiler config": (
+        COMPILER + RUNTIME + TARGET.replace('"cc"', "[]"),
+        "suite.toml:9: target_config[0].compiler: found an empty array, expected a string or an array of strings with "
+        "at least one entry",
+    ),
+    "a number for one or a list": (
+        COMPILER + RUNTIME + TARGET.replace('"cc"', "3"),
+        "suite.toml:9: target_config[0].compiler: found the integer 3, expected a string or an array of strings with "
+        "at least one entry",
+    ),
+    "a table where a list of tables belongs": (
+        COMPILER.replace("[[", "[").replace("]]", "]") + RUNTIME + TARGET,
+        "suite.toml:1: compiler_config: found a table, expected an array of tables",
+    ),
+    "a device and devices": (
+        COMPILER + RUNTIME + 'device = "0"\ndevices = ["1"]\n' + TARGET,
+        "suite.toml:8: runtime_config[0].devices: found both device and devices, expected one of them",
+    ),
+    "no compiler": (
+        COMPILER.replace('compiler = "iree"\n', "") + RUNTIME + TARGET,
+        "suite.toml:1: compiler_config[0].compiler: found no compiler, expected its name here or by extends",
+    ),
+    "no driver": (
+        COMPILER + RUNTIME.replace('driver = "local-sync"\n', "") + TARGET,
+        "suite.toml:4: runtime_config[0].driver: found no driver, expected its name here or by extends",
+    ),
+    "an unknown system": (
+        COMPILER + RUNTIME + 'host_os = "osx"\n' + TARGET,
+        "suite.toml:7: runtime_config[0].host_os: found 'osx', expected one of android, ios, linux, macos, windows; "
+        "did you mean 'macos'?",
+    ),
+    "an unknown architecture": (
+        COMPILER + RUNTIME + 'host_arch = ["x86_64", "aarch64"]\n' + TARGET,
+        "suite.toml:7: runtime_config[0].host_arch[1]: found 'aarch64', expected one of arm, arm64, loongarch64, "
+        "ppc64le, riscv32, riscv64, s390x, wasm32, wasm64, x86, x86_64; did you mean 'arm64'?",
+    ),
+    "an empty command to run under": (
+        COMPILER + RUNTIME + 'run_under = [""]\n' + TARGET,
+        "suite.toml:7: runtime_config[0].run_under[0]: found an empty string, expected a command",
+    ),
+    "a bad environment variable": (
+        COMPILER + 'env = { "A=B" = "1" }\n' + RUNTIME + TARGET,
+        "suite.toml:4: compiler_config[0].env.\"A=B\": found 'A=B', expected the name of an environment variable, "
+        "without '='",
+    ),
+    "a NUL character": (
+        COMPILER + 'flags = ["a\\u0000b"]\n' + RUNTIME + TARGET,
+        "suite.toml:4: compiler_config[0].flags[0]: found a NUL character, which no program can be given; expected text",
+    ),
+    "a config name with an underscore": (
+        COMPILER.replace('"cc"', '"c_c"') + RUNTIME + TARGET.replace('"cc"', '"c_c"'),
+        f"suite.toml:2: compiler_config[0].name: found 'c_c', {NO_NAME}; did you mean 'c-c'?",
+    ),
+    "a config name with a path separator": (
+        COMPILER + RUNTIME.replace('"rt"', '"r/t"') + TARGET.replace('"rt"', '"r/t"'),
+        f"suite.toml:5: runtime_config[0].name: found 'r/t', {NO_NAME}; did you mean 'r-t'?",
+    ),
+    "a target config name with a path separator": (
+        CONFIGS.replace('"all"', '"all/"') + SUITE.replace('"all"', '"all/"'),
+        "suite.toml:8: target_config[0].name: found 'all/', expected a name: a letter or digit, then letters, digits "
+        "and any of . _ + -; did you mean 'all'?",
+    ),
+    "a name that is a word of -m": (
+        COMPILER.replace('"cc"', '"not"') + RUNTIME + TARGET.replace('"cc"', '"not"'),
+        "suite.toml:2: compiler_config[0].name: found 'not', which has a meaning of its own in -m; "
+        "expected another word",
+    ),
+    "a tag that -m cannot take": (
+        COMPILER + 'tags = ["fine", "a b"]\n' + RUNTIME + TARGET,
+        "suite.toml:4: compiler_config[0].tags[1]: found 'a b', expected a word for -m: letters, digits and any of "
+        "_ : + - . [ ] / \\",
+    ),
+    "a tag that tells the sorts of targets": (
+        CONFIGS.replace('runtimes = ["rt"]', 'runtimes = ["rt"]\ntags = ["run"]'),
+        "suite.toml:11: target_config[0].tags[0]: found 'run', which tells compile targets from run targets in -m; "
+        "expected another word",
+    ),
+    "a tag of pytest's own": (
+        COMPILER + RUNTIME + 'tags = ["skip"]\n' + TARGET,
+        "suite.toml:7: runtime_config[0].tags[0]: found 'skip', which is a mark of pytest's own; expected another word",
+    ),
+    "a duplicate name": (
+        COMPILER + COMPILER + RUNTIME + TARGET,
+        "suite.toml:5: compiler_config[1].name: found 'cc', which compiler_config[0] declares already; "
+        "expected another name",
+    ),
+    "an unknown config name": (
+        COMPILER + RUNTIME + TARGET.replace('"cc"', '"ccc"'),
+        "suite.toml:9: target_config[0].compiler: found 'ccc', expected the name of a compiler_config declared in this "
+        "file or above; did you mean 'cc'?",
+    ),
+    "a glob that matches no config": (
+        COMPILER + RUNTIME + TARGET.replace('"rt"', '"x*"'),
+        "suite.toml:10: target_config[0].runtimes[0]: found 'x*', expected a glob that matches the name of a "
+        "runtime_config; there is rt",
+    ),
+    "a reference given twice": (
+        COMPILER + RUNTIME + TARGET.replace('["rt"]', '["rt", "rt"]'),
+        "suite.toml:10: target_config[0].runtimes[1]: found 'rt' a second time, expected it once",
+    ),
+    "a base that is not there": (
+        COMPILER + 'extends = "bse"\n' + COMPILER.replace('"cc"', '"base"') + RUNTIME + TARGET,
+        "suite.toml:4: compiler_config[0].extends: found 'bse', expected the name of a compiler_config declared in this "
+        "file or above; did you mean 'base'?",
+    ),
+    "a config that extends itself": (
+        COMPILER + 'extends = "cc"\n' + RUNTIME + TARGET,
+        "suite.toml:4: compiler_config[0].extends: found a circle: cc → cc; expected a chain that ends",
+    ),
+    "a circle of configs": (
+        COMPILER.replace('"cc"', '"heir"')
+        + 'extends = "cc"\n'
+        + COMPILER
+        + 'extends = "b"\n'
+        + COMPILER.replace('"cc"', '"b"')
+        + 'extends = "cc"\n'
+        + RUNTIME
+        + TARGET,
+        "suite.toml:8: compiler_config[1].extends: found a circle: cc → b → cc; expected a chain that ends",
+    ),
+    "an empty axis": (
+        COMPILER.replace('"cc"', '"cc-{a}"') + "axes = { a = [] }\n" + RUNTIME + TARGET,
+        "suite.toml:4: compiler_config[0].axes.a: found an empty axis, expected at least one value",
+    ),
+    "an axis value of another type": (
+        COMPILER.replace('"cc"', '"cc-{a}"') + "axes = { a = [1.5] }\n" + RUNTIME + TARGET,
+        "suite.toml:4: compiler_config[0].axes.a[0]: found the number 1.5, expected a string or an integer",
+    ),
+    "a name that leaves an axis out": (
+        COMPILER.replace('"cc"', '"cc-{a}"') + "axes = { a = [1], b = [2, 3] }\n" + RUNTIME + TARGET,
+        "suite.toml:2: compiler_config[0].name: found 'cc-{a}', expected every axis in it; {b} is missing",
+    ),
+    "an unknown axis": (
+        COMPILER.replace('"cc"', '"cc-{opt}"') + 'axes = { opt = [1] }\nflags = ["{op}"]\n' + RUNTIME + TARGET,
+        "suite.toml:5: compiler_config[0].flags[0]: found the unknown axis {op}, expected one of opt, or {{op}} for the "
+        "text itself; did you mean 'opt'?",
+    ),
+    "a fault of each config of a product": (
+        COMPILER.replace('"cc"', '"cc-{a}"')
+        + 'axes = { a = [1, 2] }\ntags = ["a b"]\n'
+        + RUNTIME
+        + TARGET.replace('"cc"', '"cc-*"'),
+        "suite.toml:5: compiler_config[0].tags[0]: found 'a b', expected a word for -m: letters, digits and any of "
+        "_ : + - . [ ] / \\",
+    ),
+    "an exclusion that is no combination": (
+        COMPILER.replace('"cc"', '"cc-{a}"') + 'axes = { a = [1, 2] }\nexclude = ["1"]\n' + RUNTIME + TARGET,
+        "suite.toml:5: compiler_config[0].exclude[0]: found the string '1', expected a table of strings or integers or "
+        "an array of strings or integers",
+    ),
+    "an exclusion that matches nothing": (
+        COMPILER.replace('"cc"', '"cc-{a}"') + "axes = { a = [1, 2] }\nexclude = [{ a = 3 }]\n" + RUNTIME + TARGET,
+        "suite.toml:5: compiler_config[0].exclude[0]: found a combination that the axes do not have, expected one that "
+        "they have",
+    ),
+    "a suite in a suite file only": (
+        CONFIGS,
+        "suite.toml: found no [[module_test_suite]], expected one",
+    ),
+    "a root in a suite file": (
+        "root = true\n" + GOOD,
+        "suite.toml:1: root: found root, expected it in a matrix.toml only",
+    ),
+}
+
+SUITE_FREE = {"a suite in a suite file only", "a root in a suite file"}
+
+
+@pytest.mark.parametrize("name", BAD_CONFIGS)
+def test_a_faulty_config_is_told_once_with_its_line_and_key(folder: Path, name: str) -> None:
+    text, message = BAD_CONFIGS[name]
+    assert faults_of(folder, text if name in SUITE_FREE or SUITE[:20] in text else text + SUITE) == [message]
+
+
+BAD_SUITES = {
+    "a source that is missing": (
+        SUITE.replace("*.mlir", "fou.mlir"),
+        "suite.toml:13: module_test_suite[0].srcs[0]: found no file 'fou.mlir', expected one; did you mean 'foo.mlir'?",
+    ),
+    "a glob that matches nothing": (
+        SUITE.replace("*.mlir", "*.onnx"),
+        "suite.toml:13: module_test_suite[0].srcs[0]: found no file that matches '*.onnx'; expected one, or "
+        "allow_empty = true",
+    ),
+    "a source above the folder": (
+        SUITE.replace("*.mlir", "../*.mlir"),
+        "suite.toml:13: module_test_suite[0].srcs[0]: found '../*.mlir', expected a path below this file's folder, with "
+        "'/' between its parts and no '..'",
+    ),
+    "an absolute source": (
+        SUITE.replace("*.mlir", "/x/*.mlir"),
+        "suite.toml:13: module_test_suite[0].srcs[0]: found '/x/*.mlir', expected a path below this file's folder, with "
+        "'/' between its parts and no '..'",
+    ),
+    "an empty source": (
+        SUITE.replace("*.mlir", ""),
+        "suite.toml:13: module_test_suite[0].srcs[0]: found '', expected a path without empty parts and '.'",
+    ),
+    "two stars in a part": (
+        SUITE.replace("*.mlir", "**.mlir"),
+        "suite.toml:13: module_test_suite[0].srcs[0]: found '**.mlir', expected '**' as a part of its own, as in "
+        "'**/*.mlir'",
+    ),
+    "no sources": (
+        SUITE.replace('["*.mlir"]', "[]"),
+        "suite.toml:13: module_test_suite[0].srcs: found an empty array, expected an array of strings with at least one "
+        "entry",
+    ),
+    "an exclusion that matches nothing": (
+        SUITE + 'exclude = ["foo.mlir", "x*"]\n',
+        "suite.toml:16: module_test_suite[0].exclude[1]: found 'x*', which matches none of the srcs; "
+        "expected one that does",
+    ),
+    "no kind": (
+        SUITE.replace('kind = "check"\n', ""),
+        "suite.toml:11: module_test_suite[0].kind: found no such key, expected a string",
+    ),
+    "an unknown target config": (
+        SUITE.replace('"all"', '"al"'),
+        "suite.toml:15: module_test_suite[0].targets[0]: found 'al', expected the name of a target_config declared in "
+        "this file or above; did you mean 'all'?",
+    ),
+    "a bad suite name": (
+        SUITE.replace('"linalg"', '"../linalg"'),
+        "suite.toml:12: module_test_suite[0].name: found '../linalg', expected a name: a letter or digit, then letters, "
+        "digits and any of . _ + -; did you mean 'linalg'?",
+    ),
+    "a duplicate suite": (
+        SUITE + SUITE,
+        "suite.toml:17: module_test_suite[1].name: found 'linalg', which module_test_suite[0] declares already; "
+        "expected another name",
+    ),
+    "an override that matches no module": (
+        SUITE + '[[module_test_suite.module]]\nmatch = ["f*", "boo"]\ntags = ["x"]\n',
+        "suite.toml:17: module_test_suite[0].module[0].match[1]: found 'boo', expected a glob that matches a module's "
+        "name; did you mean 'foo'?",
+    ),
+    "an override without a reason": (
+        SUITE + '[[module_test_suite.module]]\nmatch = "f*"\nexclude_targets = ["cc"]\n',
+        "suite.toml:16: module_test_suite[0].module[0].reason: found no reason, expected one: a hole in the matrix says "
+        "why it is there",
+    ),
+    "an override of a target that is not there": (
+        SUITE + '[[module_test_suite.module]]\nmatch = "f*"\nexclude_targets = ["rr"]\nreason = "x"\n',
+        "suite.toml:18: module_test_suite[0].module[0].exclude_targets[0]: found 'rr', expected a target, compiler or "
+        "runtime config of this suite, or a glob that matches one; there is all, cc, rt",
+    ),
+    "an override that does nothing": (
+        SUITE + '[[module_test_suite.module]]\nmatch = "f*"\n',
+        "suite.toml:16: module_test_suite[0].module[0]: found nothing to do, expected exclude_targets, tags or flags",
+    ),
+    "an unknown key of an override": (
+        SUITE + '[[module_test_suite.module]]\nmatch = "f*"\nexclude_target = ["cc"]\n',
+        "suite.toml:18: module_test_suite[0].module[0].exclude_target: found the unknown key 'exclude_target', expected "
+        "one of exclude_targets, flags, match, reason, tags; did you mean 'exclude_targets'?",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD_SUITES)
+def test_a_faulty_suite_is_told_once_with_its_line_and_key(folder: Path, name: str) -> None:
+    text, message = BAD_SUITES[name]
+    assert faults_of(folder, CONFIGS + text) == [message]
+
+
+def test_a_module_that_is_a_folder_is_a_fault(folder: Path) -> None:
+    (folder / "dir.mlir").mkdir()
+    assert faults_of(folder, GOOD) == [
+        "suite.toml:13: module_test_suite[0].srcs[0]: found the folder 'dir.mlir', expected a file"
+    ]
+
+
+def test_two_sources_of_one_name_are_a_fault_that_names_both(folder: Path) -> None:
+    (folder / "foo.mlirbc").touch()
+    assert faults_of(folder, GOOD.replace("*.mlir", "*.mlir*")) == [
+        "suite.toml:13: module_test_suite[0].srcs[0]: found 'foo.mlir' and 'foo.mlirbc', expected one source for each "
+        "module name"
+    ]
+
+
+def test_a_link_out_of_the_folder_is_a_fault(folder: Path) -> None:
+    inner = folder / "inner"
+    inner.mkdir()
+    (inner / "foo.mlir").symlink_to(folder / "foo.mlir")
+    (inner / "up").symlink_to(folder)
+    path = inner / "suite.toml"
+    path.write_text(CONFIGS + SUITE.replace('"*.mlir"', '"foo.mlir", "up/bar.mlir"'))
+    assert faults(path) == [
+        f"inner/suite.toml:13: module_test_suite[0].srcs[0]: found 'foo.mlir', which links to '{folder}/foo.mlir'; "
+        "expected a file below this file's folder",
+        f"inner/suite.toml:13: module_test_suite[0].srcs[1]: found 'up/bar.mlir', which links to '{folder}/bar.mlir'; "
+        "expected a file below this file's folder",
+    ]
+
+
+def test_a_folder_that_cannot_be_read_is_a_fault(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "sub/locked").mkdir(parents=True)
+    scandir = os.scandir
+
+    def refuse(path: str) -> object:  # root may read whatever it likes
+        if str(path).rstrip("/").endswith("locked"):
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert faults_of(folder, GOOD.replace('"*.mlir"', '"**/*.mlir", "sub/locked/lost.mlir"')) == [
+        "suite.toml:13: module_test_suite[0].srcs[0]: found the folder 'sub/locked', which cannot be read: Permission denied",
+        "suite.toml:13: module_test_suite[0].srcs[1]: found no file 'sub/locked/lost.mlir', expected one",
+    ]
+
+
+def test_a_link_to_nothing_is_a_fault(folder: Path) -> None:
+    (folder / "gone.mlir").symlink_to(folder / "nothing.mlir")
+    assert faults_of(folder, GOOD) == [
+        "suite.toml:13: module_test_suite[0].srcs[0]: found 'gone.mlir', a link to nothing; expected a file"
+    ]
+
+
+def test_a_pipe_is_a_fault(folder: Path) -> None:
+    os.mkfifo(folder / "pipe.mlir")
+    assert faults_of(folder, GOOD) == [
+        "suite.toml:13: module_test_suite[0].srcs[0]: found 'pipe.mlir', which is no regular file; expected one"
+    ]
+
+
+def test_a_file_name_that_no_target_can_bear_is_a_fault(folder: Path) -> None:
+    (folder / "a b.mlir").touch()
+    assert faults_of(folder, GOOD) == [
+        "suite.toml:13: module_test_suite[0].srcs[0]: found ' ' in 'a b.mlir', expected a file name without blanks and "
+        ": * ? [ ] \\, because it becomes the name of targets"
+    ]
+
+
+def test_a_file_name_that_an_expectation_would_take_for_a_glob_is_a_fault(folder: Path) -> None:
+    (folder / "a*b.mlir").touch()
+    (fault,) = faults_of(folder, GOOD)
+    assert fault.startswith(
+        "suite.toml:13: module_test_suite[0].srcs[0]: found '*' in 'a*b.mlir', expected a file name"
+    )
+
+
+def test_toml_syntax_is_told_with_line_and_column(folder: Path) -> None:
+    assert faults_of(folder, '[[compiler_config]]\nname "x"\n') == [
+        "suite.toml:2: found a fault of TOML syntax in column 6: expected '=' after a key in a key/value pair"
+    ]
+    (found,) = faults_of(folder, 'root = true\nname = """x')
+    assert found.startswith("suite.toml:2: found a fault of TOML syntax in column ")
+
+
+def test_a_byte_order_mark_is_passed_over(folder: Path) -> None:
+    path = folder / "suite.toml"
+    path.write_bytes(b"\xef\xbb\xbfroot = true\r\nnope = 1\r\n# \xff")
+    assert faults(path) == ["suite.toml:3: found the byte 0xff, expected UTF-8 text"]
+    path.write_bytes(b"\xef\xbb\xbfroot = 1\r\n")
+    assert faults(path)[1:] == ["suite.toml:1: root: found the integer 1, expected true or false"]
+
+
+def test_a_fault_of_a_name_or_a_base_hides_no_other(folder: Path) -> None:
+    text = """
+
+[[compiler_config]]
+name = "a_b"
+tags = ["x y"]
+[[compiler_config]]
+name = "c"
+extends = "d"
+env = { "" = "x" }
+[[compiler_config]]
+name = "d"
+extends = "c"
+tags = ["run"]
+[[runtime_config]]
+name = "r"
+driver = "x"
+extends = "s"
+host_os = "linx"
+[[target_config]]
+name = "t/"
+compiler = "nope"
+runtimes = []
+"""
+    reserved = "found 'run', which tells compile targets from run targets in -m; expected another word"
+    no_config = "declared in this file or above"
+    found = faults_of(folder, text)
+    assert [fault for fault in found[1:] if "].name: " not in fault] == [
+        "suite.toml:5: compiler_config[0].tags[0]: found 'x y', expected a word for -m: "
+        "letters, digits and any of _ : + - . [ ] / \\",
+        "suite.toml:8: compiler_config[1].extends: found a circle: c → d → c; expected a chain that ends",
+        "suite.toml:9: compiler_config[1].env.\"\": found '', expected the name of an environment variable, without '='",
+        f"suite.toml:13: compiler_config[2].tags[0]: {reserved}",
+        f"suite.toml:17: runtime_config[0].extends: found 's', expected the name of a runtime_config {no_config}; there is none",
+        "suite.toml:18: runtime_config[0].host_os: found 'linx', expected one of android, ios, linux, macos, windows; "
+        "did you mean 'linux'?",
+        f"suite.toml:21: target_config[0].compiler: found 'nope', expected the name of a compiler_config {no_config}; there is a_b, c, d",
+    ]
+
+
+def test_text_that_is_not_utf8_is_told_with_its_line(folder: Path) -> None:
+    path = folder / "suite.toml"
+    path.write_bytes(b"# one\n# tw\xff\n")
+    assert faults(path) == ["suite.toml:2: found the byte 0xff, expected UTF-8 text"]
+
+
+def test_a_file_that_cannot_be_read_is_a_fault(folder: Path) -> None:
+    # A folder of that name cannot be read by anyone, also not by root, for whom permissions do not count.
+    (folder / "suite.toml").mkdir()
+    assert faults(folder / "suite.toml") == ["suite.toml: cannot be read: found a folder; expected a TOML file"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read any file")
+def test_a_file_without_permission_is_a_fault(folder: Path) -> None:
+    path = folder / "suite.toml"
+    path.write_text(GOOD)
+    path.chmod(0)
+    assert faults(path) == ["suite.toml: cannot be read: Permission denied; expected a TOML file"]
+
+
+def test_a_file_that_is_not_there_is_a_fault(folder: Path) -> None:
+    assert faults(folder / "suite.toml") == [
+        "suite.toml: cannot be read: No such file or directory; expected a TOML file"
+    ]
+
+
+def test_tables_nested_too_deeply_are_a_fault(folder: Path) -> None:
+    assert faults_of(folder, "a = " + "[" * 100_000) == ["suite.toml: found tables nested too deeply, expected TOML"]
+
+
+def test_all_faults_of_a_file_and_those_above_come_together_in_order(folder: Path) -> None:
+    (folder / "matrix.toml").write_text(COMPILER + "timeout = -1\n" + RUNTIME + "typo = 1\n")
+    (folder / "a").mkdir()
+    (folder / "a" / "foo.mlir").touch()
+    (folder / "a" / "suite.toml").write_text(SUITE.replace('"all"', '"missing"') + "extra = 2\n" + TARGET + "x = 1\n")
+    found = faults(folder / "a" / "suite.toml")
+    assert [message.split(": ")[:2] for message in found] == [
+        ["a/suite.toml:5", "module_test_suite[0].targets[0]"],
+        ["a/suite.toml:6", "module_test_suite[0].extra"],
+        ["a/suite.toml:11", "target_config[0].x"],
+        ["matrix.toml:4", "compiler_config[0].timeout"],
+        ["matrix.toml:8", "runtime_config[0].typo"],
+    ]
+
+
+def test_faults_in_two_tables_of_a_file_are_told_together(folder: Path) -> None:
+    found = faults_of(folder, COMPILER + "timeout = -1\n" + RUNTIME + TARGET + SUITE.replace('"all"', '"missing"'))
+    assert [message.split(": ")[1] for message in found] == [
+        "compiler_config[0].timeout",
+        "module_test_suite[0].targets[0]",
+    ]
+
+
+def test_what_refers_to_a_faulty_config_is_not_blamed(folder: Path) -> None:
+    (folder / "matrix.toml").write_text("broken [")
+    (folder / "suite.toml").write_text(SUITE)
+    assert [message.split(": ")[0] for message in faults(folder / "suite.toml")] == ["matrix.toml:1"]
+
+
+def test_a_nearer_file_never_redefines_a_name(folder: Path) -> None:
+    (folder / "matrix.toml").write_text(CONFIGS)
+    assert faults_of(folder, COMPILER + SUITE) == [
+        "suite.toml:2: compiler_config[0].name: found 'cc', which compiler_config[0] of matrix.toml declares already; "
+        "expected another name, because a nearer file never redefines one"
+    ]
+
+
+def test_a_suite_in_a_matrix_file_is_a_fault(folder: Path) -> None:
+    (folder / "matrix.toml").write_text(CONFIGS + SUITE)
+    assert faults_of(folder, SUITE.replace("linalg", "other")) == [
+        "matrix.toml:11: module_test_suite[0]: found a suite, expected it in a suite.toml"
+    ]
+
+
+def test_suites_of_two_files_have_distinct_names(folder: Path) -> None:
+    (folder / "matrix.toml").write_text(CONFIGS)
+    for name in ("a", "b"):
+        (folder / name).mkdir()
+        (folder / name / "foo.mlir").touch()
+        (folder / name / "suite.toml").write_text(SUITE)
+    with pytest.raises(FaultsError) as caught:
+        load_all([folder])
+    assert str(caught.value) == (
+        "b/suite.toml:2: module_test_suite[0].name: found 'linalg', which a/suite.toml declares already; "
+        "expected another name"
+    )
+    loader = DeclarationLoader()
+    loader.load_suite_file(folder / "a" / "suite.toml")
+    loader.load_suite_file(folder / "a" / "suite.toml")  # the same file again is no conflict
+
+
+def test_faults_of_a_matrix_file_are_told_once_for_all_suites_below(folder: Path) -> None:
+    (folder / "matrix.toml").write_text(CONFIGS + "typo = 1\n")
+    for name in ("a", "b"):
+        (folder / name).mkdir()
+        (folder / name / "foo.mlir").touch()
+        (folder / name / "suite.toml").write_text(SUITE.replace("linalg", name) + "wrong = 1\n")
+    with pytest.raises(FaultsError) as caught:
+        load_all([folder])
+    assert [f"{fault.file.relative_to(folder)}:{fault.line}" for fault in caught.value.faults] == [
+        "a/suite.toml:6",
+        "b/suite.toml:6",
+        "matrix.toml:11",
+    ]
+
+
+def test_two_targets_of_one_name_are_a_fault(folder: Path) -> None:
+    (folder / "foo_cc.mlir").touch()
+    path = folder / "suite.toml"
+    path.write_text(
+        COMPILER.replace('"cc"', '"rt"') + CONFIGS.replace('compiler = "cc"', 'compiler = ["cc", "rt"]') + SUITE
+    )
+    (suite,) = DeclarationLoader().load_suite_file(path)
+    with pytest.raises(FaultsError) as caught:
+        expand(suite, Registry())
+    assert str(caught.value) == (
+        "suite.toml:14: module_test_suite[0]: found the target name 'foo_cc_rt' for module 'foo' with compiler config "
+        "'cc' on runtime config 'rt' and module 'foo_cc' with compiler config 'rt', expected another name for one of "
+        "the modules or configs"
+    )
+
+
+KEYS = [
+    "name",
+    "compiler",
+    "driver",
+    "flags",
+    "env",
+    "axes",
+    "exclude",
+    "extends",
+    "devices",
+    "runtimes",
+    "tags",
+    "srcs",
+]
+KEYS += ["targets", "kind", "module", "match", "exclude_targets", "timeout", "host_os", "x y"]
+TEXTS = st.sampled_from(
+    ["a", "b", "cc", "{a}", "cc-{a}", "*", "**", "../x", "", "a_b", "foo.mlir", "*.mlir", "[", "check"]
+)
+VALUES = st.recursive(
+    TEXTS | st.integers(-1, 2) | st.booleans() | st.floats(allow_nan=False, width=16),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=3),
+    max_leaves=6,
+)
+TABLES = st.dictionaries(st.sampled_from(KEYS), VALUES | st.lists(TEXTS, max_size=3), max_size=7)
+SORTS = st.sampled_from(["compiler_config", "runtime_config", "target_config", "module_test_suite", "root", "typo"])
+FILES = st.dictionaries(SORTS, st.lists(TABLES, max_size=3) | VALUES, max_size=5)
+
+
+def toml(value: object) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {toml(inner)}" for key, inner in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(toml(inner) for inner in value) + "]"
+    return {"Infinity": "inf", "-Infinity": "-inf"}.get(text := json.dumps(value), text)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100, deadline=None)
+@given(data=FILES)
+def test_whatever_stands_in_a_file_is_a_suite_or_a_fault(folder: Path, data: dict[str, object]) -> None:
+    path = folder / "suite.toml"
+    path.write_text("".join(f"{key} = {toml(value)}\n" for key, value in data.items()))
+    faults: Sequence[Fault] = ()
+    suites: Sequence[Suite] = ()
+    try:
+        suites = DeclarationLoader().load_suite_file(path)
+        for suite in suites:
+            expand(suite, Registry())
+    except FaultsError as error:
+        faults = error.faults
+    assert suites or faults
+    assert [fault for fault in faults if fault.key_path and not fault.line] == []
+
+
+def test_unknown_key_does_not_hide_the_other_faults_of_its_table(folder: Path) -> None:
+    suite = SUITE.replace('"all"', '"al"') + 'tag = ["fast"]\n'
+    assert faults_of(folder, CONFIGS + suite) == [
+        "suite.toml:15: module_test_suite[0].targets[0]: found 'al', expected the name of a target_config declared in "
+        "this file or above; did you mean 'all'?",
+        "suite.toml:16: module_test_suite[0].tag: found the unknown key 'tag', expected one of allow_empty, "
+        "compiler_flags, exclude, kind, module, name, only, srcs, tags, targets, timeout, without; did you mean 'tags'?",
+    ]

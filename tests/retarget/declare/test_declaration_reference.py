@@ -1,0 +1,74 @@
+"""The reference in docs/ says what the schema says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import tomli
+from pydantic import BaseModel
+from retarget.cli import main
+from retarget.declare.schema.export import json_schema, reference
+from retarget.declare.schema.tables import (
+    CompilerConfigTable,
+    DeclarationFile,
+    ExpectationTable,
+    ModuleTable,
+    ModuleTestSuiteTable,
+    RuntimeConfigTable,
+    TargetConfigTable,
+)
+
+TABLES = [
+    CompilerConfigTable,
+    RuntimeConfigTable,
+    TargetConfigTable,
+    ModuleTestSuiteTable,
+    ModuleTable,
+    ExpectationTable,
+]
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+def test_the_reference_is_up_to_date() -> None:
+    text = (DOCS / "declarations.md").read_text(encoding="utf-8")
+    assert text == reference(), "run: retarget schema --format markdown > docs/declarations.md"
+
+
+@pytest.mark.parametrize("model", [DeclarationFile, *TABLES], ids=lambda model: model.__name__)
+def test_every_key_is_described(model: type[BaseModel]) -> None:
+    assert [name for name, field in model.model_fields.items() if not field.description] == []
+
+
+@pytest.mark.parametrize("model", TABLES, ids=lambda model: model.__name__)
+def test_the_examples_of_the_schema_are_right(model: type[BaseModel]) -> None:
+    for name, field in model.model_fields.items():
+        for example in field.examples or []:
+            adapter = {**_least(model), name: example}
+            model.model_validate(adapter)
+
+
+def _least(model: type[BaseModel]) -> dict[str, object]:
+    values = {"name": "x", "compiler": "x", "runtimes": [], "srcs": ["x"], "kind": "x", "targets": ["x"], "match": "x"}
+    values["reason"] = "x"
+    return {name: values[name] for name, field in model.model_fields.items() if field.is_required()}
+
+
+def test_the_toml_in_the_reference_is_toml() -> None:
+    blocks = reference().split("```toml\n")[1:]
+    assert len(blocks) > 20
+    for block in blocks:
+        tomli.loads(block.partition("```")[0])
+
+
+def test_the_commands_print_what_the_generators_make(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema"]) == 0
+    assert capsys.readouterr().out == json_schema()
+    assert main(["schema", "--format", "markdown"]) == 0
+    assert capsys.readouterr().out == reference()
+
+
+def test_the_json_schema_names_its_dialect_and_knows_no_null() -> None:
+    assert json.loads(json_schema())["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert '"null"' not in json_schema()

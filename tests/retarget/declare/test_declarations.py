@@ -1,0 +1,376 @@
+"""What TOML files declare: inheritance by folder, `extends`, references, modules, overrides."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from retarget.declare.load import DeclarationLoader, discover, load_all
+from retarget.model import CompilerConfig, RuntimeConfig, Suite
+from retarget.support.errors import FaultsError, RetargetError
+
+ROOT = Path(__file__).parents[3]
+
+CONFIGS = """\
+[[compiler_config]]
+name = "cc"
+compiler = "iree"
+
+[[runtime_config]]
+name = "rt"
+driver = "local-sync"
+
+[[target_config]]
+name = "all"
+compiler = "cc"
+runtimes = ["rt"]
+"""
+
+SUITE = """\
+[[module_test_suite]]
+name = "linalg"
+srcs = ["*.mlir"]
+kind = "check"
+targets = ["all"]
+"""
+
+Write = Callable[[str, str], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+    """Write a file below a folder that is a repository of its own and the current folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+
+    def write_file(name: str, text: str = "") -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    return write_file
+
+
+def load(path: Path) -> tuple[Suite, ...]:
+    return DeclarationLoader().load_suite_file(path)
+
+
+def compiler_of(path: Path, name: str) -> CompilerConfig:
+    configs = [config for suite in load(path) for target in suite.targets for config in target.compilers]
+    return next(config for config in configs if config.name == name)
+
+
+def runtime_of(path: Path, name: str) -> RuntimeConfig:
+    configs = [config for suite in load(path) for target in suite.targets for config in target.runtimes]
+    return next(config for config in configs if config.name == name)
+
+
+def test_a_suite_holds_everything_it_names(write: Write) -> None:
+    write("foo.mlir")
+    write("bar.mlir")
+    path = write("suite.toml", CONFIGS + SUITE + 'compiler_flags = ["-x"]\ntags = ["nightly"]\ntimeout = 3\n')
+    (suite,) = load(path)
+    assert suite.name == "linalg"
+    assert suite.folder == path.parent
+    assert [module.name for module in suite.modules] == ["bar", "foo"]
+    assert suite.modules[0].path == path.parent / "bar.mlir"
+    assert suite.kind == "check"
+    assert suite.compiler_flags == ("-x",)
+    assert suite.tags == ("nightly",)
+    assert suite.timeout == 3.0
+    assert suite.origin.key_path == "module_test_suite[0]"
+    (target,) = suite.targets
+    assert [config.name for config in target.compilers] == ["cc"]
+    assert [config.name for config in target.runtimes] == ["rt"]
+    assert target.runtimes[0].concurrency is None
+
+
+def test_a_file_sees_the_matrix_files_above_it_up_to_root(write: Write) -> None:
+    write("matrix.toml", '[[compiler_config]]\nname = "far"\ncompiler = "iree"\n')
+    write("a/matrix.toml", 'root = true\n[[compiler_config]]\nname = "near"\ncompiler = "iree"\n')
+    write("a/b/foo.mlir")
+    targets = '[[target_config]]\nname = "all"\ncompiler = ["{}"]\nruntimes = []\n'
+    near = write("a/b/suite.toml", targets.format("near") + SUITE)
+    assert compiler_of(near, "near").origin.file == near.parents[1] / "matrix.toml"
+    far = write("a/b/suite.toml", targets.format("far") + SUITE)
+    with pytest.raises(FaultsError) as caught:
+        load(far)
+    assert str(caught.value) == (
+        "a/b/suite.toml:3: target_config[0].compiler[0]: found 'far', expected the name of a compiler_config declared "
+        "in this file or above; there is near"
+    )
+
+
+def test_a_folder_with_git_ends_the_search_upwards(write: Write, tmp_path: Path) -> None:
+    write("matrix.toml", CONFIGS)
+    write("inner/.git", "gitdir: elsewhere")
+    write("inner/foo.mlir")
+    loader = DeclarationLoader()
+    with pytest.raises(FaultsError, match="found 'all', expected the name of a target_config"):
+        loader.load_suite_file(write("inner/suite.toml", SUITE))
+    assert loader.matrix_files == ()
+
+
+def test_each_matrix_file_is_read_once(write: Write, tmp_path: Path) -> None:
+    matrix = write("matrix.toml", CONFIGS)
+    write("a/foo.mlir")
+    write("b/foo.mlir")
+    loader = DeclarationLoader()
+    loader.load_suite_file(write("a/suite.toml", SUITE))
+    matrix.write_text("broken [")
+    loader.load_suite_file(write("b/suite.toml", SUITE.replace("linalg", "other")))
+    assert loader.matrix_files == (matrix,)
+
+
+def test_extends_puts_the_flags_of_the_base_first_and_merges_the_environment(write: Write) -> None:
+    write("foo.mlir")
+    path = write(
+        "suite.toml",
+        """
+[[compiler_config]]
+name = "leaf"
+extends = "middle"
+flags = ["-c"]
+env = { B = "3", C = "3" }
+tags = []
+
+[[compiler_config]]
+name = "middle"
+extends = "base"
+flags = ["-b"]
+timeout = 7
+
+[[compiler_config]]
+name = "base"
+compiler = "iree"
+flags = ["-a"]
+env = { A = "1", B = "1" }
+tags = ["cpu"]
+devices = { first = "local", second = "vulkan" }
+
+[[target_config]]
+name = "all"
+compiler = "*"
+runtimes = []
+"""
+        + SUITE,
+    )
+    leaf = compiler_of(path, "leaf")
+    assert leaf.compiler == "iree"
+    assert leaf.flags == ("-a", "-b", "-c")
+    assert [origin.key_path for origin in leaf.flag_origins] == [
+        "compiler_config[2]",
+        "compiler_config[1]",
+        "compiler_config[0]",
+    ]
+    assert leaf.env == (("A", "1"), ("B", "3"), ("C", "3"))
+    assert leaf.tags == ()
+    assert leaf.timeout == 7.0
+    assert leaf.devices == (("first", "local"), ("second", "vulkan"))
+    assert compiler_of(path, "middle").tags == ("cpu",)
+    (suite,) = load(path)
+    assert [config.name for config in suite.targets[0].compilers] == ["leaf", "middle", "base"]
+
+
+def test_a_runtime_inherits_what_it_does_not_say(write: Write) -> None:
+    write("foo.mlir")
+    path = write(
+        "suite.toml",
+        """
+[[compiler_config]]
+name = "cc"
+compiler = "iree"
+[[runtime_config]]
+name = "base"
+driver = "vulkan"
+devices = ["vulkan://0", "vulkan://1"]
+flags = ["--a"]
+env = { A = "1" }
+host_os = "linux"
+host_arch = ["x86_64", "arm64"]
+run_under = ["emulate", "-q"]
+deps = ["//a"]
+defines = { X = "ON" }
+timeout = 1.5
+concurrency = 2
+[[runtime_config]]
+name = "heir"
+extends = "base"
+device = "vulkan://2"
+flags = ["--b"]
+host_os = ["android", "linux"]
+[[target_config]]
+name = "all"
+compiler = "cc"
+runtimes = ["base", "heir"]
+"""
+        + SUITE,
+    )
+    heir = runtime_of(path, "heir")
+    assert heir.driver == "vulkan"
+    assert heir.devices == ("vulkan://2",)
+    assert heir.flags == ("--a", "--b")
+    assert heir.host_os == ("android", "linux")
+    assert heir.host_arch == ("x86_64", "arm64")
+    assert heir.run_under == ("emulate", "-q")
+    assert heir.deps == ("//a",)
+    assert heir.defines == (("X", "ON"),)
+    assert (heir.timeout, heir.concurrency) == (1.5, 2)
+    assert runtime_of(path, "base").devices == ("vulkan://0", "vulkan://1")
+
+
+def test_darwin_means_macos(write: Write) -> None:
+    write("foo.mlir")
+    configs = CONFIGS.replace('driver = "local-sync"', 'driver = "local-sync"\nhost_os = ["darwin", "macos", "linux"]')
+    path = write("suite.toml", configs + SUITE)
+    assert runtime_of(path, "rt").host_os == ("macos", "linux")
+
+
+def test_a_config_can_extend_one_of_a_file_above(write: Write) -> None:
+    write("matrix.toml", '[[compiler_config]]\nname = "base"\ncompiler = "iree"\nflags = ["-a"]\n')
+    write("a/foo.mlir")
+    text = '[[compiler_config]]\nname = "heir"\nextends = "base"\nflags = ["-b"]\n'
+    targets = '[[target_config]]\nname = "all"\ncompiler = "heir"\nruntimes = []\n'
+    heir = compiler_of(write("a/suite.toml", text + targets + SUITE), "heir")
+    assert heir.flags == ("-a", "-b")
+    assert [origin.file.parent.name for origin in heir.flag_origins][1] == "a"
+
+
+def test_references_may_be_globs_and_each_config_counts_once(write: Write) -> None:
+    write("foo.mlir")
+    configs = "".join(f'[[compiler_config]]\nname = "cpu-{name}"\ncompiler = "iree"\n' for name in ("b", "a", "c"))
+    targets = '[[target_config]]\nname = "all"\ncompiler = ["cpu-c", "cpu-*"]\nruntimes = []\n'
+    (suite,) = load(write("suite.toml", configs + targets + SUITE))
+    assert [config.name for config in suite.targets[0].compilers] == ["cpu-c", "cpu-b", "cpu-a"]
+
+
+def test_product_declarations_make_a_config_per_combination(write: Write) -> None:
+    write("foo.mlir")
+    path = write(
+        "suite.toml",
+        """
+[[compiler_config]]
+name = "cpu-{opt}-{threads}"
+compiler = "iree"
+flags = ["--opt={opt}", "--pass=canonicalize{{opt}}", "--n={threads}"]
+env = { OPT = "{opt}" }
+axes = { opt = ["O0", "O3"], threads = [1, 2] }
+exclude = [{ opt = "O0", threads = 2 }, ["O3", 1]]
+[[target_config]]
+name = "all-{opt}"
+axes = { opt = ["O0", "O3"] }
+compiler = "cpu-{opt}-*"
+runtimes = []
+"""
+        + SUITE.replace('"all"', '"all-*"'),
+    )
+    (suite,) = load(path)
+    assert [(target.name, [config.name for config in target.compilers]) for target in suite.targets] == [
+        ("all-O0", ["cpu-O0-1"]),
+        ("all-O3", ["cpu-O3-2"]),
+    ]
+    config = compiler_of(path, "cpu-O3-2")
+    assert config.flags == ("--opt=O3", "--pass=canonicalize{opt}", "--n=2")
+    assert config.env == (("OPT", "O3"),)
+
+
+def test_sources_come_in_the_order_of_the_globs_and_once_each(write: Write) -> None:
+    for name in ("b.mlir", "a.mlir", "deep/er/c.mlir", "deep/d.mlir", ".hidden.mlir", ".git2/e.mlir"):
+        write(name)
+    path = write("suite.toml", CONFIGS + SUITE.replace('["*.mlir"]', '["b.mlir", "**/*.mlir"]\nexclude = ["deep/d.*"]'))
+    (suite,) = load(path)
+    assert [module.name for module in suite.modules] == ["b", "a", "deep/er/c"]
+
+
+def test_a_link_to_itself_hides_no_other_file(write: Write, tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "found.mlir").touch()
+    (suite,) = load(write("suite.toml", CONFIGS + SUITE))
+    assert [module.name for module in suite.modules] == ["found"]
+
+
+def test_a_glob_does_not_follow_a_link_to_a_folder_above(write: Write, tmp_path: Path) -> None:
+    write("a/foo.mlir")
+    (tmp_path / "a" / "again").symlink_to(tmp_path)
+    (suite,) = load(write("suite.toml", CONFIGS + SUITE.replace("*.mlir", "**/*.mlir")))
+    assert [module.name for module in suite.modules] == ["a/foo"]
+
+
+def test_a_suite_that_allows_it_may_be_empty(write: Write) -> None:
+    text = CONFIGS + SUITE + 'allow_empty = true\n[[module_test_suite.module]]\nmatch = "x"\nflags = ["-x"]\n'
+    (suite,) = load(write("suite.toml", text))
+    assert suite.modules == ()
+
+
+def test_folders_without_a_suffix_and_declarations_are_passed_over_by_a_glob(write: Write) -> None:
+    write("foo.mlir")
+    write("data/input")
+    (suite,) = load(write("suite.toml", CONFIGS + SUITE.replace('["*.mlir"]', '["*"]')))
+    assert [module.name for module in suite.modules] == ["foo"]
+
+
+def test_overrides_are_kept_with_their_reason(write: Write) -> None:
+    write("reverse_i32.mlir")
+    override = """
+[[module_test_suite.module]]
+match = ["reverse*"]
+exclude_targets = ["all", "r?"]
+tags = ["odd"]
+flags = ["-y"]
+reason = "no lowering yet"
+"""
+    (suite,) = load(write("suite.toml", CONFIGS + SUITE + override))
+    (found,) = suite.overrides
+    assert found.match == ("reverse*",)
+    assert found.exclude_targets == ("all", "r?")
+    assert (found.tags, found.flags, found.reason) == (("odd",), ("-y",), "no lowering yet")
+
+
+def test_discover_passes_over_hidden_folders_and_virtual_environments(write: Write, tmp_path: Path) -> None:
+    wanted = [write("b/suite.toml"), write("a/deep/suite.toml")]
+    write(".hidden/suite.toml")
+    write("venv/pyvenv.cfg")
+    write("venv/lib/suite.toml")
+    write("node_modules/x/suite.toml")
+    assert discover([tmp_path, tmp_path / "a"]) == tuple(sorted(wanted))
+    assert discover([tmp_path / "b/suite.toml"]) == (wanted[0],)
+    with pytest.raises(RetargetError) as caught:
+        discover([Path("nowhere")])
+    assert str(caught.value) == "nowhere: found no such file or folder, expected a folder with suite.toml files"
+
+
+def test_all_suites_are_loaded_in_the_order_of_their_files(write: Write, tmp_path: Path) -> None:
+    write("matrix.toml", CONFIGS)
+    for name in ("b", "a"):
+        write(f"{name}/foo.mlir")
+        write(f"{name}/suite.toml", SUITE.replace("linalg", name))
+    assert [suite.name for suite in load_all([tmp_path])] == ["a", "b"]
+
+
+def test_importing_the_loader_imports_no_pydantic_and_no_parser() -> None:
+    program = """
+import sys
+import retarget.declare.load, retarget.targets.expansion, retarget.targets.tags
+heavy = {"pydantic", "pydantic_core", "tree_sitter", "numpy", "tomllib"}
+print(sorted(heavy & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_good_files_are_read_without_the_parser_for_line_numbers(write: Write) -> None:
+    write("foo.mlir")
+    path = write("suite.toml", CONFIGS + SUITE)
+    program = f"""
+import sys
+from pathlib import Path
+from retarget.declare.load import DeclarationLoader
+DeclarationLoader().load_suite_file(Path({str(path)!r}))
+print("tree_sitter" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

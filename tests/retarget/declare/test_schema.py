@@ -1,0 +1,255 @@
+"""The JSON Schemas for editors: they refuse what the loader refuses, and both take all that is shipped."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import tomli
+from retarget.cli import main
+from retarget.declare.load import DeclarationLoader
+from retarget.declare.schema.export import json_schema, kind_schema
+from retarget.extension import DescribesFiles
+from retarget.extension.registry import load_extensions
+from retarget.support.errors import FaultsError
+from retarget_cases.files import read_cases_file
+
+ROOT = Path(__file__).resolve().parents[3]
+SHIPPED = sorted(
+    path
+    for name in ("matrix.toml", "suite.toml", "expectations.toml", "*.cases.toml")
+    for path in (ROOT / "suites").rglob(name)
+)
+CASES_SUFFIX = ".cases.toml"
+
+
+@cache
+def validator(is_cases: bool) -> jsonschema.Draft202012Validator:
+    schema = json_schema()
+    if is_cases:
+        loader = load_extensions().case_loader("cases")
+        assert isinstance(loader, DescribesFiles)
+        schema = kind_schema("cases", loader)
+    jsonschema.Draft202012Validator.check_schema(json.loads(schema))
+    return jsonschema.Draft202012Validator(json.loads(schema))
+
+
+def plain(value: Any) -> Any:
+    """Return what an editor checks: dates and infinities as JSON has them."""
+    if isinstance(value, dict):
+        return {key: plain(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [plain(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None  # as Taplo reads it
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def refusals(text: str, *, is_cases: bool = False) -> Iterator[str]:
+    return (error.message for error in validator(is_cases).iter_errors(plain(tomli.loads(text))))
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_the_schemas_take_what_is_shipped(path: Path) -> None:
+    is_cases = path.name.endswith(CASES_SUFFIX)
+    assert list(refusals(path.read_text(encoding="utf-8"), is_cases=is_cases)) == []
+
+
+COMPILER = '[[compiler_config]]\nname = "cc"\ncompiler = "iree"\n'
+RUNTIME = '[[runtime_config]]\nname = "rt"\ndriver = "local-sync"\n'
+TARGET = '[[target_config]]\nname = "all"\ncompiler = "cc"\nruntimes = ["rt"]\n'
+SUITE = '[[module_test_suite]]\nname = "linalg"\nsrcs = ["*.mlir"]\nkind = "check"\ntargets = ["all"]\n'
+MODULE = '[[module_test_suite.module]]\nmatch = "foo"\n'
+RULE = '[[expectation]]\nmatch = "foo"\n'
+FULL = RULE + 'stage = "compile"\nreason = "known"\n'
+GOOD = COMPILER + RUNTIME + TARGET + SUITE
+
+SOUND = {
+    "all": GOOD,
+    "axes in names and tags": COMPILER.replace('"cc"', '"cc-{my_opt}"')
+    + 'tags = ["{my_opt}"]\naxes = { my_opt = ["O0", "O1"] }\n'
+    + GOOD,
+    "a target's name": GOOD.replace('"all"', '"all_of_it"'),
+    "darwin": GOOD.replace(RUNTIME, RUNTIME + 'host_os = ["darwin", "linux"]\nhost_arch = "arm64"\n'),
+    "a system by an axis": GOOD
+    + RUNTIME.replace("rt", "rt-{os}")
+    + 'host_os = "{os}"\naxes = { os = ["linux", "macos"] }\n',
+    "devices": GOOD.replace(RUNTIME, RUNTIME + 'devices = ["0", "1"]\nconcurrency = 2\n'),
+    "an override": GOOD + MODULE + 'exclude_targets = ["all"]\nreason = "no lowering"\n',
+    "tags of modules": GOOD + MODULE + 'tags = ["slow"]\n',
+    "a rule": GOOD + FULL,
+    "a rule with all": GOOD + FULL + 'signature = "cannot fold"\nissue = "#7"\nuntil = 2031-01-31\nwhen = "cc"\n',
+    "a skip": GOOD + RULE + 'outcome = "skip"\nreason = "hangs"\n',
+    "flaky": GOOD + FULL + 'outcome = "flaky"\nretries = 2\n',
+    "intermittent": GOOD + FULL + 'outcome = "intermittent"\nuntil = 2031-01-31\n',
+    "timeout with another stage": GOOD + FULL.replace('"compile"', '["timeout", "run"]') + 'signature = "lost"\n',
+}
+
+FAULTY = {
+    "unknown key": GOOD + "[other]\n",
+    "unknown key of a config": GOOD.replace(RUNTIME, RUNTIME + "speed = 1\n"),
+    "a string for a list": GOOD.replace(COMPILER, COMPILER + 'flags = "-a"\n'),
+    "a number for a string": GOOD.replace('"local-sync"', "7"),
+    "a timeout of nothing": GOOD.replace(COMPILER, COMPILER + "timeout = 0\n"),
+    "no concurrency": GOOD.replace(RUNTIME, RUNTIME + "concurrency = 0\n"),
+    "no targets": GOOD.replace('targets = ["all"]\n', "targets = []\n"),
+    "no kind": GOOD.replace('kind = "check"\n', ""),
+    "_ in a compiler config": GOOD.replace('"cc"', '"c_c"'),
+    "_ in a runtime config": GOOD.replace('"rt"', '"r_t"'),
+    "a blank in a name": GOOD.replace('"linalg"', '"lin alg"'),
+    "a name that starts with a dash": GOOD.replace('"all"', '"-all"'),
+    "a reserved name": GOOD.replace('"cc"', '"compile"'),
+    "a reserved name of a suite": GOOD.replace('"linalg"', '"xfail"'),
+    "an axis that is not declared": GOOD.replace('"cc"', '"cc-{opt}"'),
+    "an axis without a name": GOOD.replace(COMPILER, COMPILER.replace("cc", "c{1}") + 'axes = { "1" = ["a"] }\n'),
+    "an axis without values": GOOD.replace(COMPILER, COMPILER.replace("cc", "c{a}") + "axes = { a = [] }\n"),
+    "an axis with a value twice": GOOD.replace(COMPILER, COMPILER.replace("cc", "c{a}") + "axes = { a = [1, 1] }\n"),
+    "a tag with a blank": GOOD.replace(COMPILER, COMPILER + 'tags = ["a b"]\n'),
+    "a reserved tag": GOOD + 'tags = ["not"]\n',
+    "device and devices": GOOD.replace(RUNTIME, RUNTIME + 'device = "0"\ndevices = ["1"]\n'),
+    "an unknown system": GOOD.replace(RUNTIME, RUNTIME + 'host_os = "linx"\n'),
+    "an unknown architecture": GOOD.replace(RUNTIME, RUNTIME + 'host_arch = ["x64"]\n'),
+    "an empty list of systems": GOOD.replace(RUNTIME, RUNTIME + "host_os = []\n"),
+    "a variable with =": GOOD.replace(COMPILER, COMPILER + 'env = { "A=B" = "1" }\n'),
+    "an empty command": GOOD.replace(RUNTIME, RUNTIME + 'run_under = [""]\n'),
+    "an override that does nothing": GOOD + MODULE,
+    "a hole without a reason": GOOD + MODULE + 'exclude_targets = ["all"]\n',
+    "a hole with an empty reason": GOOD + MODULE + 'exclude_targets = ["all"]\nreason = " "\n',
+    "a rule without a stage": GOOD + RULE + 'reason = "known"\n',
+    "a rule without a reason": GOOD + RULE + 'stage = "compile"\n',
+    "a rule with an empty reason": GOOD + FULL.replace("known", " "),
+    "an unknown stage": GOOD + FULL.replace('"compile"', '["compil"]'),
+    "a stage twice": GOOD + FULL.replace('"compile"', '["run", "run"]'),
+    "an unknown outcome": GOOD + FULL + 'outcome = "fail"\n',
+    "a skip with a stage": GOOD + FULL + 'outcome = "skip"\n',
+    "a skip with a signature": GOOD + RULE + 'outcome = "skip"\nreason = "hangs"\nsignature = "x"\n',
+    "flaky without retries": GOOD + FULL + 'outcome = "flaky"\n',
+    "retries without flaky": GOOD + FULL + "retries = 1\n",
+    "intermittent without until": GOOD + FULL + 'outcome = "intermittent"\n',
+    "a signature of a timeout": GOOD + FULL.replace('"compile"', '"timeout"') + 'signature = "x"\n',
+    "a signature of several lines": GOOD + FULL + 'signature = "a\\nb"\n',
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "foo.mlir").touch()
+    return tmp_path
+
+
+def loads(folder: Path, text: str) -> bool:
+    (folder / "suite.toml").write_text(text)
+    try:
+        DeclarationLoader().load_suite_file(folder / "suite.toml")
+    except FaultsError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_schema_and_loader_take_the_same_declarations(folder: Path, name: str) -> None:
+    assert loads(folder, SOUND[name])
+    assert list(refusals(SOUND[name])) == []
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_schema_and_loader_refuse_the_same_declarations(folder: Path, name: str) -> None:
+    assert not loads(folder, FAULTY[name])
+    assert list(refusals(FAULTY[name]))
+
+
+# ------------------------------------------------------------ cases
+
+CASE = "[[case]]\ninputs = [1.5]\nexpected = [1.5]\n"
+
+SOUND_CASES = {
+    "literals": '[[case]]\ninputs = [1, [true, 0.5, -inf], [["nan", "0x10"]], [], nan]\nexpected = [1]\n',
+    "files": '[[case]]\ninputs = ["x.npy"]\nexpected = [{ bin = "x.bin", shape = [2], dtype = "f32" }]\n',
+    "generated": "[[case]]\ninputs = [{ random = 'normal' }, { fill = 1 }, { iota = 0, step = 0.5 }]\nexpected = [1]\n",
+    "a reference": '[[case]]\nname = "a b"\nfunction = "f"\nreference = "ref.py:f"\n',
+    "another config": '[[case]]\nagree_with = "cc"\n[[case]]\nagree_with = { "vulkan*" = "cc" }\n',
+    "tolerances": "tolerance = { atol = 1e-5, f16 = { ulp = 2 }, float32 = { nan = 'never' } }\n" + CASE,
+    "parameters": 'parameters = { model = "w.irpa" }\n' + CASE,
+}
+
+FAULTY_CASES = {
+    "no case": "case = []\n",
+    "nothing to compare": "[[case]]\ninputs = [1]\n",
+    "two ways to judge": CASE + 'agree_with = "cc"\n',
+    "nothing expected": "[[case]]\nexpected = []\n",
+    "an unknown key": CASE + "input = [1]\n",
+    "an empty name": CASE + 'name = " "\n',
+    "a glob to agree with": '[[case]]\nagree_with = "c*"\n',
+    "an empty table to agree with": "[[case]]\nagree_with = {}\n",
+    "a reference without a function": '[[case]]\nreference = "ref.py"\n',
+    "a file of another sort": CASE.replace("[1.5]", '["x.txt"]', 1),
+    "a word in a literal": CASE.replace("[1.5]", '[["one"]]', 1),
+    "an unknown element type": CASE.replace("[1.5]", "[{ fill = 1, dtype = 'f33' }]", 1),
+    "a size below 0": CASE.replace("[1.5]", "[{ fill = 1, shape = [-1] }]", 1),
+    "an unknown form": CASE.replace("[1.5]", "[{ fil = 1 }]", 1),
+    "two forms": CASE.replace("[1.5]", "[{ fill = 1, iota = 1 }]", 1),
+    "an unknown distribution": CASE.replace("[1.5]", "[{ random = 'poisson' }]", 1),
+    "a tolerance below 0": "tolerance = { atol = -1 }\n" + CASE,
+    "a tolerance of an unknown type": CASE + "tolerance = { f33 = { atol = 1 } }\n",
+    "a tolerance that is no table": CASE + "tolerance = { f32 = 1 }\n",
+    "parameters of another format": 'parameters = { model = "w.npy" }\n' + CASE,
+}
+
+
+def reads(folder: Path, text: str) -> bool:
+    for name in ("x.npy", "x.bin", "x.txt", "w.irpa", "w.npy", "ref.py"):
+        (folder / name).touch()
+    path = folder / "foo.cases.toml"
+    path.write_text(text)
+    try:
+        read_cases_file(path, folder)
+    except FaultsError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", SOUND_CASES)
+def test_schema_and_loader_take_the_same_cases(folder: Path, name: str) -> None:
+    assert reads(folder, SOUND_CASES[name])
+    assert list(refusals(SOUND_CASES[name], is_cases=True)) == []
+
+
+@pytest.mark.parametrize("name", FAULTY_CASES)
+def test_schema_and_loader_refuse_the_same_cases(folder: Path, name: str) -> None:
+    assert not reads(folder, FAULTY_CASES[name])
+    assert list(refusals(FAULTY_CASES[name], is_cases=True))
+
+
+# ------------------------------------------------------------ the command
+
+
+def test_the_schema_of_a_kind_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema", "--for", "cases"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    assert (schema["title"], "case" in schema["properties"]) == ("files of the kind cases", True)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--for", "case"], "--for: found 'case', expected one of declarations, cases; did you mean 'cases'?"),
+        (["--for", "check"], "--for: found 'check', expected one of declarations, cases"),
+        (
+            ["--for", "cases", "--format", "markdown"],
+            "--format: found 'markdown', expected json: only declarations have another",
+        ),
+    ],
+)
+def test_what_has_no_such_schema_is_an_error(
+    capsys: pytest.CaptureFixture[str], words: list[str], message: str
+) -> None:
+    assert main(["schema", *words]) == 2
+    assert capsys.readouterr().err == f"retarget: argument {message}\n"

@@ -1,0 +1,37 @@
+"""Which build a config uses is asked where the config's environment holds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import worker_doubles
+from retarget.engine.compile.builds import describe_build
+from retarget.extension.registry import Registry, registry_of
+from targets_of_doubles import EXTENSIONS, compile_target, runtime_config
+
+
+@pytest.fixture(scope="module")
+def registry() -> Registry:
+    return registry_of({"doubles": worker_doubles})
+
+
+def test_the_build_of_a_config_is_what_its_environment_imports(tmp_path: Path, registry: Registry) -> None:
+    plain = compile_target(tmp_path, "a", "").compiler
+    (tmp_path / "double_build.py").write_text("# mine")
+    own = replace(plain, env=(("PYTHONPATH", f"{tmp_path}:{Path(__file__).parents[2]}"),))
+    assert describe_build(registry, EXTENSIONS, plain) == "double (double 1)"
+    assert describe_build(registry, EXTENSIONS, own) == f"double (# mine, {tmp_path / 'double_build.py'})"
+
+
+def test_where_there_is_no_build_the_reason_is_given(tmp_path: Path, registry: Registry) -> None:
+    plain = compile_target(tmp_path, "a", "").compiler
+    lost = replace(plain, env=(("PYTHONPATH", str(tmp_path / "biuld")),))
+    assert describe_build(registry, EXTENSIONS, lost).startswith(
+        f"compiler config 'double' (matrix.toml): env.PYTHONPATH names {tmp_path / 'biuld'}, which does not exist"
+    )
+    assert describe_build(registry, EXTENSIONS, replace(plain, compiler="none")).startswith(
+        "found the compiler 'none', expected a registered one: double"
+    )
+    assert describe_build(registry, EXTENSIONS, runtime_config(env=(("A", "1"),))) == ""

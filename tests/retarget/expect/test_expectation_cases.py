@@ -1,0 +1,230 @@
+"""Rules that name cases: how they are declared, which one is in force, and what they make of a target's cases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import pytest
+from retarget.expect.cases import TargetRules, judge_target
+from retarget.expect.matching import RuleBook
+from retarget.expect.verdict import Ruling
+from retarget.model import (
+    CompilerConfig,
+    CompileTarget,
+    Expectation,
+    Module,
+    Origin,
+    RunTarget,
+    RuntimeConfig,
+)
+from retarget.model.outcomes import CaseOutcome, Failure, Stage, first_failure
+from retarget.support.errors import RetargetError
+
+TODAY = date(2026, 5, 1)
+FILE = Path("/project/expectations.toml")
+ORIGIN = Origin(file=Path("/project/suite.toml"), key_path="module_test_suite[0]")
+
+MODULE = Module(name="m", path=Path("/project/m.mlir"))
+COMPILE = CompileTarget(
+    name="m_c",
+    suite="s",
+    kind="cases",
+    folder=Path("/project"),
+    module=MODULE,
+    compiler=CompilerConfig(name="c", compiler="iree", origin=ORIGIN),
+    flags=(),
+    timeout=None,
+    tags=("compile",),
+)
+RUN = RunTarget(
+    name="m_c_r",
+    compile=COMPILE,
+    runtime=RuntimeConfig(name="r", driver="local-sync", origin=ORIGIN),
+    timeout=None,
+    tags=("run",),
+)
+
+DIFFERS = Failure(stage=Stage.COMPARE, summary="result 0: 1 of 2 elements differ")
+REFUSED = Failure(stage=Stage.RUN, summary="no such kernel")
+CRASHED = Failure(stage=Stage.RUN, summary="runner crashed: SIGFPE in function 'c'", signal="SIGFPE")
+
+
+def rule(index: int, case: str | Sequence[str] = (), *, match: str = "m", **fields: object) -> Expectation:
+    values: dict[str, object] = {"stages": ("compare",), "reason": f"reason {index}", **fields}
+    return Expectation(
+        match=(match,),
+        cases=(case,) if isinstance(case, str) else tuple(case),
+        origin=Origin(file=FILE, key_path=f"expectation[{index}]"),
+        **values,  # type: ignore[arg-type]
+    )
+
+
+def rules_of(*rules: Expectation) -> TargetRules:
+    return RuleBook(rules).rules_for(RUN)
+
+
+def cases(**failures: Failure | None) -> list[CaseOutcome]:
+    return [CaseOutcome(name=name, seconds=0.1, failure=failure) for name, failure in failures.items()]
+
+
+def judged(rules: TargetRules, *, failure: Failure | None = None, **failures: Failure | None) -> tuple[Ruling, str]:
+    """The ruling on the target, and the broken rules' cases and rulings, or the cases that are expected to fail."""
+    ran = cases(**failures)
+    verdict = judge_target(rules, failure or first_failure(ran), ran, day=TODAY)
+    broken = " ".join(f"{one.case or '*'}:{one.ruling.value}" for one in verdict.broken)
+    return verdict.ruling, broken or " ".join(verdict.expected)
+
+
+# ---------------------------------------------------------------- which one is in force
+
+
+def test_the_rule_that_names_a_case_most_exactly_is_in_force_in_whatever_order() -> None:
+    whole = rule(0, signature="whole")
+    wide = rule(1, "*")
+    glob = rule(2, "soft*")
+    longer = rule(3, "softmax*")
+    name = rule(4, "softmax-1", match="*")
+    for order in ([whole, wide, glob, longer, name], [name, longer, glob, wide, whole]):
+        found = rules_of(*order)
+        assert found.whole == whole
+        assert [found.of(case) for case in ("softmax-1", "softmax-2", "soft", "x")] == [name, longer, glob, wide]
+
+
+def test_of_rules_that_name_a_case_alike_the_one_that_names_the_module_is_in_force() -> None:
+    by_name, by_glob = rule(0, "a"), rule(1, "a", match="*", stages=("run",))
+    assert rules_of(by_glob, by_name).of("a") == by_name
+
+
+def test_a_case_whose_name_looks_like_a_glob_is_named_by_it() -> None:
+    assert rules_of(rule(0, "at[0]")).of("at[0]") is not None
+
+
+def test_rules_that_name_a_case_alike_and_disagree_contradict_each_other() -> None:
+    book = RuleBook([rule(0, ("a", "b")), rule(1, "b", stages=("run",)), rule(2, "a")])
+    book.rules_for(RUN)
+    (found,) = book.contradictions
+    assert [one.origin.key_path for one in found.rules] == ["expectation[0]", "expectation[1]"]
+
+
+def test_globs_that_are_equally_specific_for_a_case_and_disagree_are_an_error_of_the_target() -> None:
+    found = rules_of(rule(0, "a*"), rule(1, "*b", stages=("run",)))
+    assert found.of("ax") is not None
+    with pytest.raises(
+        RetargetError, match=r"case 'ab': found two expectations, .*\[0\] and .*\[1\], that are equally"
+    ):
+        judge_target(found, None, cases(ab=None), day=TODAY)
+
+
+def test_compile_targets_have_no_cases() -> None:
+    book = RuleBook([rule(0, "a", stages=("run", "crash"))])
+    assert book.rules_for(COMPILE) == TargetRules()
+    assert RuleBook([rule(0, "a")], checks_artifacts=True).rules_for(COMPILE).of("a") is not None
+
+
+# ---------------------------------------------------------------- what it makes of cases
+
+
+@pytest.mark.parametrize(
+    ("failures", "expected"),
+    [
+        ({"a": DIFFERS, "b": None}, (Ruling.EXCUSED, "a")),
+        ({"a": DIFFERS, "b": DIFFERS}, (Ruling.PLAIN, "a")),
+        ({"a": None, "b": None}, (Ruling.PASSED, "a:passed")),
+        ({"a": None, "b": DIFFERS}, (Ruling.PLAIN, "a:passed")),
+        ({"a": REFUSED, "b": None}, (Ruling.OTHERWISE, "a:otherwise")),
+        ({"b": None, "c": None}, (Ruling.PLAIN, "")),
+    ],
+)
+def test_a_rule_is_strict_for_the_case_it_names_and_silent_on_others(
+    failures: dict[str, Failure | None], expected: tuple[Ruling, str]
+) -> None:
+    assert judged(rules_of(rule(0, "a")), **failures) == expected
+
+
+def test_every_case_that_a_glob_matches_must_fail() -> None:
+    rules = rules_of(rule(0, "a*"))
+    assert judged(rules, a1=DIFFERS, a2=DIFFERS, b=None) == (Ruling.EXCUSED, "a1 a2")
+    assert judged(rules, a1=DIFFERS, a2=None, b=None) == (Ruling.PASSED, "a2:passed")
+
+
+def test_a_rule_without_case_is_about_the_cases_that_no_other_rule_names() -> None:
+    rules = rules_of(rule(0), rule(1, "a", stages=("run",)))
+    assert judged(rules, a=REFUSED, b=DIFFERS, c=None) == (Ruling.EXCUSED, "a b")
+    assert judged(rules, a=REFUSED, b=None, c=None) == (Ruling.PASSED, "*:passed")
+    assert judged(rules, a=REFUSED, b=REFUSED) == (Ruling.OTHERWISE, "*:otherwise")
+    assert judged(rules, a=REFUSED) == (Ruling.EXCUSED, "a")
+
+
+def test_a_rule_without_case_is_not_broken_by_a_pass_of_some_cases() -> None:
+    def ruling(rules: TargetRules, *names: str) -> Ruling:
+        return judge_target(rules, None, cases(a=None), day=TODAY, names=names).ruling
+
+    assert ruling(rules_of(rule(0)), "a", "b") is Ruling.PLAIN
+    assert ruling(rules_of(rule(0)), "a") is Ruling.PASSED
+    assert ruling(rules_of(rule(0), rule(1, "b")), "a", "b") is Ruling.PASSED
+    assert ruling(rules_of(rule(1, "a")), "a", "b") is Ruling.PASSED
+
+
+def test_a_crash_is_its_own_cases_and_says_nothing_of_those_that_did_not_run() -> None:
+    rules = rules_of(rule(0, "c", stages=("crash",)), rule(1, "d"))
+    assert judged(rules, failure=CRASHED, a=None, c=CRASHED) == (Ruling.EXCUSED, "c")
+    assert judged(rules_of(rule(1, "d")), failure=CRASHED, a=None, c=CRASHED) == (Ruling.PLAIN, "")
+
+
+def test_a_failure_before_any_case_is_excused_by_no_rule_that_names_cases() -> None:
+    failure = Failure(stage=Stage.LOAD, summary="it does not load")
+    assert judged(rules_of(rule(0, "*", stages=("load",))), failure=failure) == (Ruling.PLAIN, "")
+    assert judged(rules_of(rule(0, stages=("load",))), failure=failure) == (Ruling.EXCUSED, "")
+    assert judged(rules_of(rule(0, "a")), failure=failure, a=DIFFERS) == (Ruling.PLAIN, "a")
+
+
+def test_a_case_without_results_to_agree_with_is_not_held_against_its_rule() -> None:
+    lacking = Failure(stage=Stage.LOAD, summary="there are no results", no_verdict=True, lacking="other")
+    assert judged(rules_of(rule(0, "a"), rule(1, "b")), a=DIFFERS, b=lacking) == (Ruling.EXCUSED, "a")
+    assert judged(rules_of(rule(0, "b")), b=lacking, c=None) == (Ruling.PLAIN, "")
+
+
+def test_a_rule_past_its_date_excuses_no_case() -> None:
+    rules = rules_of(rule(0, "a", until=date(2020, 1, 1)))
+    assert judged(rules, a=DIFFERS, b=None) == (Ruling.EXPIRED, "a:expired")
+    assert judged(rules, a=None, b=None) == (Ruling.PLAIN, "")
+
+
+def test_a_flaky_case_is_tried_again_unless_another_fails() -> None:
+    rules = rules_of(rule(0, "a", outcome="flaky", retries=3), rule(1, "b"))
+    assert rules.retries == 3
+    assert judged(rules, a=DIFFERS, b=DIFFERS)[0] is Ruling.AGAIN
+    assert judged(rules, a=None, b=DIFFERS)[0] is Ruling.EXCUSED
+    assert judged(rules, a=DIFFERS, b=DIFFERS, c=DIFFERS)[0] is Ruling.PLAIN
+
+
+def test_an_intermittent_case_is_chance_unless_another_is_expected_to_fail() -> None:
+    chance = rule(0, "a", outcome="intermittent", until=date(2030, 1, 1))
+    assert judged(rules_of(chance), a=DIFFERS, b=None) == (Ruling.CHANCE, "a")
+    assert judged(rules_of(chance), a=None, b=None) == (Ruling.CHANCE, "")
+    assert judged(rules_of(chance), a=REFUSED, b=None) == (Ruling.OTHERWISE, "a:otherwise")
+    assert judged(rules_of(chance, rule(1, "b")), a=DIFFERS, b=DIFFERS) == (Ruling.EXCUSED, "a b")
+
+
+def test_cases_that_are_skipped_are_not_run_unless_a_more_exact_rule_speaks_of_them() -> None:
+    skip = rule(0, "a*", outcome="skip", stages=())
+    assert rules_of(skip, rule(1, "ab")).skipping(TODAY) == (("ab", False), ("a*", True))
+    assert rules_of(rule(1, "ab")).skipping(TODAY) == ()
+    assert rules_of(replace(skip, until=date(2020, 1, 1))).skipping(TODAY) == ()
+
+
+def test_a_broken_rule_names_its_case() -> None:
+    verdict = judge_target(rules_of(rule(0, "a")), None, cases(a=None, b=None), day=TODAY)
+    (broken,) = verdict.broken
+    assert broken.headline == "case 'a' is expected to fail at compare, but passed"
+    assert broken.lines("expectations.toml:1") == (
+        ("case", "a"),
+        ("expectation", "expectations.toml:1"),
+        ("reason", "reason 0"),
+        ("expected", "compare"),
+        ("found", "passed"),
+    )
+    assert broken.next_step.startswith("next: take the case out of the rule")

@@ -1,0 +1,652 @@
+"""Rules: how they are declared, which one is in force, what it makes of an outcome, which ones are faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import pytest
+from retarget.cli import main
+from retarget.declare.load import DeclarationLoader, load_all
+from retarget.expect.diagnostics import contradiction_faults
+from retarget.expect.matching import Assignment, RuleBook
+from retarget.expect.usage import Ledger
+from retarget.expect.verdict import Ruling, judge
+from retarget.extension.registry import Registry, load_extensions
+from retarget.model import Expectation, Origin, Suite, Target
+from retarget.model.outcomes import CaseOutcome, Failure, Observation, Stage
+from retarget.model.signatures import observe, observe_all
+from retarget.support.errors import FaultsError
+from retarget.targets.expansion import expand
+
+CONFIGS = """\
+root = true
+
+[[compiler_config]]
+name = "c1"
+compiler = "iree"
+tags = ["fast"]
+
+[[compiler_config]]
+name = "c2"
+compiler = "iree"
+
+[[runtime_config]]
+name = "sync"
+driver = "local-sync"
+
+[[runtime_config]]
+name = "task"
+driver = "local-task"
+
+[[target_config]]
+name = "all"
+compiler = ["c1", "c2"]
+runtimes = ["sync", "task"]
+"""
+
+SUITE = """\
+[[module_test_suite]]
+name = "linalg"
+srcs = ["**/*.mlir"]
+kind = "check"
+targets = ["all"]
+"""
+
+MODULES = ("add", "add_f16", "sub", "deep/add")
+
+Write = Callable[[Mapping[str, str]], None]
+
+
+def rule(text: str) -> str:
+    """A rule that expects a failure at run, but for what `text` says."""
+    default = "" if "stage" in text or '"skip"' in text else 'stage = "run"\n'
+    return f'[[expectation]]\n{default}reason = "r"\n' + text.replace("; ", "\n") + "\n"
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+    """Write declaration files of a project with one suite in `suites`."""
+    monkeypatch.chdir(tmp_path)
+
+    def write_files(files: Mapping[str, str]) -> None:
+        modules = {f"suites/{name}.mlir": "" for name in MODULES}
+        matrix = CONFIGS + files.get("matrix.toml", "")
+        suite = SUITE + files.get("suites/suite.toml", "")
+        for name, text in {**modules, **files, "matrix.toml": matrix, "suites/suite.toml": suite}.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+    return write_files
+
+
+@pytest.fixture(scope="module")
+def registry() -> Registry:
+    return load_extensions()
+
+
+def assigned(registry: Registry) -> tuple[Suite, tuple[Target, ...], Assignment]:
+    (suite,) = load_all([Path()])
+    targets = expand(suite, registry)
+    return suite, targets, RuleBook(suite.expectations).assign(targets)
+
+
+def faults(files: Mapping[str, str], write: Write) -> list[str]:
+    write(files)
+    with pytest.raises(FaultsError) as caught:
+        load_all([Path()])
+    return str(caught.value).splitlines()
+
+
+# ---------------------------------------------------------------- declared
+
+
+def test_rules_of_all_files_serve_a_suite_the_outermost_first(write: Write) -> None:
+    write(
+        {
+            "matrix.toml": rule('match = "m"'),
+            "expectations.toml": rule('match = "e"'),
+            "suites/matrix.toml": rule('match = "nm"'),
+            "suites/expectations.toml": rule('match = "ne"'),
+            "suites/suite.toml": rule('match = "s"'),
+        }
+    )
+    (suite,) = load_all([Path()])
+    assert [one.match[0] for one in suite.expectations] == ["m", "e", "nm", "ne", "s"]
+
+
+def test_a_rule_holds_what_its_table_says(write: Write) -> None:
+    text = (
+        'match = ["a", "b*"]; when = "c1 and not task"; stage = ["compile", "crash"]; signature = "no fold"; '
+        'outcome = "flaky"; retries = 2; issue = "x/1"; until = 2031-02-03'
+    )
+    write({"expectations.toml": rule(text)})
+    (suite,) = load_all([Path()])
+    assert suite.expectations == (
+        Expectation(
+            match=("a", "b*"),
+            when="c1 and not task",
+            stages=("compile", "crash"),
+            signature="no fold",
+            outcome="flaky",
+            retries=2,
+            reason="r",
+            issue="x/1",
+            until=date(2031, 2, 3),
+            origin=Origin(file=Path(), key_path=""),
+        ),
+    )
+    assert suite.expectations[0].origin == Origin(file=Path.cwd() / "expectations.toml", key_path="expectation[0]")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            'match = "a"; stage = "runs"',
+            "expectation[0].stage: found 'runs', expected one of compile, load, run, compare, crash, timeout; "
+            "did you mean 'run'?",
+        ),
+        (
+            'match = "a"; outcome = "xfial"',
+            "expectation[0].outcome: found 'xfial', expected one of xfail, skip, flaky, intermittent; did you mean "
+            "'xfail'?",
+        ),
+        (
+            'match = "a"; outcome = "flaky"',
+            "expectation[0].retries: found no retries, expected how often a flaky target is tried again",
+        ),
+        (
+            'match = "a"; outcome = "intermittent"',
+            'expectation[0].until: found no until, expected the last day of outcome = "intermittent", such as '
+            "until = 2031-01-31",
+        ),
+        (
+            'match = "a"; outcome = "intermittent"; retries = 1; until = 2031-01-31',
+            'expectation[0].retries: found retries with outcome "intermittent", expected it with outcome = "flaky" '
+            "only",
+        ),
+        (
+            'match = "a"; retries = 2',
+            'expectation[0].retries: found retries with outcome "xfail", expected it with outcome = "flaky" only',
+        ),
+        (
+            'match = ["a", "a"]',
+            "expectation[0].match[1]: found 'a' a second time, expected it once",
+        ),
+        (
+            'match = "a"; when = "c1 and"',
+            "expectation[0].when: found 'c1 and': column 7: found the end, expected a word, 'not' or '('",
+        ),
+        (
+            'match = "a"; until = "2031-01-01"',
+            "expectation[0].until: found the string '2031-01-01', expected a date without quotes, such as 2031-01-31",
+        ),
+        (
+            'match = "a"; until = 2031-01-01T10:00:00',
+            "expectation[0].until: found the date or time 2031-01-01 10:00:00, expected a date without quotes, such as "
+            "2031-01-31",
+        ),
+        (
+            'match = "a"; case = ["x", "y", "x"]',
+            "expectation[0].case[2]: found 'x' a second time, expected it once",
+        ),
+        (
+            'match = "a"; case = ["x", " "]',
+            "expectation[0].case[1]: found an empty string, expected the name of a case or a glob",
+        ),
+        (
+            'match = "a"; case = []',
+            "expectation[0].case: found an empty array, expected a string or an array of strings with at least one",
+        ),
+        (
+            'match = "a"; case = "x"; stage = ["compile", "run"]',
+            'expectation[0].case: found case with stage "compile", expected load, run, compare, crash or timeout: '
+            "a module that does not compile has no cases; name them in a rule of their own",
+        ),
+        (
+            'match = "a"; sginature = "x"',
+            "expectation[0].sginature: found the unknown key 'sginature', expected one of case, issue, match, "
+            "outcome, reason, retries, signature, stage, until, when; did you mean 'signature'?",
+        ),
+        (
+            'match = "a"; outcome = "skip"; stage = "run"',
+            'expectation[0].stage: found stage with outcome "skip", expected none: when = "run" skips run targets '
+            "alone",
+        ),
+        (
+            'match = "a"; outcome = "skip"; signature = "x"',
+            'expectation[0].signature: found signature with outcome "skip", expected none: nothing is tried',
+        ),
+        (
+            'match = "a"; stage = "timeout"; signature = "x"',
+            'expectation[0].signature: found signature with stage "timeout", expected none: what runs out of time '
+            "gives no diagnostic",
+        ),
+        ("match = []", "expectation[0].match: found an empty array, expected"),
+    ],
+)
+def test_a_faulty_rule_is_told_with_its_key(write: Write, text: str, message: str) -> None:
+    (fault,) = faults({"expectations.toml": rule(text)}, write)
+    where, told = fault.split(": ", 1)
+    assert where.startswith("expectations.toml:")
+    assert told.startswith(message)
+
+
+def test_a_rule_without_stage_or_reason_is_a_fault_unless_it_skips(write: Write) -> None:
+    text = '[[expectation]]\nmatch = "a"\nreason = " "\n[[expectation]]\nmatch = "b"\noutcome = "skip"\nreason = "r"\n'
+    assert faults({"suites/expectations.toml": text}, write) == [
+        "suites/expectations.toml:1: expectation[0].stage: found no stage, expected where the targets fail: one or some"
+        " of compile, load, run, compare, crash, timeout",
+        "suites/expectations.toml:3: expectation[0].reason: found no reason, expected why the targets fail",
+    ]
+
+
+def test_a_reason_of_several_lines_is_told_in_one(write: Write) -> None:
+    write({"expectations.toml": '[[expectation]]\nmatch = "a"\nstage = "run"\nreason = """\ntwo\n  lines\n"""\n'})
+    (suite,) = load_all([Path()])
+    assert suite.expectations[0].reason == "two lines"
+
+
+def test_a_file_of_expectations_holds_nothing_else(write: Write) -> None:
+    text = 'root = true\n[[runtime_config]]\nname = "x"\ndriver = "y"\n'
+    expected = "expected it in another file: expectations.toml holds [[expectation]] only"
+    assert faults({"expectations.toml": text}, write) == [
+        f"expectations.toml:1: root: found root, {expected}",
+        f"expectations.toml:2: runtime_config[0]: found runtime_config, {expected}",
+    ]
+
+
+# ---------------------------------------------------------------- in force
+
+
+def in_force(files: Mapping[str, str], write: Write, registry: Registry) -> dict[str, str]:
+    """The reason of the rule in force for each target that has one."""
+    write(files)
+    _, _, assignment = assigned(registry)
+    assert not assignment.contradictions
+    return {name: one.reason for name, one in assignment.rules.items()}
+
+
+def named(name: str, text: str) -> str:
+    return rule(text).replace('reason = "r"', f'reason = "{name}"')
+
+
+def test_a_rule_is_in_force_where_its_stages_can_be(write: Write, registry: Registry) -> None:
+    files = {
+        "expectations.toml": named("compile", 'match = "add"; when = "c1"; stage = "compile"')
+        + named("compare", 'match = "add"; when = "c1"; stage = "compare"')
+        + named("crash", 'match = "sub"; when = "c2"; stage = "crash"')
+    }
+    assert in_force(files, write, registry) == {
+        "add_c1": "compile",
+        "add_c1_sync": "compare",
+        "add_c1_task": "compare",
+        "sub_c2": "crash",
+        "sub_c2_sync": "crash",
+        "sub_c2_task": "crash",
+    }
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ('match = "add"', 'match = "ad[d]"; when = "c1 and sync and run"'),
+        ('match = "add*"', 'match = "a*"; when = "c1 and sync"'),
+        ('match = "add*"; when = "c1 and sync"', 'match = "add*"; when = "c1"'),
+    ],
+)
+def test_the_more_specific_rule_is_in_force_in_whatever_order(
+    write: Write, registry: Registry, first: str, second: str
+) -> None:
+    for files in (
+        named("first", first) + named("second", second),
+        named("second", second) + named("first", first),
+    ):
+        assert in_force({"expectations.toml": files}, write, registry)["add_c1_sync"] == "first"
+
+
+def test_of_equal_rules_the_nearer_is_in_force(write: Write, registry: Registry) -> None:
+    files = {"matrix.toml": named("far", 'match = "add"; when = "c1"')}
+    files["suites/expectations.toml"] = named("near", 'match = "add"; when = "c2"')
+    assert in_force(files, write, registry) == {
+        "add_c1_sync": "far",
+        "add_c1_task": "far",
+        "add_c2_sync": "near",
+        "add_c2_task": "near",
+    }
+    files["suites/expectations.toml"] = named("near", 'match = "add"; when = "fast"')
+    assert set(in_force(files, write, registry).values()) == {"near"}
+
+
+def test_equal_rules_that_disagree_contradict_each_other_with_both_places(write: Write, registry: Registry) -> None:
+    write(
+        {"expectations.toml": rule('match = "add"; when = "c1"') + rule('match = "add"; when = "sync"; stage = "load"')}
+    )
+    _, _, assignment = assigned(registry)
+    (fault,) = contradiction_faults(assignment.contradictions)
+    assert str(fault) == (
+        "expectations.toml:6: expectation[1]: found another stage, signature, outcome or date than expectation[0] at "
+        "expectations.toml:1, which is as specific and also matches add_c1_sync; expected that they agree, or that one "
+        "is more specific"
+    )
+
+
+def test_equal_rules_that_agree_are_fine(write: Write, registry: Registry) -> None:
+    files = named("first", 'match = "add"; when = "c1"') + named("second", 'match = "add"; when = "sync"')
+    assert in_force({"expectations.toml": files}, write, registry)["add_c1_sync"] == "first"
+
+
+def test_a_compile_target_is_deferred_where_its_rule_is_also_in_force_for_a_run_target(
+    write: Write, registry: Registry
+) -> None:
+    text = rule('match = "add"; stage = ["compile", "compare"]; when = "c1"') + rule('match = "sub"; stage = "compile"')
+    write({"expectations.toml": text})
+    _, _, assignment = assigned(registry)
+    assert assignment.deferred == {"add_c1"}
+    assert {"add_c1", "sub_c1", "sub_c2"} <= assignment.rules.keys()
+
+
+def test_thousands_of_rules_find_their_targets(write: Write, registry: Registry) -> None:
+    write({})
+    (suite,) = load_all([Path()])
+    origin = Origin(file=Path("expectations.toml"), key_path="expectation[0]")
+    names = [f"test_{number}" for number in range(5_000)]
+    modules = tuple(replace(suite.modules[0], name=name) for name in names)
+    targets = expand(replace(suite, modules=modules), registry)
+    rules = [
+        Expectation(match=tuple(names[at : at + 2]), when="c1 and not task", stages=("run",), reason="r", origin=origin)
+        for at in range(0, len(names), 2)
+    ]
+    assignment = RuleBook(rules).assign(targets)
+    assert len(targets) == 30_000
+    assert list(assignment.rules) == [f"{name}_c1_sync" for name in names]
+
+
+# ---------------------------------------------------------------- what it makes of an outcome
+
+DAY = date(2030, 6, 15)
+CRASHED = Observation(stage="crash", signature="SIGFPE")
+REFUSED = Observation(stage="compile", signature="failed to legalize operation 'x.y'")
+HUNG = Observation(stage="timeout", signature="")
+
+
+def expectation(**values: object) -> Expectation:
+    defaults = {"match": ("a",), "stages": ("compile",), "reason": "r", "origin": Origin(file=Path(), key_path="")}
+    return Expectation(**{**defaults, **values})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("one", "observation", "ruling", "headline"),
+    [
+        (None, CRASHED, Ruling.PLAIN, ""),
+        (expectation(), REFUSED, Ruling.EXCUSED, ""),
+        (expectation(signature="legalize operation 'x.y'"), REFUSED, Ruling.EXCUSED, ""),
+        (expectation(), None, Ruling.PASSED, "expected to fail at compile, but passed"),
+        (expectation(), CRASHED, Ruling.OTHERWISE, "expected to fail at compile, but crashed: SIGFPE"),
+        (
+            expectation(stages=("load", "run", "crash")),
+            HUNG,
+            Ruling.OTHERWISE,
+            "expected to fail at load or run or crash, but timed out",
+        ),
+        (expectation(signature="other"), REFUSED, Ruling.OTHERWISE, "expected to fail at compile in another way"),
+        (
+            expectation(stages=("crash", "timeout")),
+            REFUSED,
+            Ruling.OTHERWISE,
+            "expected to crash or time out, but failed at compile",
+        ),
+        (
+            expectation(stages=("crash",), signature="SIGSEGV"),
+            CRASHED,
+            Ruling.OTHERWISE,
+            "expected to crash in another way",
+        ),
+        (expectation(outcome="flaky", retries=1), REFUSED, Ruling.AGAIN, ""),
+        (expectation(outcome="flaky", retries=1), None, Ruling.PLAIN, ""),
+        (
+            expectation(outcome="flaky", retries=1),
+            CRASHED,
+            Ruling.OTHERWISE,
+            "expected to fail at compile, but crashed: SIGFPE",
+        ),
+        (expectation(outcome="intermittent", until=DAY), REFUSED, Ruling.CHANCE, ""),
+        (expectation(outcome="intermittent", until=DAY), None, Ruling.CHANCE, ""),
+        (
+            expectation(outcome="intermittent", until=DAY),
+            CRASHED,
+            Ruling.OTHERWISE,
+            "expected to pass or fail at compile, but crashed: SIGFPE",
+        ),
+        (
+            expectation(outcome="intermittent", signature="other", until=DAY),
+            REFUSED,
+            Ruling.OTHERWISE,
+            "expected to pass or fail at compile in another way",
+        ),
+        (
+            expectation(outcome="intermittent", until=date(2030, 6, 14)),
+            REFUSED,
+            Ruling.EXPIRED,
+            "its expectation expired on 2030-06-14",
+        ),
+        (expectation(outcome="intermittent", until=date(2030, 6, 14)), None, Ruling.PLAIN, ""),
+        (expectation(until=DAY), REFUSED, Ruling.EXCUSED, ""),
+        (expectation(until=date(2030, 6, 14)), REFUSED, Ruling.EXPIRED, "its expectation expired on 2030-06-14"),
+        (expectation(until=date(2030, 6, 14)), None, Ruling.PLAIN, ""),
+        (expectation(outcome="skip", stages=()), REFUSED, Ruling.PLAIN, ""),
+    ],
+)
+def test_a_rule_makes_of_an_outcome(
+    one: Expectation | None, observation: Observation | None, ruling: Ruling, headline: str
+) -> None:
+    verdict = judge(one, observation, day=DAY)
+    assert verdict.ruling is ruling
+    assert verdict.headline == headline
+
+
+def test_a_verdict_tells_rule_reason_expected_and_found() -> None:
+    one = expectation(signature="no fold", issue="x/1")
+    verdict = judge(one, REFUSED, day=DAY)
+    assert verdict.lines("e.toml:3") == (
+        ("expectation", "e.toml:3"),
+        ("reason", "r"),
+        ("issue", "x/1"),
+        ("expected", "compile: no fold"),
+        ("found", "compile: failed to legalize operation 'x.y'"),
+    )
+
+
+def test_a_verdict_on_an_intermittent_target_sends_nobody_to_the_updater() -> None:
+    verdict = judge(expectation(outcome="intermittent", until=DAY), CRASHED, day=DAY)
+    assert ("expected", "passed, or compile") in verdict.lines("e.toml:3")
+    assert verdict.next_step == "next: if it is so now, change the rule"
+
+
+WRONG = Observation(stage="compare", signature="values differ", case="known")
+LOST = Observation(stage="load", signature="x", case="other")
+
+
+@pytest.mark.parametrize(
+    ("one", "ruling", "headline"),
+    [
+        (
+            expectation(stages=("compare",), signature="values differ"),
+            Ruling.OTHERWISE,
+            "expected to fail at compare, but case 'other' failed at load",
+        ),
+        (
+            expectation(stages=("load",)),
+            Ruling.OTHERWISE,
+            "expected to fail at load, but case 'known' failed at compare",
+        ),
+        (
+            expectation(stages=("load", "compare"), signature="values differ"),
+            Ruling.OTHERWISE,
+            "expected to fail at load or compare, but case 'other' failed in another way",
+        ),
+        (
+            expectation(stages=("compare",), outcome="flaky", retries=1),
+            Ruling.OTHERWISE,
+            "expected to fail at compare, but case 'other' failed at load",
+        ),
+        (expectation(stages=("load", "compare")), Ruling.EXCUSED, ""),
+        (expectation(stages=("load", "compare"), outcome="flaky", retries=1), Ruling.AGAIN, ""),
+    ],
+)
+def test_a_rule_is_held_against_every_way_in_which_cases_failed(
+    one: Expectation, ruling: Ruling, headline: str
+) -> None:
+    verdict = judge(one, replace(WRONG, also=(LOST,)), day=DAY)
+    assert (verdict.ruling, verdict.headline) == (ruling, headline)
+
+
+def test_all_cases_are_observed_each_way_once_and_named_where_there_are_several() -> None:
+    wrong = Failure(stage=Stage.COMPARE, summary="1 of 2 elements differ")
+    more = Failure(stage=Stage.COMPARE, summary="2 of 2 elements differ")
+    lost = Failure(stage=Stage.LOAD, summary="x")
+
+    def cases(**failures: Failure | None) -> list[CaseOutcome]:
+        return [CaseOutcome(name=name, seconds=0.0, failure=why) for name, why in failures.items()]
+
+    alike = observe_all(wrong, cases(a=None, b=wrong, c=more))
+    assert (alike, alike.case, alike.ways) == (observe(wrong), "", (alike,))
+    several = observe_all(wrong, cases(a=None, b=wrong, c=lost, d=more, e=lost))
+    assert [(way.stage, way.case) for way in several.ways] == [("compare", "b"), ("load", "c")]
+    silent = Failure(stage=Stage.LOAD, summary="nothing to agree with", no_verdict=True)
+    assert observe_all(wrong, cases(a=wrong, b=silent)) == observe(wrong)
+    crashed = Failure(stage=Stage.RUN, summary="runner crashed", signal="SIGFPE")
+    assert [way.case for way in observe_all(crashed, cases(a=wrong)).ways] == ["", "a"]
+    assert observe_all(crashed, ()) == observe(crashed)
+
+
+# ---------------------------------------------------------------- without effect
+
+
+def check(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    status = main(["check"])
+    captured = capsys.readouterr()
+    assert status == (1 if captured.err else 0)
+    return captured.err.splitlines()
+
+
+def test_check_tells_rules_entries_and_words_without_effect(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    write(
+        {
+            "expectations.toml": rule('match = ["add", "ad", "z*"]')
+            + rule('match = "sub"; when = "cuda or c1"')
+            + rule('match = "deep/*"; when = "c1"; stage = "compile"')
+            + rule('match = "add_f16"; when = "sync"; stage = "compile"')
+        }
+    )
+    assert check(capsys) == [
+        "expectations.toml:4: expectation[0].match[1]: found 'ad', which names no module that this rule serves;"
+        " did you mean 'add'?",
+        "expectations.toml:4: expectation[0].match[2]: found 'z*', which names no module that this rule serves;"
+        " remove it",
+        "expectations.toml:9: expectation[1].when: found the word 'cuda', which no target has as a tag; remove it",
+        "expectations.toml:17: expectation[3].match: found 'add_f16', which with 'sync' matches no target that can fail"
+        " at compile; remove it",
+    ]
+
+
+def test_check_tells_contradictions_and_expired_rules(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    text = rule('match = "add"; until = 2020-01-31') + rule('match = "add"; stage = "load"')
+    write({"suites/expectations.toml": text})
+    told = check(capsys)
+    assert told == [
+        "suites/expectations.toml:5: expectation[0].until: found 2020-01-31, which is past; this rule excuses nothing"
+        " any more: mend what it excused, or decide anew how long it may fail (r)",
+        "suites/expectations.toml:6: expectation[1]: found another stage, signature, outcome or date than"
+        " expectation[0] at suites/expectations.toml:1, which is as specific and also matches add_c1_sync; expected"
+        " that they agree, or that one is more specific",
+    ]
+
+
+def test_check_of_a_part_judges_only_rules_all_of_whose_suites_it_saw(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(
+        {
+            "expectations.toml": rule('match = "far"'),
+            "suites/expectations.toml": rule('match = "near"'),
+            "others/suite.toml": SUITE.replace("linalg", "other"),
+            "others/far.mlir": "",
+        }
+    )
+    assert main(["check", "suites"]) == 1
+    assert [line.partition(":")[0] for line in capsys.readouterr().err.splitlines()] == ["suites/expectations.toml"]
+    (Path("suites/expectations.toml")).unlink()
+    assert main(["check"]) == 0
+
+
+def test_a_rule_of_a_file_that_serves_no_suite_has_no_effect(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    write({"empty/expectations.toml": rule('match = "add"')})
+    assert check(capsys) == [
+        "empty/expectations.toml:4: expectation[0].match: found 'add', which names no module that this rule serves;"
+        " remove it"
+    ]
+
+
+def test_explain_shows_the_rule_in_force_and_that_of_the_compile_target(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = rule('match = "add"; stage = "compile"; signature = "no fold"; issue = "x/1"; until = 2020-01-31')
+    write({"expectations.toml": text + rule('match = "add"; outcome = "flaky"; retries = 2')})
+    assert main(["explain", "add_c1_sync"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    start = lines.index("expectation")
+    assert lines[start : start + 6] == [
+        "expectation",
+        "  its compile target: xfail, expected to fail at compile         expectations.toml:1",
+        "    signature no fold",
+        "    reason    r (x/1)",
+        "    until     2020-01-31 (expired: it excuses nothing any more)",
+        "  flaky, up to 2 retries, expected to fail at run                expectations.toml:8",
+    ]
+
+
+def test_explain_shows_the_rules_for_cases_too(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    write({"expectations.toml": rule('match = "add"; case = ["x", "y*"]') + rule('match = "add"; stage = "load"')})
+    assert main(["explain", "add_c1_sync"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    start = lines.index("expectation")
+    assert [" ".join(line.split()) for line in lines[start + 1 : start + 5]] == [
+        "xfail, expected to fail at load expectations.toml:6",
+        "reason r",
+        "case x or y*: xfail, expected to fail at run expectations.toml:1",
+        "reason r",
+    ]
+
+
+def test_explain_reports_rules_that_contradict_each_other(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    write({"expectations.toml": rule('match = "add"') + rule('match = "add"; stage = "load"')})
+    assert main(["explain", "add_c1_sync"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("expectations.toml:5: expectation[1]: found another stage, signature, outcome or date than")
+    assert "expectation[0] at expectations.toml:1, which is as specific and also matches add_c1_sync" in error
+
+
+def test_nothing_is_judged_where_less_than_folders_were_asked_for(write: Write, registry: Registry) -> None:
+    write({"expectations.toml": rule('match = "nothing"') + rule('match = "sub"; until = 2020-01-31')})
+    suite, targets, assignment = assigned(registry)
+    ledger = Ledger()
+    ledger.add(suite, assignment, targets)
+    ledger.collected(suite.origin.file, suite)
+    files = {suite.origin.file: (suite,)}
+    assert ledger.faults(files, whole=False) == ()
+    assert len(ledger.faults(files, whole=True)) == 2
+    ledger.use([suite.expectations[1]])
+    assert [fault.key_path for fault in ledger.faults(files, whole=False)] == ["expectation[1].until"]
+
+
+def test_a_project_without_expectations_reads_no_file_of_them(write: Write) -> None:
+    write({})
+    loader = DeclarationLoader()
+    loader.load_suite_file(Path("suites/suite.toml"))
+    assert loader.expectations == ()
+    assert [path.name for path in loader.matrix_files] == ["matrix.toml"]

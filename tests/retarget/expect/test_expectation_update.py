@@ -1,0 +1,741 @@
+"""What a run showed becomes rules: minimal, true, and the same again when nothing has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+import tomli
+from hypothesis import HealthCheck, assume, given, settings
+from retarget.expect.matching import COMPILE_STAGES, Assignment, Effect, RuleBook
+from retarget.expect.update.plan import SuiteTargets, Update, plan_update
+from retarget.expect.update.rule_set import Key, key_of
+from retarget.expect.update.text import NewRule, RuleChange, rewrite, rule_text
+from retarget.expect.verdict import Ruling, judge
+from retarget.extension.registry import Registry
+from retarget.model import (
+    CompilerConfig,
+    CompileTarget,
+    Expectation,
+    Module,
+    Origin,
+    RunTarget,
+    RuntimeConfig,
+    Suite,
+    TargetConfig,
+)
+from retarget.model.outcomes import Observation
+from retarget.support.errors import RetargetError
+from retarget.targets.expansion import expand
+from retarget.targets.selection import terms
+
+TODAY = date(2026, 5, 1)
+FOLDER = Path("/project/suites")
+RULES = FOLDER / "expectations.toml"
+ORIGIN = Origin(file=FOLDER / "suite.toml", key_path="module_test_suite[0]")
+
+COMPILERS = {"llvm-cpu": ("cpu",), "vmvx": ("cpu",), "vulkan": (), "opencl": ()}
+RUNTIMES = {
+    "sync": ("local-sync", ("llvm-cpu", "vmvx")),
+    "task": ("local-task", ("llvm-cpu", "vmvx")),
+    "gpu": ("vulkan", ("vulkan",)),
+    "pocl": ("opencl", ("opencl",)),
+}
+
+
+def suite(
+    modules: Sequence[str] = ("a", "b", "c"),
+    *,
+    name: str = "ops",
+    folder: Path = FOLDER,
+    compilers: Sequence[str] = tuple(COMPILERS),
+    rules: Sequence[Expectation] = (),
+    tags: Mapping[str, tuple[str, ...]] | None = None,
+) -> SuiteTargets:
+    """A suite on some of four compiler configs; the first two run on two runtimes each."""
+    targets = []
+    for compiler in compilers:
+        config = CompilerConfig(name=compiler, compiler="iree", tags=COMPILERS[compiler], origin=ORIGIN)
+        runtimes = tuple(
+            RuntimeConfig(name=runtime, driver=driver, host_os=("linux",), origin=ORIGIN)
+            for runtime, (driver, serves) in RUNTIMES.items()
+            if compiler in serves
+        )
+        targets.append(TargetConfig(name=f"on-{compiler}", compilers=(config,), runtimes=runtimes, origin=ORIGIN))
+    made = Suite(
+        name=name,
+        folder=folder,
+        modules=tuple(
+            Module(name=module, path=folder / f"{module}.mlir", tags=(tags or {}).get(module, ())) for module in modules
+        ),
+        kind="check",
+        targets=tuple(targets),
+        expectations=tuple(rules),
+        origin=ORIGIN,
+    )
+    return SuiteTargets(
+        suite=made, targets=expand(made, Registry(compilers={}, drivers={}, case_loaders={}, origins={}))
+    )
+
+
+def rule(index: int, match: str | Sequence[str], when: str = "", **fields: object) -> Expectation:
+    values: dict[str, object] = {"stages": ("compile",), "reason": f"reason {index}", **fields}
+    names = (match,) if isinstance(match, str) else tuple(match)
+    origin = Origin(file=RULES, key_path=f"expectation[{index}]")
+    return Expectation(match=names, when=when, origin=origin, **values)  # type: ignore[arg-type]
+
+
+def passing(one: SuiteTargets) -> dict[Key, Observation | None]:
+    return {key_of(target): None for target in one.targets}
+
+
+def observe(one: SuiteTargets, failures: Mapping[str, Observation]) -> dict[Key, Observation | None]:
+    """Everything passed but for these targets; what needs an artifact that is not there was not observed."""
+    name = one.suite.name
+    seen: dict[Key, Observation | None] = {}
+    for target in one.targets:
+        if isinstance(target, RunTarget) and target.compile.name in failures:
+            continue
+        seen[name, target.name] = failures.get(target.name)
+    assert failures.keys() <= {target.name for target in one.targets}
+    return seen
+
+
+def update(*suites: SuiteTargets, seen: Mapping[Key, Observation | None]) -> Update:
+    return plan_update(suites, seen, day=TODAY, doubt=lambda _: "")
+
+
+def written(found: Update) -> list[tuple[tuple[str, ...], str, tuple[str, ...], str]]:
+    return [(new.match, new.when, new.stages, new.signature) for edit in found.edits for _, new in edit.new]
+
+
+def changed(found: Update) -> list[tuple[int, tuple[str, ...], str]]:
+    return [(change.index, change.match, change.when) for edit in found.edits for change in edit.changes]
+
+
+REFUSED = Observation(stage="compile", signature="failed to legalize operation 'torch.aten.x'")
+OTHER = Observation(stage="compile", signature="failed to legalize operation 'torch.aten.y'")
+WRONG = Observation(stage="compare", signature="values differ")
+CRASHED = Observation(stage="crash", signature="SIGSEGV")
+
+
+def everywhere(module: str, seen: Observation, compilers: Sequence[str] = tuple(COMPILERS)) -> dict[str, Observation]:
+    return {f"{module}_{compiler}": seen for compiler in compilers}
+
+
+# ------------------------------------------------------------ new rules are minimal
+
+
+def test_all_configs_and_equal_signatures_become_one_rule_without_an_expression() -> None:
+    one = suite()
+    found = update(one, seen=observe(one, everywhere("a", REFUSED) | everywhere("c", REFUSED)))
+    assert written(found) == [(("a", "c"), "", ("compile",), REFUSED.signature)]
+    ((_, new),) = found.edits[0].new
+    assert new.reason == "iree does not compile it: failed to legalize operation 'torch.aten.x'"
+    assert (found.edits[0].file, found.edits[0].rules, found.edits[0].targets) == (RULES, 1, 8)
+
+
+def test_different_signatures_become_rules_of_their_own() -> None:
+    one = suite()
+    found = update(one, seen=observe(one, everywhere("a", REFUSED) | everywhere("c", OTHER)))
+    assert [match for match, *_ in written(found)] == [("a",), ("c",)]
+
+
+@pytest.mark.parametrize(
+    ("compilers", "when"),
+    [
+        (["vulkan"], "vulkan"),
+        (["llvm-cpu", "vmvx"], "cpu"),
+        (["llvm-cpu", "vmvx", "vulkan"], "not opencl"),
+        (["llvm-cpu", "vulkan"], "llvm-cpu or vulkan"),
+    ],
+)
+def test_failures_that_share_a_tag_become_one_rule_with_it(compilers: list[str], when: str) -> None:
+    one = suite()
+    found = update(one, seen=observe(one, everywhere("a", REFUSED, compilers)))
+    assert written(found) == [(("a",), when, ("compile",), REFUSED.signature)]
+
+
+@pytest.mark.parametrize(
+    ("targets", "when"),
+    [
+        (["a_llvm-cpu_sync", "a_vmvx_sync"], "sync"),
+        (["a_llvm-cpu_sync", "a_llvm-cpu_task"], "llvm-cpu"),
+        (["a_vmvx_task"], "vmvx and task"),
+        (["a_vmvx_task", "a_vulkan_gpu"], "vulkan or (vmvx and task)"),
+    ],
+)
+def test_run_failures_are_told_apart_by_the_words_of_their_runtimes(targets: list[str], when: str) -> None:
+    one = suite()
+    found = update(one, seen=observe(one, dict.fromkeys(targets, WRONG)))
+    assert [text for _, text, *_ in written(found)] == [when]
+
+
+def test_what_was_not_observed_is_not_covered() -> None:
+    one = suite()
+    seen = {key: value for key, value in observe(one, everywhere("a", REFUSED)).items() if "opencl" not in key[1]}
+    assert written(update(one, seen=seen)) == [(("a",), "not opencl", ("compile",), REFUSED.signature)]
+
+
+def test_what_another_suite_makes_in_just_the_same_way_is_taken_for_observed() -> None:
+    one, other = suite(), suite(("a", "b"), name="fast", compilers=("vulkan",))
+    seen = observe(one, everywhere("a", REFUSED, ["vulkan"]) | everywhere("c", REFUSED, ["vulkan"]))
+    found = update(one, other, seen=seen)
+    assert written(found) == [(("a", "c"), "vulkan", ("compile",), REFUSED.signature)]
+    assert found.edits[0].targets == 2
+    again = update(*applied([one, other], {}, found), seen=seen)
+    assert again.edits == ()
+
+
+def test_a_module_of_the_same_name_in_a_suite_below_is_not_covered() -> None:
+    below = suite(("a",), name="below", folder=FOLDER / "below", compilers=("vulkan",))
+    found = update(suite(), below, seen=observe(suite(), everywhere("a", REFUSED)))
+    assert written(found) == [(("a",), "ops", ("compile",), REFUSED.signature)]
+
+
+@pytest.mark.parametrize(
+    ("targets", "when", "told"),
+    [
+        (["a_vulkan"], "vulkan", "iree crashes on it: SIGSEGV"),
+        (["a_vulkan_gpu"], "gpu", "the run crashes: SIGSEGV"),
+        (["a_llvm-cpu_sync", "a_llvm-cpu_task"], "run and llvm-cpu", "the run crashes: SIGSEGV"),
+        (["a_llvm-cpu", "a_vmvx", "a_vulkan", "a_opencl"], "", "iree crashes on it: SIGSEGV"),
+    ],
+)
+def test_a_crash_at_the_compile_and_one_at_the_run_are_told_apart(targets: list[str], when: str, told: str) -> None:
+    one = suite()
+    found = update(one, seen=observe(one, dict.fromkeys(targets, CRASHED)))
+    assert [(text, new.reason) for (_, new), text in zip(found.edits[0].new, [when], strict=True)] == [(when, told)]
+    assert [text for _, text, *_ in written(found)] == [when]
+
+
+# ------------------------------------------------------------ cases that fail in different ways
+
+LOST = Observation(stage="load", signature="no such file")
+BOTH = replace(WRONG, also=(LOST,))
+ALSO_BOTH = replace(LOST, also=(WRONG,))
+WAYS = "its cases fail in different ways: load: no such file; compare: values differ"
+
+
+def test_cases_that_fail_in_different_ways_become_one_rule_with_all_stages_and_no_signature() -> None:
+    one = suite()
+    seen = observe(one, {"a_vulkan_gpu": BOTH, "b_vulkan_gpu": ALSO_BOTH, "c_vulkan_gpu": WRONG})
+    found = update(one, seen=seen)
+    assert sorted(written(found)) == [
+        (("a", "b"), "vulkan", ("load", "compare"), ""),
+        (("c",), "vulkan", ("compare",), "values differ"),
+    ]
+    assert WAYS in {new.reason for edit in found.edits for _, new in edit.new}
+    assert update(*applied([one], {}, found), seen=seen).edits == ()
+
+
+def test_cases_that_differ_at_one_stage_or_fail_alike_at_two_keep_what_they_share() -> None:
+    one = suite()
+    shape = replace(WRONG, also=(Observation(stage="compare", signature="shape differs"),))
+    alike = replace(LOST, also=(replace(LOST, stage="run"),))
+    found = update(one, seen=observe(one, {"a_vulkan_gpu": shape, "b_vulkan_gpu": alike}))
+    assert sorted(written(found)) == [
+        (("a",), "vulkan", ("compare",), ""),
+        (("b",), "vulkan", ("load", "run"), "no such file"),
+    ]
+
+
+@pytest.mark.parametrize("there", [WRONG, LOST])
+def test_a_rule_that_allows_only_one_of_the_ways_goes(there: Observation) -> None:
+    one = suite(rules=[rule(0, "a", stages=(there.stage,), signature=there.signature)])
+    found = update(one, seen=observe(one, {"a_vulkan_gpu": BOTH}))
+    assert changed(found) == [(0, (), "")]
+    assert written(found) == [(("a",), "vulkan", ("load", "compare"), "")]
+
+
+def test_a_rule_that_allows_all_ways_stays_and_is_widened_where_it_was_generated() -> None:
+    one = suite(rules=[rule(0, "a", "gpu", stages=("compare", "load"), reason=WAYS)])
+    assert update(one, seen=observe(one, {"a_vulkan_gpu": BOTH})).edits == ()
+    more = update(one, seen=observe(one, {"a_vulkan_gpu": BOTH, "a_opencl_pocl": ALSO_BOTH}))
+    assert changed(more) == [(0, ("a",), "not cpu")]
+    assert written(more) == []
+
+
+# ------------------------------------------------------------ rules that are there
+
+
+def test_a_rule_that_holds_stays_with_its_glob_and_its_shortened_signature() -> None:
+    one = suite(rules=[rule(0, "[ab]", "vulkan", signature="failed to legalize")])
+    seen = observe(one, everywhere("a", REFUSED, ["vulkan"]) | everywhere("b", OTHER, ["vulkan"]))
+    assert update(one, seen=seen).edits == ()
+
+
+def test_a_glob_gives_way_to_names_where_one_of_its_modules_is_mended() -> None:
+    one = suite(("a1", "a2", "a3", "b"), rules=[rule(0, ["a*", "b"], "vulkan")])
+    seen = observe(one, everywhere("a1", REFUSED, ["vulkan"]) | everywhere("b", REFUSED, ["vulkan"]))
+    del seen["ops", "a3_vulkan"]
+    assert changed(update(one, seen=seen)) == [(0, ("b", "a1", "a3"), "vulkan")]
+
+
+def test_a_rule_loses_the_configs_that_pass_now_and_goes_with_the_last() -> None:
+    one = suite(rules=[rule(0, "a", "cpu or vulkan"), rule(1, "b"), rule(2, "c", "opencl")])
+    seen = observe(one, everywhere("a", REFUSED, ["vulkan"]) | everywhere("c", OTHER, ["opencl"]))
+    assert changed(update(one, seen=seen)) == [(0, ("a",), "vulkan"), (1, (), "")]
+
+
+def test_a_rule_all_of_whose_modules_fail_on_more_configs_is_widened() -> None:
+    one = suite(rules=[rule(0, ["a", "b"], "vulkan", signature=REFUSED.signature)])
+    failing = ["vulkan", "opencl"]
+    seen = observe(one, everywhere("a", REFUSED, failing) | everywhere("b", REFUSED, failing))
+    found = update(one, seen=seen)
+    assert changed(found) == [(0, ("a", "b"), "not cpu")]
+    assert written(found) == []
+
+
+def test_a_rule_for_crashes_is_widened_whatever_runs_that_did_not_run() -> None:
+    there = rule(0, "a", "llvm-cpu", stages=("crash",), signature="SIGSEGV", reason="iree crashes on it: SIGSEGV")
+    one = suite(rules=[there])
+    assert changed(update(one, seen=observe(one, everywhere("a", CRASHED)))) == [(0, ("a",), "")]
+
+
+def test_a_module_joins_the_rule_that_says_the_same_of_others() -> None:
+    one = suite(rules=[rule(0, ["a", "c"], "vulkan", signature=REFUSED.signature)])
+    seen = observe(one, {f"{module}_vulkan": REFUSED for module in "abc"})
+    found = update(one, seen=seen)
+    assert changed(found) == [(0, ("a", "b", "c"), "vulkan")]
+    assert written(found) == []
+
+
+@pytest.mark.parametrize(
+    ("seen", "reason"),
+    [
+        (WRONG, "the results are not those expected: values differ"),
+        (CRASHED, "the run crashes: SIGSEGV"),
+        (Observation(stage="timeout", signature=""), "the run takes longer than it may"),
+    ],
+)
+def test_a_reason_that_a_person_wrote_is_not_claimed_of_what_may_have_another_cause(
+    seen: Observation, reason: str
+) -> None:
+    one = suite()
+    failing = {f"{module}_vulkan_gpu": seen for module in "ab"} | {"c_opencl_pocl": seen}
+
+    def after(**fields: object) -> Update:
+        rules = [
+            rule(0, "a", "gpu", stages=(seen.stage,), signature=seen.signature, **fields),
+            rule(1, "c", "gpu", stages=(seen.stage,), signature=seen.signature, **fields),
+        ]
+        told = replace(one, suite=replace(one.suite, expectations=tuple(rules)))
+        return update(told, seen=observe(told, failing | {"c_vulkan_gpu": seen}))
+
+    same = after(reason=reason)
+    assert [(index, match) for index, match, _ in changed(same)] == [(0, ("a", "b")), (1, ("c",))]
+    assert written(same) == []
+    for fields in ({"reason": "exp is imprecise"}, {"reason": reason, "issue": "x/1"}):
+        found = after(**fields)
+        assert changed(found) == []
+        assert sorted(match for match, _, _, _ in written(found)) == [("b",), ("c",)]
+
+
+def test_a_rule_all_of_whose_modules_are_mended_serves_others_that_fail_as_it_says() -> None:
+    there = rule(0, ["a", "gone"], "vulkan", signature=REFUSED.signature, issue="x/1")
+    one = suite(rules=[there, rule(1, "c", stages=("compare",), signature="values differ")])
+    found = update(one, seen=observe(one, {"b_opencl": REFUSED, "b_vulkan_gpu": WRONG}))
+    assert changed(found) == [(0, ("b",), "opencl"), (1, (), "")]
+    assert written(found) == [(("b",), "vulkan", ("compare",), "values differ")]
+
+
+def test_what_is_left_of_a_rule_for_some_modules_keeps_its_reason_and_issue_and_stands_beside_it() -> None:
+    there = rule(0, ["a", "b", "c"], "vulkan or opencl", issue="https://example.org/1", until=date(2026, 6, 1))
+    one = suite(rules=[there])
+    failing = {f"{module}_vulkan": REFUSED for module in "abc"} | {f"{module}_opencl": REFUSED for module in "ab"}
+    found = update(one, seen=observe(one, failing))
+    assert changed(found) == [(0, ("a", "b"), "vulkan or opencl")]
+    (((after, new),),) = (edit.new for edit in found.edits)
+    assert (after, new.match, new.when) == (0, ("c",), "vulkan")
+    assert (new.reason, new.issue, new.until) == ("reason 0", "https://example.org/1", date(2026, 6, 1))
+
+
+def test_a_compile_that_crashed_and_now_fails_with_a_diagnostic_leaves_no_rule_for_its_runs() -> None:
+    one = suite(rules=[rule(0, ["a", "b"], stages=("crash",), signature="SIGSEGV")])
+    seen = observe(one, everywhere("a", REFUSED) | everywhere("b", CRASHED))
+    found = update(one, seen=seen)
+    assert changed(found) == [(0, ("b",), "")]
+    assert written(found) == [(("a",), "", ("compile",), REFUSED.signature)]
+
+
+def test_rules_about_what_is_not_there_any_more_go_and_so_do_their_words() -> None:
+    one = suite(rules=[rule(0, "gone"), rule(1, ["a", "gone"], "vulkan or metal")])
+    found = update(one, seen=observe(one, everywhere("a", REFUSED, ["vulkan"])))
+    assert changed(found) == [(0, (), ""), (1, ("a",), "vulkan")]
+
+
+def in_doubt(one: SuiteTargets, seen: Mapping[Key, Observation | None]) -> Update:
+    """What an update does where what is missing may just not be there."""
+    return plan_update([one], seen, day=TODAY, doubt=lambda _: "the tree is partial")
+
+
+def test_where_the_tree_may_be_partial_what_matches_nothing_stays() -> None:
+    gone = [rule(0, "gone"), rule(1, ["x", "a", "y"], "vulkan or metal"), rule(2, "gone_*"), rule(3, "b", "metal")]
+    one = suite(rules=gone)
+    found = in_doubt(one, observe(one, everywhere("a", REFUSED, ["vulkan"])))
+    assert found.edits == ()
+    (kept,) = found.kept
+    assert (kept.file, kept.doubt, kept.entries) == (RULES, "the tree is partial", ("gone", "x", "y", "gone_*", "b"))
+
+
+def test_where_the_tree_may_be_partial_only_what_the_run_belies_goes() -> None:
+    one = suite(rules=[rule(0, ["gone", "a"]), rule(1, ["b", "gone"]), rule(2, "c")])
+    found = in_doubt(one, observe(one, everywhere("b", REFUSED)))
+    assert changed(found) == [(0, ("gone",), ""), (2, (), "")]
+    assert written(found) == []
+    (file,) = found.edits
+    assert (file.rules, file.removed) == (2, 1)
+
+
+def test_a_module_joins_a_rule_that_names_missing_ones_and_leaves_their_entries_where_they_are() -> None:
+    one = suite(rules=[rule(0, ["b", "gone", "a"], signature=REFUSED.signature)])
+    failures = everywhere("a", REFUSED) | everywhere("b", REFUSED) | everywhere("c", REFUSED)
+    assert changed(in_doubt(one, observe(one, failures))) == [(0, ("b", "gone", "a", "c"), "")]
+
+
+def test_an_expression_changes_for_what_was_observed_and_not_for_what_is_missing() -> None:
+    one = suite(rules=[rule(0, ["a", "gone"], signature=REFUSED.signature)])
+    found = in_doubt(one, observe(one, everywhere("a", REFUSED, ["vulkan"])))
+    assert changed(found) == [(0, ("gone",), "")]
+    assert written(found) == [(("a",), "vulkan", ("compile",), REFUSED.signature)]
+    ((after, _),) = found.edits[0].new
+    assert (after, found.edits[0].rules) == (0, 2)
+
+
+def test_flaky_and_skip_rules_stay_and_failures_of_flaky_targets_are_left() -> None:
+    rules = [rule(0, "a", outcome="flaky", retries=2), rule(1, "b", outcome="skip", stages=())]
+    one = suite(rules=rules)
+    seen = {key: value for key, value in observe(one, {"a_vulkan": REFUSED}).items() if "b" not in key[1][:1]}
+    found = update(one, seen=seen)
+    assert found.edits == ()
+    assert found.left == (("ops", "a_vulkan"),)
+
+
+@pytest.mark.parametrize("seen", [REFUSED, None])
+def test_an_intermittent_rule_stays_whatever_one_run_shows(seen: Observation | None) -> None:
+    one = suite(rules=[rule(0, "a", outcome="intermittent", until=date(2026, 6, 1))])
+    found = update(one, seen=observe(one, {"a_vulkan": seen}))
+    assert found.edits == ()
+    assert found.left == ()
+    assert found.excused == (frozenset({("ops", "a_vulkan")}) if seen is not None else frozenset())
+
+
+def test_another_failure_of_an_intermittent_target_is_left() -> None:
+    one = suite(rules=[rule(0, "a", outcome="intermittent", until=date(2026, 6, 1))])
+    found = update(one, seen=observe(one, {"a_vulkan": CRASHED}))
+    assert (found.edits, found.left) == ((), (("ops", "a_vulkan"),))
+
+
+# ------------------------------------------------------------ the text of a file
+
+FILE = """\
+# Known failures.
+
+# about a
+# and b
+[[expectation]]  # first
+match = [
+  "a",  # the oldest
+  "b",
+]
+stage = 'compile'
+# tail
+
+[[compiler_config]]
+name = "x"
+
+# about q
+[[expectation]]
+match = "q"   # why q
+when = "z"   # why z
+stage = "run"
+"""
+NEW = NewRule(match=("n",), stages=("run",), signature='say "a\\b"', reason="it fails")
+NEW_TEXT = """\
+[[expectation]]
+match = "n"
+stage = "run"
+signature = 'say "a\\b"'
+reason = "it fails"
+"""
+
+
+def edit(index: int, match: tuple[str, ...], when: str = "") -> RuleChange:
+    return RuleChange(index=index, match=match, when=when)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("changes", "new", "old", "text"),
+    [
+        ([edit(0, ("a",))], [], '  "b",\n', ""),
+        ([edit(0, ("a", "aa", "b"))], [], '  "b",\n', '  "b",\n  "aa",\n'),
+        ([edit(0, ("a", "b"), "x or y")], [], "\nstage = 'compile'", "\nwhen = \"x or y\"\nstage = 'compile'"),
+        ([edit(1, ("q",), "y")], [], 'when = "z"   # why z', 'when = "y"   # why z'),
+        ([edit(1, ("q",))], [], 'when = "z"   # why z\n', ""),
+        ([edit(1, ("p", "q"), "z")], [], 'match = "q"   # why q', 'match = ["p", "q"]   # why q'),
+        ([edit(0, ())], [], FILE[FILE.index("# about a") : FILE.index("# tail")], ""),
+        ([edit(1, ())], [], FILE[FILE.index("\n# about q") :], ""),
+        ([], [(0, NEW)], "stage = 'compile'\n", f"stage = 'compile'\n\n{NEW_TEXT}"),
+        ([], [(None, NEW)], 'stage = "run"\n', f'stage = "run"\n\n{NEW_TEXT}'),
+        ([edit(1, ())], [(1, NEW)], FILE[FILE.index("# about q") :], NEW_TEXT),
+    ],
+)
+def test_an_edit_changes_its_lines_and_no_other(
+    changes: list[RuleChange], new: list[tuple[int | None, NewRule]], old: str, text: str, newline: str
+) -> None:
+    assert old in FILE
+    expected = FILE.replace(old, text)
+    assert rewrite(FILE.replace("\n", newline), changes, new) == expected.replace("\n", newline)
+
+
+def test_lines_that_are_not_edited_keep_their_ends_where_these_are_mixed() -> None:
+    one, two, three = (f"[[expectation]]\r\nmatch = '{name}' # {name}\nstage = 'run'\r\n" for name in "abc")
+    text = f"# top\n\r\n{one}\n{two}\r\n\n# about c\r\n{three}"
+    assert rewrite(text, [edit(1, ("x",))], []) == text.replace(two, two.replace("'b' # b\n", '"x" # b\r\n'))
+    assert rewrite(text, [edit(2, ())], []) == f"# top\n\r\n{one}\n{two}"
+    new = NEW_TEXT.replace("\n", "\r\n")
+    assert (
+        rewrite(text, [], [(0, NEW), (None, NEW)])
+        == f"# top\n\r\n{one}\r\n{new}\n{two}\r\n\n# about c\r\n{three}\r\n{new}"
+    )
+
+
+def test_the_comment_that_a_file_begins_with_is_the_files_own() -> None:
+    text = "# Known failures.\n[[expectation]]\nmatch = 'a'\n\n[[expectation]]\nmatch = 'b'\n"
+    assert rewrite(text, [edit(0, ())], []) == "# Known failures.\n[[expectation]]\nmatch = 'b'\n"
+
+
+def test_a_file_without_a_last_newline_gets_one_where_something_follows() -> None:
+    text = "[[expectation]]\nmatch = 'a'"
+    assert rewrite(text, [edit(0, ("b",))], []) == '[[expectation]]\nmatch = "b"\n'
+    assert rewrite(text, [], [(None, NEW)]) == f"{text}\n\n{NEW_TEXT}"
+
+
+def test_rules_in_one_value_are_not_rewritten() -> None:
+    with pytest.raises(RetargetError, match=r"^found rules written as a value, expected \[\[expectation\]\] tables"):
+        rewrite("expectation = [{match = 'a'}]\n", [edit(0, ())], [])
+
+
+# ------------------------------------------------------------ whatever there is: true afterwards, and the same again
+
+SEEN = (REFUSED, OTHER, CRASHED, Observation(stage="timeout", signature=""))
+SEEN_AT_RUN = (
+    *(WRONG, CRASHED, Observation(stage="run", signature="out of bounds"), SEEN[3]),
+    *(BOTH, ALSO_BOTH, replace(WRONG, also=(CRASHED,))),
+)
+MATCHES = ("a", "b", "ab", "c", "*", "a*", "?", "[ab]*", "gone")
+WHENS = ("", "cpu", "vulkan", "not vmvx", "llvm-cpu or opencl", "run and cpu", "sync", "gone or gpu", "compile")
+SIGNATURES = ("", "failed to legalize", REFUSED.signature, OTHER.signature, "values differ", "SIGSEGV")
+
+
+@st.composite
+def rules_of(draw: st.DrawFn, folder: Path) -> list[Expectation]:
+    made = []
+    for index in range(draw(st.integers(0, 4))):
+        outcome = draw(st.sampled_from(["xfail", "xfail", "xfail", "xfail", "skip", "flaky", "intermittent"]))
+        stages = draw(
+            st.lists(
+                st.sampled_from(["compile", "compare", "crash", "run", "timeout"]), min_size=1, max_size=2, unique=True
+            )
+        )
+        made.append(
+            Expectation(
+                match=tuple(draw(st.lists(st.sampled_from(MATCHES), min_size=1, max_size=3, unique=True))),
+                when=draw(st.sampled_from(WHENS)),
+                stages=tuple(stages) if outcome != "skip" else (),
+                signature=draw(st.sampled_from(SIGNATURES)) if outcome != "skip" else "",
+                outcome=outcome,
+                retries=1 if outcome == "flaky" else 0,
+                reason=f"reason {index}",
+                until=draw(
+                    st.sampled_from([None, None, None, date(2026, 4, 1), date(2026, 6, 1)])
+                    if outcome != "intermittent"
+                    else st.sampled_from([date(2026, 4, 1), date(2026, 6, 1)])
+                ),
+                origin=Origin(file=folder / "expectations.toml", key_path=f"expectation[{index}]"),
+            )
+        )
+    return made
+
+
+class World:
+    """Suites with their rules, and what a run showed of their targets."""
+
+    def __init__(self, suites: list[SuiteTargets], seen: dict[Key, Observation | None]) -> None:
+        self.suites, self.seen = suites, seen
+
+    @property
+    def has_idle_words(self) -> bool:
+        """Without its idle words a rule is less specific; another one may then be in force in its place."""
+        words: dict[Origin, Effect] = {}
+        for one in self.suites:
+            for origin, effect in book(one).effects.items():
+                words[origin] = words.get(origin, Effect()) | effect
+        rules = {made.origin: made for one in self.suites for made in one.suite.expectations}
+        return any(len(words[origin].words) < len(terms(made.when)) for origin, made in rules.items())
+
+    def __repr__(self) -> str:
+        rules = {made.origin: made for one in self.suites for made in one.suite.expectations}
+        seen = [f"{key}: {value}" for key, value in self.seen.items()]
+        told = [f"{made.origin.file}: {rule_text(as_new(made))}" for made in rules.values()]
+        compilers = sorted(
+            {target.compiler.name for target in self.suites[0].targets if isinstance(target, CompileTarget)}
+        )
+        return "\n".join([f"compilers: {compilers}", *told, *seen])
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    """One suite or two, the second in a folder below; rules that do not contradict each other; and a run."""
+    compilers = tuple(name for name in COMPILERS if name == "llvm-cpu" or draw(st.booleans()))
+    outer = draw(rules_of(FOLDER))
+    tags = {"ab": ("op-Conv",)} if draw(st.booleans()) else {}
+    suites = [suite(("a", "b", "ab", "c"), compilers=compilers, rules=outer, tags=tags)]
+    if draw(st.booleans()):
+        below = FOLDER / "below"
+        inner = [*outer, *draw(rules_of(below))]
+        suites.append(suite(("a", "z"), name="below", folder=below, compilers=compilers[:2], rules=inner))
+    assume(not any(book(one).contradictions for one in suites))
+    seen: dict[Key, Observation | None] = {}
+    for one in suites:
+        in_force = book(one).rules
+        for target in one.targets:
+            is_compile = isinstance(target, CompileTarget)
+            needed = target.name if is_compile else target.compile.name
+            failed = isinstance(seen.get((one.suite.name, needed)), Observation)
+            is_skipped = any(name in in_force and in_force[name].outcome == "skip" for name in (target.name, needed))
+            if is_skipped or failed or draw(st.integers(0, 5)) == 0:
+                continue
+            outcomes = SEEN if is_compile else SEEN_AT_RUN
+            seen[one.suite.name, target.name] = draw(st.sampled_from([None, None, None, *outcomes]))
+    return World(suites, seen)
+
+
+def book(one: SuiteTargets) -> Assignment:
+    return RuleBook(one.suite.expectations).assign(one.targets)
+
+
+def texts(suites: Sequence[SuiteTargets]) -> dict[Path, str]:
+    """The files that hold the rules."""
+    rules = {made.origin: made for one in suites for made in one.suite.expectations}
+    files: dict[Path, list[str]] = {}
+    for made in rules.values():
+        files.setdefault(made.origin.file, []).append(f"# about {made.reason}\n{rule_text(as_new(made))}")
+    return {file: "\n".join(["# Known failures.\n", *parts]) for file, parts in files.items()}
+
+
+def as_new(made: Expectation) -> NewRule:
+    return NewRule(
+        match=made.match,
+        when=made.when,
+        cases=made.cases,
+        stages=made.stages,
+        signature=made.signature,
+        outcome=made.outcome,
+        reason=made.reason,
+        until=made.until,
+    )
+
+
+def read(file: Path, text: str) -> list[Expectation]:
+    def listed(value: object) -> tuple[str, ...]:
+        return (value,) if isinstance(value, str) else tuple(value or ())  # type: ignore[arg-type]
+
+    return [
+        Expectation(
+            match=listed(table["match"]),
+            when=table.get("when", ""),
+            cases=listed(table.get("case")),
+            stages=listed(table.get("stage")),
+            signature=table.get("signature", ""),
+            outcome=table.get("outcome", "xfail"),
+            retries=1 if table.get("outcome") == "flaky" else 0,
+            reason=table["reason"],
+            until=table.get("until"),
+            origin=Origin(file=file, key_path=f"expectation[{index}]"),
+        )
+        for index, table in enumerate(tomli.loads(text).get("expectation", []))
+    ]
+
+
+def applied(suites: Sequence[SuiteTargets], files: Mapping[Path, str], found: Update) -> list[SuiteTargets]:
+    """The suites with the rules of the rewritten files."""
+    after = dict(files)
+    for edit in found.edits:
+        after[edit.file] = rewrite(after.get(edit.file, ""), edit.changes, edit.new)
+    rules = {file: read(file, text) for file, text in after.items()}
+    return [
+        SuiteTargets(
+            suite=replace(
+                one.suite,
+                expectations=tuple(
+                    made
+                    for file in sorted(rules, key=lambda path: len(path.parts))
+                    if one.suite.folder.is_relative_to(file.parent)
+                    for made in rules[file]
+                ),
+            ),
+            targets=one.targets,
+        )
+        for one in suites
+    ]
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@given(worlds())
+def test_after_an_update_all_is_as_expected_nothing_is_lost_and_a_second_one_changes_nothing(
+    world: World,
+) -> None:
+    suites, seen = world.suites, world.seen
+    files = texts(suites)
+    found = update(*suites, seen=seen)
+    after = applied(suites, files, found)
+    effects: dict[Origin, Effect] = {}
+    for before, one in zip(suites, after, strict=True):
+        had, has = book(before), book(one)
+        assert not has.contradictions
+        for origin, effect in has.effects.items():
+            effects[origin] = effects.get(origin, Effect()) | effect
+        for target in one.targets:
+            key = key_of(target)
+            now, then = has.rules.get(target.name), had.rules.get(target.name)
+            if key not in seen and isinstance(target, RunTarget) and then and COMPILE_STAGES.issuperset(then.stages):
+                compiled = seen.get((key[0], target.compile.name))
+                if compiled is not None and judge(then, compiled, day=TODAY).ruling is Ruling.OTHERWISE:
+                    continue  # the rule may be about the compile, which fails otherwise
+            if key not in seen:
+                assert world.has_idle_words or lost(then, now) is None
+                continue
+            ruling = judge(now, seen[key], day=TODAY).ruling
+            if seen[key] is None and target.name in has.deferred:
+                continue
+            if key in found.left:
+                assert now is not None
+                assert now.outcome in {"flaky", "intermittent"} or now.until == date(2026, 4, 1)
+                assert ruling in {Ruling.OTHERWISE, Ruling.EXPIRED, Ruling.AGAIN}
+            elif seen[key] is None:
+                assert ruling in {Ruling.PLAIN, Ruling.CHANCE}
+            else:
+                assert ruling in {Ruling.EXCUSED, Ruling.CHANCE} or (now is not None and now.outcome == "skip")
+                assert key in found.excused
+    for made in {made.origin: made for one in after for made in one.suite.expectations}.values():
+        assert effects[made.origin].matched == frozenset(range(len(made.match)))
+        assert len(effects[made.origin].words) == len(terms(made.when))
+    again = update(*after, seen=seen)
+    assert again.edits == ()
+    assert (again.excused, again.left) == (found.excused, found.left)
+
+
+def lost(then: Expectation | None, now: Expectation | None) -> str | None:
+    """What is no longer said of a target that was not observed."""
+    if then is None or then.outcome == "skip":
+        return None
+    if now is None or (set(now.stages), now.signature) != (set(then.stages), then.signature):
+        return f"{then} became {now}"
+    return None

@@ -1,0 +1,266 @@
+"""Extensions are checked as they register; what is wrong with one names it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from retarget.extension.registry import EXTENSIONS_VARIABLE, load_extensions
+from retarget.support.errors import RetargetError
+
+GOOD = """
+from retarget.extension import hookimpl
+
+class Compiler:
+    name = "tiny"
+    artifact_suffix = ".bin"
+    def fingerprint(self, config): return ""
+    def resolve(self, config, flags): ...
+    def compile(self, request): ...
+    def tags(self, config): return ["tiny-backend"]
+    def reproduce(self, target, flags, output): return ["tiny"]
+
+class Loader:
+    kind = "lines"
+    def load(self, request): return []
+
+@hookimpl
+def retarget_compilers():
+    return [Compiler()]
+
+@hookimpl
+def retarget_case_loaders():
+    yield Loader()
+"""
+
+Write = Callable[[str, str], str]
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+    """Write an extension module that can be imported for the length of a test; returns its name."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delenv(EXTENSIONS_VARIABLE, raising=False)
+
+    def write_module(name: str, text: str) -> str:
+        (tmp_path / f"{name}.py").write_text(text)
+        monkeypatch.delitem(sys.modules, name, raising=False)
+        return name
+
+    return write_module
+
+
+def fault(*names: str) -> str:
+    with pytest.raises(RetargetError) as caught:
+        load_extensions(names, entry_points=False)
+    return str(caught.value)
+
+
+def test_an_extension_brings_compilers_drivers_and_case_loaders(write: Write) -> None:
+    registry = load_extensions([write("ext_good", GOOD)], entry_points=False)
+    assert list(registry.compilers) == ["tiny"]
+    assert list(registry.drivers) == []
+    assert list(registry.case_loaders) == ["lines"]
+    assert registry.compiler("tiny").artifact_suffix == ".bin"
+    assert registry.origins == {("compiler", "tiny"): "ext_good", ("case loader", "lines"): "ext_good"}
+
+
+def test_extensions_may_be_named_by_the_environment(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = GOOD.replace('"tiny"', '"other"').replace('"lines"', '"other"')
+    names = [write("ext_one", GOOD), write("ext_two", other)]
+    monkeypatch.setenv(EXTENSIONS_VARIABLE, os.pathsep.join([*names, "", names[0]]))
+    assert list(load_extensions(entry_points=False).compilers) == ["tiny", "other"]
+    assert list(load_extensions(names, entry_points=False).compilers) == ["tiny", "other"]
+
+
+def test_extensions_may_be_named_by_entry_points(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = write("ext_entry", "class Namespace:\n" + "".join(f"    {line}\n" for line in GOOD.splitlines()))
+    write(name, GOOD + "\nimport sys\nitself = sys.modules[__name__]\n")
+    point = importlib.metadata.EntryPoint(name="mine", value=f"{name}:itself", group="retarget")
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [point])
+    registry = load_extensions([name])
+    assert registry.origins["compiler", "tiny"] == "mine"
+
+
+def test_the_shipped_extension_loads_without_importing_iree() -> None:
+    import subprocess
+
+    program = "import sys; from retarget.extension.registry import load_extensions; registry = load_extensions()\n"
+    program += "heavy = [name for name in ('iree', 'numpy', 'jinja2', 'pyopencl') if name in sys.modules]\n"
+    program += "print(sorted(registry.compilers), heavy)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "'iree'" in done.stdout
+    assert done.stdout.endswith("[]\n")
+
+
+def test_an_import_that_fails(write: Write) -> None:
+    write("ext_broken", "import nothing_of_this_name\n")
+    assert fault("ext_broken") == (
+        "extension 'ext_broken' cannot be imported: ModuleNotFoundError: No module named 'nothing_of_this_name'"
+    )
+    assert fault("ext_absent").startswith(
+        "extension 'ext_absent' cannot be imported: ModuleNotFoundError: No module named 'ext_absent'; it is "
+    )
+    write("ext_script", "import sys\nsys.exit(3)\n")
+    assert fault("ext_script") == "extension 'ext_script' cannot be imported: SystemExit: 3"
+
+
+def test_an_entry_point_that_fails_is_named_with_its_value(monkeypatch: pytest.MonkeyPatch, write: Write) -> None:
+    point = importlib.metadata.EntryPoint(name="mine", value="ext_absent.deep:thing", group="retarget")
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [point])
+    with pytest.raises(RetargetError) as caught:
+        load_extensions()
+    assert str(caught.value) == (
+        "extension 'mine = ext_absent.deep:thing' cannot be imported: ModuleNotFoundError: No module named 'ext_absent'"
+    )
+
+
+HOOK = "from retarget.extension import hookimpl\n@hookimpl\n"
+KNOWN = "retarget_compilers, retarget_drivers, retarget_case_loaders"
+
+BAD_HOOKS = {
+    "an unknown hook": (
+        HOOK + "def retarget_compiler(): return []\n",
+        f"extension 'ext_bad': found the unknown hook 'retarget_compiler', expected one of {KNOWN}; "
+        "did you mean 'retarget_compilers'?",
+    ),
+    "a hook with arguments": (
+        HOOK + "def retarget_drivers(config): return []\n",
+        "extension 'ext_bad': found the hook retarget_drivers(config), expected retarget_drivers() without arguments",
+    ),
+    "an unmarked hook": (
+        "def retarget_drivers(): return []\n",
+        "extension 'ext_bad': found the hook 'retarget_drivers' unmarked, expected @retarget.extension.hookimpl "
+        "before it",
+    ),
+    "no hook": (
+        "x = 1\n",
+        f"extension 'ext_bad': found no hook, expected one or more of {KNOWN}",
+    ),
+    "a hook that fails": (
+        HOOK + "def retarget_drivers(): return [1 / 0]\n",
+        "extension 'ext_bad': hook retarget_drivers failed: ZeroDivisionError: division by zero",
+    ),
+    "a hook that exits": (
+        HOOK + "def retarget_drivers(): raise SystemExit(3)\n",
+        "extension 'ext_bad': hook retarget_drivers failed: SystemExit: 3",
+    ),
+    "a hook that returns no list": (
+        HOOK + "def retarget_drivers(): return None\n",
+        "extension 'ext_bad': hook retarget_drivers returned None, expected a tuple of drivers",
+    ),
+    "a product without a name": (
+        HOOK + "def retarget_drivers(): return [object()]\n",
+        "extension 'ext_bad': hook retarget_drivers: found object with name = None, expected a driver whose name is a "
+        "string",
+    ),
+    "a compiler without a suffix": (
+        GOOD.replace('    artifact_suffix = ".bin"\n', ""),
+        "extension 'ext_bad': hook retarget_compilers: compiler 'tiny': found artifact_suffix = None, "
+        "expected a string",
+    ),
+    "a missing method": (
+        GOOD.replace("def compile", "def compiles"),
+        "extension 'ext_bad': hook retarget_compilers: compiler 'tiny': found no method 'compile', "
+        "expected compile(request)",
+    ),
+    "a method with too few arguments": (
+        GOOD.replace("resolve(self, config, flags)", "resolve(self, config)"),
+        "extension 'ext_bad': hook retarget_compilers: compiler 'tiny': found resolve(config), "
+        "expected resolve(config, flags)",
+    ),
+    "a method with other arguments": (
+        GOOD.replace("resolve(self, config, flags)", "resolve(self, config, options)"),
+        "extension 'ext_bad': hook retarget_compilers: compiler 'tiny': found resolve(config, options), "
+        "expected resolve(config, flags)",
+    ),
+    "a case loader without its kind": (
+        GOOD.replace('    kind = "lines"\n', ""),
+        "extension 'ext_bad': hook retarget_case_loaders: found Loader with kind = None, expected a case loader whose "
+        "kind is a string",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD_HOOKS)
+def test_a_bad_extension_is_refused_by_name(write: Write, name: str) -> None:
+    text, message = BAD_HOOKS[name]
+    assert fault(write("ext_bad", text)) == message
+
+
+def test_two_extensions_may_not_bring_one_name(write: Write) -> None:
+    names = [write("ext_first", GOOD), write("ext_second", GOOD)]
+    assert fault(*names) == "extension 'ext_second': compiler 'tiny' is brought by extension 'ext_first' already"
+
+
+def test_methods_may_take_more_than_is_asked(write: Write) -> None:
+    text = GOOD.replace("resolve(self, config, flags)", "resolve(self, *args, **more)")
+    text = text.replace("compile(self, request)", "compile(self, request, *, level=3)")
+    assert list(load_extensions([write("ext_more", text)], entry_points=False).compilers) == ["tiny"]
+
+
+def test_what_is_not_registered_is_told_with_what_is(write: Write) -> None:
+    registry = load_extensions([write("ext_good", GOOD)], entry_points=False)
+    for find, name, message in (
+        (
+            registry.compiler,
+            "tinny",
+            "found the compiler 'tinny', expected a registered one: tiny; did you mean 'tiny'?",
+        ),
+        (
+            registry.driver,
+            "vulkan",
+            "found the driver 'vulkan', expected a registered one: none; is the extension that brings it installed?",
+        ),
+        (
+            registry.case_loader,
+            "check",
+            "found the case loader 'check', expected a registered one: lines; is the extension that brings it "
+            "installed?",
+        ),
+    ):
+        with pytest.raises(RetargetError) as caught:
+            find(name)
+        assert str(caught.value) == message
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository's folder that is not on `sys.path`; the current folder is `a/b` in it."""
+    here = tmp_path / "repository" / "a" / "b"
+    here.mkdir(parents=True)
+    (tmp_path / "repository" / ".git").mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry])
+    monkeypatch.delenv(EXTENSIONS_VARIABLE, raising=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize("folder", ["repository/a/b", "repository/a", "repository", "rootdir"])
+def test_a_named_module_is_found_in_the_current_folder_and_above(
+    elsewhere: Path, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (elsewhere / folder).mkdir(exist_ok=True)
+    (elsewhere / folder / "my_tiny_extension.py").write_text(GOOD)
+    try:
+        found = load_extensions(["my_tiny_extension"], entry_points=False, folders=[elsewhere / "rootdir"])
+    finally:
+        sys.modules.pop("my_tiny_extension", None)
+    assert set(found.compilers) == {"tiny"}
+    assert sys.path[-1] == str(elsewhere / folder), "workers take it over, and nothing installed is hidden"
+
+
+def test_a_module_that_is_nowhere_is_told_with_the_folders_and_the_nearest_name(elsewhere: Path) -> None:
+    (elsewhere / "outside.py").write_text(GOOD)
+    (elsewhere / "repository" / "my_extension.py").write_text(GOOD)
+    repository = elsewhere / "repository"
+    assert fault("my_extensoin") == (
+        "extension 'my_extensoin' cannot be imported: ModuleNotFoundError: No module named 'my_extensoin'; "
+        f"it is neither on sys.path nor in {repository}/a/b, {repository}/a, {repository}; did you mean 'my_extension'?"
+    )
+    assert "No module named 'outside'" in fault("outside")
+    assert fault("my_extension.py").endswith("; expected a module's name, such as 'my_extension'")

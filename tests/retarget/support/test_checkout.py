@@ -1,0 +1,78 @@
+"""What git tells of a folder: whether all that belongs to it is there."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from retarget.support.checkout import incomplete
+
+Git = Callable[..., None]
+
+
+@pytest.fixture
+def git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Git:
+    """A repository in the current folder, whose index has `suites/a.mlir` and `suites/deep/b.mlir`."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> None:
+        subprocess.run(["git", *words], check=True, capture_output=True)
+
+    run("init")
+    for name in ("suites/a.mlir", "suites/deep/b.mlir"):
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(name)
+    run("add", ".")
+    return run
+
+
+def sources() -> list[Path]:
+    return sorted((Path.cwd() / "suites").rglob("*.mlir"))
+
+
+@pytest.mark.usefixtures("git")
+def test_a_folder_is_complete_if_git_tracks_all_modules_and_all_it_tracks_is_there() -> None:
+    assert incomplete(Path.cwd() / "suites", sources()) == ""
+
+
+@pytest.mark.usefixtures("git")
+def test_a_tracked_file_that_is_not_there_is_named() -> None:
+    Path("suites/deep/b.mlir").unlink()
+    expected = "1 tracked file is not checked out, such as suites/deep/b.mlir"
+    assert incomplete(Path.cwd() / "suites", sources()) == expected
+    Path("suites/a.mlir").unlink()
+    assert incomplete(Path.cwd() / "suites", ()).startswith(
+        "2 tracked files are not checked out, such as suites/a.mlir"
+    )
+
+
+def test_a_removed_file_does_not_belong_there_any_more(git: Git) -> None:
+    git("rm", "--quiet", "-f", "suites/deep/b.mlir")
+    assert incomplete(Path.cwd() / "suites", sources()) == ""
+
+
+def test_a_sparse_checkout_is_not_complete(git: Git) -> None:
+    git("-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-m", "all")
+    git("sparse-checkout", "set", "--no-cone", "/suites/a.mlir")
+    assert [source.name for source in sources()] == ["a.mlir"]
+    assert "not checked out, such as suites/deep/b.mlir" in incomplete(Path.cwd() / "suites", sources())
+
+
+@pytest.mark.usefixtures("git")
+def test_modules_that_git_does_not_track_come_from_elsewhere_and_others_may_be_missing() -> None:
+    Path("suites/new.mlir").write_text("")
+    expected = "git does not track all modules, such as suites/new.mlir"
+    assert incomplete(Path.cwd() / "suites", sources()) == expected
+
+
+@pytest.mark.parametrize("has_git", [True, False])
+def test_without_git_nothing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_git: bool) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    if not has_git:
+        monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "suites").mkdir()
+    assert incomplete(tmp_path / "suites", ()) == "git does not tell which files belong to suites"

@@ -1,0 +1,362 @@
+"""Suites become compile targets and run targets."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from retarget.cli import main
+from retarget.declare.load import DeclarationLoader
+from retarget.extension.registry import Registry
+from retarget.model import (
+    CompilerConfig,
+    CompileTarget,
+    Module,
+    ModuleOverride,
+    Origin,
+    RunTarget,
+    RuntimeConfig,
+    Suite,
+    TargetConfig,
+)
+from retarget.support.errors import FaultsError, RetargetError
+from retarget.targets import expansion
+from retarget.targets.expansion import excluding_override, expand
+
+ORIGIN = Origin(file=Path("suite.toml"), key_path="module_test_suite[0]")
+
+# The worked example of the IREE issue "Clear plan and standardization for driver/backend naming" (#2175).
+EXAMPLE = """
+[[compiler_config]]
+name = "llvm-aot-arm64"
+compiler = "iree"
+flags = ["--iree-hal-target-backends=llvm-cpu", "--iree-llvmcpu-target-triple=aarch64"]
+
+[[compiler_config]]
+name = "vulkan-1.1-generic"
+compiler = "iree"
+flags = ["--iree-hal-target-backends=vulkan-spirv"]
+
+[[compiler_config]]
+name = "vulkan-1.1-mali"
+compiler = "iree"
+flags = ["--iree-hal-target-backends=vulkan-spirv", "--iree-vulkan-target=valhall"]
+
+[[compiler_config]]
+name = "metal-2-generic"
+compiler = "iree"
+flags = ["--iree-hal-target-backends=metal-spirv"]
+
+[[runtime_config]]
+name = "android-r29-arm64-dylib"
+driver = "local-task"
+host_os = "android"
+host_arch = "arm64"
+deps = ["//iree/hal/dylib"]
+defines = { ANDROID_API = "29" }
+
+[[runtime_config]]
+name = "android-r29-arm64-vulkan"
+driver = "vulkan"
+host_os = "android"
+host_arch = "arm64"
+deps = ["//iree/hal/vulkan"]
+defines = { ANDROID_API = "29" }
+
+[[runtime_config]]
+name = "ios-v13-arm64-dylib"
+driver = "local-task"
+host_os = "ios"
+host_arch = "arm64"
+deps = ["//iree/hal/dylib"]
+defines = { IOS_VERSION = "13" }
+
+[[runtime_config]]
+name = "ios-v13-arm64-metal-2"
+driver = "metal"
+host_os = "ios"
+host_arch = "arm64"
+deps = ["//iree/hal/metal"]
+defines = { IOS_VERSION = "13" }
+
+[[runtime_config]]
+name = "macos-v10.13-x64-metal-2"
+driver = "metal"
+host_os = "macos"
+host_arch = "x86_64"
+deps = ["//iree/hal/metal"]
+defines = { MACOS_VERSION = "10.13" }
+
+[[target_config]]
+name = "llvm-aot-arm64"
+compiler = "llvm-aot-arm64"
+runtimes = ["android-r29-arm64-dylib", "ios-v13-arm64-dylib"]
+
+[[target_config]]
+name = "vulkan-1.1-generic"
+compiler = "vulkan-1.1-generic"
+runtimes = ["android-r29-arm64-vulkan"]
+
+[[target_config]]
+name = "vulkan-1.1-mali"
+compiler = "vulkan-1.1-mali"
+runtimes = ["android-r29-arm64-vulkan"]
+
+[[target_config]]
+name = "metal-2-generic"
+compiler = "metal-2-generic"
+runtimes = ["ios-v13-arm64-metal-2", "macos-v10.13-x64-metal-2"]
+
+[[module_test_suite]]
+name = "example"
+srcs = ["foo.mlir", "bar.mlir"]
+kind = "check"
+targets = ["llvm-aot-arm64", "vulkan-1.1-generic", "vulkan-1.1-mali", "metal-2-generic"]
+"""
+
+EXAMPLE_RUN_TARGETS = [
+    "foo_llvm-aot-arm64_android-r29-arm64-dylib",
+    "foo_llvm-aot-arm64_ios-v13-arm64-dylib",
+    "foo_vulkan-1.1-generic_android-r29-arm64-vulkan",
+    "foo_vulkan-1.1-mali_android-r29-arm64-vulkan",
+    "foo_metal-2-generic_ios-v13-arm64-metal-2",
+    "foo_metal-2-generic_macos-v10.13-x64-metal-2",
+    "bar_llvm-aot-arm64_android-r29-arm64-dylib",
+    "bar_llvm-aot-arm64_ios-v13-arm64-dylib",
+    "bar_vulkan-1.1-generic_android-r29-arm64-vulkan",
+    "bar_vulkan-1.1-mali_android-r29-arm64-vulkan",
+    "bar_metal-2-generic_ios-v13-arm64-metal-2",
+    "bar_metal-2-generic_macos-v10.13-x64-metal-2",
+]
+
+
+@pytest.fixture
+def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "foo.mlir").touch()
+    (tmp_path / "bar.mlir").touch()
+    path = tmp_path / "suite.toml"
+    path.write_text(EXAMPLE)
+    return path
+
+
+def test_the_example_of_2175_has_its_twelve_names(example: Path) -> None:
+    (suite,) = DeclarationLoader().load_suite_file(example)
+    targets = expand(suite, Registry())
+    assert [target.name for target in targets if isinstance(target, RunTarget)] == EXAMPLE_RUN_TARGETS
+    assert [target.name for target in targets if isinstance(target, CompileTarget)] == [
+        f"{module}_{compiler}"
+        for module in ("foo", "bar")
+        for compiler in ("llvm-aot-arm64", "vulkan-1.1-generic", "vulkan-1.1-mali", "metal-2-generic")
+    ]
+
+
+def test_the_example_of_2175_lists_its_distinct_runtime_builds(
+    example: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["list", "runtimes", "--format", "json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert [
+        (config["name"], config["deps"], config["defines"], config["run_targets"]) for config in listed["runtimes"]
+    ] == [
+        ("android-r29-arm64-dylib", ["//iree/hal/dylib"], {"ANDROID_API": "29"}, 2),
+        ("ios-v13-arm64-dylib", ["//iree/hal/dylib"], {"IOS_VERSION": "13"}, 2),
+        ("android-r29-arm64-vulkan", ["//iree/hal/vulkan"], {"ANDROID_API": "29"}, 4),
+        ("ios-v13-arm64-metal-2", ["//iree/hal/metal"], {"IOS_VERSION": "13"}, 2),
+        ("macos-v10.13-x64-metal-2", ["//iree/hal/metal"], {"MACOS_VERSION": "10.13"}, 2),
+    ]
+    assert [(build["host_os"], build["runtime_configs"]) for build in listed["builds"]] == [
+        (["android"], ["android-r29-arm64-dylib"]),
+        (["ios"], ["ios-v13-arm64-dylib"]),
+        (["android"], ["android-r29-arm64-vulkan"]),
+        (["ios"], ["ios-v13-arm64-metal-2"]),
+        (["macos"], ["macos-v10.13-x64-metal-2"]),
+    ]
+
+
+def compiler(name: str, **more: object) -> CompilerConfig:
+    return CompilerConfig(name=name, compiler="iree", origin=ORIGIN, **more)  # type: ignore[arg-type]
+
+
+def runtime(name: str, **more: object) -> RuntimeConfig:
+    return RuntimeConfig(name=name, driver="local-sync", origin=ORIGIN, **more)  # type: ignore[arg-type]
+
+
+def target_config(
+    name: str, compilers: Sequence[CompilerConfig], runtimes: Sequence[RuntimeConfig], tags: Sequence[str] = ()
+) -> TargetConfig:
+    return TargetConfig(
+        name=name, compilers=tuple(compilers), runtimes=tuple(runtimes), tags=tuple(tags), origin=ORIGIN
+    )
+
+
+def suite_of(targets: Sequence[TargetConfig], modules: Sequence[str] = ("m",), **more: object) -> Suite:
+    return Suite(
+        name="s",
+        folder=Path(),
+        modules=tuple(Module(name=name, path=Path(f"{name}.mlir")) for name in modules),
+        kind="check",
+        targets=tuple(targets),
+        origin=ORIGIN,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def names(suite: Suite) -> list[str]:
+    return [target.name for target in expand(suite, Registry())]
+
+
+A, B = compiler("a", flags=("-a",), timeout=5.0), compiler("b")
+X, Y = runtime("x", timeout=7.0), runtime("y")
+
+
+def test_each_compile_target_is_followed_by_its_run_targets() -> None:
+    suite = suite_of([target_config("one", [A], [X]), target_config("two", [B, A], [Y])], modules=("n", "m"))
+    assert names(suite) == [
+        *("n_a", "n_a_x", "n_a_y", "n_b", "n_b_y"),
+        *("m_a", "m_a_x", "m_a_y", "m_b", "m_b_y"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("most", "found"), [(5, "10 targets of 2 modules"), (4, "up to 5 targets for each module"), (10, "")]
+)
+def test_more_targets_than_the_limit_are_a_fault_of_the_suite(
+    monkeypatch: pytest.MonkeyPatch, most: int, found: str
+) -> None:
+    suite = suite_of([target_config("one", [A], [X]), target_config("two", [B], [X, Y])], modules=("n", "m"))
+    monkeypatch.setattr(expansion, "MAX_TARGETS", most)
+    if not found:
+        assert len(names(suite)) == most
+        return
+    with pytest.raises(FaultsError) as raised:
+        expand(suite, Registry())
+    assert [(fault.key_path, fault.message) for fault in raised.value.faults] == [
+        (
+            "module_test_suite[0].targets",
+            f"found {found}, expected at most {most} in a suite: name fewer modules in srcs, or fewer configs in "
+            "targets",
+        )
+    ]
+
+
+def test_the_same_suite_gives_equal_targets_each_time() -> None:
+    suite = suite_of([target_config("one", [A, B], [X, Y])])
+    assert expand(suite, Registry()) == expand(suite, Registry())
+
+
+def test_a_run_target_reached_twice_is_one_target_with_the_words_of_both_ways() -> None:
+    suite = suite_of([target_config("one", [A], [X], ["red"]), target_config("two", [A], [X, Y], ["blue"])])
+    targets = {target.name: target for target in expand(suite, Registry())}
+    assert list(targets) == ["m_a", "m_a_x", "m_a_y"]
+    assert {"one", "two", "red", "blue"} <= set(targets["m_a_x"].tags)
+    assert {"red", "one"}.isdisjoint(targets["m_a_y"].tags)
+    assert {"red", "blue"} <= set(targets["m_a"].tags)
+
+
+def test_a_target_config_without_runtimes_only_compiles() -> None:
+    assert names(suite_of([target_config("one", [A, B], [])])) == ["m_a", "m_b"]
+
+
+def test_flags_come_from_the_config_then_the_suite_then_the_module() -> None:
+    overrides = (
+        ModuleOverride(match=("m",), flags=("-m1",)),
+        ModuleOverride(match=("x", "m*"), flags=("-m2",)),
+        ModuleOverride(match=("n",), flags=("-n",)),
+    )
+    suite = suite_of([target_config("one", [A], [])], compiler_flags=("-s",), overrides=overrides)
+    (target,) = expand(suite, Registry())
+    assert isinstance(target, CompileTarget)
+    assert target.flags == ("-a", "-s", "-m1", "-m2")
+
+
+def test_the_timeout_of_the_suite_wins_over_those_of_the_configs() -> None:
+    configs = [target_config("one", [A], [X])]
+    assert [target.timeout for target in expand(suite_of(configs), Registry())] == [5.0, 7.0]
+    assert [target.timeout for target in expand(suite_of(configs, timeout=2.0), Registry())] == [2.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("exclude", "left"),
+    [
+        (("one",), ["m_b", "m_b_y"]),
+        (("a",), ["m_b", "m_b_y"]),
+        (("x",), ["m_a", "m_b", "m_b_y"]),
+        (("y",), ["m_a", "m_a_x", "m_b"]),
+        (("?",), []),
+        (("one", "y"), ["m_b"]),
+    ],
+)
+def test_an_override_takes_a_module_out_of_configs(exclude: tuple[str, ...], left: list[str]) -> None:
+    configs = [target_config("one", [A], [X]), target_config("two", [B], [Y])]
+    overrides = (ModuleOverride(match=("m",), exclude_targets=exclude, reason="why"),)
+    suite = suite_of(configs, modules=("m", "n"), overrides=overrides)
+    assert names(suite) == [*left, "n_a", "n_a_x", "n_b", "n_b_y"]
+
+
+def test_a_target_reached_by_another_way_stays_without_the_words_of_the_closed_one() -> None:
+    configs = [target_config("one", [A], [X], ["red"]), target_config("two", [A], [X], ["blue"])]
+    overrides = (ModuleOverride(match=("*",), exclude_targets=("one",), reason="why"),)
+    targets = expand(suite_of(configs, overrides=overrides), Registry())
+    assert [target.name for target in targets] == ["m_a", "m_a_x"]
+    assert all("red" not in target.tags and "blue" in target.tags for target in targets)
+
+
+def test_globs_over_modules_also_match_slashes() -> None:
+    overrides = (ModuleOverride(match=("deep*",), tags=("odd",)),)
+    suite = suite_of([target_config("one", [A], [])], modules=("deep/er/m", "m"), overrides=overrides)
+    assert ["odd" in target.tags for target in expand(suite, Registry())] == [True, False]
+    assert names(suite)[0] == "deep/er/m_a"
+
+
+def test_the_override_that_excludes_is_found() -> None:
+    overrides = (
+        ModuleOverride(match=("m",), tags=("odd",)),
+        ModuleOverride(match=("m",), exclude_targets=("x*",), reason="why"),
+    )
+    suite = suite_of([target_config("one", [A], [X])], overrides=overrides)
+    assert excluding_override(suite, "m", ["one", "a", "x"]) == 1
+    assert excluding_override(suite, "m", ["one", "a"]) is None
+    assert excluding_override(suite, "n", ["x"]) is None
+
+
+def test_targets_can_be_sent_to_other_processes() -> None:
+    targets = expand(suite_of([target_config("one", [A], [X])]), Registry())
+    assert pickle.loads(pickle.dumps(targets)) == targets  # noqa: S301  our own bytes
+
+
+class BadTags:
+    """A compiler whose tags cannot be used."""
+
+    name = "iree"
+    artifact_suffix = ".x"
+
+    def tags(self, config: CompilerConfig) -> Sequence[str]:
+        return ["a b"]
+
+
+def test_a_compiler_that_derives_a_bad_word_is_named() -> None:
+    registry = Registry(compilers={"iree": BadTags()}, origins={("compiler", "iree"): "ext"})  # type: ignore[dict-item]
+    with pytest.raises(RetargetError) as caught:
+        expand(suite_of([target_config("one", [A], [])]), registry)
+    assert str(caught.value) == (
+        "extension 'ext': compiler 'iree': tags of config 'a': found 'a b', expected a word for -m: letters, digits "
+        "and any of _ : + - . [ ] / \\"
+    )
+
+
+def test_a_hundred_thousand_targets_share_what_they_have_in_common() -> None:
+    configs = [
+        target_config(
+            "one", [compiler(f"c{n}", flags=(f"-{n}",)) for n in range(10)], [runtime(f"r{n}") for n in range(9)]
+        )
+    ]
+    suite = suite_of(configs, modules=[f"m{n}" for n in range(1000)])
+    targets = expand(suite, Registry())
+    assert len(targets) == 100_000
+    assert len({id(target.tags) for target in targets}) == 100
+    assert len({id(target.flags) for target in targets if isinstance(target, CompileTarget)}) == 10

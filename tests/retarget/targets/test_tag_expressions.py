@@ -1,0 +1,125 @@
+"""The shortest expression that selects just some targets, as a person would write it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig, Target
+from retarget.targets.selection import compile_selector
+from retarget.targets.tag_expressions import shortest_expression
+
+ORIGIN = Origin(file=Path("matrix.toml"), key_path="")
+
+
+def compiled(compiler: str, *tags: str, suite: str = "ops", module: tuple[str, ...] = ()) -> CompileTarget:
+    return CompileTarget(
+        name=f"m_{compiler}",
+        suite=suite,
+        kind="check",
+        folder=Path(),
+        module=Module(name="m", path=Path("m.mlir"), tags=module),
+        compiler=CompilerConfig(name=compiler, compiler="iree", origin=ORIGIN),
+        flags=(),
+        timeout=None,
+        tags=("compile", suite, compiler, *tags, *module),
+        backends=tuple(tag for tag in tags if tag.endswith("-backend")),
+    )
+
+
+def run(of: CompileTarget, runtime: str, driver: str, *tags: str) -> RunTarget:
+    config = RuntimeConfig(name=runtime, driver=driver, host_os=("linux",), origin=ORIGIN)
+    own = dict.fromkeys(("run", *of.tags[1:], runtime, driver, "linux", *tags))
+    return RunTarget(name=f"{of.name}_{runtime}", compile=of, runtime=config, timeout=None, tags=tuple(own))
+
+
+A, B, C, D, E = (compiled(name, tag) for name, tag in zip("abcde", ("cpu", "cpu", "gpu", "gpu", "tpu"), strict=True))
+A1, A2 = run(A, "sync", "local-sync"), run(A, "task", "local-task")
+B1, B2 = run(B, "sync", "local-sync"), run(B, "task", "local-task")
+C1 = run(C, "c", "vulkan")
+
+
+def more(of: CompileTarget) -> list[RunTarget]:
+    """The run targets of a config in another suite."""
+    there = compiled(of.compiler.name, "cpu", suite="more")
+    return [run(there, "sync", "local-sync"), run(there, "task", "local-task")]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "others", "expression"),
+    [
+        ([A, B], [], ""),
+        ([A], [B, C], "a"),
+        ([A, B], [C], "cpu"),
+        ([A, B, C], [D], "not d"),
+        ([A, C], [B, D], "a or c"),
+        ([A, C, D], [B, E], "a or gpu"),
+        ([A, B, C], [D, E], "c or cpu"),
+        ([A, D, E], [B, C], "not b and not c"),
+        ([A1], [A2, B1, B2], "a and sync"),
+        ([A1, B1], [A2, B2, C1], "sync"),
+        ([A1, A2], [A, B1, B2], "run and a"),
+        ([A1, A2, C1], [A, C, B1, B2, B], "run and not b"),
+        ([A1, B2], [A2, B1], "(a and sync) or (b and task)"),
+        ([A], [A1, A2], "compile"),
+        ([A2, *more(A)], [A1, B1, B2, *more(B)], "a and (task or more)"),
+        ([A, B1], [A1, A2, B, C], "(b and sync) or (compile and a)"),
+    ],
+)
+def test_it_is_short_and_made_of_telling_words(wanted: list[Target], others: list[Target], expression: str) -> None:
+    found = shortest_expression(wanted, others)
+    assert found == expression
+    assert_exact(found, wanted, others)
+
+
+def test_a_config_named_like_the_driver_of_another_is_told_by_its_mark() -> None:
+    config, newer = compiled("vulkan"), compiled("vulkan-16")
+    wanted, others = [config, run(config, "x", "vulkan")], [newer, run(newer, "x", "vulkan")]
+    assert shortest_expression(wanted, others) == "not vulkan-16"
+    third = compiled("c")
+    found = shortest_expression(wanted, [*others, third, run(third, "x", "vulkan")])
+    assert found == "not vulkan-16 and not c"
+
+
+def test_words_that_only_a_module_brings_are_not_used() -> None:
+    one, two = compiled("a", module=("op-Conv",)), compiled("b", module=("op-Add",))
+    assert shortest_expression([one], [two]) == "a"
+
+
+def test_targets_that_differ_in_nothing_an_expression_sees_cannot_be_told_apart() -> None:
+    assert shortest_expression([A], [A]) is None
+
+
+@st.composite
+def splits(draw: st.DrawFn) -> tuple[list[Target], list[Target]]:
+    """Targets of up to five configs with random words, on up to three runtimes, in two suites; some of them wanted."""
+    words = ("cpu", "gpu", "sync", "vulkan", "a", "x-backend")
+    targets: list[Target] = []
+    for suite in ("ops", "more")[: draw(st.integers(1, 2))]:
+        for name in ("a", "b", "vulkan", "d", "e")[: draw(st.integers(1, 5))]:
+            one = compiled(name, *draw(st.lists(st.sampled_from(words), max_size=2, unique=True)), suite=suite)
+            targets.append(one)
+            targets += [
+                run(one, *pair) for pair in draw(st.sets(st.sampled_from([("sync", "local"), ("vulkan", "gpu")])))
+            ]
+    chosen = draw(st.lists(st.booleans(), min_size=len(targets), max_size=len(targets)))
+    wanted = [target for target, is_wanted in zip(targets, chosen, strict=True) if is_wanted]
+    return wanted, [target for target, is_wanted in zip(targets, chosen, strict=True) if not is_wanted]
+
+
+@settings(max_examples=200, deadline=None)
+@given(splits())
+def test_it_is_exact_whatever_the_configs_are_called(split: tuple[list[Target], list[Target]]) -> None:
+    wanted, others = split
+    if wanted:
+        assert_exact(shortest_expression(wanted, others), wanted, others)
+
+
+def assert_exact(expression: str | None, wanted: Sequence[Target], others: Iterable[Target]) -> None:
+    assert expression is not None
+    selects = compile_selector(expression)
+    assert all(map(selects, wanted))
+    assert not any(map(selects, others))

@@ -1,0 +1,171 @@
+"""The words and keyword marks of targets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from _pytest.mark.expression import Expression
+from retarget.extension.registry import Registry
+from retarget.model import CompilerConfig, Module, Origin, RuntimeConfig, Suite, TargetConfig
+from retarget.model.names import config_name_fault, is_tag, name_fault, tag_fault
+from retarget.targets.expansion import expand
+from retarget.targets.tags import MARK_FIELDS, marks, tag_sources
+
+ORIGIN = Origin(file=Path("suite.toml"), key_path="module_test_suite[0]")
+
+
+class Backends:
+    """A compiler and driver that derive words."""
+
+    name = "iree"
+    artifact_suffix = ".vmfb"
+
+    def tags(self, config: CompilerConfig | RuntimeConfig) -> Sequence[str]:
+        return ["spirv", "gpu"] if isinstance(config, CompilerConfig) else ["icd"]
+
+
+REGISTRY = Registry(compilers={"iree": Backends()}, drivers={"vulkan": Backends()})  # type: ignore[dict-item]
+
+COMPILER = CompilerConfig(name="vulkan-1.1", compiler="iree", tags=("cc-tag", "gpu"), origin=ORIGIN)
+RUNTIME = RuntimeConfig(
+    name="android-vulkan",
+    driver="vulkan",
+    devices=("vulkan://0", "1", "Mali G78"),
+    host_os=("android", "linux"),
+    host_arch=("arm64",),
+    tags=("rt-tag",),
+    origin=ORIGIN,
+)
+TARGET = TargetConfig(name="mobile_gpu", compilers=(COMPILER,), runtimes=(RUNTIME,), tags=("t-tag",), origin=ORIGIN)
+SUITE = Suite(
+    name="linalg",
+    folder=Path(),
+    modules=(Module(name="m", path=Path("m.mlir")),),
+    kind="check",
+    targets=(TARGET,),
+    tags=("s-tag",),
+    origin=ORIGIN,
+)
+
+
+def test_a_compile_target_has_the_words_of_what_compiles_it() -> None:
+    target = expand(SUITE, REGISTRY)[0]
+    assert target.tags == (
+        *("compile", "linalg", "s-tag", "vulkan-1.1", "spirv", "gpu"),
+        *("cc-tag", "mobile_gpu", "t-tag"),
+    )
+
+
+def test_a_run_target_has_those_and_the_words_of_what_runs_it() -> None:
+    compiled, run = expand(SUITE, REGISTRY)
+    assert run.tags == (
+        "run",
+        *compiled.tags[1:],
+        *("android-vulkan", "vulkan", "icd", "android", "linux", "arm64", "vulkan://0", "rt-tag"),
+    )
+
+
+def test_all_words_are_words_of_pytests_own_expressions() -> None:
+    for target in expand(SUITE, REGISTRY):
+        for tag in target.tags:
+            seen: list[str] = []
+            assert Expression.compile(tag).evaluate(lambda name, seen=seen, **_: seen.append(name) is None)  # type: ignore[misc]
+            assert seen == [tag]
+
+
+def test_without_the_extension_the_names_stay_and_only_derived_words_are_missing() -> None:
+    bare = expand(SUITE, Registry())
+    assert [target.name for target in bare] == [target.name for target in expand(SUITE, REGISTRY)]
+    assert "spirv" not in bare[0].tags
+    assert "icd" not in bare[1].tags
+
+
+def test_keyword_marks_of_a_run_target() -> None:
+    compiled, run = expand(SUITE, REGISTRY)
+    assert marks(compiled) == (
+        ("suite", (("name", "linalg"),)),
+        ("compiler", (("name", "vulkan-1.1"),)),
+        ("backend", (("name", "spirv"),)),
+        ("backend", (("name", "gpu"),)),
+    )
+    assert marks(run) == (
+        *marks(compiled),
+        ("runtime", (("name", "android-vulkan"),)),
+        ("driver", (("name", "vulkan"),)),
+        ("platform", (("os", "android"), ("arch", "arm64"))),
+        ("platform", (("os", "linux"), ("arch", "arm64"))),
+        ("device", (("name", "vulkan://0"),)),
+        ("device", (("name", "1"),)),
+        ("device", (("name", "Mali G78"),)),
+    )
+
+
+def test_marks_have_no_fields_but_those_announced() -> None:
+    fields = dict(MARK_FIELDS)
+    for target in expand(SUITE, REGISTRY):
+        for name, values in marks(target):
+            assert {argument for argument, _ in values} <= set(fields[name])
+
+
+def test_the_source_of_each_word_is_known() -> None:
+    run = expand(SUITE, REGISTRY)[1]
+    sources = tag_sources(
+        suite=SUITE,
+        compiler=COMPILER,
+        backends=("spirv", "gpu"),
+        runtime=RUNTIME,
+        driver=("icd",),
+        targets=[TARGET],
+        module=("odd",),
+    )
+    assert tuple(word for word, _ in sources if word != "odd") == run.tags
+    assert dict(sources)["gpu"] == "derived by compiler iree"
+    assert dict(sources)["odd"] == "an override of the suite"
+
+
+@pytest.mark.parametrize("word", ["a", "0", "vulkan://GPU-1", "a_b", "größe", "x[1]", "a\\b", "-", "+.:"])
+def test_tags_that_can_be_used(word: str) -> None:
+    assert is_tag(word)
+    assert Expression.compile(word)
+
+
+@pytest.mark.parametrize("word", ["", "a b", "a,b", "a(b)", "'a'", "and", "or", "not", "True", "None", "run", "skip"])
+def test_tags_that_cannot_be_used(word: str) -> None:
+    assert tag_fault(word) is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "is_name", "is_config_name"),
+    [
+        ("llvm-cpu", True, True),
+        ("vulkan-1.1+x", True, True),
+        ("0", True, True),
+        ("a_b", True, False),
+        ("-a", False, False),
+        (".a", False, False),
+        ("_a", False, False),
+        ("a/b", False, False),
+        ("a\\b", False, False),
+        ("a b", False, False),
+        ("ä", False, False),
+        ("a\n", False, False),
+        ("", False, False),
+        ("or", False, False),
+        ("compile", False, False),
+    ],
+)
+def test_names(name: str, is_name: bool, is_config_name: bool) -> None:
+    assert (name_fault(name) is None) is is_name
+    assert (config_name_fault(name) is None) is is_config_name
+
+
+def test_macos_is_selected_as_darwin_too() -> None:
+    runtime = replace(RUNTIME, devices=(), host_os=("macos", "ios"), tags=())
+    target = expand(replace(SUITE, targets=(replace(TARGET, runtimes=(runtime,)),)), REGISTRY)[-1]
+    words = set(target.tags)
+    assert {"macos", "darwin", "ios"} <= words
+    systems = [dict(arguments)["os"] for name, arguments in marks(target) if name == "platform"]
+    assert systems == ["macos", "ios", "darwin"]
