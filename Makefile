@@ -18,7 +18,7 @@ help:
 	@echo "make conformance  all of ONNX's node tests; writes docs/conformance.md (half an hour when nothing is cached)"
 	@echo "make test         the project's own tests"
 	@echo "make test-all     the same, with those that are slow"
-	@echo "make check        ruff, mypy, the examples in docs/, the declarations of the suites"
+	@echo "make check        ruff, mypy, the import contracts, the declarations of the suites, the examples in docs/"
 	@echo "make docs         write the generated parts of docs/ again"
 	@echo "make bench        the benchmarks (minutes)"
 	@echo "make bench-onnx   all of ONNX's node tests against one process per test (a quarter of an hour)"
@@ -56,6 +56,7 @@ check: $(DEV_STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/retarget check ./suites
 	$(BIN)/pytest -q tests/docs --run-slow
 
