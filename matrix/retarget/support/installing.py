@@ -28,7 +28,7 @@ def install_hint(extra: str, what: str = "it") -> str:
 
 def _checkout() -> Path | None:
     """Return the folder of the checkout that this file lies in; None where it was installed elsewhere."""
-    folder = Path(__file__).resolve().parents[2]
+    folder = Path(__file__).resolve().parents[3]
     return folder if (folder / "pyproject.toml").is_file() and (folder / "matrix").is_dir() else None
 
 

@@ -215,7 +215,7 @@ class _Server:
 
 def _traceback(error: Exception) -> str:
     """Return the traceback of what an extension raised, from the extension's first frame on: ours say nothing of it."""
-    here = Path(__file__).parent
+    here = Path(__file__).parents[2]
     first = error.__traceback__
     while first is not None and Path(first.tb_frame.f_code.co_filename).is_relative_to(here):
         first = first.tb_next
