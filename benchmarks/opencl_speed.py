@@ -286,7 +286,7 @@ class IreeBackend:
 
     def __init__(self, name: str, driver: str, flags: Sequence[str]) -> None:
         from retarget.model import Origin, RuntimeConfig
-        from retarget_iree.drivers import DRIVERS
+        from retarget_iree.runtime.drivers import DRIVERS
 
         self.name, self._flags = name, list(flags)
         chosen = next(item for item in DRIVERS if item.name == driver)

@@ -17,8 +17,8 @@ from retarget.model import CompilerConfig, CompileTarget
 from retarget.model.outcomes import DeviceInfo
 from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
-from retarget_iree.flags import not_inputs
-from retarget_iree.onnx_import import onnx_version
+from retarget_iree.compiler.flags import not_inputs
+from retarget_iree.compiler.onnx_import import onnx_version
 from retarget_iree.toolchain import find_toolchain
 
 from .artifact import ARTIFACT_SUFFIX, OpenClArtifact, write_artifact

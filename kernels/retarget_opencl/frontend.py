@@ -16,9 +16,9 @@ from types import ModuleType
 from typing import Any
 
 from retarget.extension import CompilerError
-from retarget_iree.capture import CapturedStderr
+from retarget_iree.compiler.capture import CapturedStderr
+from retarget_iree.compiler.onnx_import import import_onnx
 from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
-from retarget_iree.onnx_import import import_onnx
 from retarget_iree.toolchain import compiler_api
 
 __all__ = ["compiled_module"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from retarget.extension import FunctionInfo
-from retarget_iree.signature import declared_types
+from retarget_iree.runtime.signature import declared_types
 
 from .program.model import Export
 

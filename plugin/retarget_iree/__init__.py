@@ -1,3 +1,1 @@
-"""To be filled."""
-
-from __future__ import annotations
+"""IREE as an extension: its compiler, the drivers of its runtime, and the kinds `check` and `run-module`."""

@@ -29,6 +29,6 @@ class CheckCaseLoader:
 
     def suggest_suites(self, request: ModulesRequest) -> Suggestions:
         """Return one suite of the modules that make checks."""
-        from .suggest import check_suites
+        from retarget_iree.suggest import check_suites
 
         return check_suites(request)

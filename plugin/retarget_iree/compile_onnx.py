@@ -12,8 +12,8 @@ from pathlib import Path
 
 from retarget.extension import CompilerError, UnavailableError
 
-from .onnx_import import import_onnx
-from .toolchain import find_toolchain
+from retarget_iree.compiler.onnx_import import import_onnx
+from retarget_iree.toolchain import find_toolchain
 
 __all__ = ["main"]
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 from retarget.extension import CaseLoader, Compiler, Driver, hookimpl
 
-from .checks import CheckCaseLoader
-from .compiler import IreeCompiler
-from .drivers import DRIVERS
-from .run_module import RunModuleCaseLoader
+from retarget_iree.checks import CheckCaseLoader
+from retarget_iree.compiler.compiler import IreeCompiler
+from retarget_iree.flagfile.loader import RunModuleCaseLoader
+from retarget_iree.runtime.drivers import DRIVERS
 
 __all__ = ["retarget_case_loaders", "retarget_compilers", "retarget_drivers"]
 

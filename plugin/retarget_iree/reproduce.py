@@ -8,8 +8,8 @@ from pathlib import Path
 from retarget.model import CompileTarget, RuntimeConfig
 from retarget.model.outcomes import Stage
 
-from .flags import phase_of, with_devices, with_one_phase
-from .toolchain import command
+from retarget_iree.compiler.flags import phase_of, with_devices, with_one_phase
+from retarget_iree.toolchain import command
 
 __all__ = ["RUN_CHECK_TELLS", "compile_command", "flagfile_command", "run_command"]
 
@@ -61,7 +61,7 @@ def flagfile_command(config: RuntimeConfig, artifact: Path, flagfile: Path, fold
     A flagfile that names its module does so by its source, which the tool cannot load: its other flags are written out.
     `folder` is the suite's.
     """
-    from .flaglines import flags_of, read_text  # for suites that have flagfiles only
+    from retarget_iree.flagfile.lines import flags_of, read_text  # for suites that have flagfiles only
 
     devices = _device_flags(config)
     if devices is None:

@@ -22,7 +22,7 @@ from retarget.arrays.comparison import compare_check
 from retarget.extension import Check, Device, DriverError, Program, UnavailableError
 from retarget.model import Origin, RuntimeConfig
 
-from .drivers import DRIVERS, IreeDriver
+from retarget_iree.runtime.drivers import DRIVERS, IreeDriver
 
 if TYPE_CHECKING:
     from retarget.model.outcomes import Mismatch

@@ -112,7 +112,7 @@ def check_suites(request: ModulesRequest) -> Suggestions:
 
 def flagfile_suites(request: ModulesRequest) -> Suggestions:
     """Return one suite of all flagfiles whose module is there."""
-    from .flagcases import find_modules
+    from retarget_iree.flagfile.cases import find_modules
 
     modules: dict[Path, None] = {}
     files: list[Path] = []

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from acceptance_support import CPU, Project, block, commands, ids, shell
-from retarget_iree.onnx_import import import_onnx
+from retarget_iree.compiler.onnx_import import import_onnx
 
 pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-all
 

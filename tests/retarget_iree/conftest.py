@@ -12,7 +12,7 @@ from filelock import FileLock
 from iree_modules import ARITHMETIC, FAILING, SIGNATURES, element_types_module
 from iree_support import VMVX, Compile, OpenDevice, compiler_config, driver_named, runtime_config
 from retarget.extension import CompileRequest, Device, UnavailableError
-from retarget_iree.compiler import IreeCompiler
+from retarget_iree.compiler.compiler import IreeCompiler
 
 
 @pytest.fixture(scope="session")

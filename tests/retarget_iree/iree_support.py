@@ -7,7 +7,7 @@ from pathlib import Path
 
 from retarget.extension import Check, Device
 from retarget.model import CompilerConfig, Origin, RuntimeConfig
-from retarget_iree.drivers import DRIVERS, IreeDriver
+from retarget_iree.runtime.drivers import DRIVERS, IreeDriver
 
 VMVX = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx")
 LLVM_CPU = (

@@ -18,7 +18,7 @@ from retarget.extension import Check, CompilerError, UnavailableError
 from retarget.model.outcomes import Stage
 from retarget.support.installing import install_hint
 from retarget_iree import run_check
-from retarget_iree.onnx_import import import_onnx
+from retarget_iree.compiler.onnx_import import import_onnx
 from retarget_iree.reproduce import RUN_CHECK_TELLS
 
 

@@ -15,8 +15,8 @@ from retarget.arrays.comparison import compare_check
 from retarget.extension import CaseRequest, Check, CompileRequest, FunctionInfo
 from retarget.model import CompilerConfig, Origin, RuntimeConfig
 from retarget_iree.checks import CheckCaseLoader
-from retarget_iree.compiler import IreeCompiler
-from retarget_iree.drivers import DRIVERS
+from retarget_iree.compiler.compiler import IreeCompiler
+from retarget_iree.runtime.drivers import DRIVERS
 
 SUITES = Path(__file__).resolve().parents[2] / "suites"
 ORIGIN = Origin(file=Path("matrix.toml"), key_path="test[0]")

@@ -14,7 +14,7 @@ Blanks around lines, names and values do not count; later flags override earlier
 16, `010` is 8, `nan`, `inf` and `0x1p-3` are floats. What the tool has no other form for is written as bytes in
 hexadecimal: complex numbers and, as the tool takes them, the Booleans `00` and `01` (here `0`, `1`, `false` and `true`
 too). The tool takes what follows a number for nothing and lets numbers wrap; both are faults here. A flagfile may
-include others: see `retarget_iree.flaglines`.
+include others: see `retarget_iree.flagfile.lines`.
 
 Nothing here imports NumPy: flagfiles are read in pytest's process too.
 """
@@ -29,8 +29,8 @@ from pathlib import Path
 
 from retarget.support.errors import FaultsError, did_you_mean
 
-from .flaglines import Flag, flags_of, read_text
-from .flagvalues import FaultyError, Value, Written, parse_number, parse_value, quoted, shortened
+from retarget_iree.flagfile.lines import Flag, flags_of, read_text
+from retarget_iree.flagfile.values import FaultyError, Value, Written, parse_number, parse_value, quoted, shortened
 
 __all__ = ["FlagFile", "Parameters", "load_flagfile", "parse_flagfile"]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from retarget.support.errors import Fault, FaultsError, did_you_mean
 
-from .flagvalues import FaultyError, Place, Written, quoted
+from retarget_iree.flagfile.values import FaultyError, Place, Written, quoted
 
 __all__ = ["Flag", "flags_of", "read_text", "split_flags"]
 

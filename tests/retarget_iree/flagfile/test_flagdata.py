@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from retarget.extension import CaseData, FunctionInfo
 from retarget.support.errors import FaultsError
-from retarget_iree.flagdata import read_case
-from retarget_iree.flagfile import parse_flagfile
+from retarget_iree.flagfile.data import read_case
+from retarget_iree.flagfile.parse import parse_flagfile
 
 ANY = FunctionInfo(name="f", arguments=None)
 

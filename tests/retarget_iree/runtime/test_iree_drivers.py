@@ -12,9 +12,9 @@ import pytest
 from iree_support import OpenDevice, driver_named, runtime_config
 from retarget.extension import Device, DriverError, UnavailableError
 from retarget.model.outcomes import DeviceInfo
-from retarget_iree.drivers import DRIVERS
-from retarget_iree.identity import describe_device
-from retarget_iree.selection import select_device
+from retarget_iree.runtime.drivers import DRIVERS
+from retarget_iree.runtime.identity import describe_device
+from retarget_iree.runtime.selection import select_device
 from retarget_iree.toolchain import command
 
 CUDA_DUMP = "- gpu-compute-capability: 9.0\n- driver-max-cuda-version: 13.0\n\n- gpu-warp-size: 32\n"
@@ -174,7 +174,7 @@ def test_vulkan_devices_have_identity_and_capabilities(vulkan_device: Device) ->
 @pytest.mark.needs_vulkan
 def test_vulkan_without_an_icd_is_unavailable(vulkan_device: Device) -> None:
     code = (
-        "from retarget.extension import UnavailableError\nfrom retarget_iree.drivers import DRIVERS\n"
+        "from retarget.extension import UnavailableError\nfrom retarget_iree.runtime.drivers import DRIVERS\n"
         "try:\n    DRIVERS[2].probe()\nexcept UnavailableError as error:\n    print(error)\n"
     )
     env = {**os.environ, "VK_DRIVER_FILES": os.devnull, "VK_ICD_FILENAMES": os.devnull}
@@ -201,7 +201,7 @@ def test_a_runtime_flag_that_is_unknown_is_told_with_its_config(flag: str, messa
 
 
 def test_a_missing_runtime_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("retarget_iree.drivers.runtime_installed", lambda: False)
+    monkeypatch.setattr("retarget_iree.runtime.drivers.runtime_installed", lambda: False)
     with pytest.raises(UnavailableError, match=r"^the IREE runtime is not installed") as caught:
         driver_named("local-sync").probe()
     assert "[iree]" in caught.value.hint
@@ -216,7 +216,7 @@ def test_devices_close_without_complaints_of_the_runtime(arithmetic: bytes, tmp_
         "program = device.load(Path(sys.argv[1]).read_bytes())\n"
         "program.call('passes', (), lambda check: None)\ndevice.close()\n"
     )
-    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     done = subprocess.run(
         [sys.executable, "-c", code, str(module)], env=env, capture_output=True, text=True, check=False
     )

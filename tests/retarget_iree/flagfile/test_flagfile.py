@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from retarget.support.errors import FaultsError
-from retarget_iree.flagfile import FlagFile, parse_flagfile
-from retarget_iree.flaglines import read_text, split_flags
-from retarget_iree.flagvalues import Form
+from retarget_iree.flagfile.lines import read_text, split_flags
+from retarget_iree.flagfile.parse import FlagFile, parse_flagfile
+from retarget_iree.flagfile.values import Form
 
 FILE = Path("flags.txt")
 

@@ -32,39 +32,39 @@ class RunModuleCaseLoader:
 
         Raises `FaultsError` for flagfiles whose module is not there, is not one, or lies outside `folder`.
         """
-        from . import flagcases
+        from retarget_iree.flagfile import cases
 
-        return flagcases.find_modules(folder, srcs)
+        return cases.find_modules(folder, srcs)
 
     def data_faults(self, module: Module, suite: Suite) -> Sequence[Fault]:
         """Return the faults of a module's flagfiles and of the data that they name."""
-        from . import flagcases
+        from retarget_iree.flagfile import cases
 
-        return flagcases.data_faults(module, suite.folder)
+        return cases.data_faults(module, suite.folder)
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
         """Return one case per flagfile. Faults are kept for the case, whose `read` raises them."""
-        from . import flagcases
+        from retarget_iree.flagfile import cases
 
-        return flagcases.cases_of(request)
+        return cases.cases_of(request)
 
     def parameters(self, request: CaseRequest) -> Sequence[tuple[str, Path]]:
         """Return what the flagfiles say by `--parameters=`, each once. Raises `FaultsError`."""
-        from . import flagcases
+        from retarget_iree.flagfile import cases
 
-        return flagcases.parameters_of(request)
+        return cases.parameters_of(request)
 
     def run_case_outside(
         self, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
     ) -> RunPlan | None:
         """Return the `iree-run-module` command of one case, to be run in the flagfile's folder; None where the tool
         cannot open the config's devices, and for a case that there is not."""
-        from . import flagcases
+        from retarget_iree.flagfile import cases
 
-        return flagcases.plan_of(config, artifact, module, folder, case)
+        return cases.plan_of(config, artifact, module, folder, case)
 
     def suggest_suites(self, request: ModulesRequest) -> Suggestions:
         """Return one suite of the flagfiles whose module is there."""
-        from .suggest import flagfile_suites
+        from retarget_iree.suggest import flagfile_suites
 
         return flagfile_suites(request)

@@ -1,4 +1,4 @@
-"""The values of `--input` and `--expected_output` as text; the grammar stands in `retarget_iree.flagfile`."""
+"""The values of `--input` and `--expected_output` as text; the grammar stands in `retarget_iree.flagfile.parse`."""
 
 from __future__ import annotations
 

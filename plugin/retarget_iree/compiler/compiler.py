@@ -19,8 +19,8 @@ from retarget.model import CompilerConfig, CompileTarget
 from retarget.model.outcomes import DeviceInfo
 from retarget.support.errors import did_you_mean
 
-from .capture import CapturedStderr
-from .flags import (
+from retarget_iree.compiler.capture import CapturedStderr
+from retarget_iree.compiler.flags import (
     PHASE_FLAG,
     flag_value,
     missing_files,
@@ -32,11 +32,11 @@ from .flags import (
     with_one_phase,
     without_phase,
 )
-from .hostcpu import explicit_host
-from .noise import clean_diagnostics, first_error, is_verdict
-from .onnx_import import import_onnx, onnx_version
-from .reproduce import compile_command
-from .toolchain import Toolchain, compiler_api, compiler_hint, environment_facts, find_toolchain
+from retarget_iree.compiler.hostcpu import explicit_host
+from retarget_iree.compiler.onnx_import import import_onnx, onnx_version
+from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
+from retarget_iree.reproduce import compile_command
+from retarget_iree.toolchain import Toolchain, compiler_api, compiler_hint, environment_facts, find_toolchain
 
 __all__ = ["IreeCompiler"]
 
@@ -106,13 +106,13 @@ class IreeCompiler:
 
     def show(self, artifact: bytes) -> str:
         """Return a module's contents as text. Raises `RetargetError` for bytes that are no module."""
-        from .dump import dump_module
+        from retarget_iree.compiler.dump import dump_module
 
         return dump_module(artifact)
 
     def suggest_targets(self, devices: Mapping[str, Sequence[DeviceInfo]]) -> Sequence[SuggestedTarget]:
         """Return a target config for each sort of device that was found."""
-        from .suggest import iree_targets
+        from retarget_iree.suggest import iree_targets
 
         return iree_targets(devices)
 
@@ -240,7 +240,7 @@ def _run_tool(toolchain: Toolchain, arguments: Sequence[str], content: bytes) ->
 
 
 def _precompile(flags: Sequence[str]) -> str:
-    """Take a module without code to where its targets are known, and return its text. See `retarget_iree.hostcpu`."""
+    """Take a module without code to where its targets are known, and return its text. See `hostcpu`."""
     api = compiler_api()
     with CapturedStderr() as captured, api.Session() as session:
         session.set_flags(*flags)

@@ -10,7 +10,7 @@ from retarget.extension import CompilerError, UnavailableError
 from retarget.support.installing import install_hint
 from retarget.support.scratch import ScratchFolder
 
-from .toolchain import compiler_api
+from retarget_iree.toolchain import compiler_api
 
 __all__ = ["import_onnx", "onnx_version"]
 

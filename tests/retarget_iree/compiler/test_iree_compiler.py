@@ -19,8 +19,8 @@ from iree_support import LLVM_CPU, ORIGIN, VMVX, Compile, OpenDevice, checks_of,
 from retarget.extension import CompileRequest, CompilerError, Resolved, UnavailableError
 from retarget.model import CompileTarget, Module
 from retarget_iree import toolchain
-from retarget_iree.compiler import IreeCompiler, tool_only_flags
-from retarget_iree.hostcpu import explicit_host
+from retarget_iree.compiler.compiler import IreeCompiler, tool_only_flags
+from retarget_iree.compiler.hostcpu import explicit_host
 
 BROKEN = "func.func @f() {\n  %x = arith.foo 1 : i32\n  return\n}\n"
 BROKEN_SAID = "bad.mlir:2:8: error: custom op 'arith.foo' is unknown\n  %x = arith.foo 1 : i32\n       ^"
@@ -152,7 +152,7 @@ def test_what_the_compiler_said_is_taken_from_the_workers_log(
 
 def test_what_the_compiler_said_is_taken_from_a_pipe_too() -> None:
     code = (
-        "from retarget_iree.capture import CapturedStderr\nimport os\n"
+        "from retarget_iree.compiler.capture import CapturedStderr\nimport os\n"
         "with CapturedStderr() as captured:\n    os.write(2, b'inside')\n"
         "os.write(2, b'outside')\nos.write(1, captured.text.encode())\n"
     )
@@ -171,7 +171,7 @@ def test_warnings_are_kept_on_success_with_their_noise_cut(iree: IreeCompiler) -
 
 
 def test_a_crash_of_the_tool_ends_the_worker_by_the_same_signal() -> None:
-    code = "from retarget_iree.compiler import _die_of; _die_of(8, 'Stack dump:')"
+    code = "from retarget_iree.compiler.compiler import _die_of; _die_of(8, 'Stack dump:')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == -signal.SIGFPE
     assert done.stderr == "Stack dump:"
@@ -179,7 +179,7 @@ def test_a_crash_of_the_tool_ends_the_worker_by_the_same_signal() -> None:
 
 def test_a_crash_of_the_library_leaves_its_stack_in_the_workers_log(tmp_path: Path) -> None:
     code = (
-        "import os, signal\nfrom retarget_iree.capture import CapturedStderr\n"
+        "import os, signal\nfrom retarget_iree.compiler.capture import CapturedStderr\n"
         "from retarget_iree.toolchain import compiler_api\n"
         "signal.signal(signal.SIGINT, signal.SIG_IGN)\ncompiler_api()\n"
         "os.kill(os.getpid(), signal.SIGINT)\nassert signal.getsignal(signal.SIGINT) is signal.SIG_IGN\n"

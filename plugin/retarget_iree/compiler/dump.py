@@ -10,8 +10,8 @@ from pathlib import Path
 
 from retarget.support.errors import RetargetError
 
-from .noise import clean_status
-from .toolchain import runtime_hint, runtime_installed
+from retarget_iree.noise import clean_status
+from retarget_iree.toolchain import runtime_hint, runtime_installed
 
 __all__ = ["dump_module"]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from retarget.support.errors import FaultsError
-from retarget_iree.flagfile import FlagFile, load_flagfile
-from retarget_iree.run_module import RunModuleCaseLoader
+from retarget_iree.flagfile.loader import RunModuleCaseLoader
+from retarget_iree.flagfile.parse import FlagFile, load_flagfile
 
 
 @pytest.fixture(autouse=True)

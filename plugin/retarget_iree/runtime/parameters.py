@@ -10,7 +10,7 @@ import iree.runtime as rt
 from retarget.extension import DriverError
 from retarget.support.errors import display_path
 
-from .noise import RUNTIME_FAULTS, clean_status
+from retarget_iree.noise import RUNTIME_FAULTS, clean_status
 
 __all__ = ["parameter_indices", "parameters_hint"]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .elements import types_of
+from retarget_iree.runtime.elements import types_of
 
 __all__ = ["Signature", "declared_types", "parse_signature"]
 

@@ -14,7 +14,7 @@ from retarget.cli import main
 from retarget.extension import CaseRequest, Device, DriverError, FunctionInfo, LoadsParameters
 from retarget.model import Module, Origin, Suite
 from retarget.support.errors import FaultsError
-from retarget_iree.run_module import RunModuleCaseLoader
+from retarget_iree.flagfile.loader import RunModuleCaseLoader
 
 LOADER = RunModuleCaseLoader()
 MAIN = FunctionInfo(name="main", arguments=0)

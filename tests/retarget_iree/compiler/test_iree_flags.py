@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from iree_support import compiler_config
 from retarget.extension import CompilerError
-from retarget_iree.compiler import IreeCompiler
-from retarget_iree.flags import not_inputs, target_words
+from retarget_iree.compiler.compiler import IreeCompiler
+from retarget_iree.compiler.flags import not_inputs, target_words
 
 
 def test_flags_that_write_and_flags_of_words_name_nothing_to_read() -> None:

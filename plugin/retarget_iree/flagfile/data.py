@@ -17,9 +17,9 @@ from retarget.arrays.datafiles import LIMIT_VARIABLE, DataFiles, RawFile, Stored
 from retarget.extension import CaseData, FunctionInfo
 from retarget.support.errors import Fault, FaultsError, RetargetError
 
-from .elements import declared_dtype
-from .flagfile import FlagFile
-from .flagvalues import ELEMENTS, FaultyError, Form, Place, Value
+from retarget_iree.flagfile.parse import FlagFile
+from retarget_iree.flagfile.values import ELEMENTS, FaultyError, Form, Place, Value
+from retarget_iree.runtime.elements import declared_dtype
 
 if TYPE_CHECKING:
     import numpy.typing as npt

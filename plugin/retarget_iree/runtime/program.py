@@ -14,10 +14,10 @@ from retarget.extension import Check, CheckSink, DriverError, FunctionInfo
 from retarget.model.outcomes import DeviceInfo
 from retarget.support.errors import did_you_mean
 
-from .elements import declared_dtype, dtype_of, element_type_of
-from .noise import RUNTIME_FAULTS, clean_status
-from .parameters import parameter_indices, parameters_hint
-from .signature import Signature, parse_signature
+from retarget_iree.noise import RUNTIME_FAULTS, clean_status
+from retarget_iree.runtime.elements import declared_dtype, dtype_of, element_type_of
+from retarget_iree.runtime.parameters import parameter_indices, parameters_hint
+from retarget_iree.runtime.signature import Signature, parse_signature
 
 if TYPE_CHECKING:
     import numpy.typing as npt

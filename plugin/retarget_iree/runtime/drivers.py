@@ -11,14 +11,14 @@ from retarget.extension import DriverError, FunctionInfo, RunPlan, UnavailableEr
 from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo
 
-from .identity import describe_device
-from .noise import clean_status
-from .reproduce import RUN_CHECK_TELLS, run_command
-from .selection import select_device
-from .toolchain import describe_runtime, runtime_hint, runtime_installed
+from retarget_iree.noise import clean_status
+from retarget_iree.reproduce import RUN_CHECK_TELLS, run_command
+from retarget_iree.runtime.identity import describe_device
+from retarget_iree.runtime.selection import select_device
+from retarget_iree.toolchain import describe_runtime, runtime_hint, runtime_installed
 
 if TYPE_CHECKING:
-    from .program import IreeDevice
+    from retarget_iree.runtime.program import IreeDevice
 
 __all__ = ["DRIVERS", "IreeDriver", "parse_runtime_flags"]
 
@@ -51,7 +51,7 @@ class IreeDriver:
         parse_runtime_flags(config)
         driver, infos, records = self._records()
         chosen = [select_device(wanted, infos, driver=self.name) for wanted in config.devices or ("0",)]
-        from .program import IreeDevice
+        from retarget_iree.runtime.program import IreeDevice
 
         opened = []
         for wanted, info in zip(config.devices or (info.uri for info in chosen), chosen, strict=True):
@@ -73,7 +73,7 @@ class IreeDriver:
     def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
         """List an artifact's functions without a device. Raises `DriverError` for bytes that are no module."""
         self._require_runtime()
-        from .program import module_functions  # imports the runtime
+        from retarget_iree.runtime.program import module_functions  # imports the runtime
 
         return module_functions(artifact)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from retarget.extension import CompilerError
 
-from .flags import architecture, flag_value, split_flag
+from retarget_iree.compiler.flags import architecture, flag_value, split_flag
 
 __all__ = ["CPU_FLAG", "FEATURES_FLAG", "explicit_host"]
 

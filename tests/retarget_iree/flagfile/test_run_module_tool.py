@@ -17,7 +17,7 @@ from retarget.extension import Device
 from retarget.model.outcomes import RunOutcome
 from retarget.worker.child.run_in_process import run_inside
 from retarget.worker.messages import RunModule
-from retarget_iree.run_module import RunModuleCaseLoader
+from retarget_iree.flagfile.loader import RunModuleCaseLoader
 
 TYPES = {
     "f16": "4xf16",

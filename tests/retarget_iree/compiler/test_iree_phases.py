@@ -10,9 +10,9 @@ from iree_modules import ARITHMETIC
 from iree_support import LLVM_CPU, VMVX, OpenDevice, compiler_config
 from retarget.extension import CompileRequest, CompilerError, DriverError
 from retarget.model import CompileTarget, Module
-from retarget_iree import compiler as compiler_module
-from retarget_iree.compiler import IreeCompiler
-from retarget_iree.flags import phase_of, with_one_phase, without_phase
+from retarget_iree.compiler import compiler as compiler_module
+from retarget_iree.compiler.compiler import IreeCompiler
+from retarget_iree.compiler.flags import phase_of, with_one_phase, without_phase
 from retarget_iree.toolchain import find_toolchain
 
 PHASES = "start, input, abi, preprocessing, global-optimization, dispatch-creation, flow, stream"

@@ -13,11 +13,11 @@ from retarget.model import Module, RuntimeConfig
 from retarget.model.outcomes import Stage
 from retarget.support.errors import Fault, FaultsError, RetargetError, did_you_mean, display_path
 
-from .drivers import DRIVERS
-from .flagfile import FlagFile, load_flagfile
-from .flaglines import flags_of, read_text
-from .flagvalues import Place, Written, quoted
-from .reproduce import flagfile_command
+from retarget_iree.flagfile.lines import flags_of, read_text
+from retarget_iree.flagfile.parse import FlagFile, load_flagfile
+from retarget_iree.flagfile.values import Place, Written, quoted
+from retarget_iree.reproduce import flagfile_command
+from retarget_iree.runtime.drivers import DRIVERS
 
 __all__ = ["cases_of", "data_faults", "find_modules", "parameters_of", "plan_of"]
 
@@ -55,7 +55,7 @@ def find_modules(folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
 
 def data_faults(module: Module, folder: Path) -> Sequence[Fault]:
     """Return the faults of a module's flagfiles and of the data that they name."""
-    from .flagdata import data_faults as faults_of_data  # imports NumPy
+    from retarget_iree.flagfile.data import data_faults as faults_of_data  # imports NumPy
 
     faults: list[Fault] = []
     for path in module.data:
@@ -237,7 +237,7 @@ class _Reads:
         self._folder = folder
 
     def __call__(self) -> CaseData:
-        from .flagdata import read_case  # imports NumPy
+        from retarget_iree.flagfile.data import read_case  # imports NumPy
 
         return read_case(self._file, self._function, self._folder)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from retarget.cli import main
 from retarget.support.errors import RetargetError
-from retarget_iree.dump import dump_module
+from retarget_iree.compiler.dump import dump_module
 
 MATRIX = """\
 root = true

@@ -1,0 +1,1 @@
+"""Runs artifacts on the HAL drivers of IREE's runtime: devices, modules, signatures. Runs in device workers."""
