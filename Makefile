@@ -10,7 +10,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 # Hundreds of processes start here: what Python compiles is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo suites conformance test test-all check docs bench bench-onnx clean help
+.PHONY: demo suites conformance test test-all check docs picture bench bench-onnx clean help
 
 help:
 	@echo "make demo         a slice of every shipped suite, on every device found here (a minute and a half when nothing is cached)"
@@ -20,6 +20,7 @@ help:
 	@echo "make test-all     the same, with those that are slow"
 	@echo "make check        ruff, mypy, the import contracts, the declarations of the suites, the examples in docs/"
 	@echo "make docs         write the generated parts of docs/ again"
+	@echo "make picture      run all shipped suites and draw docs/matrix.svg again"
 	@echo "make bench        the benchmarks (minutes)"
 	@echo "make bench-onnx   all of ONNX's node tests against one process per test (a quarter of an hour)"
 	@echo "make clean        remove the virtual environment and what tools have left"
@@ -62,6 +63,12 @@ check: $(DEV_STAMP)
 
 docs: $(STAMP)
 	$(BIN)/retarget schema --format markdown > docs/declarations.md
+
+# README's picture, from a run of the shipped suites.
+picture: $(STAMP)
+	@mkdir -p build
+	$(BIN)/pytest suites -m "not conformance" --junitxml=build/suites.xml $(PYTEST_ARGS)
+	$(BIN)/python docs/matrix_svg.py build/suites.xml -o docs/matrix.svg
 
 bench: $(DEV_STAMP)
 	$(BIN)/python benchmarks/plugin_import.py
