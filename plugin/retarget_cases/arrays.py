@@ -8,42 +8,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from retarget.arrays.datafiles import LIMIT_VARIABLE, DataFiles, data_limit, read_bin, read_npy, read_npz, type_text
-from retarget.support.errors import RetargetError
-from retarget.worker.child.outputs import dtype_named
+from retarget.arrays.datafiles import LIMIT_VARIABLE, DataFiles, data_limit, read_bin, read_npy, read_npz
+from retarget.arrays.dtypes import dtype_named, fit, type_text
+from retarget.model.element_types import DeclaredType, mlir_name
 
 from .faults import ValueFaultError
 from .generators import count_up, default_seed, draw
 from .literals import literal
 from .tables import BinTable, FillTable, IotaTable, NpyTable, NpzTable, ValuesTable, ValueTable
-from .types import Declared
 from .values import Value
 
 if TYPE_CHECKING:
     from retarget.extension import Array
 
-__all__ = ["Maker", "fitted"]
-
-
-def fitted(array: Array, declared: Declared) -> Array:
-    """Return `array` as the declared type wants it: integers of the other signedness viewed, where it is signless.
-
-    Raises `ValueFaultError` for any other element type or shape.
-    """
-    wanted = None if declared.dtype is None else dtype_named(declared.dtype)
-    fits = wanted is None or array.dtype == wanted
-    if wanted is not None and not fits and array.dtype.itemsize == wanted.itemsize:
-        is_other_sign = declared.is_signless and array.dtype.kind in "iu"
-        if is_other_sign or array.dtype.kind == "V":  # void is what numpy.save makes of the types of ml_dtypes
-            array, fits = array.view(wanted), True
-    shape = declared.shape
-    if shape is not None:
-        fits &= len(shape) == array.ndim
-        fits &= all(size in {None, found} for size, found in zip(shape, array.shape, strict=False))
-    if not fits:
-        msg = f"found {type_text(array.shape, array.dtype)}, expected {declared.text}"
-        raise ValueFaultError(msg)
-    return array
+__all__ = ["Maker"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,24 +36,22 @@ class Maker:
     case: str
     only_checks: bool = False
 
-    def array(self, value: Value, declared: Declared | None, position: int) -> Array:
+    def array(self, value: Value, declared: DeclaredType | None, position: int) -> Array:
         """Return the array of a value for an argument or result of the declared type, None where it is not known.
 
-        `position` is the number of the argument. Raises `ValueFaultError`.
+        `position` is the number of the argument. Raises `RetargetError`.
         """
         if declared is not None and declared.dtype is None and declared.shape is not None:
             msg = f"found the type {declared.text}, whose elements no NumPy type holds; expected a function of another"
             raise ValueFaultError(msg)
         try:
             made = self._made(value, declared, position)
-        except RetargetError as error:  # of a data file
-            raise ValueFaultError(str(error)) from error
+            return made if declared is None else fit(made, declared)
         except (ValueError, OverflowError, MemoryError) as error:  # of sizes past what NumPy goes to
             msg = f"found what no array can hold: {error}"
             raise ValueFaultError(msg) from error
-        return made if declared is None else fitted(made, declared)
 
-    def _made(self, value: Value, declared: Declared | None, position: int) -> Array:
+    def _made(self, value: Value, declared: DeclaredType | None, position: int) -> Array:
         table = value.table
         if isinstance(table, NpyTable | NpzTable):
             path = self.files.path(table.npy if isinstance(table, NpyTable) else table.npz)
@@ -98,7 +74,7 @@ class Maker:
             return np.full(shape, self._filling(table, name, declared), dtype)
         return self._generated(table, dtype, shape, position)
 
-    def _filling(self, table: ValueTable, name: str, declared: Declared | None) -> Array:
+    def _filling(self, table: ValueTable, name: str, declared: DeclaredType | None) -> Array:
         """Return the element that a fill repeats; zero for what is generated otherwise."""
         written = table.fill if isinstance(table, FillTable) else 0
         return literal(written, dtype_named(name), _scalar(name, declared), ())
@@ -116,22 +92,18 @@ class Maker:
 # ---------------------------------------------------------------- types and shapes
 
 
-def _unsaid(declared: Declared | None) -> str:
+def _unsaid(declared: DeclaredType | None) -> str:
     if declared is None:
         return "the artifact does not say which types its functions take"
     return f"the function declares {declared.text}"
 
 
-def _scalar(name: str, declared: Declared | None) -> Declared:
-    return Declared(
-        text=type_text((), dtype_named(name)),
-        dtype=name,
-        shape=(),
-        is_signless=declared is not None and declared.is_signless,
-    )
+def _scalar(name: str, declared: DeclaredType | None) -> DeclaredType:
+    element = None if declared is None else declared.element
+    return DeclaredType(text=mlir_name(name), element=element, dtype=name, shape=())
 
 
-def _shape(value: Value, declared: Declared | None) -> tuple[int, ...]:
+def _shape(value: Value, declared: DeclaredType | None) -> tuple[int, ...]:
     if value.shape is not None:
         return value.shape
     shape = None if declared is None else declared.shape
@@ -160,4 +132,4 @@ def _as_written(array: Array, value: Value) -> Array:
     shape = array.shape if value.shape is None else value.shape
     name = array.dtype.name if value.dtype is None else value.dtype
     text = type_text(shape, dtype_named(name)) if value.dtype is not None else "x".join([*map(str, shape), "…"])
-    return fitted(array, Declared(text=text, dtype=value.dtype, shape=value.shape))
+    return fit(array, DeclaredType(text=text, dtype=value.dtype, shape=value.shape))

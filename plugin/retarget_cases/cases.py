@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from retarget.arrays.datafiles import DataFiles
+from retarget.arrays.dtypes import dtype_of, fit
 from retarget.extension import Case, CaseData, CaseRequest, FunctionInfo
+from retarget.model.element_types import DeclaredType, parse_type
 from retarget.support.errors import Fault, FaultsError, RetargetError, did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
 from retarget.support.toml.read import faults_of
-from retarget.worker.child.outputs import dtype_named
 
-from .arrays import Maker, fitted
+from .arrays import Maker
 from .faults import ValueFaultError
 from .files import CasesFile, Reference, WrittenCase, agreed_config
 from .literals import literal
 from .reference import References
 from .tables import FillTable, ValuesTable
 from .tolerances import tolerances
-from .types import Declared, parse_type
 from .values import Value
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class _Reading:
         self,
         key: str,
         values: Sequence[Value],
-        declared: Sequence[Declared] | None,
+        declared: Sequence[DeclaredType] | None,
         function: FunctionInfo,
         count: int | None,
     ) -> tuple[Array, ...]:
@@ -176,9 +176,10 @@ class _Reading:
                 type_ = replace(type_, dtype=value.dtype)  # a compiler may take another than the model, such as f32
             try:
                 arrays.append(maker.array(value, type_, drawn))
-            except ValueFaultError as error:
+            except RetargetError as error:
                 message = f"{word} {position} of {function.name}: {error}"
-                problems.append(Problem(_place(value, error.index), message))
+                index = error.index if isinstance(error, ValueFaultError) else ()
+                problems.append(Problem(_place(value, index), message))
         if problems:
             raise FaultsError(faults_of(self.file.path, self.file.text, problems))
         return tuple(arrays)
@@ -187,7 +188,7 @@ class _Reading:
         self,
         reference: Reference,
         inputs: Sequence[Array],
-        declared: Sequence[Declared] | None,
+        declared: Sequence[DeclaredType] | None,
         function: FunctionInfo,
     ) -> tuple[Array, ...]:
         try:
@@ -207,14 +208,14 @@ class _Reading:
         for position, result in enumerate(returned):
             try:
                 arrays.append(_result(result, None if declared is None else declared[position]))
-            except ValueFaultError as error:
+            except RetargetError as error:
                 problems.append(Problem(reference.place, f"result {position} of {reference.written}: {error}"))
         if problems:
             raise FaultsError(faults_of(self.file.path, self.file.text, problems))
         return tuple(arrays)
 
 
-def _parsed(types: Sequence[str]) -> tuple[Declared, ...] | None:
+def _parsed(types: Sequence[str]) -> tuple[DeclaredType, ...] | None:
     """Return the declared types; None where the artifact says nothing of them."""
     return tuple(map(parse_type, types)) if types else None
 
@@ -229,7 +230,7 @@ def _place(value: Value, index: tuple[str | int, ...]) -> KeyPath:
 
 def _miscounted(
     values: Sequence[Value],
-    declared: Sequence[Declared] | None,
+    declared: Sequence[DeclaredType] | None,
     function: str,
     count: int,
     key: str,
@@ -246,12 +247,13 @@ def _miscounted(
     return message
 
 
-def _result(result: object, declared: Declared | None) -> Array:
+def _result(result: object, declared: DeclaredType | None) -> Array:
     """Return a result of a reference as an array. Python's own numbers take the declared type, arrays must have it."""
     if isinstance(result, bool | int | float | complex) and not isinstance(result, np.generic):
-        if declared is not None and declared.dtype is not None:
+        dtype = None if declared is None else dtype_of(declared)
+        if declared is not None and dtype is not None:
             written = [result.real, result.imag] if isinstance(result, complex) else result
-            return fitted(literal(written, dtype_named(declared.dtype), declared, ()), declared)
+            return fit(literal(written, dtype, declared, ()), declared)
         return np.asarray(result)
     if isinstance(result, np.ma.MaskedArray) or not isinstance(result, np.ndarray | np.generic):
         msg = f"found {type(result).__name__}, expected a NumPy array"
@@ -259,4 +261,4 @@ def _result(result: object, declared: Declared | None) -> Array:
     array = np.asarray(result)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
-    return array if declared is None else fitted(array, declared)
+    return array if declared is None else fit(array, declared)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from retarget.support.errors import RetargetError
+
 __all__ = ["ValueFaultError"]
 
 
-class ValueFaultError(Exception):
+class ValueFaultError(RetargetError):
     """What is wrong with a value. `str()` is the message; `index` leads to the entry of a literal that is to blame."""
 
     def __init__(self, message: str, index: tuple[str | int, ...] = ()) -> None:

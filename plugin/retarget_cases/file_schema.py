@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from retarget.declare.schema.export import model_schema
+from retarget.model.element_types import DTYPE_NAMES, ELEMENT_TYPES
 
 from .tables import (
     BinTable,
@@ -21,7 +22,6 @@ from .tables import (
     ValuesTable,
     ValueTable,
 )
-from .types import DTYPES, ELEMENT_TYPES
 
 __all__ = ["cases_schema"]
 
@@ -29,7 +29,7 @@ _TABLES: tuple[type[ValueTable], ...] = (
     *(ValuesTable, NpyTable, NpzTable, BinTable, FillTable, IotaTable),
     *(NormalTable, UniformTable, IntegersTable),
 )
-_NAMES = sorted({*DTYPES, *ELEMENT_TYPES})
+_NAMES = sorted({*DTYPE_NAMES, *ELEMENT_TYPES})
 _CONFIG = {"type": "string", "pattern": r"^[^*?\[]+$"}
 _PATHS = {"npy": r"\.npy$", "npz": r"\.npz$", "bin": r"\.(bin|raw)$"}
 

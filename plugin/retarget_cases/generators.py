@@ -13,7 +13,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from retarget.arrays.datafiles import type_text
+from retarget.arrays.dtypes import type_text
 
 from .faults import ValueFaultError
 from .literals import first_lost, integer_of

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from retarget.arrays.datafiles import type_text
+from retarget.arrays.dtypes import type_text
+from retarget.model.element_types import DeclaredType
 
 from .faults import ValueFaultError
-from .types import Declared
 
 if TYPE_CHECKING:
     from retarget.extension import Array
@@ -22,7 +22,9 @@ _SHOWN = 60
 """Characters of a text that a message shows."""
 
 
-def literal(written: object, dtype: np.dtype[Any], declared: Declared | None, shape: tuple[int, ...] | None) -> Array:
+def literal(
+    written: object, dtype: np.dtype[Any], declared: DeclaredType | None, shape: tuple[int, ...] | None
+) -> Array:
     """Return a literal as an array of `dtype`. With a `shape` its elements may also stand in one flat array.
 
     Raises `ValueFaultError` for a number that the type cannot hold, and for as many elements as fit no shape.
@@ -52,7 +54,7 @@ def _fits(shape: Sequence[int], sizes: Sequence[int | None]) -> bool:
 
 
 def _misfit(
-    found: Sequence[int], dtype: np.dtype[Any], sizes: Sequence[int | None] | None, declared: Declared | None
+    found: Sequence[int], dtype: np.dtype[Any], sizes: Sequence[int | None] | None, declared: DeclaredType | None
 ) -> str:
     ours = type_text(found, dtype)
     if declared is not None and declared.shape == sizes:

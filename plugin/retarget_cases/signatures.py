@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from retarget.model.element_types import DeclaredType, parse_type, split_types
 from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
 
 from .onnx_models import has_tensors_elsewhere, model_function
-from .types import Declared, parse_type
 
 __all__ = ["Function", "mlir_functions", "onnx_functions"]
 
@@ -32,7 +32,7 @@ class Function:
     """A public function that returns something. `is_untyped` tells that its artifact says nothing of types."""
 
     name: str
-    arguments: tuple[Declared, ...]
+    arguments: tuple[DeclaredType, ...]
     is_untyped: bool = False
 
 
@@ -51,7 +51,7 @@ def mlir_functions(path: Path) -> tuple[Function, ...]:
         end = _closing(text, match.end() - 1)
         if not re.match(r"\s*->", text[end + 1 :]):
             continue
-        types = [_argument_type(part) for part in _parts(text[match.end() : end])]
+        types = [_argument_type(part) for part in split_types(text[match.end() : end])]
         is_untyped = any(word.startswith("!torch.") for word in types)
         arguments = tuple(map(_declared, types))
         found.append(Function(name=match["name"] or match["quoted"], arguments=arguments, is_untyped=is_untyped))
@@ -70,21 +70,6 @@ def _closing(text: str, at: int) -> int:
                 return position
     msg = "ends inside the arguments of a function"
     raise RetargetError(msg)
-
-
-def _parts(text: str) -> Iterator[str]:
-    """Yield what commas separate outside of brackets."""
-    depth = start = 0
-    for position, character, is_arrow in _characters(text, 0):
-        if character in _OPENING:
-            depth += 1
-        elif character in _CLOSING and not is_arrow:
-            depth -= 1
-        elif character == "," and depth == 0:
-            yield text[start:position]
-            start = position + 1
-    if text[start:].strip():
-        yield text[start:]
 
 
 def _characters(text: str, start: int) -> Iterator[tuple[int, str, bool]]:
@@ -112,7 +97,7 @@ def _argument_type(text: str) -> str:
     return written.strip()
 
 
-def _declared(text: str) -> Declared:
+def _declared(text: str) -> DeclaredType:
     match = _TORCH.fullmatch(text)
     if match is None:
         return parse_type(text)

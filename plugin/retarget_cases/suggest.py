@@ -8,18 +8,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from retarget.extension import ModulesRequest, SuggestedSuite, Suggestions
+from retarget.model.element_types import DeclaredType, mlir_name
 from retarget.support.errors import RetargetError
 
 from .paths import SUFFIX, cases_file_of
 from .signatures import Function, mlir_functions, onnx_functions
-from .types import ELEMENT_TYPES, Declared
 
 __all__ = ["cases_suites"]
 
 _LARGEST = 64 << 20
-_NAMES = {dtype: element for element, dtype in reversed(tuple(ELEMENT_TYPES.items())) if element != "index"}
-"""The shortest name of each element type: `f32` for `float32`."""
-
 _SIZE = 4
 """The size that is chosen for dynamic dimensions. It is the same for all, so that the operands of a matmul fit."""
 
@@ -115,7 +112,7 @@ def _case(function: Function, reference: str, *, named: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _value(argument: Declared, function: Function) -> str:
+def _value(argument: DeclaredType, function: Function) -> str:
     dtype, shape = argument.dtype or "", argument.shape or ()
     if dtype == "bool":
         keys = ['random = "integers"', "low = 0", "high = 2"]
@@ -127,5 +124,5 @@ def _value(argument: Declared, function: Function) -> str:
         sizes = ", ".join(str(_SIZE if size is None else size) for size in shape)
         keys.append(f"shape = [{sizes}]")
     if function.is_untyped:
-        keys.append(f'dtype = "{_NAMES[dtype]}"')
+        keys.append(f'dtype = "{mlir_name(dtype)}"')
     return f"{{ {', '.join(keys)} }}"

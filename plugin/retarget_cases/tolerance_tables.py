@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from pydantic import ValidationError
 from retarget.declare.schema.errors import describe_value, schema_problems
+from retarget.model.element_types import DTYPE_NAMES, ELEMENT_TYPES, element_dtype
 from retarget.support.errors import did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
 
 from .tables import ToleranceTable
 from .tolerances import Override, Overrides
-from .types import DTYPES, ELEMENT_TYPES, element_dtype
 
 __all__ = ["read_overrides"]
 
@@ -29,7 +29,7 @@ def read_overrides(written: Mapping[str, object], place: KeyPath, problems: list
         where = (*place, name)
         dtype = element_dtype(name)
         if dtype is None:
-            hint = did_you_mean(name, [*_KEYS, *DTYPES, *ELEMENT_TYPES])
+            hint = did_you_mean(name, [*_KEYS, *DTYPE_NAMES, *ELEMENT_TYPES])
             expected = f"expected {', '.join(_KEYS)} or an element type, such as float32 or f32"
             problems.append(Problem(where, f"found the unknown key {name!r}, {expected}{hint}"))
         elif dtype in names:

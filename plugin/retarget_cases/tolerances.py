@@ -19,8 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from retarget.extension import Tolerance
-
-from .types import DTYPES
+from retarget.model.element_types import DTYPE_NAMES
 
 __all__ = ["DEFAULT_TOLERANCES", "EXACT", "Override", "Overrides", "tolerances"]
 
@@ -67,9 +66,9 @@ def tolerances(*levels: Overrides) -> Mapping[str, Tolerance]:
 
     Later levels win over earlier ones. Within a level, what is said of one type wins over what is said of all.
     """
-    found = {"": EXACT, **{dtype: DEFAULT_TOLERANCES.get(dtype, EXACT) for dtype in DTYPES}}
+    found = {"": EXACT, **{dtype: DEFAULT_TOLERANCES.get(dtype, EXACT) for dtype in DTYPE_NAMES}}
     for level in levels:
-        for dtype in DTYPES:
+        for dtype in DTYPE_NAMES:
             if dtype.startswith(("float", "bfloat", "complex")):
                 found[dtype] = level.floating.over(found[dtype])
         for dtype, override in level.by_type.items():

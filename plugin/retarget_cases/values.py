@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 from retarget.declare.schema.errors import describe_value, schema_problems
+from retarget.model.element_types import DTYPE_NAMES, ELEMENT_TYPES, element_dtype
 from retarget.support.errors import did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
 
@@ -24,7 +25,6 @@ from .tables import (
     ValuesTable,
     ValueTable,
 )
-from .types import DTYPES, ELEMENT_TYPES, element_dtype
 
 __all__ = ["Value", "read_value"]
 
@@ -183,7 +183,7 @@ def _validated(
         problems.extend(Problem((*place, *problem.path), problem.message) for problem in found)
         return None
     if table.dtype is not None and element_dtype(table.dtype) is None:
-        hint = did_you_mean(table.dtype, [*DTYPES, *ELEMENT_TYPES])
+        hint = did_you_mean(table.dtype, [*DTYPE_NAMES, *ELEMENT_TYPES])
         message = f"found {table.dtype!r}, expected an element type, such as float32 or f32{hint}"
         problems.append(Problem((*place, "dtype"), message))
     if table.shape is not None and len(table.shape) > _MAX_RANK:

@@ -16,7 +16,6 @@ from cases_support import function, load, read, value
 from retarget.arrays.datafiles import LIMIT_VARIABLE
 from retarget.support.errors import FaultsError
 from retarget_cases.generators import default_seed
-from retarget_cases.types import Declared, parse_type
 
 NAN, INF = math.nan, math.inf
 
@@ -286,27 +285,3 @@ def test_what_would_take_several_gigabytes_is_refused_with_the_limit(folder: Pat
         ": argument 0 of f: found 100000x100000xf32, which takes 40000000000 bytes, over the limit of 1073741824; "
         f"to make it, set the environment variable {LIMIT_VARIABLE} to 40000000000 or more"
     )
-
-
-# ---------------------------------------------------------------- declared types
-
-
-@pytest.mark.parametrize(
-    ("text", "dtype", "shape", "is_signless"),
-    [
-        ("tensor<2x?xf32>", "float32", (2, None), False),
-        ("tensor<f8E4M3FNUZ>", "float8_e4m3fnuz", (), False),
-        ("tensor<3xcomplex<f64>>", "complex128", (3,), False),
-        ("tensor<3xindex>", "int64", (3,), True),
-        ("i8", "int8", (), True),
-        ("ui8", "uint8", (), False),
-        ("i1", "bool", (), False),
-        ("tensor<*xf32>", "float32", None, False),
-        ("tensor<2xi4>", None, (2,), False),
-        ("!hal.buffer_view", None, None, False),
-    ],
-)
-def test_declared_types_are_read(
-    text: str, dtype: str | None, shape: tuple[int | None, ...] | None, is_signless: bool
-) -> None:
-    assert parse_type(text) == Declared(text=text, dtype=dtype, shape=shape, is_signless=is_signless)

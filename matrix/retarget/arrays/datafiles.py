@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from retarget.arrays.dtypes import type_text
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 
 if TYPE_CHECKING:
@@ -64,22 +65,6 @@ def data_limit() -> int:
         )
         raise RetargetError(msg)
     return limit
-
-
-def type_text(shape: Sequence[int], dtype: npt.DTypeLike) -> str:
-    """Return shape and element type as compilers name them: `2x3xf32`, `f32` for rank 0, `4xi1` of Booleans."""
-    return "x".join([*map(str, shape), _element_text(np.dtype(dtype))])
-
-
-def _element_text(dtype: np.dtype[Any]) -> str:
-    if dtype.name.startswith("float8_"):
-        return f"f8{dtype.name.removeprefix('float8_').upper()}"
-    if dtype.kind == "b":
-        return "i1"
-    if dtype.kind == "c":
-        return f"complex<f{4 * dtype.itemsize}>"
-    letter = {"i": "i", "u": "ui", "f": "f"}.get(dtype.kind)
-    return dtype.name.replace("bfloat", "bf") if letter is None else f"{letter}{8 * dtype.itemsize}"
 
 
 # ---------------------------------------------------------------- paths

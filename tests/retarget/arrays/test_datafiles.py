@@ -19,7 +19,6 @@ from retarget.arrays.datafiles import (
     read_bin,
     read_npy,
     read_npz,
-    type_text,
 )
 from retarget.support.errors import RetargetError
 
@@ -330,18 +329,3 @@ def test_what_is_no_archive_of_arrays_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "c.npz", "w") as archive:
         archive.writestr("x.npy", b"text")
     assert fault(read_npz, tmp_path / "c.npz", "x").startswith("data file c.npz is no .npz archive of arrays: ")
-
-
-@pytest.mark.parametrize(
-    ("dtype", "shape", "text"),
-    [
-        ("float32", (2, 3), "2x3xf32"),
-        ("bool", (4,), "4xi1"),
-        ("uint8", (), "ui8"),
-        ("complex64", (2,), "2xcomplex<f32>"),
-        (ml_dtypes.bfloat16, (2,), "2xbf16"),
-        (ml_dtypes.float8_e4m3fn, (2,), "2xf8E4M3FN"),
-    ],
-)
-def test_types_are_named_as_compilers_do(dtype: str, shape: tuple[int, ...], text: str) -> None:
-    assert type_text(shape, dtype) == text

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import ml_dtypes
 import numpy as np
 
+from retarget.arrays.dtypes import dtype_named
 from retarget.engine.cache.sealed_files import write_renamed
 from retarget.support.errors import RetargetError
 from retarget.worker.artifact import OUTPUTS_INDEX
@@ -21,7 +21,7 @@ from retarget.worker.artifact import OUTPUTS_INDEX
 if TYPE_CHECKING:
     from retarget.extension import Array
 
-__all__ = ["CaseOutputs", "OutputsWriter", "dtype_named", "read_outputs"]
+__all__ = ["CaseOutputs", "OutputsWriter", "read_outputs"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,12 +85,6 @@ def read_outputs(folder: Path) -> tuple[CaseOutputs, ...]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         msg = f"no recorded outputs can be read from {folder}: {error}"
         raise RetargetError(msg) from error
-
-
-def dtype_named(name: str) -> np.dtype[Any]:
-    """Return the NumPy type of that name, those of ml_dtypes among them. Raises `TypeError` for an unknown one."""
-    extra = getattr(ml_dtypes, name, None)
-    return np.dtype(extra if extra is not None else name)
 
 
 def _read(folder: Path, entry: dict[str, Any]) -> Array:

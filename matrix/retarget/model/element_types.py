@@ -1,0 +1,145 @@
+"""Element types, by MLIR's names (`f32`) and NumPy's (`float32`), and MLIR's types as text. Needs no NumPy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+__all__ = [
+    "DTYPE_NAMES",
+    "ELEMENT_TYPES",
+    "DeclaredType",
+    "ElementType",
+    "Kind",
+    "element_dtype",
+    "mlir_name",
+    "parse_type",
+    "split_types",
+]
+
+
+class Kind(StrEnum):
+    """What the elements of a type are. Signless integers, MLIR's `i32`, hold signed and unsigned numbers."""
+
+    BOOLEAN = "boolean"
+    SIGNLESS = "signless"
+    SIGNED = "signed"
+    UNSIGNED = "unsigned"
+    FLOAT = "float"
+    COMPLEX = "complex"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElementType:
+    """An element type: its name in MLIR, the name that NumPy and ml_dtypes have for it, its kind and its size."""
+
+    name: str
+    dtype: str
+    kind: Kind
+    bits: int
+
+
+_INTEGERS = (("i", "int", Kind.SIGNLESS), ("si", "int", Kind.SIGNED), ("ui", "uint", Kind.UNSIGNED))
+_FLOATS = (
+    *(("f8E4M3FN", "float8_e4m3fn", 8), ("f8E4M3FNUZ", "float8_e4m3fnuz", 8), ("f8E5M2", "float8_e5m2", 8)),
+    *(("f8E5M2FNUZ", "float8_e5m2fnuz", 8), ("f8E8M0FNU", "float8_e8m0fnu", 8)),
+    *(("f16", "float16", 16), ("bf16", "bfloat16", 16), ("f32", "float32", 32), ("f64", "float64", 64)),
+)
+
+ELEMENT_TYPES: Mapping[str, ElementType] = {
+    element.name: element
+    for element in (
+        ElementType(name="i1", dtype="bool", kind=Kind.BOOLEAN, bits=1),
+        *(
+            ElementType(name=f"{prefix}{bits}", dtype=f"{dtype}{bits}", kind=kind, bits=bits)
+            for prefix, dtype, kind in _INTEGERS
+            for bits in (8, 16, 32, 64)
+        ),
+        ElementType(name="index", dtype="int64", kind=Kind.SIGNLESS, bits=64),
+        *(ElementType(name=name, dtype=dtype, kind=Kind.FLOAT, bits=bits) for name, dtype, bits in _FLOATS),
+        ElementType(name="complex<f32>", dtype="complex64", kind=Kind.COMPLEX, bits=64),
+        ElementType(name="complex<f64>", dtype="complex128", kind=Kind.COMPLEX, bits=128),
+    )
+}
+"""The element types that NumPy arrays can hold, by their names in MLIR."""
+
+_MLIR_NAMES = {
+    element.dtype: element.name for element in reversed(list(ELEMENT_TYPES.values())) if element.name != "index"
+}
+
+DTYPE_NAMES = tuple(dict.fromkeys(element.dtype for element in ELEMENT_TYPES.values()))
+
+_SHAPED = re.compile(
+    r"(?:tensor|vector)<(?P<shape>\*x|(?:(?:\d+|\?)x)*)(?P<element>[A-Za-z]\w*(?:<\w+>)?)(?:,.*)?>", re.DOTALL
+)
+_BRACKET_OR_COMMA = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|->|[<(\[{]|[>)\]}]|,', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredType:
+    """A type that a function declares. `element` is its element type as written, `dtype` the NumPy name of it, None in
+    `shape` a dynamic size; each is None where the type does not say."""
+
+    text: str
+    element: str | None = None
+    dtype: str | None
+    shape: tuple[int | None, ...] | None
+
+    @property
+    def is_signless(self) -> bool:
+        """Whether integers of either signedness fit."""
+        element = ELEMENT_TYPES.get(self.element or "")
+        return element is not None and element.kind is Kind.SIGNLESS
+
+    def has_shape(self, shape: tuple[int, ...]) -> bool:
+        """Tell whether an array of that shape fits."""
+        return self.shape is None or (
+            len(self.shape) == len(shape)
+            and all(size in {None, found} for size, found in zip(self.shape, shape, strict=True))
+        )
+
+
+def parse_type(text: str) -> DeclaredType:
+    """Return what a declared type (`tensor<2x?xf32>`, `i32`) says; nothing of its elements where it is another."""
+    text = text.strip()
+    if text in ELEMENT_TYPES:
+        return DeclaredType(text=text, element=text, dtype=ELEMENT_TYPES[text].dtype, shape=())
+    match = _SHAPED.fullmatch(text)
+    if match is None:
+        return DeclaredType(text=text, dtype=None, shape=None)
+    shape = None
+    if match["shape"] != "*x":
+        shape = tuple(None if size == "?" else int(size) for size in match["shape"].split("x")[:-1])
+    known = ELEMENT_TYPES.get(match["element"])
+    return DeclaredType(text=text, element=match["element"], dtype=None if known is None else known.dtype, shape=shape)
+
+
+def element_dtype(name: str) -> str | None:
+    """Return the NumPy name of an element type that is written either way (`f32`, `float32`); None for no such type."""
+    known = ELEMENT_TYPES.get(name)
+    if known is not None:
+        return known.dtype
+    return name if name in _MLIR_NAMES else None
+
+
+def mlir_name(dtype: str) -> str:
+    """Return MLIR's name of the element type that NumPy names so (`f32` for `float32`); other names as they are."""
+    return _MLIR_NAMES.get(dtype, dtype)
+
+
+def split_types(text: str) -> list[str]:
+    """Split a list at the commas outside brackets and quoted texts: `i32, tuple<f32, f32>` has two parts."""
+    parts: list[str] = []
+    depth = start = 0
+    for match in _BRACKET_OR_COMMA.finditer(text):
+        found = match[0]
+        if found in "<([{":
+            depth += 1
+        elif found in ">)]}":
+            depth -= 1
+        elif found == "," and depth == 0:
+            parts.append(text[start : match.start()])
+            start = match.end()
+    return [part.strip() for part in [*parts, text[start:]] if part.strip()]

@@ -1,0 +1,50 @@
+"""Element types, declared types and lists of types, as text."""
+
+from __future__ import annotations
+
+import pytest
+from retarget.model.element_types import DeclaredType, element_dtype, mlir_name, parse_type, split_types
+
+
+@pytest.mark.parametrize(
+    ("text", "element", "dtype", "shape", "is_signless"),
+    [
+        ("tensor<2x?xf32>", "f32", "float32", (2, None), False),
+        ("tensor<f8E4M3FNUZ>", "f8E4M3FNUZ", "float8_e4m3fnuz", (), False),
+        ("tensor<3xcomplex<f64>>", "complex<f64>", "complex128", (3,), False),
+        ("tensor<3xindex>", "index", "int64", (3,), True),
+        ("tensor<2x3xf32, #hal.encoding<x, y>>", "f32", "float32", (2, 3), False),
+        ("vector<4xbf16>", "bf16", "bfloat16", (4,), False),
+        ("i8", "i8", "int8", (), True),
+        ("si8", "si8", "int8", (), False),
+        ("ui8", "ui8", "uint8", (), False),
+        ("i1", "i1", "bool", (), False),
+        ("tensor<*xf32>", "f32", "float32", None, False),
+        ("tensor<2xi4>", "i4", None, (2,), False),
+        ("!hal.buffer_view", None, None, None, False),
+    ],
+)
+def test_declared_types_are_read(
+    text: str, element: str | None, dtype: str | None, shape: tuple[int | None, ...] | None, is_signless: bool
+) -> None:
+    declared = parse_type(text)
+    assert declared == DeclaredType(text=text, element=element, dtype=dtype, shape=shape)
+    assert declared.is_signless is is_signless
+
+
+def test_element_types_have_two_names() -> None:
+    assert [element_dtype(name) for name in ("f32", "float32", "index", "i4")] == ["float32", "float32", "int64", None]
+    assert [mlir_name(name) for name in ("float32", "int64", "bool", "void16")] == ["f32", "i64", "i1", "void16"]
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("", []),
+        ("i32", ["i32"]),
+        ("%a: tensor<2xf32, #e<1, 2>>, (i32, f32) -> f32", ["%a: tensor<2xf32, #e<1, 2>>", "(i32, f32) -> f32"]),
+        ('f32 {name = "a, \\", b"}, i1', ['f32 {name = "a, \\", b"}', "i1"]),
+    ],
+)
+def test_lists_are_split_outside_brackets_and_texts(text: str, parts: list[str]) -> None:
+    assert split_types(text) == parts
