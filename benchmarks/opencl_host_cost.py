@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from opencl_speed import small_model
 from retarget.model import Origin, RuntimeConfig
-from retarget_opencl.compiler import OpenClCompiler
-from retarget_opencl.driver import OpenClDriver
+from retarget_opencl.compile.compiler import OpenClCompiler
+from retarget_opencl.run.driver import OpenClDriver
 
 LOOP = """
 func.func @chain(%a: tensor<64xf32>, %b: tensor<64xf32>, %n: i32) -> tensor<64xf32> {

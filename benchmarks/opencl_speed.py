@@ -236,8 +236,8 @@ class OpenClBackend:
 
     def __init__(self, name: str, device: str, flags: Sequence[str]) -> None:
         from retarget.model import CompilerConfig, Origin, RuntimeConfig
-        from retarget_opencl.compiler import OpenClCompiler
-        from retarget_opencl.driver import OpenClDriver
+        from retarget_opencl.compile.compiler import OpenClCompiler
+        from retarget_opencl.run.driver import OpenClDriver
 
         here = Origin(file=Path(), key_path="")
         self.name = name

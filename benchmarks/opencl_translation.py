@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from retarget.extension import CompilerError
-from retarget_opencl.frontend import compiled_module
-from retarget_opencl.profile import generic_profile, target_attribute
-from retarget_opencl.translate import translate
+from retarget_opencl.compile.frontend import compiled_module
+from retarget_opencl.compile.translate import translate
+from retarget_opencl.device.profile import generic_profile, target_attribute
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

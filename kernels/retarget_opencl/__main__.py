@@ -16,10 +16,10 @@ from retarget.extension import Check, CompileRequest, CompilerError, DriverError
 from retarget.model import CompilerConfig, Origin, RuntimeConfig
 from retarget.support.errors import RetargetError
 
-from .artifact import ArtifactError
-from .compiler import OpenClCompiler
-from .driver import OpenClDriver
-from .show import show_artifact
+from retarget_opencl.artifact.file import ArtifactError
+from retarget_opencl.artifact.show import show_artifact
+from retarget_opencl.compile.compiler import OpenClCompiler
+from retarget_opencl.run.driver import OpenClDriver
 
 __all__ = ["main"]
 

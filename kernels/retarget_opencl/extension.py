@@ -12,7 +12,7 @@ __all__ = ["retarget_compilers", "retarget_drivers"]
 @hookimpl
 def retarget_compilers() -> Iterable[Compiler]:
     """Return `iree-opencl`."""
-    from .compiler import OpenClCompiler
+    from retarget_opencl.compile.compiler import OpenClCompiler
 
     return (OpenClCompiler(),)
 
@@ -20,6 +20,6 @@ def retarget_compilers() -> Iterable[Compiler]:
 @hookimpl
 def retarget_drivers() -> Iterable[Driver]:
     """Return `opencl`."""
-    from .driver import OpenClDriver
+    from retarget_opencl.run.driver import OpenClDriver
 
     return (OpenClDriver(),)

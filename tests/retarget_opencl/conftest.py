@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from opencl_support import Compile, Load
 from retarget.extension import UnavailableError
-from retarget_opencl.compiler import OpenClCompiler
-from retarget_opencl.devices import FoundDevice, list_devices
-from retarget_opencl.runtime import OpenClDevice
+from retarget_opencl.compile.compiler import OpenClCompiler
+from retarget_opencl.device.devices import FoundDevice, list_devices
+from retarget_opencl.run.device import OpenClDevice
 
 WIDE = ("--iree-input-demote-f64-to-f32=false",)
 

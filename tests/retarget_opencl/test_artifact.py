@@ -5,10 +5,10 @@ from __future__ import annotations
 import struct
 
 import pytest
-from retarget_opencl.artifact import ArtifactError, OpenClArtifact, read_artifact, write_artifact
-from retarget_opencl.profile import generic_profile
-from retarget_opencl.program.model import Constant, Export, Function, Kernel, Program
-from retarget_opencl.show import show_artifact
+from retarget_opencl.artifact.file import ArtifactError, OpenClArtifact, read_artifact, write_artifact
+from retarget_opencl.artifact.program import Constant, Export, Function, Kernel, Program
+from retarget_opencl.artifact.show import show_artifact
+from retarget_opencl.device.profile import generic_profile
 
 
 @pytest.fixture

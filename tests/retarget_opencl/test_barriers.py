@@ -7,9 +7,9 @@ import textwrap
 import numpy as np
 import pytest
 from opencl_support import Load
-from retarget_opencl.barriers import with_barriers
-from retarget_opencl.spirv_types import Scalar
-from retarget_opencl.values import Line, Value
+from retarget_opencl.clc.passes.barriers import with_barriers
+from retarget_opencl.clc.types import Scalar
+from retarget_opencl.clc.values import Line, Value
 
 ID = "id := get_local_id(0)\n"
 

@@ -11,9 +11,9 @@ import pytest
 from retarget.extension import CompilerError, UnavailableError
 from retarget.model import CompilerConfig, Origin
 from retarget.support.errors import RetargetError
-from retarget_opencl.compiler import OpenClCompiler, OpenClFlags, split_flags
-from retarget_opencl.devices import FoundDevice, find_device, info_of, nvidia_arch, profile_of
-from retarget_opencl.profile import GENERIC_PROFILES, DeviceProfile, generic_profile, target_attribute
+from retarget_opencl.compile.compiler import OpenClCompiler, OpenClFlags, split_flags
+from retarget_opencl.device.devices import FoundDevice, find_device, info_of, nvidia_arch, profile_of
+from retarget_opencl.device.profile import GENERIC_PROFILES, DeviceProfile, generic_profile, target_attribute
 
 
 def _found(ordinal: int, name: str, platform: str, place: int = 0) -> FoundDevice:

@@ -14,10 +14,10 @@ from retarget.model import CompilerConfig, Origin, RuntimeConfig
 from retarget.support.errors import FaultsError
 from retarget.support.installing import install_hint
 from retarget_opencl.__main__ import main
-from retarget_opencl.compiler import OpenClCompiler
-from retarget_opencl.devices import FoundDevice
-from retarget_opencl.driver import OpenClDriver
-from retarget_opencl.profile import generic_profile
+from retarget_opencl.compile.compiler import OpenClCompiler
+from retarget_opencl.device.devices import FoundDevice
+from retarget_opencl.device.profile import generic_profile
+from retarget_opencl.run.driver import OpenClDriver
 
 HERE = Origin(file=Path(), key_path="")
 ADD_ONE = """
@@ -160,7 +160,7 @@ def test_a_runtime_config_that_cannot_be_is_refused(config: RuntimeConfig, messa
 
 
 def test_functions_have_the_types_they_were_declared_with(found: FoundDevice) -> None:
-    from retarget_opencl.devices import profile_of
+    from retarget_opencl.device.devices import profile_of
 
     source = (
         b"func.func @twice(%x: tensor<4xf32>, %by: f32) -> (tensor<4xf32>, f32) {\n"
@@ -174,7 +174,7 @@ def test_functions_have_the_types_they_were_declared_with(found: FoundDevice) ->
 
 
 def test_functions_are_listed_without_a_device(found: FoundDevice) -> None:
-    from retarget_opencl.devices import profile_of
+    from retarget_opencl.device.devices import profile_of
 
     source = ADD_ONE.replace("EXPECTED", "4.0").encode()
     artifact = OpenClCompiler().compile_bytes(source, "m.mlir", (), profile_of(found)).artifact
@@ -184,7 +184,7 @@ def test_functions_are_listed_without_a_device(found: FoundDevice) -> None:
 
 
 def test_a_module_that_does_not_parse_is_a_compiler_error_with_its_place(found: FoundDevice) -> None:
-    from retarget_opencl.devices import profile_of
+    from retarget_opencl.device.devices import profile_of
 
     with pytest.raises(CompilerError, match=r"^m\.mlir:1:1: error: custom op 'nonsense' is unknown"):
         OpenClCompiler().compile_bytes(b"nonsense", "m.mlir", (), profile_of(found))

@@ -12,15 +12,15 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from retarget_iree.toolchain import compiler_api
-from retarget_opencl.artifact import read_artifact
-from retarget_opencl.compiler import OpenClCompiler
-from retarget_opencl.frontend import _settle_dialects
-from retarget_opencl.kernel import KernelText, KernelWriter, TranslationError
-from retarget_opencl.profile import DeviceProfile, generic_profile
-from retarget_opencl.rules import RULES
-from retarget_opencl.runtime import OpenClDevice
-from retarget_opencl.spirv_types import TypeNames
-from retarget_opencl.translate import kernel_source
+from retarget_opencl.artifact.file import read_artifact
+from retarget_opencl.clc.kernel import KernelText, KernelWriter, TranslationError
+from retarget_opencl.clc.ops import RULES
+from retarget_opencl.clc.source import kernel_source
+from retarget_opencl.clc.types import TypeNames
+from retarget_opencl.compile.compiler import OpenClCompiler
+from retarget_opencl.compile.frontend import _settle_dialects
+from retarget_opencl.device.profile import DeviceProfile, generic_profile
+from retarget_opencl.run.device import OpenClDevice
 
 Array = npt.NDArray[np.generic]
 

@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pytest
 from opencl_support import Compile, Load
 from retarget.extension import Check, DriverError
-from retarget_opencl.artifact import read_artifact, write_artifact
-from retarget_opencl.devices import FoundDevice
-from retarget_opencl.runtime import OpenClDevice, OpenClProgram
+from retarget_opencl.artifact.file import read_artifact, write_artifact
+from retarget_opencl.device.devices import FoundDevice
+from retarget_opencl.run.device import OpenClDevice, OpenClProgram
 
 ADD = """
 func.func @add(%a: tensor<?x4xf32>, %n: i32) -> (tensor<?x4xf32>, i32) {

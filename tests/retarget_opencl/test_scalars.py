@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from retarget_opencl.scalars import affine_function, conversion, scalar_function
+from retarget_opencl.run.interpreter.scalars import affine_function, conversion, scalar_function
 
 NAN, INF = math.nan, math.inf
 

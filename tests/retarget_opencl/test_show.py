@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from retarget.cli import main
-from retarget_opencl.compiler import OpenClCompiler
-from retarget_opencl.profile import generic_profile
+from retarget_opencl.compile.compiler import OpenClCompiler
+from retarget_opencl.device.profile import generic_profile
 
 _MODULE = b"""
 func.func @main(%a: tensor<64xf32>) -> tensor<64xf32> {

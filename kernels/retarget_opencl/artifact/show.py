@@ -1,0 +1,83 @@
+"""An artifact for a person: profile, exports, host program, kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from retarget_opencl.artifact.file import OpenClArtifact, read_artifact
+from retarget_opencl.artifact.program import Function, Program, Scalar
+
+__all__ = ["show_artifact"]
+
+
+def show_artifact(data: bytes) -> str:
+    """Return an artifact's text. Raises `ArtifactError` for one that cannot be read."""
+    return "\n".join(_lines(read_artifact(data))) + "\n"
+
+
+def _lines(artifact: OpenClArtifact) -> Iterator[str]:
+    profile, program = artifact.profile, artifact.program
+    yield f"OpenCL artifact {artifact.digest[:16]}"
+    yield f"  profile     {profile.name}: arch {profile.arch}, half {profile.half}, subgroups {profile.subgroups}"
+    yield f"  needs       {', '.join(sorted(artifact.features)) or 'nothing beyond OpenCL 1.2'}"
+    yield f"  constants   {len(artifact.blobs)}, {sum(len(blob) for blob in artifact.blobs)} bytes"
+    yield f"  globals     {', '.join(name for name, _ in program.globals) or 'none'}"
+    yield "  functions"
+    for export in program.exports:
+        yield f"    {export.declaration or export.name}"
+    yield "  kernels"
+    for kernel in program.kernels:
+        size = "x".join(str(items) for items in kernel.workgroup_size)
+        yield f"    {kernel.name}: {size} work-items, {len(kernel.bindings)} buffers, {len(kernel.constants)} constants"
+    for function in program.functions:
+        yield ""
+        yield from _function(function, program)
+    yield ""
+    yield artifact.source.rstrip()
+
+
+# Which words of an instruction are numbers of something else than registers.
+_PLAIN_WORDS: dict[str, tuple[int, ...]] = {
+    "br": (0,),
+    "cond_br": (1, 4),
+    "switch_br": (1,),
+    "call": (0,),
+    "global_load": (1,),
+    "global_store": (0,),
+    "dispatch": (0,),
+    "view_dim": (2,),
+    "affine": (3, 4),
+    "export": (4,),
+}
+
+
+def _function(function: Function, program: Program) -> Iterator[str]:
+    names = {item.register: _constant(item.kind, item.value) for item in function.constants}
+
+    def register(value: Scalar) -> str:
+        if isinstance(value, tuple):
+            return f"({', '.join(register(item) for item in value)})"
+        return names.get(value, f"r{value}") if isinstance(value, int) else repr(value)
+
+    def plain(name: str, value: Scalar) -> str:
+        if isinstance(value, int) and name == "dispatch":
+            return program.kernels[value].name
+        if isinstance(value, int) and name == "call":
+            return program.functions[value].name
+        if isinstance(value, int) and name.startswith("global_"):
+            return f"@{program.globals[value][0]}"
+        return f"block {value}" if name.endswith("br") and isinstance(value, int) else repr(value)
+
+    yield f"function {function.name}({', '.join(f'r{number}' for number in function.parameters)})"
+    for number, block in enumerate(function.blocks):
+        yield f"  block {number}"
+        for name, *words in block:
+            known = _PLAIN_WORDS.get(str(name), ())
+            texts = [plain(str(name), word) if place in known else register(word) for place, word in enumerate(words)]
+            yield f"    {name} {' '.join(texts)}".rstrip()
+
+
+def _constant(kind: str, value: Scalar) -> str:
+    if kind == "null":
+        return "-"
+    return f"blob[{value}]" if kind == "blob" else f"{value}" if kind in {"number", "float"} else repr(value)

@@ -1,0 +1,272 @@
+"""One `spirv.func` as the body of an OpenCL C kernel.
+
+`KernelWriter` walks the structured control flow and asks the rule table (`retarget_opencl.clc.ops`) for each op's text.
+Block arguments are variables at the top of the kernel; a branch assigns all of its target's at once (a parallel copy).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from retarget_opencl.clc.statements import StatementWriter, identifier
+from retarget_opencl.clc.types import Pointer, Scalar, TypeSyntaxError
+from retarget_opencl.clc.values import Binding, KernelText, Op, TranslationError, Value
+
+if TYPE_CHECKING:
+    from retarget_opencl.clc.ops.table import RuleTable
+
+__all__ = ["Binding", "KernelText", "KernelWriter", "Op", "TranslationError", "Value"]
+
+Ir = Any  # objects of iree.compiler.ir, which has no types of its own
+
+
+@dataclass(slots=True)
+class KernelWriter(StatementWriter):
+    """Walks one kernel and writes it: the control flow by itself, each op by the rule table."""
+
+    table: RuleTable = field(kw_only=True)
+
+    # ------------------------------------------------------------ the walk
+
+    def write(
+        self, module: Ir, function: Ir, read_only: Mapping[int, bool], size: tuple[int, int, int], comment: str
+    ) -> KernelText:
+        """Write the kernel `function` of a `spirv.module`.
+
+        `read_only` tells of each binding ordinal; `size` is the work-group size in work-items.
+
+        Raises `TranslationError` for an op or a type without a rule.
+        """
+        name = str(function.attributes["sym_name"]).strip('"')
+        for item in module.regions[0].blocks[0]:
+            if item.operation.name == "spirv.GlobalVariable":
+                self._declare_global(item.operation, read_only)
+        blocks = function.regions[0].blocks
+        self._chain(blocks[0], None, None)
+        bindings = tuple(self._bindings[ordinal] for ordinal in sorted(self._bindings))
+        constants = tuple(sorted(self._constants))
+        parameters = []
+        for binding in bindings:
+            qualifier = "const " if binding.read_only else ""
+            parameters.append(f"__global {qualifier}uchar* restrict binding{binding.ordinal}_base")
+            parameters.append(f"const ulong binding{binding.ordinal}_offset")
+        parameters += [f"const uint constant{number}" for number in constants]
+        return KernelText(
+            name=identifier(name),
+            parameters=tuple(parameters),
+            lines=tuple(self._finish(size)),
+            bindings=bindings,
+            constants=constants,
+            workgroup_size=size,
+            comment=comment,
+        )
+
+    def _chain(self, block: Ir, header: Ir, merge: Ir) -> None:
+        """Write blocks from `block` on until the flow leaves: to `merge`, back to `header`, or out of the function."""
+        while True:
+            terminator = None
+            for item in block:
+                op = item.operation
+                name = op.name
+                if name in _TERMINATORS:
+                    terminator = op
+                elif name == "spirv.mlir.selection":
+                    self._selection(op)
+                elif name == "spirv.mlir.loop":
+                    self._loop(op)
+                else:
+                    self._operation(op, name)
+            following = self._leave(terminator, header, merge)
+            if following is None:
+                return
+            block = following
+
+    def _leave(self, terminator: Ir, header: Ir, merge: Ir) -> Ir:
+        """Write a block's end. Return the block to go on with, None if the flow has left the chain."""
+        name = terminator.name
+        if name == "spirv.Branch":
+            target = terminator.successors[0]
+            self._copy(target, terminator.operands)
+            return self._jump(target, header, merge)
+        if name == "spirv.BranchConditional":
+            return self._branch(terminator, header, merge)
+        if name == "spirv.Switch":
+            self._switch(terminator, header, merge)
+        elif name == "spirv.Return":
+            # At the outermost level the kernel ends here anyway.
+            if len(self._open) > 1:
+                self.state("return")
+        elif name == "spirv.Unreachable":
+            pass
+        elif name != "spirv.mlir.merge":
+            msg = f"no rule for the terminator {name} at {terminator.location}"
+            raise TranslationError(msg)
+        return None
+
+    def _jump(self, target: Ir, header: Ir, merge: Ir) -> Ir:
+        if merge is not None and target == merge:
+            if header is not None:
+                self.state("break")
+            return None
+        if header is not None and target == header:
+            self.state("continue")
+            return None
+        return target
+
+    def _branch(self, terminator: Ir, header: Ir, merge: Ir) -> Ir:
+        condition = self.value(terminator.operands[0])
+        segments = [int(number) for number in terminator.attributes["operandSegmentSizes"]]
+        operands = list(terminator.operands)
+        yes, no = terminator.successors[0], terminator.successors[1]
+        yes_operands, no_operands = operands[1 : 1 + segments[1]], operands[1 + segments[1] :]
+        leaves = {True: yes == merge or (header is not None and yes == header)}
+        leaves[False] = no == merge or (header is not None and no == header)
+        if header is not None and (leaves[True] or leaves[False]):
+            # A loop's own test: leave on one side, go on below on the other.
+            out = leaves[True] and not leaves[False]
+            self._open_block(f"if ({condition.text}) {{" if out else f"if (!{condition.text}) {{")
+            self._copy(yes if out else no, yes_operands if out else no_operands)
+            self._jump(yes if out else no, header, merge)
+            self._close_block()
+            self._copy(no if out else yes, no_operands if out else yes_operands)
+            return self._jump(no if out else yes, header, merge)
+        if header is not None:
+            msg = f"a branch inside a loop that is no selection, at {terminator.location}"
+            raise TranslationError(msg)
+        yes_needed = yes != merge or bool(yes_operands)
+        no_needed = no != merge or bool(no_operands)
+        if yes_needed:
+            self._open_block(f"if ({condition.text}) {{")
+            self._side(yes, yes_operands, merge)
+            self._close_block("} else {" if no_needed else "}")
+            if no_needed:
+                self._enter()
+                self._side(no, no_operands, merge)
+                self._close_block()
+        elif no_needed:
+            self._open_block(f"if (!{condition.text}) {{")
+            self._side(no, no_operands, merge)
+            self._close_block()
+        return None
+
+    def _side(self, target: Ir, operands: Iterable[Ir], merge: Ir) -> None:
+        self._copy(target, operands)
+        if target != merge:
+            self._chain(target, None, merge)
+
+    def _switch(self, terminator: Ir, header: Ir, merge: Ir) -> None:
+        if header is not None:
+            msg = f"a switch as a loop's own branch, at {terminator.location}"
+            raise TranslationError(msg)
+        selector = self.value(terminator.operands[0])
+        literals = list(terminator.attributes["literals"]) if len(terminator.successors) > 1 else []
+        if len(terminator.operands) > 1:
+            msg = f"no rule for spirv.Switch with block operands at {terminator.location}"
+            raise TranslationError(msg)
+        keyword = "if"
+        for number, target in zip(literals, list(terminator.successors)[1:], strict=True):
+            self._open_block(f"{keyword} ({selector.text} == {int(number) & 0xFFFFFFFF}u) {{")
+            self._side(target, (), merge)
+            self._close_block()
+            keyword = "else if"
+        self._open_block("else {" if literals else "{")
+        self._side(terminator.successors[0], (), merge)
+        self._close_block()
+
+    def _selection(self, op: Ir) -> None:
+        if not len(op.regions[0].blocks):
+            return
+        blocks = list(op.regions[0].blocks)
+        self._declare_arguments(blocks)
+        self._chain(blocks[0], None, blocks[-1])
+        self._merge(op, blocks[-1])
+
+    def _loop(self, op: Ir) -> None:
+        blocks = list(op.regions[0].blocks)
+        if not blocks:
+            return
+        header, merge = blocks[1], blocks[-1]
+        self._declare_arguments(blocks)
+        entry = list(blocks[0])[-1].operation
+        for item in list(blocks[0])[:-1]:
+            self._operation(item.operation, item.operation.name)
+        self._copy(header, entry.operands)
+        self._open_block("for (;;) {")
+        self._chain(header, header, merge)
+        if self._lines[-1].text == "continue;" and self._lines[-1].indent == self._indent:
+            self._lines.pop()
+        self._close_block()
+        self._merge(op, merge)
+
+    def _merge(self, op: Ir, merge: Ir) -> None:
+        """Write what stands in the merge block, and name the construct's results after what is merged."""
+        for item in merge:
+            inner = item.operation
+            if inner.name == "spirv.mlir.merge":
+                for result, operand in zip(op.results, inner.operands, strict=True):
+                    self._values[result] = self.value(operand)
+            else:
+                self._operation(inner, inner.name)
+
+    # ------------------------------------------------------------ pieces
+
+    def _operation(self, op: Ir, name: str) -> None:
+        try:
+            results = op.results
+            wrapped = Op(name, op, [], self.type_of(results[0].type) if len(results) else None)
+            wrapped.operands = [self.value(operand) for operand in op.operands]
+            rule = self.table.find(wrapped)
+            if rule is not None:
+                rule.write(self, wrapped)
+                return
+        except TypeSyntaxError as error:
+            msg = f"{error}; in {Op(name, op, [], None).describe()}"
+            raise TranslationError(msg) from error
+        msg = f"no OpenCL C rule for {wrapped.describe()}"
+        raise TranslationError(msg)
+
+    def _copy(self, target: Ir, operands: Iterable[Ir]) -> None:
+        """Assign a block's arguments, as if all at once."""
+        pairs = []
+        for argument, operand in zip(target.arguments, operands, strict=True):
+            variable, value = self.value(argument), self.value(operand)
+            if variable.text != value.text:
+                pairs.append((variable, value.text))
+        assigned = {variable.text for variable, _ in pairs}
+        sources = []
+        for variable, text in pairs:
+            source = text
+            if text in assigned:
+                source = self._name("")
+                line = f"const {self.names.value(variable.kind)} {source} = {text}"
+                self.state(line)
+            sources.append((variable, source))
+        for variable, source in sources:
+            self.state(f"{variable.text} = {source}")
+
+    def _declare_arguments(self, blocks: Sequence[Ir]) -> None:
+        for block in blocks:
+            for argument in block.arguments:
+                kind = self.type_of(argument.type)
+                if isinstance(kind, Pointer):
+                    msg = f"no OpenCL C rule for a block argument that is a pointer: {argument.type}"
+                    raise TranslationError(msg)
+                value = Value(self._name("i" if kind == Scalar("int", 32) else "acc"), kind)
+                self._values[argument] = value
+                self.declare(f"{self.names.value(kind)} {value.text}")
+
+
+_TERMINATORS = frozenset(
+    {
+        "spirv.Branch",
+        "spirv.BranchConditional",
+        "spirv.Switch",
+        "spirv.Return",
+        "spirv.Unreachable",
+        "spirv.mlir.merge",
+        "spirv.Kill",
+        "spirv.ReturnValue",
+    }
+)

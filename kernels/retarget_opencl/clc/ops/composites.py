@@ -1,0 +1,138 @@
+"""Vectors, structs and arrays as values."""
+
+from __future__ import annotations
+
+import re
+
+from retarget_opencl.clc.kernel import KernelWriter, Op, Value
+from retarget_opencl.clc.ops.table import Rule
+from retarget_opencl.clc.types import Array, Pointer, Scalar, Struct, TypeSyntaxError, Vector
+
+__all__ = ["RULES"]
+
+
+def _numbers(text: str) -> list[int]:
+    """Return the integers of an array attribute; `[0 : i32, 1 : i32]` has its types, `array<i32: 0>` its own."""
+    return [int(number) for number in re.findall(r"(?<![\w])-?\d+", text)]
+
+
+def _lane(index: int) -> str:
+    return f".{'xyzw'[index]}" if index < 4 else f".s{index:x}"
+
+
+def _member(value: Value, indices: list[int]) -> str:
+    kind, text = value.kind, value.text
+    for index in indices:
+        if isinstance(kind, Vector):
+            text, kind = f"{text}{_lane(index)}", kind.element
+        elif isinstance(kind, Struct):
+            text, kind = f"{text}.m{index}", kind.members[index]
+        elif isinstance(kind, Array):
+            text, kind = f"{text}.e[{index}]", kind.element
+        else:
+            msg = f"an element is taken out of {kind}"
+            raise TypeSyntaxError(msg)
+    return text
+
+
+def _is_bool(value: Value | Op) -> bool:
+    kind = value.kind if isinstance(value, Value) else value.result
+    return isinstance(kind, Scalar) and kind.kind == "bool"
+
+
+def _as_lane(part: Value) -> str:
+    """Return a value as it stands inside a vector: booleans as 0 or -1."""
+    return f"-(int){part.text}" if _is_bool(part) else part.text
+
+
+def _extract(writer: KernelWriter, op: Op) -> None:
+    source, indices = op.operands[0], _numbers(str(op.attribute("indices")))
+    if source.parts:
+        call = source.parts[indices[0]].removeprefix("(uint)")
+        stem = call.partition("(")[0].removeprefix("get_")
+        writer.define(op, call, hint=f"{stem}_{'xyz'[indices[0]]}")
+        return
+    text = _member(source, indices)
+    writer.define(op, f"{text} != 0" if _is_bool(op) else text)
+
+
+def _insert(writer: KernelWriter, op: Op) -> None:
+    part, whole = op.operands
+    assert op.result is not None  # noqa: S101
+    name = writer.fresh()
+    writer.declare(f"{writer.names.value(op.result)} {name}")
+    writer.state(f"{name} = {whole.text}")
+    target = _member(Value(name, op.result), _numbers(str(op.attribute("indices"))))
+    writer.state(f"{target} = {_as_lane(part)}")
+    writer.define(op, name)
+
+
+def _construct(writer: KernelWriter, op: Op) -> None:
+    assert op.result is not None  # noqa: S101
+    name = writer.names.value(op.result)
+    texts = [operand.text for operand in op.operands]
+    if isinstance(op.result, Vector):
+        texts = [_as_lane(operand) for operand in op.operands]
+        shown = texts[:1] if len(texts) == op.result.lanes and len(set(texts)) == 1 else texts
+        writer.define(op, f"({name})({', '.join(shown)})")
+    elif isinstance(op.result, Array):
+        writer.define(op, f"({name}){{{{{', '.join(texts)}}}}}")
+    else:
+        writer.define(op, f"({name}){{{', '.join(texts)}}}")
+
+
+def _shuffle(writer: KernelWriter, op: Op) -> None:
+    first, second = op.operands
+    assert isinstance(first.kind, Vector)  # noqa: S101
+    assert isinstance(op.result, Vector)  # noqa: S101
+    lanes = first.kind.lanes
+    components = _numbers(str(op.attribute("components")))
+    if all(0 <= number < lanes for number in components) and lanes <= 4 and first.text.isidentifier():
+        writer.define(op, f"{first.text}.{''.join(_lane(number)[1:] for number in components)}")
+        return
+    texts = []
+    for number in components:
+        source, lane = (first, number) if number < lanes else (second, number - lanes)
+        # -1 (0xFFFFFFFF) stands for an element that nobody reads.
+        texts.append("0" if number < 0 else f"{source.text}{_lane(lane)}")
+    writer.define(op, f"({writer.names.value(op.result)})({', '.join(texts)})")
+
+
+def _indexed_copy(writer: KernelWriter, source: Value, index: Value) -> tuple[str, str]:
+    """Copy a vector into a variable so that it can be indexed; return the variable and the indexing."""
+    name = writer.fresh()
+    assert isinstance(source.kind, Vector)  # noqa: S101
+    writer.declare(f"{writer.names.value(source.kind)} {name}")
+    writer.state(f"{name} = {source.text}")
+    element = "int" if source.kind.element.kind == "bool" else writer.names.value(source.kind.element)
+    return name, f"(({element}*)&{name})[{index.text}]"
+
+
+def _extract_dynamic(writer: KernelWriter, op: Op) -> None:
+    _, text = _indexed_copy(writer, op.operands[0], op.operands[1])
+    writer.define(op, f"{text} != 0" if _is_bool(op) else text)
+
+
+def _insert_dynamic(writer: KernelWriter, op: Op) -> None:
+    vector, component, index = op.operands
+    name, place = _indexed_copy(writer, vector, index)
+    writer.state(f"{place} = {_as_lane(component)}")
+    writer.define(op, name)
+
+
+def _copy(writer: KernelWriter, op: Op) -> None:
+    if isinstance(op.operands[0].kind, Pointer):
+        msg = "a pointer is copied"
+        raise TypeSyntaxError(msg)
+    writer.define(op, op.operands[0].text)
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(("spirv.CompositeExtract",), _extract),
+    Rule(("spirv.CompositeInsert",), _insert),
+    Rule(("spirv.CompositeConstruct",), _construct),
+    Rule(("spirv.VectorShuffle",), _shuffle),
+    Rule(("spirv.VectorExtractDynamic",), _extract_dynamic),
+    Rule(("spirv.VectorInsertDynamic",), _insert_dynamic),
+    Rule(("spirv.CopyObject", "spirv.CopyLogical"), _copy),
+)

@@ -1,0 +1,146 @@
+"""Cooperative matrices: 16x16 elements that the 32 work-items of a warp hold together.
+
+IREE asks for them where the profile has matrix units. On NVIDIA they are `ldmatrix` and `mma.sync`, written inline as
+PTX by helper functions of the template (`matrices.cl.j2`). A work-item holds eight elements of each matrix: of factors,
+and of sums in half precision, packed in a `uint4`; of sums in single precision in a `float8`. Which element is where is
+laid down by PTX; the template tells. Work on single elements does not depend on it.
+"""
+
+from __future__ import annotations
+
+from retarget_opencl.clc.kernel import KernelWriter, Op
+from retarget_opencl.clc.ops import memory
+from retarget_opencl.clc.ops.table import Rule
+from retarget_opencl.clc.types import Matrix, Pointer, Scalar, TypeSyntaxError, element_of, lanes_of
+
+__all__ = ["RULES"]
+
+
+def _layout(op: Op) -> str:
+    return "row" if "RowMajor" in str(op.attribute("matrix_layout")) else "column"
+
+
+def _place(writer: KernelWriter, op: Op) -> str:
+    """Return the arguments that tell where a matrix lies: its first byte and its stride in bytes."""
+    place = op.operands[0]
+    assert isinstance(place.kind, Pointer)  # noqa: S101
+    scalar, space = element_of(place.kind.pointee), writer.space(place)
+    if space == "__private" or len(op.operands) < 2:
+        msg = f"a cooperative matrix in {space} memory or without a stride"
+        raise TypeSyntaxError(msg)
+    stride = op.operands[-1]
+    size = scalar.bits // 8 * lanes_of(place.kind.pointee)
+    step = f"{stride.number * size}u" if stride.number is not None else f"{stride.text} * {size}u"
+    return f"({space} uchar*)&{place.text}, {step}"
+
+
+def _space(writer: KernelWriter, op: Op) -> str:
+    return writer.space(op.operands[0]).strip("_")
+
+
+def _held(kind: Matrix) -> str:
+    return "packed" if kind.packed else "single"
+
+
+def _load(writer: KernelWriter, op: Op) -> None:
+    kind = op.result
+    assert isinstance(kind, Matrix)  # noqa: S101
+    if kind.packed and kind.element.bits != 16:
+        msg = f"a factor of single precision is loaded: {kind}"
+        raise TypeSyntaxError(msg)
+    writer.feature("matrices")
+    space, layout = _space(writer, op), _layout(op)
+    # Sums lie in the registers as left factors do.
+    side = "right" if kind.use == "MatrixB" else "left"
+    call = f"matrix_load_{_held(kind)}_{side}_{layout}_{space}"
+    writer.define(op, f"{writer.helper(call)}({_place(writer, op)})", hint=_HINTS.get(kind.use, "sum"))
+
+
+_HINTS = {"MatrixA": "left", "MatrixB": "right"}
+
+
+def _store(writer: KernelWriter, op: Op) -> None:
+    place, value, stride = op.operands
+    kind = value.kind
+    assert isinstance(kind, Matrix)  # noqa: S101
+    if kind.use != "MatrixAcc":
+        msg = f"a factor is stored: {kind}"
+        raise TypeSyntaxError(msg)
+    writer.feature("matrices")
+    call = writer.helper(f"matrix_store_{_held(kind)}_{_layout(op)}_{_space(writer, op)}")
+    where = _place(writer, Op(op.name, op.ir, [place, stride], None))
+    writer.state(f"{call}({where}, {value.text})")
+
+
+def _multiply_add(writer: KernelWriter, op: Op) -> None:
+    assert isinstance(op.result, Matrix)  # noqa: S101
+    if "matrix_operands" in op.ir.attributes and "None" not in str(op.attribute("matrix_operands")):
+        msg = f"matrix operands {op.attribute('matrix_operands')}"
+        raise TypeSyntaxError(msg)
+    writer.feature("matrices")
+    call = writer.helper(f"matrix_multiply_add_{_held(op.result)}")
+    writer.define(op, f"{call}({', '.join(operand.text for operand in op.operands)})", hint="sum")
+
+
+def _pack(writer: KernelWriter, text: str) -> str:
+    return f"{writer.helper('matrix_pack')}({text})"
+
+
+def _unpack(writer: KernelWriter, text: str) -> str:
+    return f"{writer.helper('matrix_unpack')}({text})"
+
+
+def _splat(writer: KernelWriter, op: Op) -> None:
+    assert isinstance(op.result, Matrix)  # noqa: S101
+    text = f"(float8)({op.operands[0].text})"
+    writer.define(op, _pack(writer, text) if op.result.packed else text, hint="sum")
+
+
+def _convert(writer: KernelWriter, op: Op) -> None:
+    source, target = op.operands[0].kind, op.result
+    assert isinstance(source, Matrix)  # noqa: S101
+    assert isinstance(target, Matrix)  # noqa: S101
+    text = op.operands[0].text
+    if source.packed == target.packed:
+        # A factor of halves that is widened stays as it is: products are exact in single precision either way.
+        if source.element != Scalar("float", 16):
+            msg = f"{source} is converted to {target}"
+            raise TypeSyntaxError(msg)
+        writer.define(op, text)
+    else:
+        writer.define(op, _unpack(writer, text) if source.packed else _pack(writer, text))
+
+
+def _by_element(name: str, text: str) -> Rule:
+    def write(writer: KernelWriter, op: Op) -> None:
+        assert isinstance(op.result, Matrix)  # noqa: S101
+        if op.result.packed and op.result.element.bits != 16:
+            msg = f"arithmetic on a factor of single precision: {op.result}"
+            raise TypeSyntaxError(msg)
+        texts = [operand.text for operand in op.operands]
+        if op.result.packed:
+            shown = [
+                _unpack(writer, operand.text) if isinstance(operand.kind, Matrix) else operand.text
+                for operand in op.operands
+            ]
+            writer.define(op, _pack(writer, text.format(*shown)))
+        else:
+            writer.define(op, text.format(*texts))
+
+    return Rule((name,), write, matrices=True)
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(("spirv.KHR.CooperativeMatrixLoad",), _load, matrices=True),
+    Rule(("spirv.KHR.CooperativeMatrixStore",), _store, matrices=True),
+    Rule(("spirv.KHR.CooperativeMatrixMulAdd",), _multiply_add, matrices=True),
+    Rule(("spirv.CompositeConstruct",), _splat, matrices=True),
+    Rule(("spirv.FConvert",), _convert, matrices=True),
+    *(Rule(rule.ops, rule.write, matrices=True) for rule in memory.RULES if rule.ops[0] in memory.MATRIX_OPS),
+    _by_element("spirv.FAdd", "{0} + {1}"),
+    _by_element("spirv.FSub", "{0} - {1}"),
+    _by_element("spirv.FMul", "{0} * {1}"),
+    _by_element("spirv.FDiv", "{0} / {1}"),
+    _by_element("spirv.FNegate", "-{0}"),
+    _by_element("spirv.MatrixTimesScalar", "{0} * {1}"),
+)

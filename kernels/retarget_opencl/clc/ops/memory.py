@@ -1,0 +1,126 @@
+"""Constants, variables, access chains, loads, stores and barriers."""
+
+from __future__ import annotations
+
+from retarget_opencl.clc.kernel import KernelWriter, Op, Value
+from retarget_opencl.clc.literals import integer_text
+from retarget_opencl.clc.ops.table import Rule
+from retarget_opencl.clc.types import Array, Pointer, Scalar, SpirvType, Struct, TypeSyntaxError, Vector, lanes_of
+
+__all__ = ["MATRIX_OPS", "RULES", "load_text", "store"]
+
+# Ops that treat a cooperative matrix as any other value.
+MATRIX_OPS = frozenset({"spirv.Variable", "spirv.Load", "spirv.Store"})
+
+
+def _constant(writer: KernelWriter, op: Op) -> None:
+    assert op.result is not None  # noqa: S101
+    attribute = op.attribute("value")
+    number = None
+    if isinstance(op.result, Scalar) and op.result.kind == "int":
+        number = int(str(attribute).partition(" : ")[0])
+        text = integer_text(op.result, number)
+    else:
+        text = writer.literal(op.result, attribute)
+    writer.alias(op, Value(text, op.result, number=number))
+
+
+def _undefined(writer: KernelWriter, op: Op) -> None:
+    assert op.result is not None  # noqa: S101
+    name = writer.names.value(op.result)
+    text = f"({name})(0)" if isinstance(op.result, Scalar | Vector) else f"({name}){{0}}"
+    writer.alias(op, Value(text, op.result))
+
+
+def _address_of(writer: KernelWriter, op: Op) -> None:
+    place = writer.global_place(str(op.attribute("variable")).lstrip("@").strip('"'))
+    writer.alias(op, Value(place.text, place.kind, parts=place.parts))
+
+
+def _variable(writer: KernelWriter, op: Op) -> None:
+    place = writer.local_variable(op)
+    writer.alias(op, place)
+    if op.operands:
+        store(writer, place, op.operands[0])
+
+
+def _access_chain(writer: KernelWriter, op: Op) -> None:
+    writer.alias(op, writer.step_into(op.operands[0], op.operands[1:]))
+
+
+def load_text(writer: KernelWriter, place: Value) -> str:
+    """Return the expression that reads a place."""
+    assert isinstance(place.kind, Pointer)  # noqa: S101
+    kind = place.kind.pointee
+    if isinstance(kind, Struct | Array):
+        msg = f"no OpenCL C text for loading a whole {type(kind).__name__.lower()}"
+        raise TypeSyntaxError(msg)
+    if writer.names.emulates(kind):
+        lanes = lanes_of(kind)
+        return f"vload_half{lanes if lanes > 1 else ''}(0, (const {writer.space(place)} half*)&{place.text})"
+    if kind == Scalar("bool", 1):
+        return f"{place.text} != 0"
+    if isinstance(kind, Vector) and kind.element.kind == "bool":
+        return f"convert_int{kind.lanes}({place.text} != (uchar{kind.lanes})(0))"
+    return place.text
+
+
+def _load(writer: KernelWriter, op: Op) -> None:
+    place = op.operands[0]
+    assert isinstance(place.kind, Pointer)  # noqa: S101
+    if place.kind.storage == "Input":
+        assert op.result is not None  # noqa: S101
+        writer.alias(op, Value(place.text, op.result, parts=place.parts))
+    else:
+        writer.define(op, load_text(writer, place))
+
+
+def store(writer: KernelWriter, place: Value, value: Value) -> None:
+    """Write the statements that store a value to a place."""
+    assert isinstance(place.kind, Pointer)  # noqa: S101
+    kind: SpirvType = place.kind.pointee
+    if isinstance(kind, Array) and kind.length is not None:
+        for index in range(kind.length):
+            element = Value(f"{place.text}[{index}]", Pointer(kind.element, place.kind.storage))
+            store(writer, element, Value(f"{value.text}.e[{index}]", kind.element))
+    elif writer.names.emulates(kind):
+        lanes = lanes_of(kind)
+        suffix = str(lanes) if lanes > 1 else ""
+        writer.state(f"vstore_half{suffix}_rte({value.text}, 0, ({writer.space(place)} half*)&{place.text})")
+    elif isinstance(kind, Vector) and kind.element.kind == "bool":
+        writer.state(f"{place.text} = convert_uchar{kind.lanes}(-{value.text})")
+    else:
+        writer.state(f"{place.text} = {value.text}")
+
+
+def _store(writer: KernelWriter, op: Op) -> None:
+    store(writer, op.operands[0], op.operands[1])
+
+
+def _barrier(writer: KernelWriter, op: Op) -> None:
+    """Barriers wait for the work-group. The fences follow the memory semantics' storage classes."""
+    semantics = str(op.attribute("memory_semantics"))
+    fences = []
+    if "WorkgroupMemory" in semantics or "UniformMemory" not in semantics:
+        fences.append("CLK_LOCAL_MEM_FENCE")
+    if "UniformMemory" in semantics or "CrossWorkgroupMemory" in semantics:
+        fences.append("CLK_GLOBAL_MEM_FENCE")
+    call = "barrier" if op.name == "spirv.ControlBarrier" else "mem_fence"
+    writer.state(f"{call}({' | '.join(fences)})")
+
+
+def _nothing(writer: KernelWriter, op: Op) -> None:
+    del writer, op
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(("spirv.Constant",), _constant),
+    Rule(("spirv.Undef",), _undefined),
+    Rule(("spirv.mlir.addressof",), _address_of),
+    Rule(("spirv.Variable",), _variable),
+    Rule(("spirv.AccessChain", "spirv.InBoundsAccessChain"), _access_chain),
+    Rule(("spirv.Load",), _load),
+    Rule(("spirv.Store",), _store),
+    Rule(("spirv.ControlBarrier", "spirv.MemoryBarrier"), _barrier),
+    Rule(("spirv.Nop", "spirv.KHR.AssumeTrue"), _nothing),
+)

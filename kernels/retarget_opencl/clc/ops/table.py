@@ -1,0 +1,160 @@
+"""Rules and their table.
+
+A rule says which ops it is for, optionally when (`applies`), and writes them. The first rule in order that applies
+wins. Most rules are one line of text; its placeholders are
+
+    {0} {1} …      operands
+    {s0} {s1} …    operands reinterpreted as signed integers
+    {T}            the result's type, {S} its signed counterpart
+    {t0} …         an operand's type
+    {suffix}       the number of lanes of the result as it stands in a type's name (empty for scalars)
+
+What the text computes is fitted to the result's type by `result`: see `Fit`.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from retarget_opencl.clc.kernel import KernelWriter, Op
+from retarget_opencl.clc.literals import signed_text
+from retarget_opencl.clc.types import Matrix, Pointer, Scalar, Vector, lanes_of
+
+__all__ = ["Fit", "Rule", "RuleTable", "round_half", "text_rule"]
+
+
+class Fit(Enum):
+    """How an expression's type becomes the result's.
+
+    PLAIN: it has it (or converts implicitly). SIGNED: it is the signed counterpart. COMPARISON: it is what a
+    comparison yields. ROUNDED: a half precision result computed in single precision is rounded to half.
+    """
+
+    PLAIN = "plain"
+    SIGNED = "signed"
+    COMPARISON = "comparison"
+    ROUNDED = "rounded"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`ops` are full op names. `write` gives the op its text; `applies` narrows the rule.
+
+    `matrices` tells that the rule is for cooperative matrices; other rules never see one.
+    """
+
+    ops: tuple[str, ...]
+    write: Callable[[KernelWriter, Op], None]
+    applies: Callable[[Op], bool] | None = None
+    matrices: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RuleTable:
+    """The rules in order, found by op name."""
+
+    rules: Sequence[Rule]
+    _by_name: dict[str, list[Rule]] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        for rule in self.rules:
+            for name in rule.ops:
+                self._by_name.setdefault(name, []).append(rule)
+
+    def find(self, op: Op) -> Rule | None:
+        """Return the first rule for `op`, None if there is none."""
+        matrices = _has_matrix(op)
+        for rule in self._by_name.get(op.name, ()):
+            if rule.matrices == matrices and (rule.applies is None or rule.applies(op)):
+                return rule
+        return None
+
+    @property
+    def ops(self) -> frozenset[str]:
+        """Names of the ops that have a rule."""
+        return frozenset(self._by_name)
+
+
+def _has_matrix(op: Op) -> bool:
+    if isinstance(op.result, Matrix):
+        return True
+    for operand in op.operands:
+        kind = operand.kind
+        if isinstance(kind.pointee if isinstance(kind, Pointer) else kind, Matrix):
+            return True
+    return isinstance(op.result, Pointer) and isinstance(op.result.pointee, Matrix)
+
+
+class _Placeholders(Mapping[str, str]):
+    """Looks placeholders up when they are asked for: most texts ask for few."""
+
+    def __init__(self, writer: KernelWriter, op: Op) -> None:
+        self.writer, self.op = writer, op
+
+    def __getitem__(self, key: str) -> str:
+        names, op = self.writer.names, self.op
+        if key == "T":
+            assert op.result is not None  # noqa: S101
+            return names.value(op.result)
+        if key == "S":
+            assert op.result is not None  # noqa: S101
+            return names.signed(op.result)
+        if key == "suffix":
+            assert op.result is not None  # noqa: S101
+            return str(lanes_of(op.result)) if isinstance(op.result, Vector) else ""
+        operand = op.operands[int(key[1:])]
+        if key[0] == "s" and operand.number is not None and isinstance(operand.kind, Scalar):
+            return signed_text(operand.kind, operand.number)
+        if key[0] == "s":
+            return f"as_{names.signed(operand.kind)}({operand.text})"
+        return names.value(operand.kind)
+
+    def __iter__(self) -> object:  # type: ignore[override]
+        raise TypeError
+
+    def __len__(self) -> int:
+        return 0
+
+
+_FORMATTER = string.Formatter()
+
+
+def expand(writer: KernelWriter, op: Op, text: str) -> str:
+    """Replace the placeholders of a rule's text."""
+    return _FORMATTER.vformat(text, [operand.text for operand in op.operands], _Placeholders(writer, op))
+
+
+def round_half(writer: KernelWriter, op: Op, text: str) -> str:
+    """Return `text` rounded to half precision, if the op's result is computed in single precision for it."""
+    if op.result is None or not writer.names.emulates(op.result):
+        return text
+    lanes = lanes_of(op.result)
+    return f"{writer.helper('round_half' + (str(lanes) if lanes > 1 else ''))}({text})"
+
+
+def fit(writer: KernelWriter, op: Op, text: str, how: Fit) -> str:
+    """Return `text` converted to the op's result type."""
+    if how is Fit.ROUNDED:
+        return round_half(writer, op, text)
+    if isinstance(op.result, Vector):
+        if how is Fit.SIGNED:
+            return f"as_{writer.names.value(op.result)}({text})"
+        if how is Fit.COMPARISON:
+            wide = writer.names.signed(op.operands[0].kind)
+            return text if wide == f"int{op.result.lanes}" else f"convert_int{op.result.lanes}({text})"
+    return text
+
+
+def text_rule(ops: str | tuple[str, ...], text: str, how: Fit = Fit.PLAIN, *, helper: str = "") -> Rule:
+    """Make a rule of one expression. `helper` names a function of the template that the text calls; it may use
+    `{suffix}` to name the one for the result's lanes."""
+
+    def write(writer: KernelWriter, op: Op) -> None:
+        if helper:
+            writer.helper(expand(writer, op, helper))
+        writer.define(op, fit(writer, op, expand(writer, op, text), how))
+
+    return Rule((ops,) if isinstance(ops, str) else ops, write)

@@ -1,0 +1,3 @@
+"""What is done to a kernel's statements after they are written."""
+
+from __future__ import annotations

@@ -1,0 +1,55 @@
+"""Kernels as one OpenCL program: pragmas, helper functions, typedefs, kernels. The text around is in `templates/`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from retarget_opencl.clc.types import TypeNames
+from retarget_opencl.clc.values import KernelText
+from retarget_opencl.device.profile import DeviceProfile
+
+if TYPE_CHECKING:
+    import jinja2
+
+__all__ = ["kernel_source"]
+
+_EXTENSIONS = {
+    "fp16": ("cl_khr_fp16",),
+    "fp64": ("cl_khr_fp64",),
+    "int64_atomics": ("cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"),
+}
+_SUBGROUP_EXTENSIONS = ("cl_khr_subgroups", "cl_khr_subgroup_shuffle", "cl_khr_subgroup_shuffle_relative")
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    import jinja2
+
+    loader = jinja2.FileSystemLoader(Path(__file__).parent / "templates")
+    return jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, autoescape=False)  # noqa: S701  (C, not HTML)
+
+
+def kernel_source(
+    kernels: Iterable[KernelText], names: TypeNames, profile: DeviceProfile, features: set[str], helpers: set[str]
+) -> str:
+    """Return the program's OpenCL C: pragmas, the helper functions in use, typedefs, kernels."""
+    extensions = [name for feature in sorted(features) for name in _EXTENSIONS.get(feature, ())]
+    uses_subgroups = any(helper.startswith(("retarget_shuffle", "retarget_sub", "retarget_num")) for helper in helpers)
+    if uses_subgroups and profile.subgroups == "khr":
+        extensions += _SUBGROUP_EXTENSIONS
+    return (
+        _templates()
+        .get_template("program.cl.j2")
+        .render(
+            profile=profile,
+            extensions=extensions,
+            helpers=helpers,
+            features=features,
+            uses_subgroups=uses_subgroups,
+            typedefs=[text for _, text in names.typedefs.values()],
+            kernels=list(kernels),
+        )
+    )

@@ -1,0 +1,248 @@
+"""SPIR-V types as frozen data, and their OpenCL C names.
+
+A type has two faces. Its *value* type is what a variable of it is declared as; its *memory* type is what lies in a
+buffer or an array. They differ in two places: booleans (`bool` has no size, memory holds `uchar`), and half
+precision on a device that computes without it (values are `float`, each rounded to half precision; memory is
+`ushort`).
+
+Integers are declared unsigned, because SPIR-V integers wrap around and signed ones in C must not overflow. Rules cast
+where an operation is signed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+__all__ = [
+    "Array",
+    "Matrix",
+    "Pointer",
+    "Scalar",
+    "SpirvType",
+    "Struct",
+    "TypeNames",
+    "TypeSyntaxError",
+    "Vector",
+    "element_of",
+    "lanes_of",
+    "parse_type",
+]
+
+
+class TypeSyntaxError(ValueError):
+    """A SPIR-V type that no rule knows. `str()` quotes the type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """`kind` is `int`, `float` or `bool`; `bits` is the width, 1 for booleans."""
+
+    kind: str
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """`lanes` elements of one scalar type; 2, 3, 4, 8 or 16 lanes."""
+
+    lanes: int
+    element: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """`length` elements (None: as many as the buffer holds), `stride` bytes apart (0: undecorated)."""
+
+    length: int | None
+    element: SpirvType
+    stride: int
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """Members in order. Decorations do not matter beyond the binding's one array at offset 0."""
+
+    members: tuple[SpirvType, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """`storage` is the SPIR-V storage class: StorageBuffer, Workgroup, Function, PushConstant, Input, …"""
+
+    pointee: SpirvType
+    storage: str
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """A cooperative matrix of 16x16 elements that a subgroup holds together.
+
+    `use` is `MatrixA`, `MatrixB` or `MatrixAcc`. Each work-item holds eight
+    elements (`retarget_opencl.clc.ops.matrices`).
+    """
+
+    element: Scalar
+    use: str
+
+    @property
+    def packed(self) -> bool:
+        """True if the elements are held as halves, two to a `uint`; factors are, whatever their type."""
+        return self.element.bits == 16 or self.use != "MatrixAcc"
+
+
+SpirvType = Scalar | Vector | Array | Struct | Pointer | Matrix
+
+_SCALARS = {f"i{bits}": Scalar("int", bits) for bits in (8, 16, 32, 64)}
+_SCALARS |= {f"{sign}i{bits}": Scalar("int", bits) for sign in "su" for bits in (8, 16, 32, 64)}
+_SCALARS |= {f"f{bits}": Scalar("float", bits) for bits in (16, 32, 64)}
+_SCALARS["i1"] = Scalar("bool", 1)
+_OPENERS = "<(["
+_CLOSERS = ">)]"
+
+
+def _split(text: str) -> list[str]:
+    """Split at the commas outside brackets."""
+    parts, depth, start = [], 0, 0
+    for index, letter in enumerate(text):
+        if letter in _OPENERS:
+            depth += 1
+        elif letter in _CLOSERS:
+            depth -= 1
+        elif letter == "," and depth == 0:
+            parts.append(text[start:index].strip())
+            start = index + 1
+    if text[start:].strip():
+        parts.append(text[start:].strip())
+    return parts
+
+
+def _stride(parts: list[str]) -> int:
+    return next((int(part.removeprefix("stride=")) for part in parts[1:] if part.startswith("stride=")), 0)
+
+
+@cache
+def parse_type(  # noqa: PLR0911 - one return per kind of type
+    text: str,
+) -> SpirvType:
+    """Parse the text of an MLIR type as it stands in a `spirv.module`.
+
+    Raises `TypeSyntaxError` for a type that OpenCL C has no counterpart for (images, other cooperative matrices, …).
+    """
+    if text in _SCALARS:
+        return _SCALARS[text]
+    head, _, rest = text.partition("<")
+    body = rest[: rest.rfind(">")]
+    if head == "vector":
+        lanes, _, element = body.partition("x")
+        scalar = parse_type(element)
+        if lanes in {"2", "3", "4", "8", "16"} and isinstance(scalar, Scalar):
+            return Vector(int(lanes), scalar)
+    elif head == "!spirv.array":
+        parts = _split(body)
+        length, _, element = parts[0].partition(" x ")
+        return Array(int(length), parse_type(element), _stride(parts))
+    elif head == "!spirv.rtarray":
+        parts = _split(body)
+        return Array(None, parse_type(parts[0]), _stride(parts))
+    elif head == "!spirv.struct":
+        members = body[body.index("(") + 1 : body.rindex(")")]
+        return Struct(tuple(parse_type(part.partition(" [")[0]) for part in _split(members)))
+    elif head == "!spirv.coopmatrix":
+        shape, scope, use = _split(body)
+        if scope == "Subgroup" and shape in {"16x16xf16", "16x16xf32"}:
+            return Matrix(_SCALARS[shape.rpartition("x")[2]], use)
+    elif head == "!spirv.ptr":
+        parts = _split(body)
+        return Pointer(parse_type(parts[0]), parts[1])
+    msg = f"no OpenCL C type for the SPIR-V type {text}"
+    raise TypeSyntaxError(msg)
+
+
+def element_of(kind: SpirvType) -> Scalar:
+    """Return the scalar of a scalar or vector. Raises `TypeSyntaxError` for other types."""
+    if isinstance(kind, Vector):
+        return kind.element
+    if isinstance(kind, Scalar):
+        return kind
+    msg = f"expected a scalar or vector, found {kind}"
+    raise TypeSyntaxError(msg)
+
+
+def lanes_of(kind: SpirvType) -> int:
+    """Return the number of elements of a vector, 1 for anything else."""
+    return kind.lanes if isinstance(kind, Vector) else 1
+
+
+_UNSIGNED = {8: "uchar", 16: "ushort", 32: "uint", 64: "ulong"}
+_SIGNED = {8: "char", 16: "short", 32: "int", 64: "long"}
+_FLOATS = {16: "half", 32: "float", 64: "double"}
+
+
+class TypeNames:
+    """OpenCL C names of types for one kernel; collects the `typedef`s that aggregates need.
+
+    `native_half` tells whether the device computes in half precision.
+    """
+
+    def __init__(self, *, native_half: bool) -> None:
+        self.native_half = native_half
+        self.typedefs: dict[SpirvType, tuple[str, str]] = {}
+
+    def emulates(self, kind: SpirvType) -> bool:
+        """True for a scalar or vector of halves that is computed as floats."""
+        scalar = kind.element if isinstance(kind, Vector) else kind
+        return not self.native_half and scalar == Scalar("float", 16)
+
+    def value(self, kind: SpirvType) -> str:
+        """Name of the type that a variable of `kind` has."""
+        if isinstance(kind, Vector):
+            # A comparison of vectors yields integers, 0 or -1; booleans in vectors are held that way.
+            return f"int{kind.lanes}" if kind.element.kind == "bool" else f"{self.value(kind.element)}{kind.lanes}"
+        if isinstance(kind, Scalar):
+            if kind.kind == "bool":
+                return "bool"
+            if kind.kind == "int":
+                return _UNSIGNED[kind.bits]
+            return "float" if self.emulates(kind) else _FLOATS[kind.bits]
+        if isinstance(kind, Matrix):
+            return "uint4" if kind.packed else "float8"
+        return self._aggregate(kind)
+
+    def signed(self, kind: SpirvType) -> str:
+        """Name of the signed integer type as wide as `kind`; for vectors with as many lanes."""
+        scalar = element_of(kind)
+        bits = 32 if scalar.kind == "bool" or self.emulates(kind) else scalar.bits
+        return _SIGNED[bits] + (str(kind.lanes) if isinstance(kind, Vector) else "")
+
+    def unsigned(self, kind: SpirvType) -> str:
+        """Name of the unsigned integer type as wide as `kind`; for vectors with as many lanes."""
+        return "u" + self.signed(kind)
+
+    def memory(self, kind: SpirvType) -> str:
+        """Name of the type that `kind` has in a buffer or array."""
+        if isinstance(kind, Scalar | Vector):
+            scalar = element_of(kind)
+            lanes = str(kind.lanes) if isinstance(kind, Vector) else ""
+            if scalar.kind == "bool":
+                return f"uchar{lanes}"
+            if self.emulates(kind):
+                return f"ushort{lanes}"
+        return self.value(kind)
+
+    def _aggregate(self, kind: SpirvType) -> str:
+        if kind in self.typedefs:
+            return self.typedefs[kind][0]
+        if isinstance(kind, Struct):
+            members = " ".join(f"{self.value(member)} m{index};" for index, member in enumerate(kind.members))
+            name = f"struct_{len(self.typedefs)}"
+        elif isinstance(kind, Array) and kind.length is not None:
+            members = f"{self.value(kind.element)} e[{kind.length}];"
+            name = f"array_{len(self.typedefs)}"
+        else:
+            msg = f"no OpenCL C value type for {kind}"
+            raise TypeSyntaxError(msg)
+        # Members may have asked for typedefs of their own, so the number is taken after them.
+        name = f"{name.partition('_')[0]}_{len(self.typedefs)}"
+        self.typedefs[kind] = (name, f"typedef struct {{ {members} }} {name};")
+        return name

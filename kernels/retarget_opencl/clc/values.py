@@ -1,0 +1,93 @@
+"""What the kernel writer and its rules hand each other: values, ops, bindings, finished kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from retarget_opencl.clc.types import SpirvType
+
+__all__ = ["Binding", "KernelText", "Line", "Op", "TranslationError", "Value"]
+
+Ir = Any  # objects of iree.compiler.ir, which has no types of its own
+
+
+class TranslationError(Exception):
+    """Something in the compiled module that has no counterpart in OpenCL C. `str()` names op, types and location."""
+
+
+@dataclass(slots=True)
+class Value:
+    """An SSA value, or a place in memory when `kind` is a pointer.
+
+    `text` is a C expression that needs no parentheses: a name, a literal, a call, an indexing. For a place it is an
+    lvalue (or, for the array that a binding is, the pointer to its first element). `parts` are the texts of the
+    elements where they are known (built-in ids). `number` is the constant's value, `scope` where it was declared,
+    `parents` are the values that `text` mentions when it is repeated rather than named.
+    """
+
+    text: str
+    kind: SpirvType
+    scope: int = 0
+    parts: tuple[str, ...] = ()
+    number: int | None = None
+    parents: tuple[Value, ...] = ()
+    hoisted: bool = False
+
+
+@dataclass(slots=True)
+class Line:
+    """A line of a kernel. `defines` is the value whose expression `text` is; otherwise `text` is the whole statement.
+
+    `indent` is in levels, 1 being the kernel's own.
+    """
+
+    indent: int
+    text: str
+    defines: Value | None = None
+
+
+@dataclass(slots=True)
+class Op:
+    """One op with its operands already looked up."""
+
+    name: str
+    ir: Ir
+    operands: list[Value]
+    result: SpirvType | None
+
+    def attribute(self, name: str) -> Ir:
+        """Return an attribute; None if the op does not have it."""
+        attributes = self.ir.attributes
+        return attributes[name] if name in attributes else None  # noqa: SIM401  (an MLIR dictionary has no get)
+
+    def describe(self) -> str:
+        """Return op, types and location, for messages."""
+        operands = ", ".join(str(value.type) for value in self.ir.operands)
+        results = ", ".join(str(value.type) for value in self.ir.results)
+        return f"{self.name} : ({operands}) -> ({results}) at {self.ir.location}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binding:
+    """A buffer argument: its ordinal in the pipeline layout, and whether the kernel only reads it."""
+
+    ordinal: int
+    read_only: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelText:
+    """A kernel in OpenCL C. `parameters` and `lines` are text; the rest is what a caller has to know.
+
+    `bindings` and `constants` (ordinals of push constants) are in the order of the parameters: for each binding its
+    buffer and its offset in bytes (`ulong`), then each constant as `uint`.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    lines: tuple[str, ...]
+    bindings: tuple[Binding, ...]
+    constants: tuple[int, ...]
+    workgroup_size: tuple[int, int, int]
+    comment: str = ""

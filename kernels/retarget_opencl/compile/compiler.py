@@ -1,0 +1,222 @@
+"""The compiler `iree-opencl`: IREE up to SPIR-V, then OpenCL C."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from retarget import __version__
+from retarget.extension import Compiled, CompileRequest, CompilerError, Resolved, SuggestedTarget, UnavailableError
+from retarget.model import CompilerConfig, CompileTarget
+from retarget.model.outcomes import DeviceInfo
+from retarget.support.errors import RetargetError
+from retarget.support.installing import install_hint
+from retarget_iree.compiler.flags import not_inputs
+from retarget_iree.compiler.onnx_import import onnx_version
+from retarget_iree.toolchain import find_toolchain
+
+from retarget_opencl.artifact.file import ARTIFACT_SUFFIX, OpenClArtifact, write_artifact
+from retarget_opencl.device.profile import (
+    HALF_MODES,
+    MATRIX_MODES,
+    SUBGROUP_MODES,
+    DeviceProfile,
+    generic_profile,
+    target_attribute,
+)
+
+__all__ = ["OpenClCompiler", "OpenClFlags", "split_flags"]
+
+_PREFIX = "--opencl-"
+_CHOICES = {"half": HALF_MODES, "subgroups": SUBGROUP_MODES, "matrices": MATRIX_MODES}
+_KNOWN_FLAGS = (
+    "--opencl-profile=NAME|URI, --opencl-arch=NAME, --opencl-half=native|emulated, --opencl-subgroups=none|khr|ptx "
+    "or --opencl-matrices=none|ptx"
+)
+
+
+@cache
+def _generator() -> str:
+    """Return a digest of this package: what it generates depends on each of its files."""
+    folder = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in {".py", ".j2"}:
+            digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _require_templates() -> None:
+    """Raise `UnavailableError` where the package is missing that OpenCL C is written with."""
+    if importlib.util.find_spec("jinja2") is None:
+        msg = "iree-opencl needs the package jinja2 of the extra [opencl], which is not installed"
+        raise UnavailableError(msg, install_hint("opencl"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenClFlags:
+    """The flags of a config, ours apart from IREE's.
+
+    `profile` is a generic profile's name or a device URI; empty means the first OpenCL device, or the generic profile
+    where there is none. `arch`, `half`, `subgroups` and `matrices` override the profile's.
+    """
+
+    profile: str = ""
+    arch: str = ""
+    half: str = ""
+    subgroups: str = ""
+    matrices: str = ""
+    iree: tuple[str, ...] = ()
+
+
+def split_flags(flags: Sequence[str]) -> OpenClFlags:
+    """Take the `--opencl-…` flags out of `flags`. Raises `CompilerError` for one that does not exist."""
+    ours: dict[str, str] = {}
+    rest = []
+    for flag in flags:
+        if not flag.startswith(_PREFIX):
+            rest.append(flag)
+            continue
+        name, _, value = flag.removeprefix(_PREFIX).partition("=")
+        if name not in {"profile", "arch", *_CHOICES} or not value:
+            msg = f"unknown flag {flag!r}: expected {_KNOWN_FLAGS}"
+            raise CompilerError(msg, verdict=True)
+        if value not in _CHOICES.get(name, (value,)):
+            msg = f"{flag!r}: expected {' or '.join(_CHOICES[name])}"
+            raise CompilerError(msg, verdict=True)
+        ours[name] = value
+    return OpenClFlags(iree=tuple(rest), **ours)
+
+
+def _profile(flags: OpenClFlags) -> DeviceProfile:
+    """Return the profile that the flags ask for. Raises `CompilerError` or `UnavailableError`."""
+    wanted = flags.profile
+    if not wanted or wanted.startswith("opencl://"):
+        from retarget_opencl.device.devices import find_device, list_devices, profile_of
+
+        try:
+            profile = profile_of(find_device(wanted, list_devices()))
+        except UnavailableError:
+            if wanted:
+                raise
+            profile = generic_profile("generic")
+    else:
+        try:
+            profile = generic_profile(wanted)
+        except RetargetError as error:
+            raise CompilerError(str(error), verdict=True) from error
+    return replace(
+        profile,
+        arch=flags.arch or profile.arch,
+        half=flags.half or profile.half,
+        subgroups=flags.subgroups or profile.subgroups,
+        matrices=flags.matrices or profile.matrices,
+    )
+
+
+class OpenClCompiler:
+    """Compiles `.mlir`, `.mlirbc` and `.onnx` for OpenCL devices. Implements `retarget.extension.Compiler`."""
+
+    name = "iree-opencl"
+    artifact_suffix = ARTIFACT_SUFFIX
+
+    def fingerprint(self, config: CompilerConfig) -> str:
+        """Name the installed compiler and this package; empty where the profile is asked of a device.
+
+        Raises `UnavailableError` if a package is missing, too.
+        """
+        _require_templates()
+        split = split_flags(config.flags)
+        if not split.profile or split.profile.startswith("opencl://"):
+            return ""
+        return f"{find_toolchain().fingerprint()} {onnx_version()}; retarget_opencl {_generator()}"
+
+    def describe_build(self) -> str:
+        """Return the builds of IREE and of this package. Implements `retarget.extension.DescribesBuild`."""
+        return f"{find_toolchain().describe()} + retarget_opencl {__version__} (build {_generator()[:12]})"
+
+    def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
+        """Turn the profile flags into a profile, which becomes part of the compile key."""
+        if config.devices:
+            msg = (
+                f"the compiler config {config.name} names devices; iree-opencl compiles for the one of --opencl-profile"
+            )
+            raise CompilerError(msg, verdict=True)
+        split = split_flags(flags)
+        clash = next((flag for flag in split.iree if flag.startswith("--iree-hal-target-")), None)
+        if clash is not None:
+            msg = f"{clash!r}: iree-opencl sets the target itself; choose it with --opencl-profile"
+            raise CompilerError(msg, verdict=True)
+        profile = _profile(split)
+        return Resolved(
+            build_id=f"{find_toolchain().build_id()}; retarget_opencl {_generator()}",
+            flags=split.iree,
+            not_inputs=not_inputs(split.iree),
+            facts=(("opencl-profile", profile.fact()),),
+            suffix_facts=((".onnx", f"onnx {onnx_version()}"),),
+            build=self.describe_build(),
+        )
+
+    def compile(self, request: CompileRequest) -> Compiled:
+        """Compile one module. Raises `CompilerError`."""
+        profile = DeviceProfile.from_json(json.loads(dict(request.resolved.facts)["opencl-profile"]))
+        return self.compile_bytes(request.source, request.source_name, request.resolved.flags, profile)
+
+    def compile_bytes(self, source: bytes, source_name: str, flags: Sequence[str], profile: DeviceProfile) -> Compiled:
+        """Compile a module's bytes for a profile. Raises `CompilerError` or `UnavailableError`."""
+        _require_templates()
+        from retarget_opencl.clc.kernel import TranslationError
+        from retarget_opencl.compile.frontend import compiled_module
+        from retarget_opencl.compile.translate import translate
+
+        # The device is named, because IREE would otherwise make a symbol of the whole attribute's text.
+        complete = (*flags, f"--iree-hal-target-device=opencl={target_attribute(profile)}")
+        with compiled_module(source, source_name, complete) as (module, diagnostics):
+            try:
+                translation = translate(module, profile)
+            except TranslationError as error:
+                raise CompilerError(str(error), diagnostics, verdict=True) from error
+        artifact = OpenClArtifact(
+            profile=profile,
+            features=translation.features,
+            source=translation.source,
+            program=translation.program,
+            blobs=translation.blobs,
+        )
+        return Compiled(artifact=write_artifact(artifact), diagnostics=diagnostics)
+
+    def show(self, artifact: bytes) -> str:
+        """Return profile, host program and kernels as text. Raises `RetargetError` for bytes that are no artifact."""
+        from retarget_opencl.artifact.file import ArtifactError
+        from retarget_opencl.artifact.show import show_artifact
+
+        try:
+            return show_artifact(artifact)
+        except ArtifactError as error:
+            raise RetargetError(str(error)) from error
+
+    def tags(self, config: CompilerConfig) -> Sequence[str]:
+        """`opencl`, and the generic profile's name if the config names one."""
+        words = ["opencl"]
+        for flag in config.flags:
+            name = flag.removeprefix("--opencl-profile=")
+            if name != flag and "/" not in name:
+                words.append(name)
+        return tuple(words)
+
+    def reproduce(self, target: CompileTarget, flags: tuple[str, ...], output: Path) -> Sequence[str]:
+        """The command that compiles a target by hand: `python -m retarget_opencl compile`."""
+        return (sys.executable, "-m", "retarget_opencl", "compile", str(target.module.path), *flags, "-o", str(output))
+
+    def suggest_targets(self, devices: Mapping[str, Sequence[DeviceInfo]]) -> Sequence[SuggestedTarget]:
+        """Return a target config where the driver `opencl` found a device."""
+        if "opencl" not in devices:
+            return ()
+        comment = "OpenCL. Compiled for the first OpenCL device of this machine; --opencl-profile= names another."
+        return (SuggestedTarget(name="opencl", comment=comment, compiler_config="opencl", drivers=("opencl",)),)

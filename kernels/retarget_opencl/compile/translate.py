@@ -1,0 +1,218 @@
+"""A module that IREE compiled to `executable-targets`, as OpenCL C and a host program."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from retarget_opencl.artifact.program import Constant, Export, Function, Kernel, Program, Scalar
+from retarget_opencl.clc.kernel import KernelText, KernelWriter, TranslationError
+from retarget_opencl.clc.ops import RULES
+from retarget_opencl.clc.source import kernel_source
+from retarget_opencl.clc.types import TypeNames, TypeSyntaxError
+from retarget_opencl.device.profile import DeviceProfile
+from retarget_opencl.hostprog.constants import resource_blobs
+from retarget_opencl.hostprog.rules import HOST_RULES
+from retarget_opencl.hostprog.writer import FunctionWriter, Symbols
+
+__all__ = ["Translation", "translate"]
+
+Ir = Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Translation:
+    """`source` is OpenCL C, `blobs` are the program's constants, `features` what the kernels need of a device."""
+
+    source: str
+    program: Program
+    blobs: tuple[bytes, ...]
+    features: frozenset[str]
+
+
+def _name(attribute: Ir) -> str:
+    return str(attribute.value)
+
+
+def _entry_key(text: str) -> str:
+    """Return `executable::variant::export` without sigils and quotes."""
+    return re.sub(r'[@"]', "", text)
+
+
+@dataclass(slots=True)
+class _KernelSet:
+    """The kernels of all executables, which share one OpenCL program."""
+
+    names: TypeNames
+    features: set[str]
+    helpers: set[str]
+    texts: list[KernelText]
+    kernels: list[Kernel]
+    entries: dict[str, int]
+
+    def add_executable(self, executable: Ir, functions: list[Function]) -> None:
+        for variant in _ops(executable, "hal.executable.variant"):
+            modules = [module for inner in _ops(variant, "builtin.module") for module in _ops(inner, "spirv.module")]
+            entry_points = {
+                _name(function.attributes["sym_name"]): (module, function)
+                for module in modules
+                for function in _ops(module, "spirv.func")
+            }
+            for export in _ops(variant, "hal.executable.export"):
+                name = _name(export.attributes["sym_name"])
+                key = "::".join((_name(executable.attributes["sym_name"]), _name(variant.attributes["sym_name"]), name))
+                if name not in entry_points:
+                    msg = f"the executable export {key} has no spirv.func; found {', '.join(entry_points) or 'none'}"
+                    raise TranslationError(msg)
+                module, function = entry_points[name]
+                self._add(key, export, module, function, functions)
+
+    def _add(self, key: str, export: Ir, module: Ir, function: Ir, functions: list[Function]) -> None:
+        writer = KernelWriter(table=RULES, names=self.names, features=self.features, helpers=self.helpers)
+        if "workgroup_size" not in export.attributes:
+            msg = f"the executable export {key} names no workgroup size"
+            raise TranslationError(msg)
+        sizes = [int(str(size).partition(" ")[0]) for size in export.attributes["workgroup_size"]]
+        try:
+            text = writer.write(module, function, _read_only(export), (sizes[0], sizes[1], sizes[2]), key)
+        except TypeSyntaxError as error:
+            msg = f"{error}; in the kernel {key} at {function.location}"
+            raise TranslationError(msg) from error
+        self.entries[key] = len(self.kernels)
+        self.texts.append(text)
+        groups = _write_groups(key, export)
+        functions.append(groups)
+        kernel = Kernel(
+            name=text.name,
+            bindings=tuple(binding.ordinal for binding in text.bindings),
+            constants=text.constants,
+            workgroup_size=text.workgroup_size,
+            groups=len(functions) - 1,
+        )
+        self.kernels.append(kernel)
+
+
+def _ops(parent: Ir, name: str) -> list[Ir]:
+    return [item.operation for item in parent.regions[0].blocks[0] if item.operation.name == name]
+
+
+def _read_only(export: Ir) -> dict[int, bool]:
+    """Return for each binding of the pipeline layout whether kernels only read it."""
+    layout = str(export.attributes["layout"])
+    flags = re.findall(r"#hal\.pipeline\.binding<([^>]*)>", layout)
+    return {ordinal: "ReadOnly" in text for ordinal, text in enumerate(flags)}
+
+
+def _write_groups(key: str, export: Ir) -> Function:
+    """Write the function that counts work-groups. Its parameters are the workload."""
+    region = export.regions[0] if len(export.regions) else None
+    if region is None or not len(region.blocks):
+        msg = f"the executable export {key} does not say how many workgroups it needs"
+        raise TranslationError(msg)
+    writer = FunctionWriter(f"{key} workgroups", Symbols({}, {}, {}), HOST_RULES)
+    function = writer.write(region)
+    # The first argument is the device, which is no value here.
+    device, *workload = function.parameters
+    return Function(
+        name=function.name,
+        registers=function.registers,
+        parameters=tuple(workload),
+        constants=(*function.constants, Constant(register=device, kind="null", value=None)),
+        blocks=function.blocks,
+    )
+
+
+def _initial_value(op: Ir) -> Scalar:
+    if "initial_value" not in op.attributes:
+        return 0 if re.fullmatch(r"index|i\d+|f\d+|bf16", str(op.attributes["type"].value)) else None
+    attribute = op.attributes["initial_value"]
+    text = str(attribute).partition(" : ")[0]
+    if text in {"true", "false"}:
+        return int(text == "true")
+    if re.fullmatch(r"-?\d+", text):
+        return int(text)
+    if re.fullmatch(r"f\d+|bf16", str(op.attributes["type"].value)):
+        return float(attribute.value)
+    return None
+
+
+def _declaration(op: Ir) -> str:
+    if "iree.reflection" not in op.attributes:
+        return ""
+    reflection = op.attributes["iree.reflection"]
+    return str(reflection["iree.abi.declaration"].value) if "iree.abi.declaration" in reflection else ""
+
+
+def translate(module: Ir, profile: DeviceProfile) -> Translation:
+    """Translate a module. Raises `TranslationError` for an op, type or constant without a rule."""
+    top = [item.operation for item in module.regions[0].blocks[0]]
+    functions: list[Function] = []
+    half = profile.half == "native"
+    kernels = _KernelSet(TypeNames(native_half=half), set(), set(), [], [], {})
+    for op in top:
+        if op.name == "hal.executable":
+            kernels.add_executable(op, functions)
+    bodies = [op for op in top if op.name in {"util.func", "util.initializer"} and len(op.regions[0].blocks)]
+    first = len(functions)
+    symbols = Symbols(
+        functions={
+            _name(op.attributes["sym_name"]): first + index for index, op in enumerate(bodies) if op.name == "util.func"
+        },
+        globals={},
+        kernels=_Entries(kernels.entries),
+        # The bindings give no other way to a resource's bytes than the module's text.
+        resources=cache(lambda: resource_blobs(module.get_asm(large_elements_limit=1, assume_verified=True))),
+    )
+    initial: list[tuple[str, Scalar]] = []
+    for op in top:
+        if op.name == "util.global":
+            symbols.globals[_name(op.attributes["sym_name"])] = len(initial)
+            initial.append((_name(op.attributes["sym_name"]), _initial_value(op)))
+    exports: list[Export] = []
+    initializers: list[int] = []
+    for index, op in enumerate(bodies):
+        is_function = op.name == "util.func"
+        name = _name(op.attributes["sym_name"]) if is_function else f"initializer {len(initializers)}"
+        functions.append(FunctionWriter(name, symbols, HOST_RULES).write(op.regions[0]))
+        if not is_function:
+            initializers.append(first + index)
+        elif "sym_visibility" not in op.attributes or _name(op.attributes["sym_visibility"]) == "public":
+            kind = op.attributes["function_type"].value
+            if any(str(item) == "!hal.fence" for item in kind.inputs):
+                # The asynchronous twin of a function that is exported as well.
+                continue
+            exports.append(
+                Export(
+                    name=name,
+                    function=first + index,
+                    arguments=tuple(str(item) for item in kind.inputs),
+                    results=tuple(str(item) for item in kind.results),
+                    declaration=_declaration(op),
+                )
+            )
+    program = Program(
+        globals=tuple(initial),
+        functions=tuple(functions),
+        initializers=tuple(initializers),
+        exports=tuple(exports),
+        kernels=tuple(kernels.kernels),
+    )
+    source = kernel_source(kernels.texts, kernels.names, profile, kernels.features, kernels.helpers)
+    return Translation(
+        source=source if kernels.texts else "",
+        program=program,
+        blobs=tuple(symbols.blobs),
+        features=frozenset(kernels.features),
+    )
+
+
+class _Entries(dict[str, int]):
+    """Kernels by entry point, however its symbols are quoted."""
+
+    def __getitem__(self, key: str) -> int:
+        return super().__getitem__(_entry_key(key))
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and super().__contains__(_entry_key(key))

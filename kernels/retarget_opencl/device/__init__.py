@@ -1,0 +1,3 @@
+"""OpenCL devices, and the profiles that code is compiled for."""
+
+from __future__ import annotations

@@ -1,0 +1,177 @@
+"""Turns the host side of a compiled module into a `Program`.
+
+`FunctionWriter` numbers registers, flattens structured control flow into blocks, and asks the rule table
+(`retarget_opencl.hostprog.rules`) for each op.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from retarget_opencl.artifact.program import Constant, Function, Instruction, Scalar
+from retarget_opencl.clc.kernel import TranslationError
+
+__all__ = ["FunctionWriter", "HostRules", "Symbols"]
+
+Ir = Any
+HostRules = Mapping[str, Callable[["FunctionWriter", Ir, Ir], None]]
+"""Op name → what writes it. Called with the writer, the op's view (named operands) and the op itself."""
+
+
+@dataclass(slots=True)
+class Symbols:
+    """What names in the module refer to. `blobs` collects constants; `functions` and `globals` are numbered first.
+
+    `resources` gives the module's resources by name.
+    """
+
+    functions: dict[str, int]
+    globals: dict[str, int]
+    kernels: dict[str, int]
+    blobs: list[bytes] = field(default_factory=list)
+    resources: Callable[[], Mapping[str, bytes]] = dict
+
+
+@dataclass(slots=True)
+class FunctionWriter:
+    """Writes one function."""
+
+    name: str
+    symbols: Symbols
+    rules: HostRules
+    _registers: int = 0
+    _values: dict[Ir, int] = field(default_factory=dict)
+    _constants: dict[tuple[str, Scalar], int] = field(default_factory=dict)
+    _blocks: list[list[Instruction]] = field(default_factory=list)
+    _block: list[Instruction] = field(default_factory=list)
+    _targets: dict[Ir, tuple[int, tuple[int, ...]]] = field(default_factory=dict)
+
+    # ------------------------------------------------------------ what rules use
+
+    def register(self) -> int:
+        """Return a new register."""
+        self._registers += 1
+        return self._registers - 1
+
+    def value(self, ir_value: Ir) -> int:
+        """Return the register of an SSA value."""
+        return self._values[ir_value]
+
+    def values(self, ir_values: Sequence[Ir]) -> tuple[int, ...]:
+        """Return the registers of SSA values."""
+        return tuple(self._values[value] for value in ir_values)
+
+    def define(self, ir_value: Ir) -> int:
+        """Return a new register for an SSA value."""
+        register = self._values[ir_value] = self.register()
+        return register
+
+    def alias(self, ir_value: Ir, register: int) -> None:
+        """Let an SSA value be what is in a register already."""
+        self._values[ir_value] = register
+
+    def number(self, value: int) -> int:
+        """Return a register that holds an integer."""
+        return self._constant("number", value)
+
+    def float(self, value: float) -> int:
+        """Return a register that holds a float."""
+        return self._constant("float", value.hex() if math.isfinite(value) else repr(value))
+
+    def text(self, value: str) -> int:
+        """Return a register that holds a text."""
+        return self._constant("text", value)
+
+    def null(self) -> int:
+        """Return a register that holds nothing: a timepoint, a device, a fence."""
+        return self._constant("null", None)
+
+    def blob(self, data: bytes) -> int:
+        """Return a register that holds constant bytes."""
+        self.symbols.blobs.append(data)
+        return self._constant("blob", len(self.symbols.blobs) - 1)
+
+    def emit(self, name: str, *words: Scalar) -> None:
+        """Write an instruction."""
+        self._block.append((name, *words))
+
+    def start_block(self) -> int:
+        """Start a new block and return its number."""
+        self._block = []
+        self._blocks.append(self._block)
+        return len(self._blocks) - 1
+
+    def reserve_block(self) -> int:
+        """Number a block that `enter_block` will fill."""
+        self._blocks.append([])
+        return len(self._blocks) - 1
+
+    def enter_block(self, number: int) -> None:
+        """Write into a reserved block from here on."""
+        self._block = self._blocks[number]
+
+    def jump(self, block: Ir, operands: Sequence[Ir]) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+        """Return a jump to an MLIR block: its number, its parameters' registers, the registers copied to them."""
+        number, parameters = self._targets[block]
+        return number, parameters, self.values(operands)
+
+    def region(self, region: Ir) -> None:
+        """Write the ops of a region of one block in place, without its terminator."""
+        for item in region.blocks[0]:
+            if item.operation.name not in _YIELDS:
+                self.op(item)
+
+    def op(self, item: Ir) -> None:
+        """Write one op. Raises `TranslationError` if there is no rule for it."""
+        op = item.operation
+        rule = self.rules.get(op.name)
+        if rule is None:
+            operands = ", ".join(str(value.type) for value in op.operands)
+            results = ", ".join(str(value.type) for value in op.results)
+            msg = f"no host program rule for {op.name} : ({operands}) -> ({results}) at {op.location}"
+            raise TranslationError(msg)
+        try:
+            rule(self, item, op)
+        except (ValueError, KeyError, IndexError) as error:
+            msg = f"{error}; in {op.name} at {op.location}"
+            raise TranslationError(msg) from error
+
+    # ------------------------------------------------------------ a function
+
+    def write(self, region: Ir) -> Function:
+        """Write a function's body."""
+        blocks = list(region.blocks)
+        parameters = tuple(self.define(argument) for argument in blocks[0].arguments)
+        self._targets[blocks[0]] = (self.start_block(), parameters)
+        for block in blocks[1:]:
+            registers = tuple(self.define(argument) for argument in block.arguments)
+            self._targets[block] = (self.reserve_block(), registers)
+        for block in blocks:
+            self.enter_block(self._targets[block][0])
+            for item in block:
+                self.op(item)
+        return self._finish(parameters)
+
+    def _finish(self, parameters: tuple[int, ...]) -> Function:
+        return Function(
+            name=self.name,
+            registers=self._registers,
+            parameters=parameters,
+            constants=tuple(
+                Constant(register=register, kind=kind, value=value)
+                for (kind, value), register in self._constants.items()
+            ),
+            blocks=tuple(tuple(block) for block in self._blocks),
+        )
+
+    def _constant(self, kind: str, value: Scalar) -> int:
+        key = (kind, value)
+        if key not in self._constants:
+            self._constants[key] = self.register()
+        return self._constants[key]
+
+
+_YIELDS = frozenset({"stream.yield", "scf.yield", "scf.condition"})

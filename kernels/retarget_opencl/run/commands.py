@@ -1,0 +1,332 @@
+"""What a host program asks of the device: memory, copies, fills, dispatches, and arrays in and out.
+
+Everything goes to one in-order queue, so that commands run as the program states them; only reading back waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+from retarget.extension import Check, CheckSink
+
+from retarget_opencl.artifact.element_types import ELEMENT_NAMES, element_type_code
+from retarget_opencl.hostprog.constants import element_dtype
+from retarget_opencl.run.interpreter.machine import ProgramError
+from retarget_opencl.run.memory import Pool, Span, View
+
+if TYPE_CHECKING:
+    import pyopencl as cl
+
+    from retarget_opencl.artifact.program import Kernel
+    from retarget_opencl.run.interpreter.machine import Machine
+
+__all__ = ["Commands", "Launcher", "array_dtype_name"]
+
+Array = npt.NDArray[np.generic]
+Launcher = Callable[[tuple[int, ...], Sequence[tuple[Span, int]], Sequence[int]], None]
+_FLUSH_EVERY = 16  # commands
+
+
+def array_dtype_name(dtype: np.dtype[np.generic]) -> str:
+    """Return the MLIR element type of a NumPy dtype. Raises `ProgramError` for one that IREE does not have."""
+    if dtype.kind == "b":
+        return "i1"
+    if dtype.kind in "iu":
+        return f"{'si' if dtype.kind == 'i' else 'ui'}{8 * dtype.itemsize}"
+    if dtype.kind == "f" and dtype.name in {"float16", "float32", "float64"}:
+        return f"f{8 * dtype.itemsize}"
+    if dtype.kind == "c":
+        return f"complex<f{4 * dtype.itemsize}>"
+    for name in ("bf16", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ", "f8E8M0FNU"):
+        if dtype == element_dtype(name):
+            return name
+    small = {np.dtype(ml_dtypes.int4): "i4", np.dtype(ml_dtypes.int2): "i2"}
+    if dtype in small:
+        return small[dtype]
+    msg = f"arrays of {dtype} have no tensor element type"
+    raise ProgramError(msg)
+
+
+def _same_element(given: int, wanted: int) -> bool:
+    """Integers match whatever their sign says, and a byte may stand for a boolean."""
+    if given == wanted:
+        return True
+    kinds = {given >> 24, wanted >> 24}
+    return (given & 0xFF) == (wanted & 0xFF) and kinds <= {0x10, 0x11, 0x12, 0x13}
+
+
+class Commands:
+    """The commands of one loaded program.
+
+    `sink` receives its checks while a call runs; `events`, if a list, the events of its dispatches by kernel name.
+    """
+
+    def __init__(self, queue: cl.CommandQueue, pool: Pool, program: cl.Program | None) -> None:
+        import pyopencl as cl
+
+        self._cl, self.queue, self.pool, self.program = cl, queue, pool, program
+        self.sink: CheckSink | None = None
+        self.dispatches = 0
+        self.events: list[tuple[str, cl.Event]] | None = None
+        # Commands since the device was last told of them. The first go at once, so that it is not kept idle.
+        self._unsaid = _FLUSH_EVERY
+        # The public function finds out anew each time what its operands are, which costs as much as the copy itself.
+        self._copy = cl._cl._enqueue_copy_buffer  # noqa: SLF001
+
+    # ------------------------------------------------------------ memory
+
+    def allocate(self, size: int) -> Span:
+        """Return new memory, its content undefined."""
+        return Span(self.pool.take(size), 0, size)
+
+    @staticmethod
+    def resource_size(span: Span) -> int:
+        """Return the length in bytes."""
+        return span.length
+
+    @staticmethod
+    def subview(span: Span, offset: int, length: int) -> Span:
+        """Return a part of a span."""
+        return Span(span.memory, span.offset + offset, length)
+
+    def read(self, span: Span, offset: int, length: int) -> npt.NDArray[np.uint8]:
+        """Return bytes from the device, once all commands before are done."""
+        data = np.empty(length, np.uint8)
+        if length:
+            self._unsaid = _FLUSH_EVERY
+            self._cl.enqueue_copy(
+                self.queue, data, span.memory.buffer, src_offset=span.offset + offset, is_blocking=True
+            )
+        return data
+
+    def write(self, span: Span, offset: int, data: Array) -> None:
+        """Write bytes to the device."""
+        if data.nbytes:
+            self._unsaid = _FLUSH_EVERY
+            self._cl.enqueue_copy(
+                self.queue, span.memory.buffer, data, dst_offset=span.offset + offset, is_blocking=True
+            )
+
+    def resource_load(self, span: Span, offset: int, kind: str) -> int | float:
+        """Return one scalar from the device."""
+        dtype = _dtype_of(kind)
+        value: int | float = self.read(span, offset, dtype.itemsize).view(dtype)[0].item()
+        return value
+
+    def resource_store(self, span: Span, offset: int, value: float, kind: str) -> None:
+        """Write one scalar to the device."""
+        self.write(span, offset, np.array([value]).astype(_dtype_of(kind)).view(np.uint8))
+
+    def upload(self, data: npt.NDArray[np.uint8], start: int, span: Span, offset: int, length: int) -> None:
+        """Copy host bytes to the device."""
+        self.write(span, offset, np.ascontiguousarray(data[start : start + length]))
+
+    def fill(self, span: Span, offset: int, length: int, value: float, kind: str) -> None:
+        """Fill a range with a pattern of 1, 2, 4 or 8 bytes."""
+        if length == 0:
+            return
+        pattern = np.array([value]).astype(_dtype_of(kind))
+        start, width = span.offset + offset, pattern.itemsize
+        if start % width or length % width:
+            # OpenCL wants whole patterns at their natural alignment.
+            self.write(span, offset, np.resize(pattern.view(np.uint8), length))
+        else:
+            self._cl.enqueue_fill_buffer(self.queue, span.memory.buffer, pattern, start, length)
+
+    def copy(self, source: Span, source_offset: int, target: Span, target_offset: int, length: int) -> None:
+        """Copy between spans."""
+        if length:
+            self._unsaid += 1
+            self._copy(
+                self.queue,
+                source.memory.buffer,
+                target.memory.buffer,
+                length,
+                source.offset + source_offset,
+                target.offset + target_offset,
+            )
+
+    def flush(self) -> None:
+        """Let the device begin with what is queued, if that is much or the device may be idle.
+
+        Whoever waits for the queue or reads back flushes it anyway.
+        """
+        if self._unsaid >= _FLUSH_EVERY:
+            self._unsaid = 0
+            self.queue.flush()
+
+    def finish(self) -> None:
+        """Wait until all commands are done."""
+        self._unsaid = _FLUSH_EVERY
+        self.queue.finish()
+
+    # ------------------------------------------------------------ dispatches
+
+    def launcher(self, machine: Machine, kernel: Kernel) -> Launcher:
+        """Return what launches a kernel from one place in the program.
+
+        The place has a kernel object of its own, whose arguments stay set: only what differs from the launch before is
+        set again. A span's own offset and the dispatch's are added, and passed as an argument.
+        """
+        assert self.program is not None  # noqa: S101  (a program with kernels has been built)
+        cl, commands = self._cl, self
+        instance = cl.Kernel(self.program, kernel.name)
+        count = len(kernel.bindings)
+        buffers: list[Any] = [None] * count
+        offsets: list[int] = [-1] * count
+        constants: list[int | None] = [None] * len(kernel.constants)
+        sizes = kernel.workgroup_size
+        known: dict[tuple[int, ...], tuple[int, int, int] | None] = {}
+        code = machine.codes[kernel.groups]
+        queue, enqueue, set_arg = self.queue, cl.enqueue_nd_range_kernel, instance.set_arg
+
+        def work_size(workload: tuple[int, ...]) -> tuple[int, int, int] | None:
+            groups = code.run(workload)
+            if 0 in groups:
+                return None
+            return groups[0] * sizes[0], groups[1] * sizes[1], groups[2] * sizes[2]
+
+        def launch(workload: tuple[int, ...], spans: Sequence[tuple[Span, int]], uniforms: Sequence[int]) -> None:
+            if workload not in known:
+                known[workload] = work_size(workload)
+            total = known[workload]
+            if total is None:
+                return
+            for index, (span, offset) in enumerate(spans):
+                # The buffer, not the memory: to hold that would keep it from the pool.
+                buffer = span.memory.buffer
+                if buffers[index] is not buffer:
+                    set_arg(2 * index, buffer)
+                    buffers[index] = buffer
+                start = span.offset + offset
+                if offsets[index] != start:
+                    set_arg(2 * index + 1, np.uint64(start))
+                    offsets[index] = start
+            for index, value in enumerate(uniforms):
+                if constants[index] != value:
+                    set_arg(2 * count + index, np.uint32(value & 0xFFFFFFFF))
+                    constants[index] = value
+            event = enqueue(queue, instance, total, sizes)
+            commands.dispatches += 1
+            commands._unsaid += 1
+            if commands.events is not None:
+                commands.events.append((kernel.name, event))
+
+        return launch
+
+    # ------------------------------------------------------------ views and arrays
+
+    @staticmethod
+    def import_view(view: View, size: int) -> Span:
+        """Return the span behind an argument."""
+        return view.span if view.span.length == size else Span(view.span.memory, view.span.offset, size)
+
+    @staticmethod
+    def export(span: Span, size: int, element: str, shape: tuple[int, ...]) -> View:
+        """Return a span as a tensor."""
+        return View(Span(span.memory, span.offset, size), shape, element_type_code(element))
+
+    @staticmethod
+    def view_dim(view: View, index: int) -> int:
+        """Return the size of a dimension. Raises `ProgramError` if there is none."""
+        if index >= len(view.shape):
+            msg = f"an argument has rank {len(view.shape)}, but its dimension {index} is needed"
+            raise ProgramError(msg)
+        return view.shape[index]
+
+    @staticmethod
+    def view_rank(view: View) -> int:
+        """Return the number of dimensions."""
+        return len(view.shape)
+
+    @staticmethod
+    def view_element_type(view: View) -> int:
+        """Return the element type code."""
+        return view.element
+
+    @staticmethod
+    def view_buffer(view: View) -> Span:
+        """Return the span behind a view."""
+        return view.span
+
+    @staticmethod
+    def view_assert(view: View, element: int, shape: Sequence[int], label: str) -> None:
+        """Raise `ProgramError` if a view has another type or shape than the function wants."""
+        if not _same_element(view.element, element):
+            found, wanted = ELEMENT_NAMES.get(view.element, hex(view.element)), ELEMENT_NAMES.get(element, hex(element))
+            msg = f"{label}: expected elements of type {wanted}, found {found}"
+            raise ProgramError(msg)
+        if list(view.shape) != list(shape):
+            msg = f"{label}: expected shape {_shape(shape)}, found {_shape(view.shape)}"
+            raise ProgramError(msg)
+
+    @staticmethod
+    def view_create(span: Span, offset: int, length: int, element: int, shape: Sequence[int]) -> View:
+        """Return part of a buffer as a tensor."""
+        return View(Span(span.memory, span.offset + offset, length), tuple(shape), element)
+
+    def to_device(self, array: Array) -> View:
+        """Copy an array to the device. Raises `ProgramError` for a dtype that no tensor has."""
+        name = array_dtype_name(array.dtype)
+        data = np.ascontiguousarray(array)
+        if name in {"i2", "i4"}:
+            raw: Array = np.frombuffer(pack_small(data.astype(np.int8).ravel(), int(name[1])), np.uint8)
+        else:
+            raw = data.reshape(-1).view(np.uint8)
+        span = self.allocate(raw.nbytes)
+        self.write(span, 0, raw)
+        return View(span, array.shape, element_type_code(name))
+
+    def to_host(self, view: View) -> Array:
+        """Copy a tensor from the device."""
+        name = ELEMENT_NAMES.get(view.element, "")
+        count = int(np.prod(view.shape, dtype=np.int64))
+        if name in {"i2", "i4"}:
+            bits = int(name[1])
+            packed = self.read(view.span, 0, -(-count * bits // 8))
+            return unpack_small(packed, bits, count).reshape(view.shape)
+        dtype = element_dtype(name)
+        if dtype is None:
+            msg = f"no NumPy dtype for tensors of {name or hex(view.element)}"
+            raise ProgramError(msg)
+        return self.read(view.span, 0, count * dtype.itemsize).view(dtype).reshape(view.shape)
+
+    def check(self, kind: str, operands: Sequence[Any], atol: float, rtol: float) -> None:
+        """Hand a check to whoever called the function."""
+        arrays = [self.to_host(item) if isinstance(item, View) else np.asarray(item) for item in operands]
+        if self.sink is not None:
+            expected = arrays[1] if len(arrays) > 1 else None
+            self.sink(Check(kind=kind, actual=arrays[0], expected=expected, atol=atol, rtol=rtol))
+
+
+def pack_small(values: npt.NDArray[np.int8], bits: int) -> bytes:
+    """Pack small integers, the first in the lowest bits."""
+    per_byte = 8 // bits
+    padded = np.zeros(-(-len(values) // per_byte) * per_byte, np.uint8)
+    padded[: len(values)] = values.view(np.uint8) & ((1 << bits) - 1)
+    shifts = np.arange(per_byte, dtype=np.uint8) * np.uint8(bits)
+    return bytes(np.bitwise_or.reduce(padded.reshape(-1, per_byte) << shifts, axis=1).astype(np.uint8))
+
+
+def unpack_small(data: npt.NDArray[np.uint8], bits: int, count: int) -> npt.NDArray[np.int8]:
+    """Undo `pack_small`; values come out signed, as `int8`."""
+    shifts = np.arange(8 // bits, dtype=np.uint8) * np.uint8(bits)
+    values = (data[:, None] >> shifts).reshape(-1)[:count] & np.uint8((1 << bits) - 1)
+    lift = 8 - bits
+    return (values << lift).view(np.int8) >> lift
+
+
+def _dtype_of(kind: str) -> np.dtype[np.generic]:
+    dtype = element_dtype(kind)
+    if dtype is None:
+        msg = f"no memory representation of {kind}"
+        raise ProgramError(msg)
+    return dtype
+
+
+def _shape(sizes: Sequence[int]) -> str:
+    return "x".join(str(size) for size in sizes) or "scalar"

@@ -1,0 +1,83 @@
+"""The driver `opencl`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from retarget.extension import DriverError, FunctionInfo, RunPlan
+from retarget.model import RuntimeConfig
+from retarget.model.outcomes import DeviceInfo
+
+from retarget_opencl.artifact.file import ARTIFACT_SUFFIX, ArtifactError, read_artifact
+from retarget_opencl.device.devices import find_device, info_of, list_devices, runtime_version
+
+if TYPE_CHECKING:
+    from retarget_opencl.run.device import OpenClDevice
+
+__all__ = ["OpenClDriver"]
+
+
+class OpenClDriver:
+    """Runs OpenCL artifacts through pyopencl. Devices are named by URIs: see `devices.find_device`."""
+
+    name = "opencl"
+    artifact_suffixes = (ARTIFACT_SUFFIX,)
+
+    def probe(self) -> Sequence[DeviceInfo]:
+        """List the devices of all OpenCL platforms. Raises `UnavailableError`."""
+        return tuple(info_of(found) for found in list_devices())
+
+    def open(self, config: RuntimeConfig) -> OpenClDevice:
+        """Open the config's device. Raises `UnavailableError` or `DriverError`."""
+        if len(config.devices) > 1:
+            msg = f"the opencl driver runs on one device, the runtime config {config.name} names {len(config.devices)}"
+            raise DriverError(msg, "declare one runtime config for each device")
+        unknown = [flag for flag in config.flags if flag != "--opencl-profiling"]
+        if unknown:
+            msg = f"the opencl driver has no flag {unknown[0]!r}; it knows --opencl-profiling"
+            raise DriverError(msg)
+        found = find_device(config.devices[0] if config.devices else "", list_devices())
+        from retarget_opencl.run.device import OpenClDevice  # brings in NumPy, which pytest's process can do without
+
+        return OpenClDevice(found, profiling="--opencl-profiling" in config.flags)
+
+    def describe_build(self) -> str:
+        """Return the version of pyopencl. Implements `retarget.extension.DescribesBuild`."""
+        return runtime_version()
+
+    def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
+        """List an artifact's functions without a device. Raises `DriverError` for bytes that are no artifact."""
+        try:
+            exports = read_artifact(artifact).program.exports
+        except ArtifactError as error:
+            raise DriverError(str(error)) from error
+        from retarget_opencl.artifact.functions import function_info  # brings in NumPy too
+
+        return tuple(map(function_info, exports))
+
+    def tags(self, config: RuntimeConfig) -> Sequence[str]:
+        """`opencl`, and the platform's name if the device's URI tells it."""
+        words = [self.name]
+        for device in config.devices:
+            parts = device.removeprefix("opencl://").split("/")
+            if len(parts) == 2 and parts[0].isalnum():
+                words.append(parts[0].lower())
+        return tuple(words)
+
+    def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
+        """The command that runs one function by hand: `python -m retarget_opencl run`."""
+        del kind
+        device = config.devices[0] if config.devices else "opencl://0"
+        argv = (
+            sys.executable,
+            "-m",
+            "retarget_opencl",
+            "run",
+            f"--device={device}",
+            f"--function={function}",
+            str(artifact),
+        )
+        return RunPlan(argv=argv, env=config.env)
