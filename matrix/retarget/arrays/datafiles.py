@@ -35,7 +35,6 @@ __all__ = [
     "read_bin",
     "read_npy",
     "read_npz",
-    "type_text",
 ]
 
 DEFAULT_LIMIT = 1 << 30

@@ -65,9 +65,7 @@ ELEMENT_TYPES: Mapping[str, ElementType] = {
 }
 """The element types that NumPy arrays can hold, by their names in MLIR."""
 
-_MLIR_NAMES = {
-    element.dtype: element.name for element in reversed(list(ELEMENT_TYPES.values())) if element.name != "index"
-}
+_MLIR_NAMES = {element.dtype: element.name for element in reversed(list(ELEMENT_TYPES.values()))}
 
 DTYPE_NAMES = tuple(dict.fromkeys(element.dtype for element in ELEMENT_TYPES.values()))
 

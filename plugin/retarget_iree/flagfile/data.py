@@ -5,21 +5,20 @@ Runs in runners only. Files are read as `iree-run-module` reads them, but none m
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import ml_dtypes
 import numpy as np
-from retarget.arrays.datafiles import LIMIT_VARIABLE, DataFiles, RawFile, StoredArrays, data_limit, type_text
+from retarget.arrays.datafiles import LIMIT_VARIABLE, DataFiles, RawFile, StoredArrays, data_limit
+from retarget.arrays.dtypes import dtype_named, dtype_of, fit, type_text
 from retarget.extension import CaseData, FunctionInfo
+from retarget.model.element_types import parse_type
 from retarget.support.errors import Fault, FaultsError, RetargetError
 
 from retarget_iree.flagfile.parse import FlagFile
 from retarget_iree.flagfile.values import ELEMENTS, FaultyError, Form, Place, Value
-from retarget_iree.runtime.elements import declared_dtype
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["data_faults", "read_case"]
 
-_TENSOR = re.compile(r"tensor<(?P<sizes>(?:(?:\d+|\?)x)*)[^x,][^,]*(?:,.*)?>", re.DOTALL)
 _DEMOTED = {("float64", "float32"): "f64-to-f32", ("int64", "int32"): "i64-to-i32"}
 
 
@@ -154,7 +152,7 @@ def _one(files: _Files, value: Value, signature: _Signature, index: int) -> Arra
         raise FaultyError(place.fault(msg))
     if value.form is Form.NUMBER:
         return _number(value, signature, index)
-    dtype = _dtype(value.element)
+    dtype = dtype_named(ELEMENTS[value.element].dtype)
     array = files.raw(value, dtype) if value.path else _written_out(value, dtype)
     return _fitting(array, signature, index, place)
 
@@ -204,11 +202,6 @@ class _Files:
 # ---------------------------------------------------------------- numbers
 
 
-def _dtype(element: str) -> np.dtype[Any]:
-    name = ELEMENTS[element]
-    return np.dtype(getattr(ml_dtypes, name, name))
-
-
 def _written_out(value: Value, dtype: np.dtype[Any]) -> Array:
     """Return a tensor of the numbers that are written out, of one that fills it, or of zeros."""
     count = 1
@@ -246,7 +239,7 @@ def _number(value: Value, signature: _Signature, index: int) -> Array:
     """Return a bare number in the type that the function declares for it."""
     declared = signature.type(index)
     number, text = value.numbers[0], value.written.text
-    dtype = declared_dtype(declared)
+    dtype = dtype_of(parse_type(declared))
     if dtype is None and not declared:
         return np.asarray(number)
     if dtype is None or declared.startswith("tensor<"):
@@ -272,21 +265,14 @@ def _fitting(array: Array, signature: _Signature, index: int, place: Place) -> A
     Integers of the same width fit whatever their sign is, and elements without a type (`V2`, as NumPy stores bf16) what
     has their size. Bytes stand for Booleans.
     """
-    declared = signature.type(index)
-    dtype = declared_dtype(declared)
-    if declared and dtype is not None:
-        same_size = dtype.itemsize == array.dtype.itemsize
-        if dtype.kind == "b" and array.dtype.kind in "iu" and same_size:
-            array = array != 0
-        elif same_size and (array.dtype.type is np.void or {array.dtype.kind, dtype.kind} == {"i", "u"}):
-            array = array.view(dtype)
-        if array.dtype != dtype or not _has_shape(array.shape, declared):
-            msg = (
-                f"found {type_text(array.shape, array.dtype)}, expected {declared} for {signature.place(index)}"
-                f"{_demoted(array.dtype, dtype)}"
-            )
-            raise FaultyError(place.fault(msg))
-    elif array.dtype.type is np.void and signature.is_seen:
+    declared = parse_type(signature.type(index))
+    if declared.dtype is not None:
+        try:
+            return fit(array, declared, by_width=True)
+        except RetargetError as error:
+            msg = f"{error} for {signature.place(index)}{_demoted(array.dtype.name, declared.dtype)}"
+            raise FaultyError(place.fault(msg)) from error
+    if array.dtype.type is np.void and signature.is_seen:
         msg = (
             f"found elements of {array.dtype.itemsize} bytes without a type, and the module does not say which it takes"
         )
@@ -294,18 +280,8 @@ def _fitting(array: Array, signature: _Signature, index: int, place: Place) -> A
     return array
 
 
-def _has_shape(shape: Sequence[int], declared: str) -> bool:
-    found = _TENSOR.fullmatch(declared)
-    if found is None:
-        return not declared.startswith("tensor<") and not shape
-    sizes = found["sizes"].split("x")[:-1]
-    return len(sizes) == len(shape) and all(
-        size in {"?", str(actual)} for size, actual in zip(sizes, shape, strict=True)
-    )
-
-
-def _demoted(found: np.dtype[Any], expected: np.dtype[Any]) -> str:
-    pair = _DEMOTED.get((found.name, expected.name))
+def _demoted(found: str, expected: str) -> str:
+    pair = _DEMOTED.get((found, expected))
     return f"; if the compiler made it so, its flag --iree-input-demote-{pair}=false keeps the type" if pair else ""
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
+from retarget.model.element_types import ELEMENT_TYPES, ElementType, Kind
 from retarget.support.errors import Fault, did_you_mean
 
 __all__ = [
@@ -26,23 +27,12 @@ __all__ = [
     "shortened",
 ]
 
-ELEMENTS: Mapping[str, str] = {
-    "i1": "bool",
-    **{f"{sign}{bits}": f"int{bits}" for sign in ("i", "si") for bits in (8, 16, 32, 64)},
-    **{f"ui{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
-    "f8E4M3FN": "float8_e4m3fn",
-    "f8E4M3FNUZ": "float8_e4m3fnuz",
-    "f8E5M2": "float8_e5m2",
-    "f8E5M2FNUZ": "float8_e5m2fnuz",
-    "f8E8M0FNU": "float8_e8m0fnu",
-    "f16": "float16",
-    "bf16": "bfloat16",
-    "f32": "float32",
-    "f64": "float64",
-    "cf64": "complex64",
-    "cf128": "complex128",
+ELEMENTS: Mapping[str, ElementType] = {
+    f"cf{element.bits}" if element.kind is Kind.COMPLEX else name: element
+    for name, element in ELEMENT_TYPES.items()
+    if name != "index"
 }
-"""Element types as flags name them, to NumPy's names (those of ml_dtypes among them)."""
+"""Element types as flags name them."""
 
 _MAX_RANK = 64
 """As many dimensions as NumPy knows."""
@@ -229,8 +219,8 @@ def _unknown_element(element: str) -> str:
 
 def _near_element(element: str) -> str:
     """Guess what was meant: NumPy's name, another case, or a slip."""
-    for known, numpy_name in ELEMENTS.items():
-        if element.lower() in {known.lower(), numpy_name}:
+    for known, meant in ELEMENTS.items():
+        if element.lower() in {known.lower(), meant.dtype}:
             return f"; did you mean {known!r}?"
     return did_you_mean(element, ELEMENTS)
 
@@ -264,18 +254,17 @@ def _parse_contents(written: Written, shape: tuple[int, ...], element: str) -> t
 @functools.cache
 def _reader(element: str) -> tuple[Callable[[str], int | float | complex], str]:
     """Return what reads one item of an element type, raising `ValueError`, and what is expected of it in words."""
-    if element == "i1":
+    kind, bits = ELEMENTS[element].kind, ELEMENTS[element].bits
+    if kind is Kind.BOOLEAN:
         return _to_boolean, "00, 01, 0, 1, false or true, for i1"
-    if element.startswith("cf"):
+    if kind is Kind.COMPLEX:
         half = "f" if element == "cf64" else "d"
         digits = 2 * struct.calcsize(f"<2{half}")
         return functools.partial(_to_complex, half), f"{digits} hexadecimal digits, the bytes of a number of {element}"
-    signed = re.fullmatch(r"(?P<sign>i|si|ui)(?P<bits>\d+)", element)
-    if signed is None:
+    if kind is Kind.FLOAT:
         return _to_float, f"a number, for {element}"
-    bits = int(signed["bits"])
-    low = 0 if signed["sign"] == "ui" else -(1 << (bits - 1))
-    high = (1 << (bits - 1)) - 1 if signed["sign"] == "si" else (1 << bits) - 1
+    low = 0 if kind is Kind.UNSIGNED else -(1 << (bits - 1))
+    high = (1 << (bits - 1)) - 1 if kind is Kind.SIGNED else (1 << bits) - 1
     expected = f"an integer from {low} to {high}, for {element} (0x10 is hexadecimal, 010 octal)"
     return functools.partial(_to_int, low=low, high=high), expected
 

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import iree.runtime as rt
 import numpy as np
 from iree.runtime import version
+from retarget.arrays.dtypes import dtype_of
 from retarget.extension import Check, CheckSink, DriverError, FunctionInfo
+from retarget.model.element_types import parse_type
 from retarget.model.outcomes import DeviceInfo
 from retarget.support.errors import did_you_mean
 
 from retarget_iree.noise import RUNTIME_FAULTS, clean_status
-from retarget_iree.runtime.elements import declared_dtype, dtype_of, element_type_of
+from retarget_iree.runtime.elements import dtype_of_code, element_type_of
 from retarget_iree.runtime.parameters import parameter_indices, parameters_hint
 from retarget_iree.runtime.signature import Signature, parse_signature
 
@@ -188,7 +190,7 @@ class IreeDevice:
 
     def fetch(self, view: Any) -> Array:
         """Copy a buffer view to a host array of its own. Raises `DriverError` for element types NumPy cannot hold."""
-        dtype: np.dtype[Any] = dtype_of(int(view.element_type))
+        dtype: np.dtype[Any] = dtype_of_code(int(view.element_type))
         shape = tuple(view.shape)
         size = int(view.byte_length)
         if size == 0:
@@ -339,7 +341,7 @@ class IreeProgram:
         if array.size != 1:
             msg = f"expected one number{f' ({declared})' if declared else ''}, found an array of shape {array.shape}"
             raise DriverError(msg)
-        dtype: np.dtype[Any] = declared_dtype(declared) or _CONVENTION_DTYPES[letter]
+        dtype: np.dtype[Any] = dtype_of(parse_type(declared)) or _CONVENTION_DTYPES[letter]
         value = array.reshape(()).astype(dtype)
         if declared in _RAW_BITS:
             packed.push_int(int(value.view(_RAW_BITS[declared])))
@@ -361,7 +363,7 @@ class IreeProgram:
         return unpacked
 
     def _pull(self, results: Any, index: int, letter: str, declared: str) -> Array:
-        dtype = declared_dtype(declared)
+        dtype = dtype_of(parse_type(declared))
         if letter == "r":
             array = self._device.fetch(results.get_as_object(index, rt.HalBufferView))
             if dtype is not None and dtype != array.dtype and {dtype.kind, array.dtype.kind} == {"i", "u"}:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from retarget_iree.runtime.elements import types_of
+from retarget.model.element_types import split_types
 
 __all__ = ["Signature", "declared_types", "parse_signature"]
 
@@ -53,4 +53,9 @@ def declared_types(declaration: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the types of arguments and results of a declaration (`sync func @f(%input0: i32) -> (…)`), both empty for
     what is none."""
     match = _DECLARATION.match(declaration)
-    return ((), ()) if match is None else (tuple(types_of(match["arguments"])), tuple(types_of(match["results"])))
+    return ((), ()) if match is None else (_types(match["arguments"]), _types(match["results"]))
+
+
+def _types(parts: str) -> tuple[str, ...]:
+    """Return the types of a declaration's argument or result list, without names (`%input0: i32` → `i32`)."""
+    return tuple(re.sub(r"^%[\w$.-]+:\s*", "", part).split(" {")[0].strip() for part in split_types(parts))
