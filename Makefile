@@ -63,6 +63,7 @@ check: $(DEV_STAMP)
 
 docs: $(STAMP)
 	$(BIN)/retarget schema --format markdown > docs/declarations.md
+	$(BIN)/python docs/packages.py
 
 # README's picture, from a run of the shipped suites.
 picture: $(STAMP)

@@ -1,0 +1,42 @@
+"""docs/architecture.md names every package once, as its docstring describes it, and no module that does not exist."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture(scope="module")
+def generator() -> ModuleType:
+    """The script that writes the table of packages."""
+    loader = SourceFileLoader("docs_packages", str(DOCS / "packages.py"))
+    spec = importlib.util.spec_from_loader(loader.name, loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def test_every_package_is_in_the_table_once_with_the_sentence_of_its_docstring(generator: ModuleType) -> None:
+    page = generator.PAGE.read_text(encoding="utf-8")
+    listed = re.findall(r"(?m)^\| `((?:matrix|plugin|kernels)/[\w/]+)` \| (.+) \|$", page)
+    assert listed == list(generator.packages().items()), "run: make docs"
+
+
+def test_every_package_states_its_purpose_in_one_sentence(generator: ModuleType) -> None:
+    unclear = {folder: summary for folder, summary in generator.packages().items() if not summary.endswith(".")}
+    assert unclear == {}
+
+
+def test_modules_that_the_page_names_exist(generator: ModuleType) -> None:
+    page = generator.PAGE.read_text(encoding="utf-8")
+    named = set(re.findall(r"\b(?:retarget|pytest_retarget|retarget_[a-z]+)(?:\.[a-z_]+)+\b", page))
+    missing = [name for name in sorted(named) if importlib.util.find_spec(name) is None]
+    assert missing == []
