@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from retarget.extension import Case, CaseRequest, ModulesRequest, RunPlan, Suggestions
 from retarget.model import Module, RuntimeConfig, Suite
 from retarget.support.errors import Fault, FaultsError, RetargetError, did_you_mean
+from retarget.support.files import is_inside
 
 from .paths import SUFFIX, cases_file_of, module_stem
 
@@ -43,7 +44,7 @@ class CasesLoader:
         sources = [source for source in srcs if not source.name.endswith(SUFFIX)]
         for source in sources:
             cases = cases_file_of(source)
-            if not cases.is_file() or (cases.is_symlink() and not cases.resolve().is_relative_to(folder.resolve())):
+            if not cases.is_file() or (cases.is_symlink() and not is_inside(cases, folder)):
                 faults.append(_without_cases(source, cases))
                 continue
             try:

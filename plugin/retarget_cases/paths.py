@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from retarget.support.errors import RetargetError
+from retarget.support.files import OutsideError, resolve_inside
 
 __all__ = ["SUFFIX", "cases_file_of", "module_stem", "path_problem"]
 
@@ -32,11 +33,10 @@ def path_problem(written: str, base: Path, folder: Path, suffixes: Sequence[str]
     if not written.endswith(tuple(suffixes)):
         return f"found the path {written!r}, expected one that ends with {' or '.join(suffixes)}"
     try:
-        path = (base / written).resolve()
-        fits = path.is_relative_to(folder.resolve()) and path.is_file()
-        if fits and (is_mapped or path.stat().st_size <= _SURELY_READ):
+        path = resolve_inside(base / written, folder)
+        if path.is_file() and (is_mapped or path.stat().st_size <= _SURELY_READ):
             return ""
-    except (OSError, ValueError, RuntimeError):
+    except (OSError, OutsideError):
         pass  # said below
     from retarget.arrays.datafiles import DataFiles  # it imports NumPy, for which only a fault pays
 

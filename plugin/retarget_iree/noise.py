@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from retarget.support.text import cut_stacks, is_stack_frame
+from retarget.support.text import cut_stacks, is_stack_frame, strip_colour
 
-__all__ = ["RUNTIME_FAULTS", "clean_diagnostics", "clean_status", "first_error", "is_verdict", "plain"]
+__all__ = ["RUNTIME_FAULTS", "clean_diagnostics", "clean_status", "first_error", "is_verdict"]
 
 RUNTIME_FAULTS = (RuntimeError, ValueError, IndexError, KeyError, TypeError, MemoryError, NotImplementedError, OSError)
 """What the runtime's binding raises for a status, by the status' code."""
@@ -20,7 +20,6 @@ MAX_OPERATION_LINES = 12
 MAX_LINE = 400
 """Characters kept of a line; generic operation dumps and template names run to tens of thousands."""
 
-_ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _DIAGNOSTIC = re.compile(
     r"^(?P<where>.*?):(?P<position>\d+(?::\d+)?): (?P<severity>error|warning|remark|note): (?P<text>.*)$"
 )
@@ -47,11 +46,6 @@ _BINDING_PREFIX = re.compile(
 )
 
 
-def plain(text: str) -> str:
-    """Return `text` without colour."""
-    return _ESCAPE.sub("", text)
-
-
 def _is_diagnostic(line: str) -> bool:
     return _DIAGNOSTIC.match(line) is not None or _BARE_DIAGNOSTIC.match(line) is not None
 
@@ -68,7 +62,7 @@ def clean_diagnostics(text: str) -> str:
     kept: list[str] = []
     position = 0
     while position < len(lines):
-        bare = plain(lines[position])
+        bare = strip_colour(lines[position])
         if _is_diagnostic(bare) and _GENERIC_CPU in bare:
             kept.extend(lines[position : position + 2])
             position = _lecture_end(lines, position + 1)
@@ -91,7 +85,7 @@ def _head(lines: Sequence[str], most: int, what: str) -> list[str]:
 def _next_diagnostic(lines: Sequence[str], start: int) -> int:
     end = start
     while end < len(lines):
-        bare = plain(lines[end])
+        bare = strip_colour(lines[end])
         if _is_diagnostic(bare) or is_stack_frame(bare) or bare.startswith("Please report issues"):
             break
         end += 1
@@ -102,16 +96,16 @@ def _lecture_end(lines: Sequence[str], start: int) -> int:
     """Return where the lecture ends: at the source line that the caret points into, or at the next diagnostic."""
     end = _next_diagnostic(lines, start)
     for index in range(start, end):
-        if plain(lines[index]).strip() == "^":
+        if strip_colour(lines[index]).strip() == "^":
             return max(index - 1, start)
     return end
 
 
 def _shorten(line: str) -> str:
-    excess = len(plain(line)) - MAX_LINE
+    excess = len(strip_colour(line)) - MAX_LINE
     if excess <= 0:
         return line
-    reset = "\x1b[0m" if _ESCAPE.search(line) else ""
+    reset = "\x1b[0m" if "\x1b" in line else ""
     return f"{line[:MAX_LINE]}{reset} … {excess} more characters cut"
 
 
@@ -135,7 +129,7 @@ def _fold_repeats(lines: Iterator[str]) -> Iterator[str]:
 
 def first_error(diagnostics: str) -> str:
     """Return the first error of a compiler's output as one line, without colour; the empty string if there is none."""
-    for line in plain(diagnostics).splitlines():
+    for line in strip_colour(diagnostics).splitlines():
         located = _DIAGNOSTIC.match(line)
         if located is not None and located["severity"] == "error":
             return _shorten(f"{located['where']}:{located['position']}: error: {located['text']}")
@@ -147,7 +141,7 @@ def first_error(diagnostics: str) -> str:
 
 def is_verdict(diagnostics: str) -> bool:
     """Tell whether a failed compile's output is about the module, and not about files, tools or the machine."""
-    return _TROUBLE.search(plain(diagnostics)) is None
+    return _TROUBLE.search(strip_colour(diagnostics)) is None
 
 
 def clean_status(message: str) -> str:

@@ -19,7 +19,6 @@ domain and like `ai.onnx.ml-4` for others; the element types of inputs and outpu
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from pathlib import Path
 
 from retarget.model.names import tag_fault
 from retarget.support.errors import Fault, FaultsError, RetargetError, did_you_mean, display_path
+from retarget.support.files import write_atomically
 from retarget.support.toml.keypaths import KeyPath, Problem
 from retarget.support.toml.read import faults_of, read_toml
 
@@ -158,9 +158,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 sys.stdout.write(f"{display_path(arguments.check)}: {line}\n")
             return 1 if found else 0
         output: Path = arguments.output
-        beside = output.with_name(f".{output.name}.{os.getpid()}")
-        beside.write_text(manifest_text(installed, output.name), encoding="utf-8")
-        beside.replace(output)
+        write_atomically(output, manifest_text(installed, output.name).encode())
     except RetargetError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1

@@ -10,7 +10,6 @@ does not change with chance. A target of which nothing ran, for want of a device
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +19,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from retarget.support.errors import RetargetError, display_path
+from retarget.support.files import write_atomically
 
 from .manifest import Manifest, read_manifest
 
@@ -228,9 +228,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         results = {(one.target, one.test): one for found, _ in read for one in found}
         date = max(day for _, day in read)
         page = conformance_page(manifest, results.values(), date=date, versions=_versions())
-        beside = arguments.output.with_name(f".{arguments.output.name}.{os.getpid()}")
-        beside.write_text(page, encoding="utf-8")
-        beside.replace(arguments.output)
+        write_atomically(arguments.output, page.encode())
     except RetargetError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1

@@ -9,10 +9,11 @@ from typing import cast
 import pytest
 from pytest_retarget.collect.unknown_words import unknown_words
 from pytest_retarget.options import MARKERS, Settings
-from pytest_retarget.report.failures import at_path, split_place, strip_colour
+from pytest_retarget.report.failures import at_path, split_place
 from pytest_retarget.report.progress import Progress
 from pytest_retarget.session import compiles_at_a_time
 from retarget.model import CompilerConfig, CompileTarget, Module, Origin
+from retarget.support.text import strip_colour
 from retarget.targets.tags import MARK_FIELDS
 from retarget.worker.process import available_cores
 

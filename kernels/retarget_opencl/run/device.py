@@ -14,6 +14,7 @@ import numpy.typing as npt
 import platformdirs
 from retarget.extension import CheckSink, DriverError, FunctionInfo
 from retarget.model.outcomes import DeviceInfo
+from retarget.support.files import write_atomically
 
 from retarget_opencl.artifact.file import ArtifactError, OpenClArtifact, read_artifact
 from retarget_opencl.artifact.functions import function_info
@@ -266,8 +267,5 @@ class OpenClDevice:
             raise DriverError(msg, _HINTS["BUILD_PROGRAM_FAILURE"]) from error
         with suppress(OSError, cl.Error):
             binary = program.get_info(cl.program_info.BINARIES)[0]
-            self._cache.mkdir(parents=True, exist_ok=True)
-            beside = self._cache / f"{key}.{id(program):x}.tmp"
-            beside.write_bytes(binary)
-            beside.replace(self._cache / f"{key}.bin")
+            write_atomically(self._cache / f"{key}.bin", binary)
         return program

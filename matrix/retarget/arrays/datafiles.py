@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from retarget.arrays.dtypes import type_text
 from retarget.support.errors import RetargetError, did_you_mean, display_path
+from retarget.support.files import OutsideError, resolve_inside
 
 if TYPE_CHECKING:
     from retarget.extension import Array
@@ -90,19 +91,18 @@ class DataFiles:
 
     def _path(self, written: str, *, limit: int | None) -> Path:
         try:
-            path = (self.base / written).resolve()
-            inside = path.is_relative_to(self.folder.resolve())
-            exists, regular = (path.exists(), path.is_file()) if inside else (False, False)
+            path = resolve_inside(self.base / written, self.folder)
+            exists, regular = path.exists(), path.is_file()
             size = path.stat().st_size if regular else 0
-        except (OSError, ValueError, RuntimeError) as error:  # a loop of links, a name too long, a NUL
-            msg = f"{written!r} is not a path that can be read: {getattr(error, 'strerror', None) or error}"
-            raise RetargetError(msg) from error
-        if not inside:
+        except OutsideError as error:
             msg = (
-                f"data file {written} leads to {path}, outside the suite's folder {self.folder}; "
+                f"data file {written} leads to {error.path}, outside the suite's folder {self.folder}; "
                 "expected a file inside it: copy it there"
             )
-            raise RetargetError(msg)
+            raise RetargetError(msg) from error
+        except OSError as error:  # a cycle of links, a name too long, a NUL
+            msg = f"{written!r} is not a path that can be read: {error.strerror or error}"
+            raise RetargetError(msg) from error
         if not regular:
             what = "is no regular file" if exists else "does not exist"
             near = "" if exists else did_you_mean(path.name, _neighbours(path.parent))

@@ -13,6 +13,7 @@ from retarget.declare.load import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
 from retarget.expect.update.text import toml_list, toml_string
 from retarget.model.names import name_fault
 from retarget.support.errors import Fault, FaultsError, RetargetError, display_path
+from retarget.support.files import write_atomically
 
 __all__ = ["add_arguments", "run"]
 
@@ -108,11 +109,8 @@ def _write(folder: Path, files: dict[str, str], *, force: bool) -> None:
         raise RetargetError(msg)
     for name, text in files.items():
         path = folder / name
-        beside = path.with_name(f".{name}.new")
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            beside.write_text(text, encoding="utf-8")
-            beside.replace(path)
+            write_atomically(path, text.encode())
         except OSError as error:
             msg = f"{display_path(path)}: cannot be written: {error.strerror or error}; expected a folder to write to"
             raise RetargetError(msg) from error

@@ -20,6 +20,7 @@ from retarget.extension import ModulesRequest, SuggestedSuite, SuggestedTarget, 
 from retarget.extension.registry import Registry
 from retarget.model.names import name_fault
 from retarget.support.errors import RetargetError, display_path
+from retarget.support.files import is_inside
 
 __all__ = ["Plan", "PlannedSuite", "Survey", "globs_for", "matrix_text", "plan_suites", "suite_text", "survey"]
 
@@ -62,7 +63,6 @@ def survey(folder: Path) -> Survey:
     present: list[str] = []
     skipped: list[str] = []
     declared: list[str] = []
-    real = folder.resolve()
 
     def failed(error: OSError) -> None:
         msg = f"cannot list the folder {display_path(Path(str(error.filename)))}: {error.strerror or error}"
@@ -86,7 +86,7 @@ def survey(folder: Path) -> Survey:
             present.append(f"{prefix}{name}")
             if not is_inside:
                 path = here / name
-                problem = _file_problem(path, f"{prefix}{name}", real)
+                problem = _file_problem(path, f"{prefix}{name}", folder)
                 if problem is None:
                     files.append(path)
                 else:
@@ -107,7 +107,7 @@ def _file_problem(path: Path, relative: str, folder: Path) -> str | None:
         return "is a link to nothing"
     if not path.is_file():
         return "is no regular file"
-    if path.is_symlink() and not path.resolve().is_relative_to(folder):
+    if path.is_symlink() and not is_inside(path, folder):
         return "links to a file outside this folder"
     if not os.access(path, os.R_OK):
         return "cannot be read: permission denied"

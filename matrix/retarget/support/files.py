@@ -1,13 +1,28 @@
-"""Reading what must be a regular file: a named pipe without a writer would be waited for without end."""
+"""Regular files, files that are written whole or not at all, and paths that must stay inside a folder."""
 
 from __future__ import annotations
 
 import errno
 import os
+import secrets
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["irregular", "read_regular"]
+__all__ = [
+    "UNFINISHED",
+    "OutsideError",
+    "irregular",
+    "is_inside",
+    "read_regular",
+    "replacing",
+    "resolve_inside",
+    "write_atomically",
+]
+
+UNFINISHED = ".new-"
+"""How the name of a file begins that a killed process left half written."""
 
 _SORTS = (
     (stat.S_ISDIR, "a folder"),
@@ -36,7 +51,63 @@ def irregular(path: Path) -> str:
 
 
 def read_regular(path: Path) -> bytes:
-    """Return a regular file's bytes. Raises `OSError`, whose `strerror` says what else was found."""
+    """Return a regular file's bytes. Raises `OSError`, whose `strerror` says what else was found.
+
+    A named pipe without a writer would be waited for without end.
+    """
     if what := irregular(path):
         raise OSError(errno.EINVAL, f"found {what}")
     return path.read_bytes()
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a path beside `path` to write a file to. The file replaces `path` at the end, or is removed on an error.
+
+    So `path` is seen whole or not at all. Raises `OSError`.
+    """
+    beside = path.parent / f"{UNFINISHED}{os.getpid()}-{secrets.token_hex(8)}"
+    try:
+        yield beside
+        beside.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write `data` to `path`, which is seen whole or not at all. Creates the folder. Raises `OSError`."""
+    with replacing(path) as beside:
+        try:
+            beside.write_bytes(data)
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            beside.write_bytes(data)
+
+
+class OutsideError(Exception):
+    """A path leads outside the folder that it must stay in, to `path`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        super().__init__(f"{path} is outside its folder")
+
+
+def is_inside(path: Path, folder: Path) -> bool:
+    """Tell whether a path is inside a folder, with the links of both resolved."""
+    return path.resolve().is_relative_to(folder.resolve())
+
+
+def resolve_inside(path: Path, folder: Path) -> Path:
+    """Return `path` with its links resolved; it need not exist.
+
+    Raises `OutsideError`, and `OSError` for what cannot be a path: a cycle of links, a NUL character.
+    """
+    try:
+        real = path.resolve()
+    except (ValueError, RuntimeError) as error:
+        raise OSError(errno.EINVAL, str(error)) from error
+    if not is_inside(real, folder):
+        raise OutsideError(real)
+    return real

@@ -10,10 +10,12 @@ import os
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from retarget.support.files import replacing
 
 __all__ = ["NODEID", "PROPERTY", "Told", "complete", "junit_file"]
 
@@ -65,13 +67,8 @@ def complete(path: Path, told: Mapping[str, Told]) -> None:
         ET.SubElement(properties, "property", name=PROPERTY, value=_legal(one.conclusion))
         head = f" {one.title} ".center(_WIDTH, "-")
         failure.text = f"{failure.text or ''}\n{head}\n{_legal(one.section)}"
-    target = path.resolve()  # a link stays one
-    beside = target.with_name(f"{target.name}.{os.getpid()}")
-    try:
+    with suppress(OSError), replacing(path.resolve()) as beside:  # a link stays one
         tree.write(beside, encoding="utf-8", xml_declaration=True)
-        beside.replace(target)
-    except OSError:
-        beside.unlink(missing_ok=True)
 
 
 def _legal(text: str) -> str:

@@ -25,6 +25,7 @@ from retarget.model.outcomes import CaseOutcome, OutputComparison, Stage
 from retarget.model.signatures import observe
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.scratch import ScratchFolder
+from retarget.support.text import strip_colour
 
 from pytest_retarget.attribution.junit import Told, complete, junit_file
 from pytest_retarget.attribution.reasoning import CaseSeen, Seen, conclusion, listing, reference, unrun
@@ -33,7 +34,7 @@ from pytest_retarget.items.targets import RunItem
 from pytest_retarget.lastfailed import BLOCKED
 from pytest_retarget.options import SETTINGS
 from pytest_retarget.report.commands import COMPARE, program
-from pytest_retarget.report.failures import StageFailedError, first_line, strip_colour
+from pytest_retarget.report.failures import StageFailedError, first_line
 from pytest_retarget.session import SERVICES, Services
 
 __all__ = ["SECTION", "Attribution"]

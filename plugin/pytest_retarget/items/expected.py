@@ -18,8 +18,9 @@ from retarget.model.locations import Places
 from retarget.model.outcomes import CaseOutcome, Failure, Observation
 from retarget.model.signatures import observe_all
 from retarget.support.errors import RetargetError
+from retarget.support.text import strip_colour
 
-from pytest_retarget.report.failures import StageFailedError, strip_colour
+from pytest_retarget.report.failures import StageFailedError
 
 __all__ = ["INTERMITTENT", "AsExpected", "Attempts", "OtherwiseError", "UnexpectedPassError", "attempts", "settle"]
 

@@ -19,8 +19,7 @@ from retarget.expect.cases import TargetRules, TargetVerdict
 from retarget.expect.verdict import Ruling, excuse
 from retarget.model.outcomes import CaseOutcome, Failure
 from retarget.model.signatures import observe
-
-from pytest_retarget.report.failures import strip_colour
+from retarget.support.text import strip_colour
 
 __all__ = ["CASES", "NOT_RUN", "CaseResult", "case_results", "case_status", "log_cases"]
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 from _pytest._code.code import ReprEntryNative, ReprExceptionInfo
+from retarget.support.text import strip_colour
 
 from pytest_retarget.report.commands import BY_HAND
-from pytest_retarget.report.failures import strip_colour
 from pytest_retarget.report.hooks import RECORD
 from pytest_retarget.report.summary import Record
 

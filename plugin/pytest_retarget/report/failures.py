@@ -17,6 +17,7 @@ from _pytest._io import TerminalWriter
 from retarget.model import CompileTarget, RunTarget
 from retarget.model.outcomes import Artifact, CaseOutcome, CompileOutcome, Failure, RunOutcome, Stage
 from retarget.support.errors import RetargetError, display_path
+from retarget.support.text import strip_colour
 
 from pytest_retarget.report.commands import SHOWN_RUNS, Commands
 
@@ -28,7 +29,6 @@ __all__ = [
     "error_repr",
     "first_line",
     "run_failed",
-    "strip_colour",
     "text_repr",
 ]
 
@@ -46,8 +46,6 @@ _COLUMN = 40
 
 NAMED_CASES = 8
 """How many passed functions are named; the others are counted."""
-
-_ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 
 
 class StageFailedError(Exception):
@@ -191,11 +189,6 @@ class PlainWhereItMust(ReprEntryNative):
         head, end, rest = text.partition("\n")
         tw.write(head, red=True, bold=True)
         tw.write(end + rest)
-
-
-def strip_colour(text: str) -> str:
-    """Take terminal escape sequences out."""
-    return _ESCAPE.sub("", text)
 
 
 def _case(case: CaseOutcome, failure: Failure, first: Failure) -> str:

@@ -12,6 +12,7 @@ from retarget.extension import Case, CaseData, CaseRequest, FunctionInfo, RunPla
 from retarget.model import Module, RuntimeConfig
 from retarget.model.outcomes import Stage
 from retarget.support.errors import Fault, FaultsError, RetargetError, did_you_mean, display_path
+from retarget.support.files import OutsideError, is_inside, resolve_inside
 
 from retarget_iree.flagfile.lines import flags_of, read_text
 from retarget_iree.flagfile.parse import FlagFile, load_flagfile
@@ -130,7 +131,7 @@ def _module_of(flagfile: Path, folder: Path, beside: dict[Path, tuple[Path, ...]
         beside[flagfile.parent] = _programs(flagfile.parent)
     found = beside[flagfile.parent]
     if len(found) == 1:
-        if found[0].is_symlink() and not found[0].resolve().is_relative_to(folder.resolve()):
+        if found[0].is_symlink() and not is_inside(found[0], folder):
             msg = f"found the module {found[0].name} beside it, which links to {str(found[0].resolve())!r}"
             raise FaultsError([whole.fault(f"{msg}; expected a file in the suite's folder: copy it there")])
         return found[0]
@@ -154,16 +155,14 @@ def _named_module(written: Written, base: Path, folder: Path) -> Path:
     """Return the program that `--module=` names; for a compiled one, the program of its stem beside it."""
     path, shown = Path(written.text), quoted(written.text)
     try:
-        found = (base / path).resolve()
-        inside = found.is_relative_to(folder.resolve())
-        there = inside and found.is_file()
-    except (OSError, ValueError, RuntimeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        msg = f"found {shown}, which is not a path that can be read: {reason}"
-        raise FaultsError([written.place.fault(msg)]) from error
-    if not inside:
+        found = resolve_inside(base / path, folder)
+        there = found.is_file()
+    except OutsideError as error:
         msg = f"found {shown}, which leads outside the suite's folder {folder}; expected a module inside it"
-        raise FaultsError([written.place.fault(msg)])
+        raise FaultsError([written.place.fault(msg)]) from error
+    except OSError as error:
+        msg = f"found {shown}, which is not a path that can be read: {error.strerror or error}"
+        raise FaultsError([written.place.fault(msg)]) from error
     if path.suffix not in {*_SOURCES, _IMPORTED}:
         sources = [found.with_suffix(suffix) for suffix in (*_SOURCES, _IMPORTED)]
         found = next((source for source in sources if source.is_file()), found)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from retarget.support.errors import Fault, FaultsError, did_you_mean
+from retarget.support.files import OutsideError, resolve_inside
 
 from retarget_iree.flagfile.values import FaultyError, Place, Written, quoted
 
@@ -149,18 +150,15 @@ class _Inclusion:
             raise FaultyError(flag.place.fault(msg))
         place = written.place
         try:
-            root = self.folder.resolve()
-            real = (self.base / written.text).resolve()
-            is_inside = real.is_relative_to(root)
-            is_file = is_inside and real.is_file()
-            others = _neighbours(real.parent) - {other.name for other in trail} if is_inside and not is_file else ()
-        except (OSError, ValueError, RuntimeError) as error:
-            reason = getattr(error, "strerror", None) or error
-            msg = f"found {quoted(written.text)}, which is not a path that can be read: {reason}"
-            raise FaultyError(place.fault(msg)) from error
-        if not is_inside:
+            real = resolve_inside(self.base / written.text, self.folder)
+            is_file = real.is_file()
+            others = () if is_file else _neighbours(real.parent) - {other.name for other in trail}
+        except OutsideError as error:
             msg = f"found {quoted(written.text)}, which leads outside the suite's folder {self.folder}"
-            raise FaultyError(place.fault(f"{msg}; expected a flagfile inside it"))
+            raise FaultyError(place.fault(f"{msg}; expected a flagfile inside it")) from error
+        except OSError as error:
+            msg = f"found {quoted(written.text)}, which is not a path that can be read: {error.strerror or error}"
+            raise FaultyError(place.fault(msg)) from error
         if not is_file:
             at = "" if len(trail) == 1 else f" in the folder of {trail[0].name}, where the tool looks for it"
             near = did_you_mean(real.name, others)
@@ -169,7 +167,7 @@ class _Inclusion:
             shown = " → ".join(other.name for other in (*trail, real))
             msg = f"found flagfiles that include each other in a circle, {shown}; expected a file that includes no more"
             raise FaultyError(place.fault(msg))
-        return self.folder / real.relative_to(root)
+        return self.folder / real.relative_to(self.folder.resolve())
 
 
 def _neighbours(folder: Path) -> set[str]:

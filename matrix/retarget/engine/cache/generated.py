@@ -21,11 +21,11 @@ from pathlib import Path
 
 from retarget.engine.cache.inputs import files_below
 from retarget.engine.cache.key import digest_of
-from retarget.engine.cache.sealed_files import DamagedError, read_sealed, seal, write_renamed
+from retarget.engine.cache.sealed_files import DamagedError, read_sealed, seal
 from retarget.extension import MakesModules
 from retarget.model import CompileTarget
 from retarget.support.errors import RetargetError
-from retarget.support.files import read_regular
+from retarget.support.files import UNFINISHED, read_regular, write_atomically
 from retarget.support.locks import HeldLock, hold
 
 __all__ = ["MADE_FOLDER", "GeneratedModules", "MadeModules", "made_folders", "made_leftovers", "remove_made"]
@@ -33,7 +33,7 @@ __all__ = ["MADE_FOLDER", "GeneratedModules", "MadeModules", "made_folders", "ma
 MADE_FOLDER = "made"
 """The folder of the cache in which they lie."""
 
-_NEW, _GONE = ".new-", ".gone-"
+_GONE = ".gone-"
 
 Make = Callable[[str, Path, Path], None]
 """Takes a kind, the file that describes its modules, and an empty folder to write them to."""
@@ -94,7 +94,7 @@ def made_leftovers(cache: Path, *, remove: bool = False) -> tuple[Path, ...]:
     found = []
     with suppress(OSError):
         for path in sorted((cache / MADE_FOLDER).iterdir()):
-            prefix = next((one for one in (_NEW, _GONE) if path.name.startswith(one)), None)
+            prefix = next((one for one in (UNFINISHED, _GONE) if path.name.startswith(one)), None)
             if prefix is None:
                 continue
             whole = path.with_name(path.name.removeprefix(prefix))
@@ -181,12 +181,12 @@ class MadeModules:
         return True
 
     def _fill(self, kind: str, description: Path, folder: Path) -> None:
-        beside = folder.with_name(f"{_NEW}{folder.name}")
+        beside = folder.with_name(f"{UNFINISHED}{folder.name}")
         shutil.rmtree(beside, ignore_errors=True)  # left by one that was killed
         beside.mkdir()
         try:
             self._make(kind, description, beside)
-            write_renamed(_sum(folder), seal(_measured(beside)))
+            write_atomically(_sum(folder), seal(_measured(beside)))
             beside.rename(folder)
         except BaseException:
             with suppress(OSError):

@@ -1,10 +1,9 @@
-"""Files of the store: written beside and renamed, sealed with a digest of their own."""
+"""Files of the store, sealed with a digest of their own."""
 
 from __future__ import annotations
 
 import json
 import os
-import secrets
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,7 +13,7 @@ from typing import Any
 
 from retarget.engine.cache.key import digest_of
 
-__all__ = ["DamagedError", "StoredFile", "read_sealed", "seal", "stored_files", "unfinished_files", "write_renamed"]
+__all__ = ["DamagedError", "StoredFile", "read_sealed", "seal", "stored_files", "unfinished_files"]
 
 _STALE_SECONDS = 3600
 """How long nothing must have been written to a half-written file for its writer to be dead: a write takes seconds."""
@@ -31,26 +30,6 @@ class StoredFile:
     path: Path
     size: int
     used: float
-
-
-def write_renamed(path: Path, data: bytes) -> None:
-    """Write `data` to `path`, which is seen whole or not at all. Makes the folder. Raises `OSError`.
-
-    The file is written beside `path` under a name of its own and renamed. What is left by a process that was killed
-    begins with `.new-`.
-    """
-    beside = path.parent / f".new-{os.getpid()}-{secrets.token_hex(8)}"
-    try:
-        try:
-            beside.write_bytes(data)
-        except FileNotFoundError:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            beside.write_bytes(data)
-        beside.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
-        raise
 
 
 def seal(body: dict[str, Any]) -> bytes:

@@ -38,10 +38,10 @@ from retarget.engine.cache.sealed_files import (
     seal,
     stored_files,
     unfinished_files,
-    write_renamed,
 )
 from retarget.model.outcomes import Artifact, CompileOutcome, Failure, Stage
 from retarget.support.errors import RetargetError
+from retarget.support.files import write_atomically
 
 __all__ = [
     "DEFAULT_MAX_BYTES",
@@ -162,7 +162,7 @@ class Store:
         }
         try:
             self._prepare()
-            write_renamed(path, artifact)
+            write_atomically(path, artifact)
             if entry:
                 self._write_entry(key, body)
         except OSError as error:
@@ -238,7 +238,7 @@ class Store:
         """Store a resolution. Raises `StoreError` if it cannot be written."""
         try:
             self._prepare()
-            write_renamed(self._resolution_path(key), seal(body))
+            write_atomically(self._resolution_path(key), seal(body))
         except OSError as error:
             raise self._unusable(error) from error
 
@@ -375,7 +375,7 @@ class Store:
 
     def _write_entry(self, key: str, body: dict[str, Any]) -> None:
         data = seal(body)
-        write_renamed(self._entry_path(key), data)
+        write_atomically(self._entry_path(key), data)
         self._unmeasured += len(data)
 
     def _decode(self, key: str, body: dict[str, Any]) -> CompileOutcome:
@@ -420,7 +420,7 @@ class Store:
     def _prepare(self) -> None:
         tag = self.folder / "CACHEDIR.TAG"
         if not tag.exists():
-            write_renamed(tag, _TAG.encode())
+            write_atomically(tag, _TAG.encode())
 
     def _entry_path(self, key: str) -> Path:
         return self._root / "entries" / key[:2] / key

@@ -15,11 +15,12 @@ from typing import Any, Protocol
 
 from retarget.engine.cache.inputs import InputDigests
 from retarget.engine.cache.key import digest_of
-from retarget.engine.cache.sealed_files import DamagedError, read_sealed, seal, write_renamed
+from retarget.engine.cache.sealed_files import DamagedError, read_sealed, seal
 from retarget.extension import Compiler
 from retarget.model import CompileTarget
 from retarget.model.outcomes import Artifact, CompileOutcome, Failure, Stage
 from retarget.support.errors import RetargetError
+from retarget.support.files import write_atomically
 
 __all__ = ["ArtifactFolder", "export_artifact"]
 
@@ -59,11 +60,11 @@ def export_artifact(outcome: CompileOutcome, target: CompileTarget, registry: _C
         body["module"] = digest_of(target.module.path.read_bytes())
         if outcome.artifact is not None:
             suffix = registry.compiler(target.compiler.compiler).artifact_suffix
-            write_renamed(stem.with_name(stem.name + suffix), Path(outcome.artifact.path).read_bytes())
+            write_atomically(stem.with_name(stem.name + suffix), Path(outcome.artifact.path).read_bytes())
             body["artifact"] = {"digest": outcome.artifact.digest, "size": outcome.artifact.size, "suffix": suffix}
         elif failure is not None:
             body["failure"] = {"summary": failure.summary, "text": failure.text, "hint": failure.hint}
-        write_renamed(manifest, seal(body))
+        write_atomically(manifest, seal(body))
     except OSError as error:
         where = error.filename or folder
         msg = f"cannot export {target.name} to {folder}: {where}: {error.strerror or error}"

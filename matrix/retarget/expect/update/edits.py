@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 import os
 import stat
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import tomli
 from retarget.expect.update.plan import FileEdit
 from retarget.expect.update.text import rewrite
 from retarget.support.errors import RetargetError, display_path
+from retarget.support.files import replacing
 
 __all__ = ["Rewritten", "diff", "put_in_place", "rewritten"]
 
@@ -65,24 +66,22 @@ def put_in_place(files: Sequence[Rewritten]) -> None:
     """
     for file in files:
         _check_writable(file.edit.file)
-    with ExitStack() as undone:
-        ready: list[tuple[Path, Path]] = []
+    with ExitStack() as written:
         for file in files:
-            place = file.edit.file.resolve()
-            beside = place.with_name(f".{place.name}.{os.getpid()}.new")
-            undone.callback(beside.unlink, missing_ok=True)
-            try:
-                beside.write_bytes(file.after.encode())
-                if place.exists():
-                    beside.chmod(stat.S_IMODE(place.stat().st_mode))
-            except OSError as error:
-                raise _not_written(file.edit.file, error.strerror or str(error)) from error
-            ready.append((beside, place))
-        for beside, place in ready:
-            try:
-                beside.replace(place)
-            except OSError as error:
-                raise _not_written(place, error.strerror or str(error)) from error
+            written.enter_context(_put_in_place(file))
+
+
+@contextmanager
+def _put_in_place(file: Rewritten) -> Iterator[None]:
+    path = file.edit.file.resolve()
+    try:
+        with replacing(path) as beside:
+            beside.write_bytes(file.after.encode())
+            if path.exists():
+                beside.chmod(stat.S_IMODE(path.stat().st_mode))
+            yield
+    except OSError as error:
+        raise _not_written(file.edit.file, error.strerror or str(error)) from error
 
 
 def _check_writable(file: Path) -> None:

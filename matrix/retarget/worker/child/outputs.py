@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retarget.arrays.dtypes import dtype_named
-from retarget.engine.cache.sealed_files import write_renamed
 from retarget.support.errors import RetargetError
+from retarget.support.files import write_atomically
 from retarget.worker.artifact import OUTPUTS_INDEX
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class OutputsWriter:
 
     def close(self) -> None:
         """Write the index: from now on the outputs can be read."""
-        write_renamed(self.folder / OUTPUTS_INDEX, json.dumps(self._cases).encode())
+        write_atomically(self.folder / OUTPUTS_INDEX, json.dumps(self._cases).encode())
 
     def _write(self, array: Array) -> dict[str, Any]:
         array = np.asarray(array)

@@ -1,0 +1,54 @@
+"""Files that are written whole or not at all, and paths that must stay inside a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from retarget.support.files import OutsideError, is_inside, replacing, resolve_inside, write_atomically
+
+
+def test_a_file_is_written_with_its_folder_and_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "file"
+    write_atomically(path, b"first")
+    write_atomically(path, b"second")
+    assert path.read_bytes() == b"second"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+
+    def fail() -> None:
+        with replacing(path) as beside:
+            beside.write_bytes(b"half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_may_itself_be_reached_by_a_link(tmp_path: Path) -> None:
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.mkdir()
+    link.symlink_to(real)
+    assert resolve_inside(link / "a" / ".." / "file", link) == real / "file"
+
+
+@pytest.mark.parametrize("written", ["../file", "away", "/file"])
+def test_a_path_that_leads_outside_is_refused(tmp_path: Path, written: str) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "away").symlink_to(tmp_path / "elsewhere")
+    assert not is_inside(folder / written, folder)
+    with pytest.raises(OutsideError) as caught:
+        resolve_inside(folder / written, folder)
+    assert caught.value.path == (folder / written).resolve()
+
+
+def test_what_is_no_path_is_an_os_error(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="null"):
+        resolve_inside(tmp_path / "a\0b", tmp_path)
