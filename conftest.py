@@ -10,7 +10,7 @@ import pytest
 pytest_plugins = ["pytester"]
 
 REQUIRE_VULKAN = "RETARGET_REQUIRE_VULKAN"
-"""Set to 1 where a machine without Vulkan is a fault: continuous integration."""
+"""Set to 1 where a machine without Vulkan is an error: continuous integration."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

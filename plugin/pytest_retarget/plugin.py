@@ -109,7 +109,7 @@ def _folders_in_suites(config: pytest.Config) -> tuple[Path, ...]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_node_collection_finished(node: object, ids: Sequence[str]) -> None:
-    """Under xdist only the workers collect: bring in the reporting when they have found a suite, or a faulty one."""
+    """Under xdist only the workers collect: bring in the reporting when they have found a suite, or an invalid one."""
     config: pytest.Config = node.config  # type: ignore[attr-defined]  # xdist's WorkerController, not ours to import
     terminal: Any = config.pluginmanager.getplugin("terminalreporter")
     errors = terminal.stats.get("error", ()) if terminal is not None else ()

@@ -242,7 +242,7 @@ class Services:
         """Run, once per session, what a target's cases compare with; return the folders of what it gave, and why there
         is none.
 
-        Raises `RetargetError` for faulty data.
+        Raises `RetargetError` for invalid data.
         """
         loader = self.registry.case_loaders.get(target.compile.kind)
         references: list[tuple[str, Path]] = []

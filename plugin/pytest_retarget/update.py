@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from retarget.declare.load import DeclarationLoader, discover
-from retarget.expect.diagnostics import expired_faults
+from retarget.expect.diagnostics import expired_diagnostics
 from retarget.expect.update.edits import Rewritten, diff, put_in_place, rewritten
 from retarget.expect.update.plan import CasesSeen, Kept, SuiteTargets, plan_update
 from retarget.expect.update.rule_set import key_of
@@ -24,7 +24,7 @@ from retarget.extension.registry import Registry
 from retarget.model import Expectation, Suite
 from retarget.model.outcomes import Observation, Stage
 from retarget.support.checkout import incomplete
-from retarget.support.errors import FaultsError, RetargetError, display_path
+from retarget.support.errors import DiagnosticsError, RetargetError, display_path
 from retarget.targets.expansion import compile_target_name, expand
 
 from pytest_retarget.items.subtests import CASES, NOT_RUN, CaseResult
@@ -148,8 +148,8 @@ class UpdateExpectations:
         except RetargetError as error:
             for line in str(error).splitlines():
                 self._say(line, red=True)
-            if isinstance(error, FaultsError):
-                self._say("expectations: nothing was written, because of these faults", yellow=True)
+            if isinstance(error, DiagnosticsError):
+                self._say("expectations: nothing was written, because of these errors", yellow=True)
             self._fail(session)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
@@ -203,9 +203,11 @@ class UpdateExpectations:
         for kept in update.kept:
             self._say(_kept_text(kept, in_full=self._config.get_verbosity() > 1), yellow=True)
         now = _suites(self._files, registry) if files else suites  # rules went, others stand on other lines
-        expired = expired_faults({rule.origin: rule for suite in now for rule in suite.expectations}.values(), today())
-        for fault in expired:
-            self._say(str(fault), red=True)
+        expired = expired_diagnostics(
+            {rule.origin: rule for suite in now for rule in suite.expectations}.values(), today()
+        )
+        for diagnostic in expired:
+            self._say(str(diagnostic), red=True)
         if expired:
             self._fail(session)
 
@@ -247,7 +249,7 @@ def _is_written(rule: Expectation | None) -> bool:
 def _suites(files: Iterable[Path], registry: Registry) -> list[Suite]:
     """Read the suites that ran as they are declared now, and all others that the rules of theirs serve.
 
-    Raises `FaultsError` for a file that has faults: what its suites expect cannot be told from it.
+    Raises `DiagnosticsError` for a file that has errors: what its suites expect cannot be told from it.
     """
     loader = DeclarationLoader(registry)
     suites: dict[Path, tuple[Suite, ...]] = {file: loader.load_suite_file(file) for file in sorted(files)}

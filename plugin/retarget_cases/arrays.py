@@ -12,7 +12,7 @@ from retarget.arrays.datafiles import LIMIT_VARIABLE, DataFiles, data_limit, rea
 from retarget.arrays.dtypes import dtype_named, fit, type_text
 from retarget.model.element_types import DeclaredType, mlir_name
 
-from .faults import ValueFaultError
+from .faults import InvalidValueError
 from .generators import count_up, default_seed, draw
 from .literals import literal
 from .tables import BinTable, FillTable, IotaTable, NpyTable, NpzTable, ValuesTable, ValueTable
@@ -43,13 +43,13 @@ class Maker:
         """
         if declared is not None and declared.dtype is None and declared.shape is not None:
             msg = f"found the type {declared.text}, whose elements no NumPy type holds; expected a function of another"
-            raise ValueFaultError(msg)
+            raise InvalidValueError(msg)
         try:
             made = self._made(value, declared, position)
             return made if declared is None else fit(made, declared)
         except (ValueError, OverflowError, MemoryError) as error:  # of sizes past what NumPy goes to
             msg = f"found what no array can hold: {error}"
-            raise ValueFaultError(msg) from error
+            raise InvalidValueError(msg) from error
 
     def _made(self, value: Value, declared: DeclaredType | None, position: int) -> Array:
         table = value.table
@@ -60,7 +60,7 @@ class Maker:
         name = value.dtype or (declared.dtype if declared is not None else None)
         if name is None:
             msg = f"found no element type, expected dtype = …: {_unsaid(declared)}"
-            raise ValueFaultError(msg)
+            raise InvalidValueError(msg)
         dtype = dtype_named(name)
         if isinstance(table, ValuesTable):
             return literal(table.values, dtype, declared, value.shape)
@@ -109,11 +109,11 @@ def _shape(value: Value, declared: DeclaredType | None) -> tuple[int, ...]:
     shape = None if declared is None else declared.shape
     if shape is None:
         msg = f"found no shape, expected shape = […]: {_unsaid(declared)}"
-        raise ValueFaultError(msg)
+        raise InvalidValueError(msg)
     known = tuple(size for size in shape if size is not None)
     if len(known) < len(shape):
         msg = f"found no shape, expected shape = […]: {_unsaid(declared)}, which leaves a size open"
-        raise ValueFaultError(msg)
+        raise InvalidValueError(msg)
     return known
 
 
@@ -122,7 +122,7 @@ def _expect_room(shape: Sequence[int], dtype: np.dtype[Any]) -> None:
     if size > limit:
         hint = f"to make it, set the environment variable {LIMIT_VARIABLE} to {size} or more"
         msg = f"found {type_text(shape, dtype)}, which takes {size} bytes, over the limit of {limit}; {hint}"
-        raise ValueFaultError(msg)
+        raise InvalidValueError(msg)
 
 
 def _as_written(array: Array, value: Value) -> Array:

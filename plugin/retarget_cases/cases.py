@@ -15,12 +15,12 @@ from retarget.arrays.datafiles import DataFiles
 from retarget.arrays.dtypes import dtype_of, fit
 from retarget.extension import Case, CaseData, CaseRequest, FunctionInfo
 from retarget.model.element_types import DeclaredType, parse_type
-from retarget.support.errors import Fault, FaultsError, RetargetError, did_you_mean
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
-from retarget.support.toml.read import faults_of
+from retarget.support.toml.read import diagnostics_of
 
 from .arrays import Maker
-from .faults import ValueFaultError
+from .faults import InvalidValueError
 from .files import CasesFile, Reference, WrittenCase, agreed_config
 from .literals import literal
 from .reference import References
@@ -31,18 +31,18 @@ from .values import Value
 if TYPE_CHECKING:
     from retarget.extension import Array
 
-__all__ = ["case_faults", "make_case", "parameter_files"]
+__all__ = ["case_diagnostics", "make_case", "parameter_files"]
 
 
 def parameter_files(file: CasesFile, request: CaseRequest) -> Sequence[tuple[str, Path]]:
-    """Return (scope, archive) pairs. Raises `FaultsError`."""
+    """Return (scope, archive) pairs. Raises `DiagnosticsError`."""
     files = DataFiles(folder=request.folder, base=file.path.parent)
     found: list[tuple[str, Path]] = []
     for scope, written, place in file.parameters:
         try:
             found.append((scope, files.large_path(written)))
         except RetargetError as error:
-            raise file.fault(place, str(error)) from error
+            raise file.diagnostic(place, str(error)) from error
     return found
 
 
@@ -55,7 +55,7 @@ def make_case(
     references: References,
     types_of_model: bool = False,
 ) -> Case:
-    """Return the case. Its values are made by `read`, which raises `FaultsError` for what does not fit the function.
+    """Return the case. `read` makes its values and raises `DiagnosticsError` for what does not fit the function.
 
     `types_of_model` tells that the artifact says nothing of the function's types: they are those of its source.
     """
@@ -78,7 +78,7 @@ def make_case(
     )
 
 
-def case_faults(*, file: CasesFile, written: WrittenCase, name: str, request: CaseRequest) -> Sequence[Fault]:
+def case_diagnostics(*, file: CasesFile, written: WrittenCase, name: str, request: CaseRequest) -> Sequence[Diagnostic]:
     """Return what of a case does not fit the function. Nothing is generated, and no reference is called."""
     reading = _Reading(
         file=file,
@@ -89,7 +89,7 @@ def case_faults(*, file: CasesFile, written: WrittenCase, name: str, request: Ca
         types_of_model=True,
         only_checks=True,
     )
-    return reading.faults()
+    return reading.diagnostics()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,25 +104,25 @@ class _Reading:
     types_of_model: bool = False
     only_checks: bool = False
 
-    def faults(self) -> Sequence[Fault]:
+    def diagnostics(self) -> Sequence[Diagnostic]:
         """Return what is wrong with the function, the inputs and the expected values that are written."""
-        found: list[Fault] = []
+        found: list[Diagnostic] = []
         try:
             function = self._function()
-        except FaultsError as error:
-            return error.faults
+        except DiagnosticsError as error:
+            return error.diagnostics
         values = {"inputs": (self.written.inputs, function.argument_types)}
         if self.written.expected is not None:
             values["expected"] = (self.written.expected, function.result_types)
         for key, (written, types) in values.items():
             try:
                 self._arrays(key, written, tuple(map(parse_type, types)), function, len(types))
-            except FaultsError as error:
-                found += error.faults
+            except DiagnosticsError as error:
+                found += error.diagnostics
         return found
 
     def read(self) -> CaseData:
-        """Return the case's values. Raises `FaultsError` with all that is wrong with its inputs or results."""
+        """Return the case's values. Raises `DiagnosticsError` with all that is wrong with its inputs or results."""
         function = self._function()
         arguments = _parsed(function.argument_types)
         # An artifact that says what the function takes says what it returns.
@@ -144,12 +144,12 @@ class _Reading:
         if name is None:
             if len(functions) == 1:
                 return next(iter(functions.values()))
-            raise self.file.fault(
+            raise self.file.diagnostic(
                 self.written.place, f"found no function, expected one of those that the module exports: {exported}"
             )
         if name not in functions:
             expected = f"expected one that the module exports: {exported}{did_you_mean(name, functions)}"
-            raise self.file.fault((*self.written.place, "function"), f"found the function {name!r}, {expected}")
+            raise self.file.diagnostic((*self.written.place, "function"), f"found the function {name!r}, {expected}")
         return functions[name]
 
     def _arrays(
@@ -163,7 +163,7 @@ class _Reading:
         word = "argument" if key == "inputs" else "result"
         place = (*self.written.place, key)
         if count is not None and len(values) != count:
-            raise self.file.fault(place, _miscounted(values, declared, function.name, count, key))
+            raise self.file.diagnostic(place, _miscounted(values, declared, function.name, count, key))
         files = DataFiles(folder=self.request.folder, base=self.file.path.parent)
         maker = Maker(files=files, module=self.request.module, case=self.name, only_checks=self.only_checks)
         arrays: list[Array] = []
@@ -178,10 +178,10 @@ class _Reading:
                 arrays.append(maker.array(value, type_, drawn))
             except RetargetError as error:
                 message = f"{word} {position} of {function.name}: {error}"
-                index = error.index if isinstance(error, ValueFaultError) else ()
+                index = error.index if isinstance(error, InvalidValueError) else ()
                 problems.append(Problem(_place(value, index), message))
         if problems:
-            raise FaultsError(faults_of(self.file.path, self.file.text, problems))
+            raise DiagnosticsError(diagnostics_of(self.file.path, self.file.text, problems))
         return tuple(arrays)
 
     def _computed(
@@ -195,14 +195,14 @@ class _Reading:
             path = DataFiles(folder=self.request.folder, base=self.file.path.parent).path(reference.file)
             returned = self.references.call(path, reference.function, inputs)
         except RetargetError as error:
-            raise self.file.fault(reference.place, str(error)) from error
+            raise self.file.diagnostic(reference.place, str(error)) from error
         if declared is not None and len(returned) != len(declared):
             types = ", ".join(result.text for result in declared)
             ours = f"{reference.written} returned {len(returned)} result{'' if len(returned) == 1 else 's'}"
             message = f"{ours}, {function.name} returns {len(declared)}" + (f" ({types})" if types else "")
             if any(isinstance(result, bool | int | float | complex) for result in returned):
                 message += "; a list or tuple holds a result per entry, numpy.array(…) makes one result of it"
-            raise self.file.fault(reference.place, message)
+            raise self.file.diagnostic(reference.place, message)
         problems: list[Problem] = []
         arrays: list[Array] = []
         for position, result in enumerate(returned):
@@ -211,7 +211,7 @@ class _Reading:
             except RetargetError as error:
                 problems.append(Problem(reference.place, f"result {position} of {reference.written}: {error}"))
         if problems:
-            raise FaultsError(faults_of(self.file.path, self.file.text, problems))
+            raise DiagnosticsError(diagnostics_of(self.file.path, self.file.text, problems))
         return tuple(arrays)
 
 
@@ -257,7 +257,7 @@ def _result(result: object, declared: DeclaredType | None) -> Array:
         return np.asarray(result)
     if isinstance(result, np.ma.MaskedArray) or not isinstance(result, np.ndarray | np.generic):
         msg = f"found {type(result).__name__}, expected a NumPy array"
-        raise ValueFaultError(msg if declared is None else f"{msg} ({declared.text})")
+        raise InvalidValueError(msg if declared is None else f"{msg} ({declared.text})")
     array = np.asarray(result)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))

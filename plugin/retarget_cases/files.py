@@ -1,4 +1,4 @@
-"""A cases file as frozen data, read with every fault that shows without the module, each with file, line and key path.
+"""A cases file as frozen data, read with every error that shows without the module, each with file, line and key path.
 
 What is written is kept as it is: what values become depends on the types that the function was declared with.
 """
@@ -12,9 +12,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 from retarget.declare.schema.errors import schema_problems
-from retarget.support.errors import Fault, FaultsError
+from retarget.support.errors import Diagnostic, DiagnosticsError
 from retarget.support.toml.keypaths import KeyPath, Problem
-from retarget.support.toml.read import faults_of, read_toml
+from retarget.support.toml.read import diagnostics_of, read_toml
 
 from .agreement import Agreement, circle_problems, reach_problems, unserved
 from .paths import path_problem
@@ -28,7 +28,7 @@ __all__ = [
     "Reference",
     "WrittenCase",
     "agreed_config",
-    "agreement_faults",
+    "agreement_diagnostics",
     "read_cases_file",
 ]
 
@@ -67,22 +67,22 @@ class CasesFile:
     tolerance: Overrides
     cases: tuple[WrittenCase, ...]
 
-    def fault(self, place: KeyPath, message: str) -> FaultsError:
+    def diagnostic(self, place: KeyPath, message: str) -> DiagnosticsError:
         """Return the error for what turned out to be wrong at a place of the file."""
-        return FaultsError(faults_of(self.path, self.text, [Problem(place, message)]))
+        return DiagnosticsError(diagnostics_of(self.path, self.text, [Problem(place, message)]))
 
 
 def agreed_config(file: CasesFile, agreement: Agreement, compiler: str) -> str:
-    """Return the config to agree with. Raises `FaultsError` where no rule is for `compiler`."""
+    """Return the config to agree with. Raises `DiagnosticsError` where no rule is for `compiler`."""
     config = agreement.config(compiler)
     if config is None:
-        raise file.fault(agreement.place, unserved(agreement, compiler))
+        raise file.diagnostic(agreement.place, unserved(agreement, compiler))
     return config
 
 
-def agreement_faults(
+def agreement_diagnostics(
     path: Path, folder: Path, *, suite: str, running: Sequence[str], known: Sequence[str]
-) -> Sequence[Fault]:
+) -> Sequence[Diagnostic]:
     """Return what is wrong with the configs that the cases of a sound file are to agree with.
 
     See `reach_problems` and `circle_problems`. Cheap where there are none: such a file is not parsed.
@@ -97,11 +97,11 @@ def agreement_faults(
         for problem in reach_problems(agreement, suite=suite, running=running, known=known)
     ]
     problems += circle_problems(agreements, known)
-    return faults_of(path, file.text, problems)
+    return diagnostics_of(path, file.text, problems)
 
 
 def read_cases_file(path: Path, folder: Path) -> CasesFile:
-    """Return what a cases file says. Data must lie in `folder`, the suite's. Raises `FaultsError` with all faults."""
+    """Return what a cases file says. Data must lie in `folder`. Raises `DiagnosticsError` with all errors."""
     try:
         status = path.stat()
     except OSError:
@@ -115,9 +115,9 @@ def _read_version(path: Path, folder: Path, version: tuple[int, int, int]) -> Ca
 
 
 def _read(path: Path, folder: Path) -> CasesFile:
-    text, data, faults = read_toml(path)
-    if faults:
-        raise FaultsError(faults)
+    text, data, diagnostics = read_toml(path)
+    if diagnostics:
+        raise DiagnosticsError(diagnostics)
     problems: list[Problem] = []
     table: CasesFileTable | None = None
     try:
@@ -127,7 +127,7 @@ def _read(path: Path, folder: Path) -> CasesFile:
     reader = _Reader(base=path.parent, folder=folder, problems=problems)
     found = reader.file(path, text, data, table)
     if problems:
-        raise FaultsError(faults_of(path, text, problems))
+        raise DiagnosticsError(diagnostics_of(path, text, problems))
     return found
 
 
@@ -141,7 +141,7 @@ class _Reader:
 
     def file(self, path: Path, text: str, data: Mapping[str, object], table: CasesFileTable | None) -> CasesFile:
         """Return what the file says, as far as it is well-formed."""
-        if table is None:  # its tables for themselves, so that one fault does not hide those of the others
+        if table is None:  # its tables for themselves, so that one error does not hide those of the others
             archives = {
                 scope: archive
                 for scope, archive in _mapping(data.get("parameters")).items()

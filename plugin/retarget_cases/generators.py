@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from retarget.arrays.dtypes import type_text
 
-from .faults import ValueFaultError
+from .faults import InvalidValueError
 from .literals import first_lost, integer_of
 from .tables import IntegersTable, IotaTable, NormalTable, UniformTable
 
@@ -31,36 +31,36 @@ def default_seed(module: str, case: str, position: int) -> int:
 
 
 def count_up(table: IotaTable, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
-    """Return numbers from `iota` in steps. Raises `ValueFaultError` for those that the type cannot hold."""
+    """Return numbers from `iota` in steps. Raises `InvalidValueError` for those that the type cannot hold."""
     count = math.prod(shape)
     start, step = table.iota, table.step
     if dtype.kind in "iu":
         if not isinstance(start, int) or not isinstance(step, int):
             msg = f"found {start!r} and step {step!r}, expected integers ({type_text((), dtype)})"
-            raise ValueFaultError(msg)
+            raise InvalidValueError(msg)
         for number in (start, start + step * max(count - 1, 0)):
             _expect_integer(number, dtype)
         counted = np.arange(count, dtype=np.uint64) * np.uint64(step % (1 << 64)) + np.uint64(start % (1 << 64))
         return counted.astype(dtype).reshape(shape)  # modulo 2^64, so that nothing of 64 bits is lost
     if dtype.kind == "b":
         msg = "found numbers that count up, expected Booleans: values, fill or random = 'integers'"
-        raise ValueFaultError(msg)
+        raise InvalidValueError(msg)
     try:
         with np.errstate(over="ignore"):
             numbers = np.arange(count, dtype=np.float64) * float(step) + float(start)
     except OverflowError as error:  # of an integer that no float holds
         msg = f"found numbers past the largest of f64, which {type_text((), dtype)} cannot hold"
-        raise ValueFaultError(msg) from error
+        raise InvalidValueError(msg) from error
     return _rounded(numbers, dtype, shape)
 
 
 def draw(table: object, dtype: np.dtype[Any], shape: tuple[int, ...], random: np.random.Generator) -> Array:
-    """Return random numbers of a distribution. Raises `ValueFaultError` for those that the type cannot hold."""
+    """Return random numbers of a distribution. Raises `InvalidValueError` for those that the type cannot hold."""
     if isinstance(table, IntegersTable):
         return _drawn_integers(table, dtype, shape, random)
     if dtype.kind in "biu":
         msg = f"found numbers with a fraction, expected random = 'integers' for {type_text((), dtype)}"
-        raise ValueFaultError(msg)
+        raise InvalidValueError(msg)
     drawn = (*shape, 2) if dtype.kind == "c" else shape
     if isinstance(table, NormalTable):
         with np.errstate(over="ignore"):
@@ -83,13 +83,13 @@ def _drawn_integers(
     if dtype.kind == "b":
         if table.low < 0 or table.high > 2:
             msg = f"found {table.low} to {table.high - 1}, expected low = 0 and high = 2 for Booleans"
-            raise ValueFaultError(msg)
+            raise InvalidValueError(msg)
     elif dtype.kind in "iu":
         _expect_integer(table.low, dtype)
         _expect_integer(table.high - 1, dtype)
     elif max(abs(table.low), abs(table.high)) > 1 << 53:
         msg = f"found {table.low} to {table.high - 1}, expected integers of at most 2^53 for {type_text((), dtype)}"
-        raise ValueFaultError(msg)
+        raise InvalidValueError(msg)
     wide = np.uint64 if table.high > 1 << 63 else np.int64
     numbers = random.integers(table.low, table.high, shape, dtype=wide)
     return numbers.astype(dtype) if dtype.kind in "biu" else _rounded(numbers.astype(np.float64), dtype, shape)
@@ -99,7 +99,7 @@ def _expect_integer(number: int, dtype: np.dtype[Any]) -> None:
     try:
         integer_of(number, dtype, is_signless=False)
     except ValueError as error:
-        raise ValueFaultError(str(error)) from error
+        raise InvalidValueError(str(error)) from error
 
 
 def _rounded(numbers: Array, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
@@ -108,9 +108,9 @@ def _rounded(numbers: Array, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Ar
         made = numbers.astype(dtype)
     if not np.isfinite(numbers).all():
         msg = f"found numbers past the largest of f64, which {type_text((), dtype)} cannot hold"
-        raise ValueFaultError(msg)
+        raise InvalidValueError(msg)
     lost = first_lost(np.asarray(numbers).reshape(-1), made.reshape(-1))
     if lost is not None:
         msg = f"found {numbers.reshape(-1)[lost]:g} among the numbers, which {type_text((), dtype)} cannot hold"
-        raise ValueFaultError(msg)
+        raise InvalidValueError(msg)
     return made.reshape(shape)

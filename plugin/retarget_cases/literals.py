@@ -11,7 +11,7 @@ import numpy as np
 from retarget.arrays.dtypes import type_text
 from retarget.model.element_types import DeclaredType
 
-from .faults import ValueFaultError
+from .faults import InvalidValueError
 
 if TYPE_CHECKING:
     from retarget.extension import Array
@@ -27,7 +27,7 @@ def literal(
 ) -> Array:
     """Return a literal as an array of `dtype`. With a `shape` its elements may also stand in one flat array.
 
-    Raises `ValueFaultError` for a number that the type cannot hold, and for as many elements as fit no shape.
+    Raises `InvalidValueError` for a number that the type cannot hold, and for as many elements as fit no shape.
     """
     sizes: tuple[int | None, ...] | None = shape if shape is not None else declared.shape if declared else None
     pairs = dtype.kind == "c"
@@ -36,7 +36,7 @@ def literal(
     rank = len(found) if sizes is None else 1 if is_flat else len(sizes)
     elements: list[tuple[tuple[int, ...], object]] = list(_elements(written, rank, ()))
     if any(isinstance(element, list) for _, element in elements) and not pairs:
-        raise ValueFaultError(_misfit(found, dtype, sizes, declared))
+        raise InvalidValueError(_misfit(found, dtype, sizes, declared))
     if is_flat and shape is not None:
         outer: tuple[int, ...] = shape
     else:
@@ -44,7 +44,7 @@ def literal(
         if len(outer) < rank and 0 in outer and sizes is not None:  # nothing is left that could show the other sizes
             outer = (*outer, *(size or 0 for size in sizes[len(outer) :]))
         if sizes is not None and not _fits(outer, sizes):
-            raise ValueFaultError(_misfit(found, dtype, sizes, declared))
+            raise InvalidValueError(_misfit(found, dtype, sizes, declared))
     is_signless = declared is not None and declared.is_signless
     return _converted(elements, dtype, is_signless=is_signless).reshape(outer)
 
@@ -88,8 +88,8 @@ def _converted(elements: Sequence[tuple[tuple[int, ...], object]], dtype: np.dty
     for index, element in elements:
         try:
             numbers.append(_number(element, dtype, is_signless=is_signless))
-        except (ValueError, ValueFaultError) as error:
-            raise ValueFaultError(str(error), index) from error
+        except (ValueError, InvalidValueError) as error:
+            raise InvalidValueError(str(error), index) from error
     if dtype.kind in "biuc":
         return np.array(numbers, dtype)
     wide = np.array(numbers, np.float64)
@@ -98,7 +98,7 @@ def _converted(elements: Sequence[tuple[tuple[int, ...], object]], dtype: np.dty
     lost = first_lost(wide, made)
     if lost is not None:
         msg = f"found {elements[lost][1]}, which {type_text((), dtype)} cannot hold"
-        raise ValueFaultError(msg, elements[lost][0])
+        raise InvalidValueError(msg, elements[lost][0])
     return made
 
 
@@ -140,14 +140,14 @@ def integer_of(element: object, dtype: np.dtype[Any], *, is_signless: bool) -> i
 
 
 def _read_real(text: str, dtype: np.dtype[Any]) -> float:
-    """Return the number that a text is. Raises `ValueError` for none, `ValueFaultError` for one past all floats."""
+    """Return the number that a text is. Raises `ValueError` for none, `InvalidValueError` for one past all floats."""
     try:
         number = float.fromhex(text) if "0x" in text.lower() else float(text)
     except OverflowError:
         number = math.inf
     if math.isinf(number) and "inf" not in text.lower():
         msg = f"found {_shown(text)}, which {type_text((), dtype)} cannot hold"
-        raise ValueFaultError(msg)
+        raise InvalidValueError(msg)
     return number
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from retarget.extension import Case, CaseRequest, ModulesRequest, RunPlan, Suggestions
 from retarget.model import Module, RuntimeConfig, Suite
-from retarget.support.errors import Fault, FaultsError, RetargetError, did_you_mean
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean
 from retarget.support.files import is_inside
 
 from .paths import SUFFIX, cases_file_of, module_stem
@@ -35,27 +35,27 @@ class CasesLoader:
     def find_modules(self, folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
         """Return one module per source, with its cases file as data.
 
-        Raises `FaultsError` with all faults of all cases files, for modules without one and for those without a module.
+        Raises `DiagnosticsError` with all errors of all cases files, for modules without one and one without modules.
         """
         from .files import read_cases_file  # only a suite of this kind pays for its tables
 
-        faults: list[Fault] = []
+        diagnostics: list[Diagnostic] = []
         modules: list[Module] = []
         sources = [source for source in srcs if not source.name.endswith(SUFFIX)]
         for source in sources:
             cases = cases_file_of(source)
             if not cases.is_file() or (cases.is_symlink() and not is_inside(cases, folder)):
-                faults.append(_without_cases(source, cases))
+                diagnostics.append(_without_cases(source, cases))
                 continue
             try:
                 read_cases_file(cases, folder)
-            except FaultsError as error:
-                faults += error.faults
+            except DiagnosticsError as error:
+                diagnostics += error.diagnostics
             name = source.relative_to(folder).with_name(module_stem(source)).as_posix()
             modules.append(Module(name=name, path=source, data=(cases,)))
-        faults += _without_module(sources)
-        if faults:
-            raise FaultsError(list(dict.fromkeys(faults)))
+        diagnostics += _without_module(sources)
+        if diagnostics:
+            raise DiagnosticsError(list(dict.fromkeys(diagnostics)))
         return modules
 
     def suggest_suites(self, request: ModulesRequest) -> Suggestions:
@@ -64,21 +64,21 @@ class CasesLoader:
 
         return cases_suites(request)
 
-    def suite_faults(self, suite: Suite, running: Mapping[str, Sequence[str]]) -> Sequence[Fault]:
+    def suite_diagnostics(self, suite: Suite, running: Mapping[str, Sequence[str]]) -> Sequence[Diagnostic]:
         """Return what is wrong with the configs that cases are to agree with."""
-        from .files import agreement_faults
+        from .files import agreement_diagnostics
 
         return [
-            fault
+            diagnostic
             for module in suite.modules
             for path in module.data
-            for fault in agreement_faults(
+            for diagnostic in agreement_diagnostics(
                 path, suite.folder, suite=suite.name, running=running[module.name], known=suite.known_compilers
             )
         ]
 
     def references(self, module: Module, folder: Path, compiler: str) -> Sequence[str]:
-        """Return the configs that cases are to agree with, in order. Raises `FaultsError`."""
+        """Return the configs that cases are to agree with, in order. Raises `DiagnosticsError`."""
         from .files import agreed_config, read_cases_file
 
         configs: dict[str, None] = {}
@@ -101,7 +101,7 @@ class CasesLoader:
         return RunPlan(argv=argv, telling=TELLING)
 
     def parameters(self, request: CaseRequest) -> Sequence[tuple[str, Path]]:
-        """Return the parameter archives that the cases file names, by scope. Raises `FaultsError`."""
+        """Return the parameter archives that the cases file names, by scope. Raises `DiagnosticsError`."""
         from .cases import parameter_files  # it imports NumPy
         from .files import read_cases_file
 
@@ -115,20 +115,20 @@ class CasesLoader:
 
         return cases_schema()
 
-    def data_faults(self, module: Module, suite: Suite) -> Sequence[Fault]:
+    def data_diagnostics(self, module: Module, suite: Suite) -> Sequence[Diagnostic]:
         """Return what does not fit the function that an ONNX model becomes, where the package onnx can tell it."""
         from .onnx_models import SUFFIX as ONNX
         from .onnx_models import model_function
 
         if module.path.suffix != ONNX:
             return ()
-        from .cases import case_faults  # it imports NumPy
+        from .cases import case_diagnostics  # it imports NumPy
         from .files import read_cases_file
 
         try:
             function = model_function(module.path)
         except RetargetError as error:
-            return [Fault(file=module.path, line=0, key_path="", message=str(error).partition(": ")[2])]
+            return [Diagnostic(file=module.path, line=0, key_path="", message=str(error).partition(": ")[2])]
         if function is None:
             return ()
         request = CaseRequest(
@@ -139,12 +139,12 @@ class CasesLoader:
             compiler="",
             functions=(function,),
         )
-        faults: list[Fault] = []
+        diagnostics: list[Diagnostic] = []
         for file in (read_cases_file(path, suite.folder) for path in module.data):
             names = _names(file.cases, request.functions)
             for written, name in zip(file.cases, names, strict=True):
-                faults += case_faults(file=file, written=written, name=name, request=request)
-        return faults
+                diagnostics += case_diagnostics(file=file, written=written, name=name, request=request)
+        return diagnostics
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
         """Return the cases in the order of the file; values are read and computed when each is about to run."""
@@ -204,19 +204,19 @@ def _names(cases: Sequence[WrittenCase], functions: Sequence[FunctionInfo]) -> S
     return names
 
 
-def _without_cases(source: Path, cases: Path) -> Fault:
-    """Return the fault of a module whose cases file cannot be one."""
+def _without_cases(source: Path, cases: Path) -> Diagnostic:
+    """Return the error of a module whose cases file cannot be one."""
     file, message = cases, "found no regular file, expected the cases of the module beside it"
     if cases.is_file():
         message = f"found a link to {str(cases.resolve())!r}, expected a file in the suite's folder: copy it there"
     elif not os.path.lexists(cases):
         near = did_you_mean(cases.name, (path.name for path in source.parent.glob(f"*{SUFFIX}")))
         file, message = source, f"found no cases file {cases.name!r} beside the module, expected one{near}"
-    return Fault(file=file, line=0, key_path="", message=message)
+    return Diagnostic(file=file, line=0, key_path="", message=message)
 
 
-def _without_module(sources: Iterable[Path]) -> Iterable[Fault]:
-    """Yield a fault for each cases file in the sources' folders that has no module beside it."""
+def _without_module(sources: Iterable[Path]) -> Iterable[Diagnostic]:
+    """Yield an error for each cases file in the sources' folders that has no module beside it."""
     suffixes = dict.fromkeys(_PROGRAMS)
     folders: dict[Path, None] = {}
     for source in sources:
@@ -230,4 +230,4 @@ def _without_module(sources: Iterable[Path]) -> Iterable[Fault]:
                 hint = did_you_mean(stem, (module_stem(Path(name)) for name in names))
                 expected = f"expected {' or '.join(stem + suffix for suffix in suffixes)} beside it{hint}"
                 message = f"found cases without a module, {expected}"
-                yield Fault(file=cases, line=0, key_path="", message=message)
+                yield Diagnostic(file=cases, line=0, key_path="", message=message)

@@ -38,7 +38,7 @@ def path_problem(written: str, base: Path, folder: Path, suffixes: Sequence[str]
             return ""
     except (OSError, OutsideError):
         pass  # said below
-    from retarget.arrays.datafiles import DataFiles  # it imports NumPy, for which only a fault pays
+    from retarget.arrays.datafiles import DataFiles  # it imports NumPy, for which only an error pays
 
     files = DataFiles(folder=folder, base=base)
     try:

@@ -16,11 +16,11 @@ from retarget.extension import (
     UnavailableError,
 )
 from retarget.model import Module, Suite
-from retarget.support.errors import Fault, RetargetError, display_path
+from retarget.support.errors import Diagnostic, RetargetError, display_path
 from retarget.support.files import read_regular
 from retarget.support.installing import install_hint
 
-from .directives import directive_faults, other_prefixes, prefixes
+from .directives import directive_diagnostics, other_prefixes, prefixes
 
 __all__ = ["FileCheckLoader"]
 
@@ -46,18 +46,21 @@ class FileCheckLoader:
 
         return filecheck_suites(request)
 
-    def data_faults(self, module: Module, suite: Suite) -> Sequence[Fault]:
+    def data_diagnostics(self, module: Module, suite: Suite) -> Sequence[Diagnostic]:
         """Return the directives of a module that are misspelled, and that it is no text."""
         try:
             source = _source(module.path)
         except RetargetError as error:
-            return (Fault(file=module.path, line=0, key_path="", message=str(error)),)
+            return (Diagnostic(file=module.path, line=0, key_path="", message=str(error)),)
         known = _prefixes_of(suite.known_compilers)
         used = dict.fromkeys(compiler.name for target in suite.targets for compiler in target.compilers)
         found = dict.fromkeys(
-            fault for compiler in used for fault in directive_faults(source, prefixes(compiler), known)
+            diagnostic for compiler in used for diagnostic in directive_diagnostics(source, prefixes(compiler), known)
         )
-        return [Fault(file=module.path, line=fault.line, key_path="", message=fault.message) for fault in found]
+        return [
+            Diagnostic(file=module.path, line=diagnostic.line, key_path="", message=diagnostic.message)
+            for diagnostic in found
+        ]
 
     def check(self, request: ArtifactRequest) -> Sequence[CheckedCase]:
         """Return one case: that all directives for the compiler config hold.
@@ -86,10 +89,10 @@ class FileCheckLoader:
 def _checked(request: ArtifactRequest, source: str, text: str) -> CheckedCase:
     mine = prefixes(request.compiler)
     name, place = f"FileCheck {','.join(mine)}", display_path(request.source)
-    if faults := directive_faults(source, mine, _prefixes_of(request.known_compilers)):
-        report = "\n".join(f"{place}:{fault.line}: error: {fault.message}" for fault in faults)
+    if diagnostics := directive_diagnostics(source, mine, _prefixes_of(request.known_compilers)):
+        report = "\n".join(f"{place}:{diagnostic.line}: error: {diagnostic.message}" for diagnostic in diagnostics)
         return CheckedCase(
-            name=name, summary=f"{request.source.name}:{faults[0].line}: {faults[0].message}", report=report
+            name=name, summary=f"{request.source.name}:{diagnostics[0].line}: {diagnostics[0].message}", report=report
         )
 
     from .matching import match_text  # imports the package

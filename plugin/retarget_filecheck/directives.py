@@ -1,8 +1,8 @@
 """The directives of a source: which are meant for a compiler config, and which are misspelled.
 
 FileCheck passes over what it does not know, so that a misspelled directive checks nothing and says nothing. Here it is
-a fault, where it can be told from the directive of another compiler config: what those are called is known, and a word
-that is no config's is a fault where it is like that of one, or has a suffix of a directive. Directives are looked for
+an error, where it can be told from the directive of another compiler config: what those are called is known, and a word
+that is no config's is an error where it is like that of one, or has a suffix of a directive. Directives are looked for
 right after `//`.
 """
 
@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["COMMENTS", "DirectiveFault", "directive_faults", "other_prefixes", "prefixes"]
+__all__ = ["COMMENTS", "DirectiveDiagnostic", "directive_diagnostics", "other_prefixes", "prefixes"]
 
 COMMENTS = ("COM:", "RUN:")
 """What makes FileCheck pass over a line that holds a directive further on."""
@@ -60,7 +60,7 @@ _NEAR_CHECK = {"CHEK", "CHCK", "CECK", "HECK", "CHEC", "CHCEK", "CEHCK", "HCECK"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DirectiveFault:
+class DirectiveDiagnostic:
     """A misspelled directive: its line in the source, 1-based, and what is wrong."""
 
     line: int
@@ -82,16 +82,18 @@ def prefixes(config: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def directive_faults(source: str, mine: Sequence[str], known: Sequence[str] = ()) -> tuple[DirectiveFault, ...]:
+def directive_diagnostics(
+    source: str, mine: Sequence[str], known: Sequence[str] = ()
+) -> tuple[DirectiveDiagnostic, ...]:
     """Return the misspelled directives of a source, in its order.
 
     `mine` are the prefixes in use, `known` those of all compiler configs that there are; without them no word is
     held against the names of configs.
     """
     return tuple(
-        DirectiveFault(line=number, message=message)
+        DirectiveDiagnostic(line=number, message=message)
         for number, line in enumerate(source.splitlines(), 1)
-        for message in _line_faults(line, mine, known)
+        for message in _line_diagnostics(line, mine, known)
     )
 
 
@@ -108,7 +110,7 @@ def other_prefixes(source: str, mine: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _line_faults(line: str, mine: Sequence[str], known: Sequence[str]) -> Iterator[str]:
+def _line_diagnostics(line: str, mine: Sequence[str], known: Sequence[str]) -> Iterator[str]:
     match = _WORD.search(line)
     if match is None or any(comment in line for comment in COMMENTS):
         return
@@ -128,13 +130,13 @@ def _line_faults(line: str, mine: Sequence[str], known: Sequence[str]) -> Iterat
     elif not prefix and (head := re.split("[-_]", word)[0]) in _NEAR_CHECK:
         yield f"{word}: is no directive; did you mean {_PLAIN}{word[len(head) :]}:?"
     elif prefix and suffix and (word[len(prefix)] == "_" or not _is_suffix(suffix)):
-        said = list(_suffix_faults(word, prefix, suffix))
-        yield from said or _config_faults(word, known)
+        said = list(_suffix_diagnostics(word, prefix, suffix))
+        yield from said or _config_diagnostics(word, known)
     elif not prefix:
-        yield from _config_faults(word, known)
+        yield from _config_diagnostics(word, known)
 
 
-def _suffix_faults(word: str, prefix: str, suffix: str) -> Iterator[str]:
+def _suffix_diagnostics(word: str, prefix: str, suffix: str) -> Iterator[str]:
     """Tell what is wrong with a suffix that FileCheck does not know; nothing where it may name a compiler config.
 
     `ROCM` of `CHECK-ROCM-LABEL` may be one, so what ends with a suffix is not taken for a slip of it.
@@ -152,7 +154,7 @@ def _suffix_faults(word: str, prefix: str, suffix: str) -> Iterator[str]:
         yield f"{word}: is no directive; did you mean {prefix}-{near[0]}:?"
 
 
-def _config_faults(word: str, known: Sequence[str]) -> Iterator[str]:
+def _config_diagnostics(word: str, known: Sequence[str]) -> Iterator[str]:
     """Tell of a word that looks like the directive of a compiler config and is that of none."""
     prefix = _without_suffix(word)
     suffix = word[len(prefix) :]

@@ -88,7 +88,7 @@ def _complaint(said: str, source: str, source_name: str) -> Complaint:
         return Complaint(message=_cut(lines[0]), report="\n".join(map(_cut, lines)))
     number = int(found["line"])
     message = found["message"]
-    if found["column"] is None:  # a fault of the directive itself is shown with its line already
+    if found["column"] is None:  # an error of the directive itself is shown with its line already
         lines[1:1] = [source.split("\n")[number - 1].rstrip("\r")]
     if len(lines) > _LONGEST_REPORT:
         lines[_LONGEST_REPORT:] = [f"… {len(lines) - _LONGEST_REPORT} more lines"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from retarget.extension import ModulesRequest, SuggestedSuite, Suggestions
 
-from .directives import directive_faults, prefixes
+from .directives import directive_diagnostics, prefixes
 
 __all__ = ["filecheck_suites"]
 
@@ -63,8 +63,8 @@ def _phase(text: str, directives: list[str]) -> tuple[str, str]:
         found = (_DIALECT.search(pattern) for pattern in directives)
         phases = set([match["name"] for match in found if match is not None][:1])
     reason = ""
-    if faults := directive_faults(text, prefixes("check")):
-        reason = f"line {faults[0].line}: {faults[0].message}"
+    if diagnostics := directive_diagnostics(text, prefixes("check")):
+        reason = f"line {diagnostics[0].line}: {diagnostics[0].message}"
     elif re.search(r"(?m)^// -----", text):
         reason = "has several modules in one file (// -----); a suite takes one module per file"
     elif any("CHECK" not in names.split(",") for names in named):

@@ -101,25 +101,25 @@ def _passes(program: Program, name: str) -> bool:
             mismatches.append(mismatch)
 
     start = time.perf_counter()
-    fault: DriverError | None = None
+    diagnostic: DriverError | None = None
     try:
         program.call(name, (), on_check)
     except DriverError as error:
-        fault = error
+        diagnostic = error
     seconds = time.perf_counter() - start
     where = ""
     if mismatches:
         reason = mismatches[0].summary
-    elif fault is not None:
-        reason, where = str(fault).partition("\n")[0], " at run"
+    elif diagnostic is not None:
+        reason, where = str(diagnostic).partition("\n")[0], " at run"
     else:
         reason = "" if checks else f"function {name!r} made no check"
     verdict = f"FAIL {name}{where}: {reason}" if reason else f"PASS {name}"
     _tell(f"{verdict} ({checks} check{'' if checks == 1 else 's'}, {seconds:.3f} s)")
     for mismatch in mismatches:
         _tell(_indent(mismatch.report or mismatch.summary))
-    if fault is not None:
-        _tell(_indent(str(fault)), _indent(fault.hint) if fault.hint else "")
+    if diagnostic is not None:
+        _tell(_indent(str(diagnostic)), _indent(diagnostic.hint) if diagnostic.hint else "")
     return not reason
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from retarget.extension import ModulesRequest, SuggestedSuite, SuggestedTarget, Suggestions
 from retarget.model.outcomes import DeviceInfo
-from retarget.support.errors import FaultsError
+from retarget.support.errors import DiagnosticsError
 
 __all__ = ["check_suites", "flagfile_suites", "iree_targets"]
 
@@ -123,8 +123,8 @@ def flagfile_suites(request: ModulesRequest) -> Suggestions:
             continue
         try:
             found = find_modules(request.folder, [path])
-        except FaultsError as error:
-            left_out.append((path, f"looks like a flagfile of iree-run-module, but: {error.faults[0].message}"))
+        except DiagnosticsError as error:
+            left_out.append((path, f"looks like a flagfile of iree-run-module, but: {error.diagnostics[0].message}"))
             continue
         files.append(path)
         modules |= dict.fromkeys(module.path for module in found)

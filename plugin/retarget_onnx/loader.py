@@ -9,7 +9,7 @@ from pathlib import Path
 
 from retarget.extension import Case, CaseRequest, RunPlan, UnavailableError
 from retarget.model import Module, RuntimeConfig
-from retarget.support.errors import Fault, FaultsError, RetargetError, display_path
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
 from retarget.support.installing import install_hint
 
 from .layout import CASES_FILE, MODEL_FILE
@@ -33,19 +33,19 @@ class OnnxBackendLoader:
     kind = "onnx-backend"
 
     def find_modules(self, folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
-        """Return a module for each entry. Raises `FaultsError` with what is wrong with the manifests."""
+        """Return a module for each entry. Raises `DiagnosticsError` with what is wrong with the manifests."""
         del folder
-        faults: list[Fault] = []
+        diagnostics: list[Diagnostic] = []
         modules: list[Module] = []
         for path in srcs:
             try:
                 entries = read_manifest(path).entries
-            except FaultsError as error:
-                faults += error.faults
+            except DiagnosticsError as error:
+                diagnostics += error.diagnostics
                 continue
             modules += [Module(name=entry.name, path=path, entry=entry.name, tags=entry.tags) for entry in entries]
-        if faults:
-            raise FaultsError(faults)
+        if diagnostics:
+            raise DiagnosticsError(diagnostics)
         return modules
 
     def version(self) -> str:

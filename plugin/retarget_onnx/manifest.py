@@ -24,11 +24,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retarget.model.names import tag_fault
-from retarget.support.errors import Fault, FaultsError, RetargetError, did_you_mean, display_path
+from retarget.model.names import tag_error
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, display_path
 from retarget.support.files import write_atomically
 from retarget.support.toml.keypaths import KeyPath, Problem
-from retarget.support.toml.read import faults_of, read_toml
+from retarget.support.toml.read import diagnostics_of, read_toml
 
 __all__ = ["Entry", "Manifest", "differences", "main", "manifest_text", "read_manifest"]
 
@@ -60,13 +60,13 @@ class Manifest:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Return a manifest. Raises `FaultsError` with all that is wrong with it."""
+    """Return a manifest. Raises `DiagnosticsError` with all that is wrong with it."""
     if path.suffix != ".toml":
         message = f"found no manifest of ONNX node tests, expected a TOML file as `{_COMMAND} nodes.toml` writes it"
-        raise FaultsError([Fault(file=path, line=0, key_path="", message=message)])
-    text, document, faults = read_toml(path)
-    if faults:
-        raise FaultsError(faults)
+        raise DiagnosticsError([Diagnostic(file=path, line=0, key_path="", message=message)])
+    text, document, diagnostics = read_toml(path)
+    if diagnostics:
+        raise DiagnosticsError(diagnostics)
     problems = list(_head_problems(path, document))
     tests = document.get("tests")
     entries: tuple[Entry, ...] = ()
@@ -74,7 +74,7 @@ def read_manifest(path: Path) -> Manifest:
         known: dict[str, str | None] = {}
         entries = tuple(_entry(name, written, known, problems) for name, written in tests.items())
     if problems:
-        raise FaultsError(faults_of(path, text, problems))
+        raise DiagnosticsError(diagnostics_of(path, text, problems))
     return Manifest(package=str(document["package"]), entries=entries)
 
 
@@ -107,9 +107,9 @@ def _entry(name: str, written: object, known: dict[str, str | None], problems: l
         problems.append(Problem(place, f'found {written!r}, expected tags like "op-Abs opset-13 f32"'))
     for tag in tags:
         if tag not in known:
-            known[tag] = tag_fault(tag)
-        if (fault := known[tag]) is not None:
-            problems.append(Problem(place, fault))
+            known[tag] = tag_error(tag)
+        if (diagnostic := known[tag]) is not None:
+            problems.append(Problem(place, diagnostic))
     return Entry(name=name, tags=tags)
 
 
@@ -142,7 +142,7 @@ def differences(committed: Manifest, installed: Manifest) -> tuple[str, ...]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write or check a manifest. Return the exit status: 0 written or equal, 1 different or a fault."""
+    """Write or check a manifest. Return the exit status: 0 written or equal, 1 different or an error."""
     parser = argparse.ArgumentParser(prog="python -m retarget_onnx.manifest", description=(__doc__ or "").split(":")[0])
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the manifest of the installed package")

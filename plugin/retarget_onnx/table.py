@@ -214,7 +214,7 @@ def _versions() -> list[str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the page. Return the exit status: 0 written, 1 a fault."""
+    """Write the page. Return the exit status: 0 written, 1 an error."""
     parser = argparse.ArgumentParser(
         prog="python -m retarget_onnx.table", description="Write the table of what passes from junit files."
     )

@@ -430,30 +430,30 @@ def test_what_fails_by_itself_is_not_said_to_lack_results(project: Project) -> N
         assert block(result, f"math: m_{config}_sync")[0] == "run: FAILED_PRECONDITION; refused"
 
 
-def test_configs_that_wait_for_each_other_are_a_fault(project: Project) -> None:
+def test_configs_that_wait_for_each_other_are_an_error(project: Project) -> None:
     text = AGREEING.replace('"vmvx"', '{ "*" = "vmvx", vmvx = "llvm-cpu" }')
     cases(project, text, targets="both")
     result = project.run()
     assert result.ret != 0
-    fault = (
+    diagnostic = (
         "suites/m.cases.toml:4: case[0].agree_with: found configs that wait for each other's results, "
         "vmvx → llvm-cpu → vmvx; expected the last config of a chain to agree with none but itself"
     )
-    assert any(fault in line for line in result.outlines + result.errlines)
+    assert any(diagnostic in line for line in result.outlines + result.errlines)
 
 
 def test_a_config_to_agree_with_that_there_is_not_is_told_before_anything_runs(project: Project) -> None:
     cases(project, AGREEING.replace('"vmvx"', '"vmxv"'), targets="both")
     result = project.run()
     result.assert_outcomes(errors=1)
-    fault = (
+    diagnostic = (
         "suites/m.cases.toml:4: case[0].agree_with: found 'vmxv', expected a compiler config that runs the module "
         "in suite 'math'; did you mean 'vmvx'?"
     )
-    assert fault in result.outlines
+    assert diagnostic in result.outlines
 
 
-def test_faults_of_cases_files_are_told_before_anything_runs(project: Project) -> None:
+def test_errors_of_cases_files_are_told_before_anything_runs(project: Project) -> None:
     cases(project, PASSING.replace("expected = [nan]", "expects = [nan]"))
     (project.path / "suites/left.cases.toml").write_text('[[case]]\nagree_with = "vmvx"\n')
     result = project.run()

@@ -1,4 +1,4 @@
-"""What is known to fail: xfail, skip, flaky; what happens where it is otherwise; rules that are faults themselves."""
+"""What is known to fail: xfail, skip, flaky; what happens where it is otherwise; rules that are errors themselves."""
 
 from __future__ import annotations
 
@@ -412,11 +412,11 @@ def test_an_update_leaves_an_intermittent_rule_alone(project: Project) -> None:
     assert (project.path / "suites/expectations.toml").read_text() == "\n".join(rules)
 
 
-# ---------------------------------------------------------------- rules that are faults
+# ---------------------------------------------------------------- rules that are errors
 
 
 @ALONE_AND_XDIST
-def test_an_expired_rule_excuses_nothing_and_ends_the_run_with_a_fault(
+def test_an_expired_rule_excuses_nothing_and_ends_the_run_with_an_error(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
     project.doubles(a="compile: fail", b="f: pass")
@@ -440,14 +440,14 @@ def test_a_rule_without_effect_fails_a_full_run_whatever_was_selected(
 ) -> None:
     project.doubles(a="compile: fail", b="f: pass")
     expecting(project, rule("a", "compile"), rule("bb", "compile"))
-    fault = (
+    diagnostic = (
         "suites/expectations.toml:7: expectation[1].match: found 'bb', which names no module that this rule serves;"
         " did you mean 'b'?"
     )
     for more in ((), ("-q",), ("-m", "run"), ("suites",)):
         result = project.run(*DOUBLES, *arguments, *more)
         assert result.ret == 1
-        assert section(result, "expectations")[0] == fault
+        assert section(result, "expectations")[0] == diagnostic
     for less in ((SUITE,), (f"{ID}b_dc",), ("suites/b.mlir",), ("--collect-only",)):
         result = project.run(*DOUBLES, *arguments, *less)
         assert result.ret == 0

@@ -8,7 +8,7 @@ import pytest
 from acceptance_support import CPU, GOOD, Project, block, suite
 
 
-def test_faults_are_lines_without_traceback_and_exit_status_2(project: Project) -> None:
+def test_errors_are_lines_without_traceback_and_exit_status_2(project: Project) -> None:
     project.cpu(one=GOOD)
     project.write({"suites/suite.toml": suite().replace("targets", "target")})
     result = project.run()
@@ -20,7 +20,7 @@ def test_faults_are_lines_without_traceback_and_exit_status_2(project: Project) 
 
 
 @pytest.mark.parametrize("arguments", [(), pytest.param(("-n1",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
-def test_the_short_summary_names_the_first_fault(project: Project, arguments: tuple[str, ...]) -> None:
+def test_the_short_summary_names_the_first_error(project: Project, arguments: tuple[str, ...]) -> None:
     project.cpu(one=GOOD)
     project.write({"suites/suite.toml": suite().replace("targets", "target")})
     result = project.run("--tb=no", *arguments)
@@ -30,7 +30,7 @@ def test_the_short_summary_names_the_first_fault(project: Project, arguments: tu
 
 
 @pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
-def test_the_faults_of_a_shared_file_are_told_once(project: Project, arguments: tuple[str, ...]) -> None:
+def test_the_errors_of_a_shared_file_are_told_once(project: Project, arguments: tuple[str, ...]) -> None:
     project.write({"matrix.toml": CPU.replace("driver =", "drivre =", 1)})
     for name in "abcd":
         project.write({f"{name}/suite.toml": suite(name), f"{name}/one.mlir": GOOD})
@@ -39,7 +39,7 @@ def test_the_faults_of_a_shared_file_are_told_once(project: Project, arguments: 
     told = [line for line in block(result, "ERROR collecting a/suite.toml") if "did you mean 'driver'?" in line]
     assert len(told) == 1
     assert told[0].startswith("matrix.toml:")
-    expected = "b/suite.toml: not collected, because of the faults listed at a/suite.toml"
+    expected = "b/suite.toml: not collected, because of the errors listed at a/suite.toml"
     shown, title, *others = block(result, "ERROR collecting b/suite.toml")
     assert (shown, title.strip("- ")) == (expected, "2 more failed alike (-vv shows all in full)")
     assert others == ["c/suite.toml", "d/suite.toml"]

@@ -157,7 +157,7 @@ def write_parameters(path: Path) -> None:
     subprocess.run([sys.executable, "-c", script, str(path)], check=True)
 
 
-def test_flagfiles_of_one_module_are_its_cases_and_a_faulty_one_does_not_stop_the_others(project: Project) -> None:
+def test_flagfiles_of_one_module_are_its_cases_and_an_invalid_one_does_not_stop_the_others(project: Project) -> None:
     project.write(
         {
             "matrix.toml": SYNC_ONLY,
@@ -220,7 +220,7 @@ def test_a_flagfile_that_is_named_is_ours_and_another_text_is_left_to_doctest(pr
     project.write({"two/run_module_io_flags.txt": "--module=modle.mlir\n"})
     result = project.run("one/run_module_io_flags.txt")
     result.assert_outcomes(errors=1)
-    fault = (
+    diagnostic = (
         "two/run_module_io_flags.txt:1:10: found no file 'modle.mlir', expected a module; did you mean 'model.mlir'?"
     )
-    assert fault in result.outlines
+    assert diagnostic in result.outlines

@@ -80,7 +80,7 @@ def test_modules_inside_a_suite_are_ignored_as_files_are(two: Project, option: s
     assert len(names(two.run("--co", "-q", option, "suites/deep/er/four.mlir"))) == 3, "what is named goes first"
 
 
-def test_a_folder_inside_a_faulty_suites_tells_the_fault_once(two: Project) -> None:
+def test_a_folder_inside_an_invalid_suites_tells_the_error_once(two: Project) -> None:
     two.write({"suites/deep/three.mlir": GOOD, "suites/deep/four.mlir": GOOD, "suites/suite.toml": "x = 1\n"})
     result = two.run("suites/deep")
     assert result.ret == pytest.ExitCode.INTERRUPTED

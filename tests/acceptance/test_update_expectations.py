@@ -197,14 +197,14 @@ def test_what_only_a_person_can_settle_stays_a_failure(project: Project) -> None
     assert (project.path / FILE).read_text() == LEFT
 
 
-def test_a_rule_past_its_date_that_excuses_nothing_goes_and_is_no_fault_any_more(project: Project) -> None:
+def test_a_rule_past_its_date_that_excuses_nothing_goes_and_is_no_error_any_more(project: Project) -> None:
     project.doubles(a="f: pass", b="compile: fail\nf: pass")
     gone, left = LEFT.replace('outcome = "flaky"\nretries = 1', "until = 2024-01-01").split("\n\n")
     project.write({FILE: f"# first\n\n{gone}\n\n{left}"})
     result = project.run(*UPDATE)
     assert (project.path / FILE).read_text() == f"# first\n\n{left}"
-    faults = [line for line in section(result, "expectations") if "which is past" in line]
-    assert [line.partition(": found")[0] for line in faults] == [f"{FILE}:7: expectation[0].until"]
+    diagnostics = [line for line in section(result, "expectations") if "which is past" in line]
+    assert [line.partition(": found")[0] for line in diagnostics] == [f"{FILE}:7: expectation[0].until"]
     (project.path / "suites/b.mlir").write_text("f: pass")
     last = project.run(*UPDATE)
     assert last.ret == 0
@@ -282,15 +282,15 @@ def test_a_read_only_file_is_an_error_and_stays(project: Project) -> None:
     assert (project.path / FILE).read_text() == "# mine\n"
 
 
-def test_faults_of_a_suite_that_a_rule_serves_are_told_and_nothing_is_written(project: Project) -> None:
+def test_errors_of_a_suite_that_a_rule_serves_are_told_and_nothing_is_written(project: Project) -> None:
     project.doubles(a="f: pass")
     text = '[[expectation]]\nmatch = "a"\nstage = "compare"\nreason = "known"\n'
     project.write({"expectations.toml": text, "more/suite.toml": ""})
     result = project.run(*UPDATE, "--continue-on-collection-errors")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    fault, told = section(result, "expectations")
-    assert fault == "more/suite.toml: found no [[module_test_suite]], expected one"
-    assert told == "expectations: nothing was written, because of these faults"
+    diagnostic, told = section(result, "expectations")
+    assert diagnostic == "more/suite.toml: found no [[module_test_suite]], expected one"
+    assert told == "expectations: nothing was written, because of these errors"
     assert (project.path / "expectations.toml").read_text() == text
 
 

@@ -1,4 +1,4 @@
-"""What cases files say of compiler configs, held against those of the suite: told with the declarations' own faults."""
+"""What cases files say of compiler configs, held against those of the suite: told with the declarations' own errors."""
 
 # ruff: noqa: E501  (messages are cut where they read well)
 
@@ -10,7 +10,7 @@ import pytest
 from retarget.cli import main
 from retarget.declare.load import DeclarationLoader
 from retarget.extension.registry import load_extensions
-from retarget.support.errors import FaultsError
+from retarget.support.errors import DiagnosticsError
 
 MATRIX = """\
 root = true
@@ -25,7 +25,7 @@ SUITE = '[[module_test_suite]]\nname = "s"\nkind = "cases"\nsrcs = ["*.mlir"]\nt
 OF_A = "[[module_test_suite.module]]\nmatch = ['a']\nreason = 'x'\n"
 
 
-def faults(folder: Path, agree_with: str, *, suite: str = SUITE, matrix: str = MATRIX) -> list[str]:
+def diagnostics(folder: Path, agree_with: str, *, suite: str = SUITE, matrix: str = MATRIX) -> list[str]:
     (folder / "matrix.toml").write_text(matrix)
     (folder / "suite.toml").write_text(suite)
     for name in ("a", "b"):
@@ -34,8 +34,8 @@ def faults(folder: Path, agree_with: str, *, suite: str = SUITE, matrix: str = M
     (folder / "a.cases.toml").write_text(f"[[case]]\nagree_with = {agree_with}\n")
     try:
         DeclarationLoader(load_extensions()).load_suite_file(folder / "suite.toml")
-    except FaultsError as error:
-        return [str(fault) for fault in error.faults]
+    except DiagnosticsError as error:
+        return [str(diagnostic) for diagnostic in error.diagnostics]
     return []
 
 
@@ -43,11 +43,11 @@ def faults(folder: Path, agree_with: str, *, suite: str = SUITE, matrix: str = M
     "agree_with", ["'vmvx'", "{ '*' = 'vmvx' }", "{ llvm-cpu = 'vmvx', cuda = 'cuda', vmvx = 'vmvx' }"]
 )
 def test_configs_that_run_the_module_can_be_agreed_with(folder: Path, agree_with: str) -> None:
-    assert faults(folder, agree_with) == []
+    assert diagnostics(folder, agree_with) == []
 
 
 @pytest.mark.parametrize(
-    ("agree_with", "fault"),
+    ("agree_with", "diagnostic"),
     [
         (
             "'vmxv'",
@@ -79,8 +79,8 @@ def test_configs_that_run_the_module_can_be_agreed_with(folder: Path, agree_with
         ),
     ],
 )
-def test_what_cannot_be_agreed_with_is_a_fault(folder: Path, agree_with: str, fault: str) -> None:
-    assert faults(folder, agree_with) == [f"suite/{fault}"]
+def test_what_cannot_be_agreed_with_is_an_error(folder: Path, agree_with: str, diagnostic: str) -> None:
+    assert diagnostics(folder, agree_with) == [f"suite/{diagnostic}"]
 
 
 CIRCLE = "found configs that wait for each other's results, vmvx → llvm-cpu → vmvx; expected the last config of a chain to agree with none but itself"
@@ -99,19 +99,19 @@ UNKNOWN = "found 'nonono', expected a compiler config that runs the module in su
         ),
     ],
 )
-def test_circles_are_of_known_configs_and_hide_no_other_fault(folder: Path, agree_with: str, told: list[str]) -> None:
-    assert faults(folder, agree_with) == [f"suite/a.cases.toml:{fault}" for fault in told]
+def test_circles_are_of_known_configs_and_hide_no_other_error(folder: Path, agree_with: str, told: list[str]) -> None:
+    assert diagnostics(folder, agree_with) == [f"suite/a.cases.toml:{diagnostic}" for diagnostic in told]
 
 
 @pytest.mark.parametrize("excluded", ["vmvx", "v*"])
 def test_a_config_that_the_module_is_taken_out_of_cannot_be_agreed_with(folder: Path, excluded: str) -> None:
     suite = SUITE + OF_A + f"exclude_targets = ['{excluded}']\n"
-    (fault,) = faults(folder, "'vmvx'", suite=suite)
-    assert fault == (
+    (diagnostic,) = diagnostics(folder, "'vmvx'", suite=suite)
+    assert diagnostic == (
         "suite/a.cases.toml:2: case[0].agree_with: found 'vmvx', which does not run the module, "
         "expected a compiler config that runs the module in suite 's'; there is llvm-cpu"
     )
-    assert faults(folder, "'vmvx'", suite=suite.replace("['a']", "['b']")) == []
+    assert diagnostics(folder, "'vmvx'", suite=suite.replace("['a']", "['b']")) == []
 
 
 @pytest.mark.parametrize(
@@ -121,8 +121,8 @@ def test_a_config_that_the_module_is_taken_out_of_cannot_be_agreed_with(folder: 
         ("{ llvm-cpu = 'llvm-cpu', vmvx = 'vmvx' }", SUITE, "llvm-cpu and vmvx"),
     ],
 )
-def test_agreeing_with_nobody_else_is_a_fault(folder: Path, agree_with: str, suite: str, running: str) -> None:
-    assert faults(folder, agree_with, suite=suite) == [
+def test_agreeing_with_nobody_else_is_an_error(folder: Path, agree_with: str, suite: str, running: str) -> None:
+    assert diagnostics(folder, agree_with, suite=suite) == [
         f"suite/a.cases.toml:2: case[0].agree_with: found nothing to compare: in suite 's' only {running} run the "
         "module, and each agrees with itself; expected another compiler config that runs the module"
     ]
@@ -130,20 +130,20 @@ def test_agreeing_with_nobody_else_is_a_fault(folder: Path, agree_with: str, sui
 
 @pytest.mark.parametrize("excluded", ["local", "both"])
 def test_a_module_that_runs_nowhere_agrees_with_whatever_it_likes(folder: Path, excluded: str) -> None:
-    assert faults(folder, "'vmxv'", suite=SUITE + OF_A + f"exclude_targets = ['{excluded}']\n") == []
+    assert diagnostics(folder, "'vmxv'", suite=SUITE + OF_A + f"exclude_targets = ['{excluded}']\n") == []
 
 
-def test_a_config_that_a_fault_hides_is_not_missed(folder: Path) -> None:
+def test_a_config_that_an_error_hides_is_not_missed(folder: Path) -> None:
     matrix = MATRIX.replace('"vmvx", compiler = "iree"', '"vmvx", compiller = "iree"')
-    told = faults(folder, "'vmvx'", matrix=matrix)
-    assert [fault.partition(": found")[0] for fault in told] == [
+    told = diagnostics(folder, "'vmvx'", matrix=matrix)
+    assert [diagnostic.partition(": found")[0] for diagnostic in told] == [
         "suite/matrix.toml:2: compiler_config[1].compiler",
         "suite/matrix.toml:2: compiler_config[1].compiller",
     ]
 
 
 def test_check_tells_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    faults(folder, "'vmxv'")
+    diagnostics(folder, "'vmxv'")
     assert main(["check", "suite"]) == 1
     assert capsys.readouterr().err == (
         "suite/a.cases.toml:2: case[0].agree_with: found 'vmxv', expected a compiler config that runs the module "

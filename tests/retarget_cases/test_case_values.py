@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pytest
 from cases_support import function, load, read, value
 from retarget.arrays.datafiles import LIMIT_VARIABLE
-from retarget.support.errors import FaultsError
+from retarget.support.errors import DiagnosticsError
 from retarget_cases.generators import default_seed
 
 NAN, INF = math.nan, math.inf
@@ -25,8 +25,8 @@ def same(array: npt.NDArray[Any], values: object, dtype: npt.DTypeLike) -> bool:
     return array.dtype == expected.dtype and array.shape == expected.shape and array.tobytes() == expected.tobytes()
 
 
-def fault(folder: Path, type_: str, written: str) -> str:
-    with pytest.raises(FaultsError) as caught:
+def diagnostic(folder: Path, type_: str, written: str) -> str:
+    with pytest.raises(DiagnosticsError) as caught:
         value(folder, type_, written)
     return str(caught.value).removeprefix("suite/m.cases.toml:2: case[0].inputs[0]")
 
@@ -143,13 +143,13 @@ def test_empty_tensors_have_the_shape_that_is_declared_or_written(
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_named_with_both_types(folder: Path, type_: str, written: str, message: str) -> None:
-    assert fault(folder, type_, written) == message
+    assert diagnostic(folder, type_, written) == message
 
 
 def test_without_declared_types_a_value_says_its_own(folder: Path) -> None:
     text = "[[case]]\ninputs = [{ values = [1, 2], dtype = 'i16' }]\nexpected = [[1]]\n"
     (case,) = load(folder, text, function("f"))
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(DiagnosticsError) as caught:
         read(case)
     assert str(caught.value) == ("suite/m.cases.toml:2: case[0].inputs: found 1 value, f takes 0 arguments")
 
@@ -195,7 +195,7 @@ def test_files_that_do_not_fit_are_told_with_both_types(folder: Path, type_: str
     np.save(folder / "a.npy", numbers)
     np.save(folder / "u.npy", numbers.astype(np.uint32))
     (folder / "a.bin").write_bytes(numbers.tobytes())
-    assert fault(folder, type_, written) == f": argument 0 of f: {message}"
+    assert diagnostic(folder, type_, written) == f": argument 0 of f: {message}"
 
 
 # ---------------------------------------------------------------- generators
@@ -276,12 +276,12 @@ def test_fillings_and_counts(folder: Path, type_: str, written: str, values: obj
     ],
 )  # fmt: skip
 def test_generators_that_do_not_fit_say_so(folder: Path, type_: str, written: str, message: str) -> None:
-    assert fault(folder, type_, written) == f": argument 0 of f: {message}"
+    assert diagnostic(folder, type_, written) == f": argument 0 of f: {message}"
 
 
 @pytest.mark.parametrize("written", ["{ fill = 1 }", "{ iota = 1 }", "{ random = 'normal' }"])
 def test_what_would_take_several_gigabytes_is_refused_with_the_limit(folder: Path, written: str) -> None:
-    assert fault(folder, "tensor<100000x100000xf32>", written) == (
+    assert diagnostic(folder, "tensor<100000x100000xf32>", written) == (
         ": argument 0 of f: found 100000x100000xf32, which takes 40000000000 bytes, over the limit of 1073741824; "
         f"to make it, set the environment variable {LIMIT_VARIABLE} to 40000000000 or more"
     )

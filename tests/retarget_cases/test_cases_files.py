@@ -1,4 +1,4 @@
-"""Cases files: what is a fault of them without knowing the module, with its line and key."""
+"""Cases files: what is an error of them without knowing the module, with its line and key."""
 
 # ruff: noqa: E501  (messages are cut where they read well)
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from retarget.support.errors import FaultsError
+from retarget.support.errors import DiagnosticsError
 from retarget_cases.files import CasesFile, read_cases_file
 from retarget_cases.tolerances import DEFAULT_TOLERANCES
 
@@ -23,10 +23,10 @@ def parse(folder: Path, text: str) -> CasesFile:
     return read_cases_file(path, folder)
 
 
-def faults(folder: Path, text: str) -> list[str]:
-    with pytest.raises(FaultsError) as caught:
+def diagnostics(folder: Path, text: str) -> list[str]:
+    with pytest.raises(DiagnosticsError) as caught:
         parse(folder, text)
-    return [str(fault).removeprefix("suite/m.cases.toml") for fault in caught.value.faults]
+    return [str(diagnostic).removeprefix("suite/m.cases.toml") for diagnostic in caught.value.diagnostics]
 
 
 FORMS = "values, npy, npz, bin, fill, iota, random"
@@ -42,7 +42,7 @@ BAD_FILES = {
     ),
     "no TOML": (
         "[[case]\n",
-        ":1: found a fault of TOML syntax in column 7: expected ']]' at the end of an array declaration",
+        ":1: found a TOML syntax error in column 7: expected ']]' at the end of an array declaration",
     ),
     "an unknown key": (
         CASE + JUDGED + "functoin = 'f'\n",
@@ -246,23 +246,23 @@ def data(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", BAD_FILES)
-def test_a_faulty_file_is_told_with_line_and_key(data: Path, name: str) -> None:
+def test_an_invalid_file_is_told_with_line_and_key(data: Path, name: str) -> None:
     text, message = BAD_FILES[name]
-    assert faults(data, text) == [message]
+    assert diagnostics(data, text) == [message]
 
 
 @pytest.mark.parametrize("key", ["inputs", "expected"])
 @pytest.mark.parametrize("name", BAD_VALUES)
-def test_a_faulty_value_is_told_with_line_and_key(data: Path, name: str, key: str) -> None:
+def test_an_invalid_value_is_told_with_line_and_key(data: Path, name: str, key: str) -> None:
     written, message = BAD_VALUES[name]
     other = "reference = 'ref.py:f'" if key == "inputs" else "inputs = []"
     text = f"[[case]]\n{other}\n{key} = [\n    7,\n    {written},\n]\n"
-    assert faults(data, text) == [f":5: case[0].{key}[1]{message}"]
+    assert diagnostics(data, text) == [f":5: case[0].{key}[1]{message}"]
 
 
-def test_all_faults_of_a_file_come_together_in_order(data: Path) -> None:
+def test_all_errors_of_a_file_come_together_in_order(data: Path) -> None:
     text = "tolerance.nan = 1\n" + CASE + "inputs = ['none.npy', [1, [2]]]\n" + CASE + "expect = [1]\nexpected = [2]\n"
-    assert faults(data, text) == [
+    assert diagnostics(data, text) == [
         ":1: tolerance.nan: found the integer 1, expected 'equal' or 'never'",
         ":2: case[0]: found nothing to compare the results with, expected one of expected, reference, agree_with: "
         "a case that cannot fail tests nothing",
@@ -276,7 +276,7 @@ def test_all_faults_of_a_file_come_together_in_order(data: Path) -> None:
 def test_data_stays_inside_the_folder_of_the_suite(data: Path, written: str) -> None:
     np.save(data.parent / "out.npy", np.ones(2))
     (data / "link.npy").symlink_to(data.parent / "out.npy")
-    (found,) = faults(data, f"[[case]]\ninputs = [{written}]\nreference = 'ref.py:f'\n")
+    (found,) = diagnostics(data, f"[[case]]\ninputs = [{written}]\nreference = 'ref.py:f'\n")
     assert f"outside the suite's folder {data}; expected a file inside it: copy it there" in found
 
 
@@ -285,7 +285,7 @@ def test_a_file_of_several_gigabytes_is_refused_with_the_limit_unless_it_is_mapp
         (data / name).touch()
         os.truncate(data / name, 3 << 30)
     text = "parameters = { model = 'w.irpa' }\n[[case]]\ninputs = ['x.bin']\nreference = 'ref.py:f'\n"
-    assert faults(data, text) == [
+    assert diagnostics(data, text) == [
         ":3: case[0].inputs[0]: data file suite/x.bin has 3221225472 bytes, over the limit of 1073741824; "
         "to read it, set the environment variable RETARGET_MAX_DATA_BYTES to 3221225472 or more"
     ]

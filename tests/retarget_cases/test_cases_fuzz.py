@@ -1,4 +1,4 @@
-"""Arbitrary cases files: they are read, or refused with faults; nothing else."""
+"""Arbitrary cases files: they are read, or refused with errors; nothing else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import tomlkit
 from cases_support import function, load, read
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from retarget.support.errors import FaultsError
+from retarget.support.errors import DiagnosticsError
 
 SCALARS = (
     st.none()
@@ -56,17 +56,17 @@ TYPES = st.sampled_from(
     st.lists(TYPES, max_size=2),
     st.dictionaries(st.sampled_from(["tolerance", "parameters", "x"]), VALUES, max_size=2),
 )
-def test_a_file_is_read_or_refused_with_faults(
+def test_a_file_is_read_or_refused_with_errors(
     folder: Path, cases: list[dict[str, object]], types: list[str], top: dict[str, object]
 ) -> None:
     text = tomlkit.dumps({**top, "case": cases})
-    with suppress(FaultsError):
+    with suppress(DiagnosticsError):
         for case in load(folder, text, function("f", types, types), function("g", ["f32"], ["f32"])):
-            with suppress(FaultsError):
+            with suppress(DiagnosticsError):
                 read(case)
 
 
 @pytest.mark.parametrize("text", ["\0", "case = [" * 5000, "[[case]]\ninputs = " + "[" * 400 + "]" * 400])
 def test_strange_text_is_refused(folder: Path, text: str) -> None:
-    with pytest.raises(FaultsError):
+    with pytest.raises(DiagnosticsError):
         load(folder, text, function())

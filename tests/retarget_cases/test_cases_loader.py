@@ -11,7 +11,7 @@ import pytest
 from cases_support import function, load, read
 from retarget.extension import CaseRequest, ComparesConfigs, FindsModules, HasParameters, Tolerance
 from retarget.model import Module
-from retarget.support.errors import FaultsError
+from retarget.support.errors import DiagnosticsError
 from retarget_cases.loader import CasesLoader
 
 PLAIN = "[[case]]\nexpected = [1]\n"
@@ -28,10 +28,10 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
-def faults(folder: Path, *names: str) -> list[str]:
-    with pytest.raises(FaultsError) as caught:
+def diagnostics(folder: Path, *names: str) -> list[str]:
+    with pytest.raises(DiagnosticsError) as caught:
         CasesLoader().find_modules(folder, [folder / name for name in names])
-    return [str(fault) for fault in caught.value.faults]
+    return [str(diagnostic) for diagnostic in caught.value.diagnostics]
 
 
 def test_it_offers_what_the_kind_needs() -> None:
@@ -58,13 +58,13 @@ def test_a_module_has_the_cases_beside_it(folder: Path) -> None:
     ]
 
 
-def test_modules_and_cases_without_each_other_are_faults_as_are_those_in_the_files(folder: Path) -> None:
+def test_modules_and_cases_without_each_other_are_errors_as_are_those_in_the_files(folder: Path) -> None:
     for name in ("add.mlir", "sub.mlir", "broken.mlir"):
         (folder / name).touch()
     for name in ("ad.cases.toml", "sub.cases.toml"):
         (folder / name).write_text(PLAIN)
     (folder / "broken.cases.toml").write_text("[[case]]\n")
-    assert faults(folder, "add.mlir", "sub.mlir", "broken.mlir") == [
+    assert diagnostics(folder, "add.mlir", "sub.mlir", "broken.mlir") == [
         "suite/ad.cases.toml: found cases without a module, expected ad.mlir or ad.mlirbc or ad.onnx beside it; "
         "did you mean 'add'?",
         "suite/add.mlir: found no cases file 'add.cases.toml' beside the module, expected one; "
@@ -74,7 +74,7 @@ def test_modules_and_cases_without_each_other_are_faults_as_are_those_in_the_fil
     ]
 
 
-def test_cases_of_a_module_that_the_suite_leaves_out_are_no_fault(folder: Path) -> None:
+def test_cases_of_a_module_that_the_suite_leaves_out_are_no_error(folder: Path) -> None:
     for name in ("a", "b"):
         (folder / f"{name}.mlir").touch()
         (folder / f"{name}.cases.toml").write_text(PLAIN)
@@ -94,7 +94,7 @@ def test_what_is_no_file_of_the_suite_is_no_cases_file(folder: Path) -> None:
     (folder / "folder.cases.toml").mkdir()
     (folder / "loop.cases.toml").symlink_to("loop.cases.toml")
     (folder / "out.cases.toml").symlink_to(folder.parent / "out.cases.toml")
-    assert faults(folder, "folder.mlir", "loop.mlir", "out.mlir") == [
+    assert diagnostics(folder, "folder.mlir", "loop.mlir", "out.mlir") == [
         "suite/folder.cases.toml: found no regular file, expected the cases of the module beside it",
         "suite/loop.cases.toml: found no regular file, expected the cases of the module beside it",
         f"suite/out.cases.toml: found a link to '{folder.parent / 'out.cases.toml'}', "
@@ -119,9 +119,9 @@ def test_references_are_the_configs_that_cases_agree_with(folder: Path) -> None:
     assert list(loader.references(module(path), folder, "vmvx")) == []
 
 
-def test_a_config_that_no_rule_names_is_a_fault(folder: Path) -> None:
+def test_a_config_that_no_rule_names_is_an_error(folder: Path) -> None:
     path = write(folder, "[[case]]\nagree_with = { a = 'b' }\n")
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(DiagnosticsError) as caught:
         CasesLoader().references(module(path), folder, "cc")
     assert str(caught.value) == (
         "suite/m.cases.toml:2: case[0].agree_with: found nothing to agree with for compiler config 'cc', "
@@ -157,13 +157,13 @@ def test_an_unknown_function_lists_those_there_are_and_fails_its_case_only(folde
         + "[[case]]\nfunction = 'f'\ninputs = [[1, 2]]\nexpected = [[1, 2]]\n"
     )
     first, second, third = load(folder, text, F, function("g"))
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(DiagnosticsError) as caught:
         read(first)
     assert str(caught.value) == (
         "suite/m.cases.toml:2: case[0].function: found the function 'ff', expected one that the module exports: f, g; "
         "did you mean 'f'?"
     )
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(DiagnosticsError) as caught:
         read(second)
     assert str(caught.value) == (
         "suite/m.cases.toml:4: case[1]: found no function, expected one of those that the module exports: f, g"
@@ -189,15 +189,15 @@ def test_an_unknown_function_lists_those_there_are_and_fails_its_case_only(folde
 def test_as_many_values_as_the_function_declares(folder: Path, written: str, message: str) -> None:
     text = f"[[case]]\n{written}\n" + ("" if "expected" in written else "expected = [[1, 2]]\n")
     (case,) = load(folder, text, F)
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(DiagnosticsError) as caught:
         read(case)
     assert str(caught.value) == f"suite/m.cases.toml{message}"
 
 
-def test_all_faulty_arguments_are_told(folder: Path) -> None:
+def test_all_invalid_arguments_are_told(folder: Path) -> None:
     two = function("two", ["f32", "f32", "i8"], ["f32"])
     (case,) = load(folder, "[[case]]\ninputs = [\n  [1],\n  2,\n  300,\n]\nexpected = [1]\n", two)
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(DiagnosticsError) as caught:
         read(case)
     assert str(caught.value).splitlines() == [
         "suite/m.cases.toml:3: case[0].inputs[0]: argument 0 of two: found 1xf32, expected f32",
@@ -289,7 +289,7 @@ constant = 1
 def reference(folder: Path, name: str, *, file: str = "ref.py") -> str:
     (folder / "ref.py").write_text(REFERENCE)
     (case,) = load(folder, f"[[case]]\ninputs = [[1, 2]]\nreference = '{file}:{name}'\n", F)
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(DiagnosticsError) as caught:
         read(case)
     return str(caught.value).removeprefix("suite/m.cases.toml:3: case[0].reference: ")
 
@@ -335,7 +335,7 @@ def test_a_reference_may_return_any_byte_order(folder: Path) -> None:
 def test_what_a_reference_returns_is_not_guessed(folder: Path, returned: str, message: str) -> None:
     (folder / "ref.py").write_text(f"import numpy as np\ndef f(x):\n    return {returned}\n")
     (case,) = load(folder, "[[case]]\ninputs = [[1, 2]]\nreference = 'ref.py:f'\n", F)
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(DiagnosticsError) as caught:
         read(case)
     assert str(caught.value) == f"suite/m.cases.toml:3: case[0].reference: {message}"
 
@@ -350,7 +350,7 @@ def test_what_a_reference_returns_is_not_guessed(folder: Path, returned: str, me
 def test_a_function_that_returns_nothing_is_not_held_against_values(folder: Path, judged: str, message: str) -> None:
     (folder / "ref.py").write_text("def f(x):\n    return x\n")
     (case,) = load(folder, f"[[case]]\ninputs = [[1, 2]]\n{judged}\n", function("sink", ["tensor<2xf32>"]))
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(DiagnosticsError) as caught:
         read(case)
     assert str(caught.value) == f"suite/m.cases.toml:3: case[0].{message}"
 

@@ -11,7 +11,7 @@ import pytest
 from cases_support import function, read
 from retarget.cli import main
 from retarget.extension import CaseRequest, ChecksData, FunctionInfo
-from retarget.support.errors import FaultsError
+from retarget.support.errors import DiagnosticsError
 from retarget_cases.loader import CasesLoader
 from retarget_cases.onnx_models import model_function
 
@@ -107,7 +107,7 @@ def test_a_written_dtype_wins_over_the_model(model: Path) -> None:
 def test_without_the_package_the_types_have_to_be_written(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     (case,) = load(model, GOOD, UNTYPED)  # type: ignore[misc]
-    with pytest.raises(FaultsError, match="found no element type, expected dtype = …"):
+    with pytest.raises(DiagnosticsError, match="found no element type, expected dtype = …"):
         read(case)
 
 
@@ -138,7 +138,7 @@ def test_without_the_package_the_types_have_to_be_written(model: Path, monkeypat
 def test_check_tells_what_does_not_fit_the_model(
     model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], changed: tuple[str, str, str]
 ) -> None:
-    old, new, fault = changed
+    old, new, diagnostic = changed
     monkeypatch.chdir(model.parent)
     path = model.with_name("m.cases.toml")
     path.write_text(GOOD)
@@ -147,7 +147,7 @@ def test_check_tells_what_does_not_fit_the_model(
     capsys.readouterr()
 
     assert main(["check"]) == 1
-    assert capsys.readouterr().err == f"m.cases.toml:{fault}\n"
+    assert capsys.readouterr().err == f"m.cases.toml:{diagnostic}\n"
 
 
 def test_check_tells_a_file_that_is_no_model(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from retarget_filecheck.directives import directive_faults, other_prefixes, prefixes
+from retarget_filecheck.directives import directive_diagnostics, other_prefixes, prefixes
 
 MINE = prefixes("llvm-cpu")
 
@@ -44,9 +44,9 @@ def test_a_config_is_checked_with_its_name_in_capitals(config: str, expected: tu
         ("// CHCEK: a", "CHCEK: is no directive; did you mean CHECK:?"),
     ],
 )
-def test_a_misspelled_directive_is_a_fault(line: str, message: str) -> None:
-    faults = directive_faults(f"func.func @f()\n{line}\n", MINE)
-    assert [(fault.line, fault.message) for fault in faults] == [(2, message)]
+def test_a_misspelled_directive_is_an_error(line: str, message: str) -> None:
+    diagnostics = directive_diagnostics(f"func.func @f()\n{line}\n", MINE)
+    assert [(diagnostic.line, diagnostic.message) for diagnostic in diagnostics] == [(2, message)]
 
 
 @pytest.mark.parametrize(
@@ -75,8 +75,8 @@ def test_a_misspelled_directive_is_a_fault(line: str, message: str) -> None:
         "util.global @CHECK-NXT : i32",
     ],
 )
-def test_directives_prose_and_what_is_for_other_configs_are_no_faults(line: str) -> None:
-    assert directive_faults(line, MINE) == ()
+def test_directives_prose_and_what_is_for_other_configs_are_no_errors(line: str) -> None:
+    assert directive_diagnostics(line, MINE) == ()
 
 
 KNOWN = ("CHECK", *(word for name in ("LLVM-CPU", "VMVX", "VULKAN-1.1") for word in (name, f"CHECK-{name}")))
@@ -101,9 +101,9 @@ THERE = "is the directive of no compiler config; there is CHECK, LLVM-CPU, VMVX,
         ("// CHECK-NXT: a", "CHECK-NXT: is no directive; did you mean CHECK-NEXT:?"),
     ],
 )
-def test_what_looks_like_a_directive_of_a_config_that_there_is_not_is_a_fault(line: str, message: str) -> None:
-    faults = directive_faults(f"func.func @f()\n{line}\n", MINE, KNOWN)
-    assert [(fault.line, fault.message) for fault in faults] == [(2, message)]
+def test_what_looks_like_a_directive_of_a_config_that_there_is_not_is_an_error(line: str, message: str) -> None:
+    diagnostics = directive_diagnostics(f"func.func @f()\n{line}\n", MINE, KNOWN)
+    assert [(diagnostic.line, diagnostic.message) for diagnostic in diagnostics] == [(2, message)]
 
 
 @pytest.mark.parametrize(
@@ -127,17 +127,17 @@ def test_what_looks_like_a_directive_of_a_config_that_there_is_not_is_a_fault(li
     ],
 )
 def test_what_may_be_prose_or_for_a_config_elsewhere_is_none(line: str) -> None:
-    assert directive_faults(line, MINE, KNOWN) == ()
+    assert directive_diagnostics(line, MINE, KNOWN) == ()
 
 
 def test_where_the_configs_are_not_known_no_word_is_held_against_them() -> None:
-    assert directive_faults("// LLVM-CUP-NEXT: a", MINE) == ()
+    assert directive_diagnostics("// LLVM-CUP-NEXT: a", MINE) == ()
 
 
 def test_of_many_configs_eight_are_named() -> None:
     known = ("CHECK", *(f"{letter}{letter}" for letter in "ABCDEFGHIJ"))
-    (fault,) = directive_faults("// ROCM-NEXT: a", MINE, known)
-    assert fault.message.endswith("there is CHECK, AA, BB, CC, DD, EE, FF, GG, HH and 2 more")
+    (diagnostic,) = directive_diagnostics("// ROCM-NEXT: a", MINE, known)
+    assert diagnostic.message.endswith("there is CHECK, AA, BB, CC, DD, EE, FF, GG, HH and 2 more")
 
 
 def test_what_is_there_for_others_is_told() -> None:

@@ -136,7 +136,7 @@ def test_misspelled_directives_fail_though_the_others_hold(folder: Path) -> None
         ("// CHECK: {{[[:odd:]]}}\n", None),
     ],
 )
-def test_a_faulty_directive_fails_and_says_where(folder: Path, source: str, summary: str | None) -> None:
+def test_an_invalid_directive_fails_and_says_where(folder: Path, source: str, summary: str | None) -> None:
     found = checked(source, text="@device_1 2\n").summary
     assert found
     if summary is not None:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from retarget.support.errors import FaultsError, RetargetError
+from retarget.support.errors import DiagnosticsError, RetargetError
 from retarget_onnx.installed import installed_version
 from retarget_onnx.manifest import Entry, Manifest, differences, main, manifest_text, read_manifest
 
@@ -75,18 +75,18 @@ NO_WORD = "expected a word for -m: letters, digits and any of _ : + - . [ ] / \\
         ),
         (
             "[tests\n",
-            [":1: found a fault of TOML syntax in column 7: expected ']' at the end of a table declaration"],
+            [":1: found a TOML syntax error in column 7: expected ']' at the end of a table declaration"],
         ),
         ("[tests]\n\xff\n", [":2: found the byte 0xff, expected UTF-8 text"]),
     ],
 )
-def test_a_faulty_manifest_is_refused_with_each_fault_and_its_line(
+def test_an_invalid_manifest_is_refused_with_each_error_and_its_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, messages: list[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "nodes.toml"
     path.write_text(text, encoding="latin-1")
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(DiagnosticsError) as caught:
         read_manifest(path)
     assert str(caught.value).splitlines() == [f"nodes.toml{message}" for message in messages]
 
@@ -94,12 +94,12 @@ def test_a_faulty_manifest_is_refused_with_each_fault_and_its_line(
 def test_a_word_that_tells_targets_apart_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "nodes.toml"
     path.write_text(HEAD + 'test_abs = "op-Abs run"\n')
-    with pytest.raises(FaultsError, match=r"tests\.test_abs: found 'run', which tells compile targets from run"):
+    with pytest.raises(DiagnosticsError, match=r"tests\.test_abs: found 'run', which tells compile targets from run"):
         read_manifest(path)
 
 
 def test_a_program_is_no_manifest_and_nobody_is_told_to_write_one_there(tmp_path: Path) -> None:
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(DiagnosticsError) as caught:
         read_manifest(tmp_path / "model.mlir")
     assert str(caught.value) == (
         f"{tmp_path}/model.mlir: found no manifest of ONNX node tests, "

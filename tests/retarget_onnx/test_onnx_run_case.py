@@ -66,7 +66,7 @@ def test_a_wrong_result_fails_and_shows_what_differs(artifact: Path, capsys: pyt
         ),
     ],
 )
-def test_faults_are_told(
+def test_errors_are_told(
     artifact: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(artifact, *arguments) == 1

@@ -11,7 +11,7 @@ from retarget.declare.load import DeclarationLoader
 from retarget.extension import CompilerError, DriverError, LoadsArtifacts, ShowsArtifacts, UnavailableError
 from retarget.extension.registry import load_extensions
 from retarget.model import CompilerConfig, Origin, RuntimeConfig
-from retarget.support.errors import FaultsError
+from retarget.support.errors import DiagnosticsError
 from retarget.support.installing import install_hint
 from retarget_opencl.__main__ import main
 from retarget_opencl.compile.compiler import OpenClCompiler
@@ -55,9 +55,9 @@ def test_a_compiler_whose_artifacts_the_driver_does_not_load_is_told_once_with_t
     (tmp_path / "suite.toml").write_text("\n".join([*configs, suite]))
     for number in range(10):
         (tmp_path / f"m{number}.mlir").touch()
-    with pytest.raises(FaultsError) as raised:
+    with pytest.raises(DiagnosticsError) as raised:
         DeclarationLoader(load_extensions()).load_suite_file(tmp_path / "suite.toml")
-    assert [(fault.line, fault.key_path, fault.message) for fault in raised.value.faults] == [
+    assert [(diagnostic.line, diagnostic.key_path, diagnostic.message) for diagnostic in raised.value.diagnostics] == [
         (
             15,
             "target_config[0].compiler",

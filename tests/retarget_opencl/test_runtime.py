@@ -1,4 +1,4 @@
-"""Loading and calling on the device: arguments, state, checks, faults, host cost."""
+"""Loading and calling on the device: arguments, state, checks, errors, host cost."""
 
 from __future__ import annotations
 

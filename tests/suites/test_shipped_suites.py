@@ -27,7 +27,7 @@ def relative(path: Path) -> str:
     return path.relative_to(SUITES).as_posix()
 
 
-def test_the_shipped_files_are_without_faults_and_hold_at_least_sixty_check_modules(suites: tuple[Suite, ...]) -> None:
+def test_the_shipped_files_are_without_errors_and_hold_at_least_sixty_check_modules(suites: tuple[Suite, ...]) -> None:
     modules = {module.path for suite in suites for module in suite.modules if suite.kind == "check"}
     assert len(modules) >= 60
 

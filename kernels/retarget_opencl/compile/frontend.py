@@ -67,7 +67,7 @@ def compiled_module(source: bytes, source_name: str, flags: Sequence[str]) -> It
     # Text must end in a null byte, or the library copies and checks it anew; bytecode must not.
     buffer = content if content[:4] == _BYTECODE_MAGIC else content + b"\0"
     with api.Session() as session:
-        context, module, fault = None, None, ""
+        context, module, diagnostic = None, None, ""
         with CapturedStderr() as captured:
             try:
                 session.set_flags(*flags)
@@ -80,10 +80,12 @@ def compiled_module(source: bytes, source_name: str, flags: Sequence[str]) -> It
                 if invocation.parse_source(wrapped) and invocation.execute():
                     module = invocation.export_module()
             except ValueError as error:
-                fault = str(error)
+                diagnostic = str(error)
         diagnostics = clean_diagnostics(captured.text)
         if module is None or context is None:
-            summary = first_error(diagnostics) or fault or f"{source_name}: the compiler failed and did not say why"
+            summary = (
+                first_error(diagnostics) or diagnostic or f"{source_name}: the compiler failed and did not say why"
+            )
             raise CompilerError(summary, diagnostics=diagnostics, verdict=is_verdict(diagnostics))
         with context:
             yield module, diagnostics

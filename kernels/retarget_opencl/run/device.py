@@ -56,13 +56,13 @@ def build_options(artifact: OpenClArtifact) -> list[str]:
 
 @contextmanager
 def _translated_errors(what: str, device: str) -> Iterator[None]:
-    """Turn OpenCL's errors and the program's own faults into `DriverError`."""
+    """Turn OpenCL's errors and the program's own errors into `DriverError`."""
     import pyopencl as cl
 
     try:
         yield
-    except ProgramError as fault:
-        raise DriverError(str(fault)) from fault
+    except ProgramError as diagnostic:
+        raise DriverError(str(diagnostic)) from diagnostic
     except cl.Error as error:
         name = cl.status_code.to_string(error.code, "<unknown error %d>") if hasattr(error, "code") else "error"
         # The first line is what expectations tell failures by: it names neither function nor device.
@@ -94,7 +94,7 @@ class OpenClProgram:
         return self._commands.dispatches
 
     def call(self, function: str, inputs: Sequence[Array], on_check: CheckSink) -> Sequence[Array]:
-        """Call a function on host arrays. Raises `DriverError` for wrong arguments, faults and device errors."""
+        """Call a function on host arrays. Raises `DriverError` for wrong arguments, errors and device errors."""
         if function not in self._exports:
             known = ", ".join(self._exports) or "none"
             msg = f"there is no function {function!r}; the artifact's are: {known}"

@@ -1,4 +1,4 @@
-"""`retarget check`: every fault of every file, also of what they name and this installation does not have."""
+"""`retarget check`: every error of every file, also of what they name and this installation does not have."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 from retarget.cli.support import Places, add_path_arguments, request_of
 from retarget.declare.load import MATRIX_FILE, SUITE_FILE, DeclarationLoader
-from retarget.expect.diagnostics import contradiction_faults
+from retarget.expect.diagnostics import contradiction_diagnostics
 from retarget.expect.matching import RuleBook
 from retarget.expect.usage import Ledger
 from retarget.extension import ChecksArtifacts, ChecksData
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Origin, RunTarget, Suite, Target
-from retarget.support.errors import Fault, FaultsError, RetargetError
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 from retarget.targets.expansion import expand
 from retarget.targets.pytest_selection import SelectionUsageError, find_declarations
 
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print all faults, or what was found to be in order. Returns 0 if there is no fault, else 1."""
+    """Print all errors, or what was found to be in order. Returns 0 if there is no error, else 1."""
     try:
         found = find_declarations(request_of(arguments, arguments.path))
     except SelectionUsageError as error:
@@ -40,93 +40,93 @@ def run(arguments: argparse.Namespace) -> int:
     except RetargetError as error:
         messages[str(error)] = None
     loader = DeclarationLoader(registry)
-    faults: dict[Fault, None] = {}
+    diagnostics: dict[Diagnostic, None] = {}
     files = [file for file in found.files if file.name == SUITE_FILE]
     for file in found.files:
         if file.name != SUITE_FILE:
-            faults.update(dict.fromkeys(loader.read_matrix_file(file)))
+            diagnostics.update(dict.fromkeys(loader.read_matrix_file(file)))
     suites: list[Suite] = []
     ledger = Ledger()
     sound: dict[Path, tuple[Suite, ...]] = {}
     for file in files:
-        declared, file_faults = loader.read_suite_file(file)
+        declared, file_diagnostics = loader.read_suite_file(file)
         suites += declared
-        faults.update(dict.fromkeys(file_faults))
-        if not file_faults:
+        diagnostics.update(dict.fromkeys(file_diagnostics))
+        if not file_diagnostics:
             sound[file] = declared
     targets: list[Target] = []
     if registry is not None:
-        faults.update(dict.fromkeys(_unknown(loader, suites, registry)))
+        diagnostics.update(dict.fromkeys(_unknown(loader, suites, registry)))
         for suite in suites:
-            faults.update(dict.fromkeys(_data_faults(suite, registry)))
-            expanded = _expanded(suite, registry, faults)
+            diagnostics.update(dict.fromkeys(_data_diagnostics(suite, registry)))
+            expanded = _expanded(suite, registry, diagnostics)
             targets += expanded
-            faults.update(dict.fromkeys(_judged(suite, expanded, registry, ledger)))
+            diagnostics.update(dict.fromkeys(_judged(suite, expanded, registry, ledger)))
         ledger.read(loader.expectations)
-        faults.update(dict.fromkeys(ledger.faults(sound, whole=True)))
+        diagnostics.update(dict.fromkeys(ledger.diagnostics(sound, whole=True)))
     messages.update(dict.fromkeys(found.errors))
     if not files and not loader.matrix_files and not messages:
         where = ", ".join(arguments.path)
         msg = f"found no {SUITE_FILE} and no {MATRIX_FILE} at or below {where}"
         raise RetargetError(msg)
-    if faults:
-        sys.stderr.write(f"{FaultsError(tuple(faults))}\n")
+    if diagnostics:
+        sys.stderr.write(f"{DiagnosticsError(tuple(diagnostics))}\n")
     for message in messages:
         sys.stderr.write(f"{message}\n")
-    if faults or messages:
+    if diagnostics or messages:
         return 1
     sys.stdout.write(f"{_summary(len(files) + len(loader.matrix_files), suites, targets)}\n")
     return 0
 
 
-def _expanded(suite: Suite, registry: Registry, faults: dict[Fault, None]) -> Sequence[Target]:
+def _expanded(suite: Suite, registry: Registry, diagnostics: dict[Diagnostic, None]) -> Sequence[Target]:
     try:
         return expand(suite, registry)
-    except FaultsError as error:
-        faults.update(dict.fromkeys(error.faults))
+    except DiagnosticsError as error:
+        diagnostics.update(dict.fromkeys(error.diagnostics))
         return ()
 
 
-def _data_faults(suite: Suite, registry: Registry) -> Iterable[Fault]:
+def _data_diagnostics(suite: Suite, registry: Registry) -> Iterable[Diagnostic]:
     """Yield what is wrong with the files of a suite's cases, where their kind can tell."""
     kind = registry.case_loaders.get(suite.kind)
     if isinstance(kind, ChecksData):
         for module in suite.modules:
-            yield from kind.data_faults(module, suite)
+            yield from kind.data_diagnostics(module, suite)
 
 
-def _judged(suite: Suite, targets: Sequence[Target], registry: Registry, ledger: Ledger) -> Iterable[Fault]:
+def _judged(suite: Suite, targets: Sequence[Target], registry: Registry, ledger: Ledger) -> Iterable[Diagnostic]:
     """Enter what the rules of a suite do, and yield where two of them contradict each other."""
     if suite.expectations and targets:
         checks = isinstance(registry.case_loaders.get(suite.kind), ChecksArtifacts)
         assignment = RuleBook(suite.expectations, checks_artifacts=checks).assign(targets)
         ledger.add(suite, assignment, targets)
-        yield from contradiction_faults(assignment.contradictions)
+        yield from contradiction_diagnostics(assignment.contradictions)
     if not registry.unknown(suite):
         ledger.collected(suite.origin.file, suite)
 
 
-def _unknown(loader: DeclarationLoader, suites: Iterable[Suite], registry: Registry) -> Iterable[Fault]:
-    """Yield a fault for each compiler, driver and kind that no extension brings."""
+def _unknown(loader: DeclarationLoader, suites: Iterable[Suite], registry: Registry) -> Iterable[Diagnostic]:
+    """Yield an error for each compiler, driver and kind that no extension brings."""
     places = Places()
 
-    def faults(origin: Origin, key: str, find: Callable[[str], object], name: str) -> Iterable[Fault]:
+    def diagnostics(origin: Origin, key: str, find: Callable[[str], object], name: str) -> Iterable[Diagnostic]:
         try:
             find(name)
         except RetargetError as error:
             key_path = f"{origin.key_path}.{key}"
-            yield Fault(file=origin.file, line=places.line(origin, key), key_path=key_path, message=str(error))
+            yield Diagnostic(file=origin.file, line=places.line(origin, key), key_path=key_path, message=str(error))
 
     for compiler in loader.compiler_configs:
-        yield from faults(compiler.origin, "compiler", registry.compiler, compiler.compiler)
+        yield from diagnostics(compiler.origin, "compiler", registry.compiler, compiler.compiler)
     for runtime in loader.runtime_configs:
-        yield from faults(runtime.origin, "driver", registry.driver, runtime.driver)
+        yield from diagnostics(runtime.origin, "driver", registry.driver, runtime.driver)
     for suite in suites:
-        yield from faults(suite.origin, "kind", registry.case_loader, suite.kind)
+        yield from diagnostics(suite.origin, "kind", registry.case_loader, suite.kind)
 
 
 def _summary(files: int, suites: Sequence[Suite], targets: Sequence[Target]) -> str:
     runs = sum(isinstance(target, RunTarget) for target in targets)
     counts = ((files, "file"), (len(suites), "suite"), (len(targets) - runs, "compile target"), (runs, "run target"))
     told = [f"{count} {word if count == 1 else word + 's'}" for count, word in counts]
-    return f"no faults in {', '.join(told)}"
+    return f"no errors in {', '.join(told)}"

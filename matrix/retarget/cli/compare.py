@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Compile, run and compare. Return 0 if the outputs are equal, 1 if they differ or one side fails.
 
-    Raises `argparse.ArgumentError` for a module or a config that is not there, `RetargetError` for faulty declarations
+    Raises `argparse.ArgumentError` for a module or a config that is not there, `RetargetError` for invalid declarations
     and for what cannot run here.
     """
     names = [name.strip() for name in str(arguments.configs).split(",")]

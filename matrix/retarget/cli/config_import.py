@@ -15,8 +15,8 @@ from pathlib import Path
 from retarget.cli.config_lists import ConfigLists
 from retarget.expect.update.text import NewRule, rule_text, toml_list, toml_string
 from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig, Target
-from retarget.model.names import config_name_fault
-from retarget.support.errors import Fault
+from retarget.model.names import config_name_error
+from retarget.support.errors import Diagnostic
 from retarget.targets.expansion import compile_target_name, run_target_name
 from retarget.targets.tag_expressions import shortest_expression
 
@@ -52,11 +52,11 @@ class _Config:
     runtime: RuntimeConfig
 
 
-def import_configs(configs: Sequence[ConfigLists]) -> tuple[Imported | None, tuple[Fault, ...]]:
-    """Return what the configs become, or None with the faults: two of one name, and those that name no device."""
-    faults = [*_unusable_names(configs), *_same_names(configs), *_no_device(configs)]
-    if faults:
-        return None, tuple(faults)
+def import_configs(configs: Sequence[ConfigLists]) -> tuple[Imported | None, tuple[Diagnostic, ...]]:
+    """Return what the configs become, or None with the errors: two of one name, and those that name no device."""
+    diagnostics = [*_unusable_names(configs), *_same_names(configs), *_no_device(configs)]
+    if diagnostics:
+        return None, tuple(diagnostics)
     made = _configs(configs)
     notes: list[str] = []
     claims = {config.compiler.name: _claims(config, notes) for config in made}
@@ -82,15 +82,15 @@ def valid_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9.+-]+", "-", name).strip("-.+")
 
 
-def _unusable_names(configs: Sequence[ConfigLists]) -> Iterable[Fault]:
+def _unusable_names(configs: Sequence[ConfigLists]) -> Iterable[Diagnostic]:
     for config in configs:
-        if fault := config_name_fault(valid_name(config.name)):
-            yield Fault(
-                file=config.file, line=0, key_path="config_name", message=f"{fault}: NAME={config.file} gives it"
+        if diagnostic := config_name_error(valid_name(config.name)):
+            yield Diagnostic(
+                file=config.file, line=0, key_path="config_name", message=f"{diagnostic}: NAME={config.file} gives it"
             )
 
 
-def _same_names(configs: Sequence[ConfigLists]) -> Iterable[Fault]:
+def _same_names(configs: Sequence[ConfigLists]) -> Iterable[Diagnostic]:
     first: dict[str, ConfigLists] = {}
     for config in configs:
         other = first.setdefault(valid_name(config.name), config)
@@ -99,14 +99,14 @@ def _same_names(configs: Sequence[ConfigLists]) -> Iterable[Fault]:
                 f"found the name {config.name!r}, which {other.file} gives its config too; expected another one: "
                 f"NAME={config.file} gives it"
             )
-            yield Fault(file=config.file, line=0, key_path="config_name", message=message)
+            yield Diagnostic(file=config.file, line=0, key_path="config_name", message=message)
 
 
-def _no_device(configs: Sequence[ConfigLists]) -> Iterable[Fault]:
+def _no_device(configs: Sequence[ConfigLists]) -> Iterable[Diagnostic]:
     for config in configs:
         if not _devices(config):
             message = "found no --device=…, expected one: it names the driver to run with"
-            yield Fault(file=config.file, line=0, key_path="iree_run_module_flags", message=message)
+            yield Diagnostic(file=config.file, line=0, key_path="iree_run_module_flags", message=message)
 
 
 def _devices(config: ConfigLists) -> list[str]:

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from retarget.support.errors import Fault, did_you_mean
+from retarget.support.errors import Diagnostic, did_you_mean
 from retarget.support.files import read_regular
 from retarget.targets.references import is_glob
 
@@ -101,16 +101,16 @@ class ConfigLists:
     notes: tuple[str, ...] = ()
 
 
-def read_config_lists(file: Path) -> tuple[tuple[ConfigLists, ...], tuple[str, ...], tuple[Fault, ...]]:
-    """Read one file: its configs, notes where it has none to take over, and its faults, each with its line."""
-    text, data, fault = _content(file)
-    if fault is not None:
-        return (), (), (fault,)
+def read_config_lists(file: Path) -> tuple[tuple[ConfigLists, ...], tuple[str, ...], tuple[Diagnostic, ...]]:
+    """Read one file: its configs, notes where it has none to take over, and its errors, each with its line."""
+    text, data, diagnostic = _content(file)
+    if diagnostic is not None:
+        return (), (), (diagnostic,)
     if is_model_config(data):
         return _model_configs(file, text, data)
-    faults = tuple(_faults(file, text, data))
-    if faults:
-        return (), (), faults
+    diagnostics = tuple(_diagnostics(file, text, data))
+    if diagnostics:
+        return (), (), diagnostics
     known = {*_REQUIRED, *LISTS, _OUTCOMES_KEY}
     notes = [f"{file.name}: {key} is not taken over" for key in data if key not in known]
     lists = {key: tuple(data.get(key, ())) for key in LISTS}
@@ -130,21 +130,21 @@ def read_config_lists(file: Path) -> tuple[tuple[ConfigLists, ...], tuple[str, .
     return (config,), (), ()
 
 
-def _content(file: Path) -> tuple[str, Any, Fault | None]:
+def _content(file: Path) -> tuple[str, Any, Diagnostic | None]:
     text = ""
-    fault: Fault | None = None
+    diagnostic: Diagnostic | None = None
     try:
         text = read_regular(file).decode("utf-8-sig")
         if text.strip():
             return text, _parse(text), None
-        fault = _fault(file, 0, "", "found nothing in it, expected a config file")
+        diagnostic = _diagnostic(file, 0, "", "found nothing in it, expected a config file")
     except OSError as error:
-        fault = _fault(file, 0, "", f"cannot be read: {error.strerror or error}; expected a config file")
+        diagnostic = _diagnostic(file, 0, "", f"cannot be read: {error.strerror or error}; expected a config file")
     except RecursionError:
-        fault = _fault(file, 0, "", "found values nested too deeply, expected a config file")
+        diagnostic = _diagnostic(file, 0, "", "found values nested too deeply, expected a config file")
     except ValueError as error:
-        fault = _syntax_fault(file, error)
-    return text, None, fault
+        diagnostic = _syntax_diagnostic(file, error)
+    return text, None, diagnostic
 
 
 def is_model_config(data: object) -> bool:
@@ -160,14 +160,16 @@ def _is_model_flags(key: str) -> bool:
 
 def _model_configs(
     file: Path, text: str, data: dict[str, Any]
-) -> tuple[tuple[ConfigLists, ...], tuple[str, ...], tuple[Fault, ...]]:
+) -> tuple[tuple[ConfigLists, ...], tuple[str, ...], tuple[Diagnostic, ...]]:
     keys = [key for key in data if _is_model_flags(key)]
-    faults = [fault for key in keys for fault in _list_faults(file, text, key, data[key])]
+    diagnostics = [diagnostic for key in keys for diagnostic in _list_diagnostics(file, text, key, data[key])]
     device = data.get("device")
     if device is not None and not (isinstance(device, str) and device.strip()):
-        faults.append(_fault(file, _line(text, "device"), "device", f"found {_sort(device)}, expected a device"))
-    if faults:
-        return (), (), tuple(faults)
+        diagnostics.append(
+            _diagnostic(file, _line(text, "device"), "device", f"found {_sort(device)}, expected a device")
+        )
+    if diagnostics:
+        return (), (), tuple(diagnostics)
     left = [key for key in data if key not in {*keys, "device"}]
     notes = (f"{file.name}: {', '.join(left)}: not taken over",) if left else ()
     if not keys:
@@ -253,85 +255,85 @@ def _parse(text: str) -> Any:
     return data
 
 
-def _syntax_fault(file: Path, error: ValueError) -> Fault:
+def _syntax_diagnostic(file: Path, error: ValueError) -> Diagnostic:
     if isinstance(error, UnicodeDecodeError):
-        return _fault(file, 0, "", f"found the byte 0x{error.object[error.start]:02x}, expected UTF-8 text")
+        return _diagnostic(file, 0, "", f"found the byte 0x{error.object[error.start]:02x}, expected UTF-8 text")
     if isinstance(error, _RepeatedKeyError):
         line = _line(error.text, error.key, 2)
-        return _fault(file, line, error.key, "found this key a second time, expected it once")
+        return _diagnostic(file, line, error.key, "found this key a second time, expected it once")
     found = _PLACE.match(str(error))
     if found is None:
-        return _fault(file, 0, "", f"found a fault of JSON syntax: {error}")
+        return _diagnostic(file, 0, "", f"found a JSON syntax error: {error}")
     told = found[2][:1].lower() + found[2][1:]
-    return Fault(
+    return Diagnostic(
         file=file,
         line=int(found[1]),
         column=int(found[3] or 0),
         key_path="",
-        message=f"found a fault of JSON syntax: {told}",
+        message=f"found a JSON syntax error: {told}",
     )
 
 
-def _faults(file: Path, text: str, data: object) -> Iterator[Fault]:
+def _diagnostics(file: Path, text: str, data: object) -> Iterator[Diagnostic]:
     if not isinstance(data, dict):
-        yield _fault(file, 1, "", f"found {_sort(data)}, expected an object with config_name and lists")
+        yield _diagnostic(file, 1, "", f"found {_sort(data)}, expected an object with config_name and lists")
         return
     known = (*_REQUIRED, *LISTS, _OUTCOMES_KEY)
     for key in data.keys() - set(known):
         if hint := did_you_mean(key, known):  # others are of no matter here: benchmarks have golden times
-            yield _fault(file, _line(text, key), key, f"found an unknown key{hint}")
+            yield _diagnostic(file, _line(text, key), key, f"found an unknown key{hint}")
     for key in _REQUIRED:
         if key not in data:
-            yield _fault(file, 1, key, f"found no {key}, expected one")
+            yield _diagnostic(file, 1, key, f"found no {key}, expected one")
     name = data.get("config_name")
     if name is not None and not (isinstance(name, str) and re.search(r"[A-Za-z0-9]", name)):
         found = repr(name) if isinstance(name, str) else _sort(name)
-        yield _fault(file, _line(text, "config_name"), "config_name", f"found {found}, expected a name")
+        yield _diagnostic(file, _line(text, "config_name"), "config_name", f"found {found}, expected a name")
     for key in (*_FLAGS, *LISTS):
         if key in data:
-            yield from _list_faults(file, text, key, data[key])
+            yield from _list_diagnostics(file, text, key, data[key])
     if _OUTCOMES_KEY in data:
-        yield from _outcome_faults(file, text, data[_OUTCOMES_KEY])
+        yield from _outcome_diagnostics(file, text, data[_OUTCOMES_KEY])
 
 
-def _outcome_faults(file: Path, text: str, value: object) -> Iterator[Fault]:
+def _outcome_diagnostics(file: Path, text: str, value: object) -> Iterator[Diagnostic]:
     if not isinstance(value, dict):
         found = f"found {_sort(value)}, expected an object with an outcome for each test"
-        yield _fault(file, _line(text, _OUTCOMES_KEY), _OUTCOMES_KEY, found)
+        yield _diagnostic(file, _line(text, _OUTCOMES_KEY), _OUTCOMES_KEY, found)
         return
     for test, outcome in value.items():
         if not (isinstance(outcome, str) and outcome in _OUTCOMES):
             found = repr(outcome) if isinstance(outcome, str) else _sort(outcome)
             message = f"found {found}, expected one of {', '.join(_OUTCOMES)}"
-            yield _fault(file, _line(text, test), f"{_OUTCOMES_KEY}.{test}", message)
+            yield _diagnostic(file, _line(text, test), f"{_OUTCOMES_KEY}.{test}", message)
 
 
-def _list_faults(file: Path, text: str, key: str, value: object) -> Iterator[Fault]:
+def _list_diagnostics(file: Path, text: str, key: str, value: object) -> Iterator[Diagnostic]:
     start = _line(text, key)
     if not isinstance(value, list):
-        yield _fault(file, start, key, f"found {_sort(value)}, expected a list of strings")
+        yield _diagnostic(file, start, key, f"found {_sort(value)}, expected a list of strings")
         return
     seen: Counter[str] = Counter()
     for index, entry in enumerate(value):
         path = f"{key}[{index}]"
         if not isinstance(entry, str):
-            yield _fault(file, start, path, f"found {_sort(entry)}, expected a string")
+            yield _diagnostic(file, start, path, f"found {_sort(entry)}, expected a string")
             continue
         if not entry.strip():
-            yield _fault(file, start, path, "found an empty text, expected a flag or the name of a test")
+            yield _diagnostic(file, start, path, "found an empty text, expected a flag or the name of a test")
         elif key in LISTS and is_glob(entry):
-            yield _fault(
+            yield _diagnostic(
                 file, _line(text, entry) or start, path, f"found {entry!r}, expected a test's name and no glob"
             )
         elif key in LISTS and seen[entry]:
             line = _line(text, entry, seen[entry] + 1, after=start) or start
             again = "a second time" if seen[entry] == 1 else "once more"
-            yield _fault(file, line, path, f"found {entry!r} {again}, expected it once")
+            yield _diagnostic(file, line, path, f"found {entry!r} {again}, expected it once")
         seen[entry] += 1
 
 
-def _fault(file: Path, line: int, key_path: str, message: str) -> Fault:
-    return Fault(file=file, line=line, key_path=key_path, message=message)
+def _diagnostic(file: Path, line: int, key_path: str, message: str) -> Diagnostic:
+    return Diagnostic(file=file, line=line, key_path=key_path, message=message)
 
 
 def _line(text: str, word: str, which: int = 1, *, after: int = 1) -> int:

@@ -26,7 +26,7 @@ _WIDTH = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A driver's devices, or the reason why there are none: it is absent (`unavailable`) or at fault (`error`)."""
+    """A driver's devices, or the reason why there are none: it is absent (`unavailable`) or failing (`error`)."""
 
     driver: str
     devices: tuple[DeviceInfo, ...] = ()

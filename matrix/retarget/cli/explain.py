@@ -43,8 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print what is known of the targets of this name, or of those that the expressions select. Returns 0.
 
-    Raises `FaultsError`, `RetargetError`, and `argparse.ArgumentError` for a name that no target has and expressions
-    that select nothing.
+    Raises `DiagnosticsError`, `RetargetError`, and `argparse.ArgumentError` for a name that no target has and
+    expressions that select nothing.
     """
     named, paths = str(arguments.target), list(arguments.path)
     is_expression = bool(arguments.mark or arguments.keyword)

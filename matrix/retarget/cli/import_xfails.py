@@ -11,8 +11,8 @@ from retarget.cli.config_import import Imported, import_configs
 from retarget.cli.config_lists import ConfigLists, read_config_lists
 from retarget.declare.load import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
 from retarget.expect.update.text import toml_list, toml_string
-from retarget.model.names import name_fault
-from retarget.support.errors import Fault, FaultsError, RetargetError, display_path
+from retarget.model.names import name_error
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
 from retarget.support.files import write_atomically
 
 __all__ = ["add_arguments", "run"]
@@ -43,9 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write or print the files, then the counts. Returns 0; raises `FaultsError` and `RetargetError`."""
-    if arguments.suite is not None and (fault := name_fault(arguments.suite)):
-        raise argparse.ArgumentError(None, f"argument --suite: {fault}")
+    """Write or print the files, then the counts. Returns 0; raises `DiagnosticsError` and `RetargetError`."""
+    if arguments.suite is not None and (diagnostic := name_error(arguments.suite)):
+        raise argparse.ArgumentError(None, f"argument --suite: {diagnostic}")
     if arguments.output == "":
         raise argparse.ArgumentError(None, "argument --output: found an empty text, expected a folder")
     imported = _imported([_named(text) for text in arguments.config])
@@ -68,18 +68,18 @@ def _named(text: str) -> tuple[str, Path]:
 
 
 def _imported(files: list[tuple[str, Path]]) -> Imported:
-    faults: list[Fault] = []
+    diagnostics: list[Diagnostic] = []
     configs: list[ConfigLists] = []
     notes: list[str] = []
     for name, path in files:
         read, more, found = read_config_lists(path)
-        faults += found
+        diagnostics += found
         notes += more
         configs += [replace(config, name=_renamed(config.name, name, path) if name else config.name) for config in read]
     imported, found = import_configs(configs)
-    faults += found
-    if faults or imported is None:
-        raise FaultsError(faults)
+    diagnostics += found
+    if diagnostics or imported is None:
+        raise DiagnosticsError(diagnostics)
     if not configs:
         msg = f"{'; '.join(notes)}; expected config files with compile flags"
         raise RetargetError(msg)

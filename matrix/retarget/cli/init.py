@@ -138,7 +138,7 @@ def _expect_undeclared(folder: Path, registry: Registry) -> None:
 def _declared_above(folder: Path, registry: Registry, extensions: Sequence[str]) -> _Configs | None:
     """Return the target configs that a `matrix.toml` here or above declares, those first that something here can run.
 
-    Raises `FaultsError` for faults in it.
+    Raises `DiagnosticsError` for errors in it.
     """
     loader = DeclarationLoader(registry)
     scope = loader.scope_of(folder)
@@ -267,7 +267,7 @@ def _write(files: Sequence[tuple[Path, str]]) -> None:
 
 
 def _counts(folder: Path, registry: Registry) -> tuple[int, int]:
-    """Return how many compile and run targets the new declarations make. Raises `RetargetError` for their faults."""
+    """Return how many compile and run targets the new declarations make. Raises `RetargetError` for their errors."""
     suites = DeclarationLoader(registry).load_suite_file(folder / SUITE_FILE)
     targets = [target for suite in suites for target in expand(suite, registry)]
     runs = sum(isinstance(target, RunTarget) for target in targets)

@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the listing. Returns 0. Raises `FaultsError` and `RetargetError`."""
+    """Print the listing. Returns 0. Raises `DiagnosticsError` and `RetargetError`."""
     # A word of the table is what to list; a folder of that name is written with a `./` before it.
     words: list[str] = arguments.what
     is_named = bool(words) and words[0] in _VIEWS

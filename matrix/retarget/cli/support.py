@@ -97,7 +97,7 @@ def request_of(arguments: argparse.Namespace, paths: Sequence[str], *, or_else: 
 def read_declared(request: SelectionRequest) -> Declared:
     """Collect the suites.
 
-    Raises `FaultsError` and `RetargetError`, `argparse.ArgumentError` for what pytest refuses.
+    Raises `DiagnosticsError` and `RetargetError`, `argparse.ArgumentError` for what pytest refuses.
     """
     try:
         selection = select_targets(request)

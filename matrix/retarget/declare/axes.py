@@ -47,9 +47,9 @@ def combinations(axes: Axes, exclude: Sequence[object]) -> tuple[tuple[Combinati
     left_out: set[int] = set()
     for index, exclusion in enumerate(exclude):
         path: KeyPath = ("exclude", index)
-        wanted, fault = _exclusion(axes, exclusion)
-        if fault:
-            problems.append(Problem((*path, *fault.path), fault.message))
+        wanted, diagnostic = _exclusion(axes, exclusion)
+        if diagnostic:
+            problems.append(Problem((*path, *diagnostic.path), diagnostic.message))
             continue
         matched = [at for at, combination in enumerate(everything) if wanted.items() <= combination.items()]
         if not matched:

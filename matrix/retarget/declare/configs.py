@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, TypeVar
 from retarget.declare.read import Declared, FileTables
 from retarget.declare.schema.tables import CompilerConfigTable, ConfigTable, HeirTable, RuntimeConfigTable
 from retarget.model import CompilerConfig, Origin, RuntimeConfig, TargetConfig
-from retarget.model.names import config_name_fault, name_fault, tag_fault
+from retarget.model.names import config_name_error, name_error, tag_error
 from retarget.support.errors import display_path
 from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
-from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, system_word, word_fault
+from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, system_word, word_error
 from retarget.targets.references import Names, Scope, find_named, unknown_name
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ def extend_scope(
 def tag_problems(tags: Sequence[str], path: KeyPath) -> Iterable[Problem]:
     """Yield what is wrong with declared tags."""
     for index, tag in enumerate(tags):
-        fault = tag_fault(tag)
-        if fault:
-            yield Problem((*path, index), fault)
+        diagnostic = tag_error(tag)
+        if diagnostic:
+            yield Problem((*path, index), diagnostic)
 
 
 # ---------------------------------------------------------------- names
@@ -60,7 +60,7 @@ def tag_problems(tags: Sequence[str], path: KeyPath) -> Iterable[Problem]:
 def _new_names(
     above: Names[_ConfigT],
     declared: Sequence[Declared[_TableT]],
-    name_fault_of: Callable[[str], str | None],
+    name_error_of: Callable[[str], str | None],
     problems: list[Problem],
 ) -> tuple[dict[str, Declared[_TableT]], set[str]]:
     """Return the declarations with good, new names, and the names of the others."""
@@ -68,7 +68,7 @@ def _new_names(
     bad: set[str] = set()
     for entry in declared:
         name = entry.table.name
-        message = name_fault_of(name)
+        message = name_error_of(name)
         if message is not None:
             bad.add(name)
         elif name in good:
@@ -103,39 +103,39 @@ def _heirs(
 
     Each is checked by itself, whatever is wrong with its name or its base.
     """
-    good, bad = _new_names(above, declared, config_name_fault, problems)
+    good, bad = _new_names(above, declared, config_name_error, problems)
     unsound: set[str] = set()
     for declaration in declared:
-        faults = tuple(check(declaration))
-        problems.extend(faults)
-        if faults:
+        diagnostics = tuple(check(declaration))
+        problems.extend(diagnostics)
+        if diagnostics:
             unsound.add(declaration.table.name)
     is_complete = above.is_complete and above.sort not in tables.hiding
     bases = {name: entry.table.extends for name, entry in good.items() if entry.table.extends is not None}
-    faulty = bad | above.faulty | tables.faulty.get(above.sort, frozenset()) | _circular(bases, good, problems)
+    invalid = bad | above.invalid | tables.invalid.get(above.sort, frozenset()) | _circular(bases, good, problems)
     configs = dict(above.configs)
     told: Counter[KeyPath] = Counter()
-    for name in sorted((name for name in good if name not in faulty), key=lambda name: _depth(name, bases)):
+    for name in sorted((name for name in good if name not in invalid), key=lambda name: _depth(name, bases)):
         entry = good[name]
         base = bases.get(name)
         if base is not None and base not in configs:
-            if is_complete and base not in faulty and told[entry.path] < _TOLD:
+            if is_complete and base not in invalid and told[entry.path] < _TOLD:
                 told[entry.path] += 1
                 known = [*above.configs, *(other for other in good if other != name)]
                 problems.append(Problem((*entry.path, "extends"), unknown_name(above.sort, base, known)))
-            faulty.add(name)
+            invalid.add(name)
             continue
         if name in unsound:
-            faulty.add(name)
+            invalid.add(name)
             continue
         origin = Origin(file=tables.file, key_path=format_key_path(entry.path))
         config = build(entry, None if base is None else configs[base], origin, problems)
         if config is None:
-            faulty.add(name)
+            invalid.add(name)
         else:
             configs[name] = config
     ordered = {name: configs[name] for name in (*above.configs, *good) if name in configs}
-    return Names(sort=above.sort, configs=ordered, faulty=frozenset(faulty), is_complete=is_complete)
+    return Names(sort=above.sort, configs=ordered, invalid=frozenset(invalid), is_complete=is_complete)
 
 
 def _circular(bases: Mapping[str, str], good: Mapping[str, Declared[_HeirTableT]], problems: list[Problem]) -> set[str]:
@@ -248,7 +248,7 @@ def _target_configs(
     *,
     registry: Registry | None,
 ) -> Names[TargetConfig]:
-    good, bad = _new_names(above, tables.targets, name_fault, problems)
+    good, bad = _new_names(above, tables.targets, name_error, problems)
     configs = dict(above.configs)
     told: Counter[KeyPath] = Counter()
     for entry in tables.targets:
@@ -256,14 +256,14 @@ def _target_configs(
         if told[entry.path] >= _TOLD:
             bad.add(name)
             continue
-        found_compilers, compiler_faults = find_named(compilers, table.compiler, (*entry.path, "compiler"))
-        found_runtimes, runtime_faults = find_named(runtimes, table.runtimes, (*entry.path, "runtimes"))
-        faults = [*compiler_faults, *runtime_faults, *tag_problems(table.tags, (*entry.path, "tags"))]
+        found_compilers, compiler_diagnostics = find_named(compilers, table.compiler, (*entry.path, "compiler"))
+        found_runtimes, runtime_diagnostics = find_named(runtimes, table.runtimes, (*entry.path, "runtimes"))
+        diagnostics = [*compiler_diagnostics, *runtime_diagnostics, *tag_problems(table.tags, (*entry.path, "tags"))]
         if registry is not None:
-            faults += _misfits(registry, found_compilers, found_runtimes, (*entry.path, "compiler"))
-        problems.extend(faults)
-        told[entry.path] += bool(faults)
-        if faults or not found_compilers:
+            diagnostics += _misfits(registry, found_compilers, found_runtimes, (*entry.path, "compiler"))
+        problems.extend(diagnostics)
+        told[entry.path] += bool(diagnostics)
+        if diagnostics or not found_compilers:
             bad.add(name)
             continue
         if good.get(name) is not entry:
@@ -278,7 +278,7 @@ def _target_configs(
     return Names(
         sort=above.sort,
         configs=configs,
-        faulty=above.faulty | tables.faulty.get(above.sort, frozenset()) | bad,
+        invalid=above.invalid | tables.invalid.get(above.sort, frozenset()) | bad,
         is_complete=above.is_complete and above.sort not in tables.hiding,
     )
 
@@ -302,6 +302,6 @@ def _env_problems(env: Mapping[str, str], path: KeyPath) -> Iterable[Problem]:
 
 def _word_problems(words: Sequence[str], known: Sequence[str], path: KeyPath) -> Iterable[Problem]:
     for index, word in enumerate(words):
-        fault = word_fault(word, known)
-        if fault:
-            yield Problem((*path, index), fault)
+        diagnostic = word_error(word, known)
+        if diagnostic:
+            yield Problem((*path, index), diagnostic)

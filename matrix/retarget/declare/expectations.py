@@ -10,7 +10,7 @@ from retarget.declare.schema.tables import OUTCOMES, STAGES, ExpectationTable
 from retarget.model import Expectation, Origin
 from retarget.model.signatures import TIMEOUT
 from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
-from retarget.targets.availability import word_fault
+from retarget.targets.availability import word_error
 from retarget.targets.selection import ExpressionError, terms
 
 __all__ = ["build_expectations", "foreign_problems"]
@@ -22,9 +22,9 @@ def build_expectations(tables: FileTables) -> tuple[tuple[Expectation, ...], tup
     problems: list[Problem] = []
     shared: dict[tuple[str, ...], tuple[str, ...]] = {}
     for entry in tables.expectations:
-        faults = tuple(_problems(entry.table, entry.path))
-        problems += faults
-        if not faults:
+        diagnostics = tuple(_problems(entry.table, entry.path))
+        problems += diagnostics
+        if not diagnostics:
             rule = _rule(entry, tables)
             rules.append(replace(rule, stages=shared.setdefault(rule.stages, rule.stages)))
     return tuple(rules), tuple(problems)
@@ -61,10 +61,10 @@ def _problems(table: ExpectationTable, path: KeyPath) -> Iterable[Problem]:
     yield from _repeated(table.stage, (*path, "stage"))
     yield from _case_problems(table, path)
     for index, stage in enumerate(table.stage):
-        if fault := word_fault(stage, STAGES):
-            yield Problem((*path, "stage", index), fault)
-    if fault := word_fault(table.outcome, OUTCOMES):
-        yield Problem((*path, "outcome"), fault)
+        if diagnostic := word_error(stage, STAGES):
+            yield Problem((*path, "stage", index), diagnostic)
+    if diagnostic := word_error(table.outcome, OUTCOMES):
+        yield Problem((*path, "outcome"), diagnostic)
     yield from _outcome_problems(table, path)
     if not table.reason.strip():
         yield Problem((*path, "reason"), "found no reason, expected why the targets fail")
@@ -73,7 +73,7 @@ def _problems(table: ExpectationTable, path: KeyPath) -> Iterable[Problem]:
     try:
         terms(table.when)
     except ExpressionError as error:
-        yield Problem((*path, "when"), f"found {table.when!r}: {error.fault}")
+        yield Problem((*path, "when"), f"found {table.when!r}: {error.diagnostic}")
 
 
 def _outcome_problems(table: ExpectationTable, path: KeyPath) -> Iterable[Problem]:

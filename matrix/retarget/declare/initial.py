@@ -18,7 +18,7 @@ from retarget.declare.load import MATRIX_FILE, SUITE_FILE
 from retarget.declare.sources import name_problem
 from retarget.extension import ModulesRequest, SuggestedSuite, SuggestedTarget, SuggestsSuites
 from retarget.extension.registry import Registry
-from retarget.model.names import name_fault
+from retarget.model.names import name_error
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import is_inside
 
@@ -172,7 +172,7 @@ def _base_name(folder: Path, taken: set[str], suites: Sequence[str]) -> str:
     parts = [re.sub(r"[^A-Za-z0-9._+-]+", "-", part).strip("-._+") for part in folder.resolve().parts]
     parts = [part for part in parts if part] or ["suite"]
     name = parts.pop()
-    name = f"{name}-tests" if name in taken or name_fault(name) else name
+    name = f"{name}-tests" if name in taken or name_error(name) else name
     while parts and any(other == name or other.startswith(f"{name}-") for other in suites):
         name = f"{parts.pop()}-{name}"
     return name

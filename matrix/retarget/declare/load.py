@@ -1,4 +1,4 @@
-"""TOML files → frozen suites, with every fault of every file at once.
+"""TOML files → frozen suites, with every error of every file at once.
 
 `matrix.toml` holds configs and serves its folder and everything below. `suite.toml` holds suites, and configs of its
 own. A file sees its own configs and those of each `matrix.toml` above it, up to one that says `root = true`, a folder
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retarget.support.errors import Fault, FaultsError, RetargetError, display_path
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
 
 if TYPE_CHECKING:
     from retarget.extension.registry import Registry
@@ -34,10 +34,10 @@ _SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Seen:
-    """What a file in a folder sees, the rules that serve it, and the faults of the files that make both."""
+    """What a file in a folder sees, the rules that serve it, and the errors of the files that make both."""
 
     scope: Scope
-    faults: tuple[Fault, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
     expectations: tuple[Expectation, ...] = ()
 
 
@@ -78,39 +78,39 @@ class DeclarationLoader:
         """All rules of the files read so far."""
         return tuple(self._expectations)
 
-    def read_matrix_file(self, path: Path) -> tuple[Fault, ...]:
-        """Return all faults of a `matrix.toml` or `expectations.toml`, of the one beside it and of those above."""
-        return self._see(Path(os.path.abspath(path)).parent).faults  # noqa: PTH100  links stay as they are
+    def read_matrix_file(self, path: Path) -> tuple[Diagnostic, ...]:
+        """Return all errors of a `matrix.toml` or `expectations.toml`, of the one beside it and of those above."""
+        return self._see(Path(os.path.abspath(path)).parent).diagnostics  # noqa: PTH100  links stay as they are
 
     def scope_of(self, folder: Path) -> Scope:
-        """Return the configs that a file in `folder` sees. Raises `FaultsError` for faults of the files they are in."""
+        """Return the configs that a file in `folder` sees. Raises `DiagnosticsError` for errors in their files."""
         seen = self._see(Path(os.path.abspath(folder)))  # noqa: PTH100  links stay as they are
-        if seen.faults:
-            raise FaultsError(seen.faults)
+        if seen.diagnostics:
+            raise DiagnosticsError(seen.diagnostics)
         return seen.scope
 
     def load_suite_file(self, path: Path) -> tuple[Suite, ...]:
         """Return the suites of one file in declared order.
 
-        Raises `FaultsError` with all faults of the file and of the `matrix.toml` files above it. The name of a suite
-        that another file loaded before has declared is one of them.
+        Raises `DiagnosticsError` with all errors of the file and of the `matrix.toml` files above it. The name of a
+        suite that another file loaded before has declared is one of them.
         """
-        suites, faults = self.read_suite_file(path)
-        if faults:
-            raise FaultsError(faults)
+        suites, diagnostics = self.read_suite_file(path)
+        if diagnostics:
+            raise DiagnosticsError(diagnostics)
         return suites
 
-    def read_suite_file(self, path: Path) -> tuple[tuple[Suite, ...], tuple[Fault, ...]]:
-        """Return the well-formed suites, and all faults of the file and of the `matrix.toml` files above it."""
+    def read_suite_file(self, path: Path) -> tuple[tuple[Suite, ...], tuple[Diagnostic, ...]]:
+        """Return the well-formed suites, and all errors of the file and of the `matrix.toml` files above it."""
         from retarget.declare.configs import extend_scope
         from retarget.declare.expectations import build_expectations
-        from retarget.declare.read import faults_of, read_tables
+        from retarget.declare.read import diagnostics_of, read_tables
         from retarget.declare.suites import build_suites
         from retarget.support.toml.keypaths import Problem
 
         path = Path(os.path.abspath(path))  # noqa: PTH100  links stay as they are
         above = self._see(path.parent)
-        tables, faults = read_tables(path)
+        tables, diagnostics = read_tables(path)
         scope, problems = extend_scope(above.scope, tables, self._registry)
         self._scopes.append(scope)
         suites, suite_problems, elsewhere = build_suites(tables, scope, self._suites, self._registry)
@@ -122,10 +122,10 @@ class DeclarationLoader:
         problems = (*problems, *suite_problems, *rule_problems)
         if tables.root:
             problems = (*problems, Problem(("root",), f"found root, expected it in a {MATRIX_FILE} only"))
-        if not tables.suites and "module_test_suite" not in tables.hiding | tables.faulty.keys():
+        if not tables.suites and "module_test_suite" not in tables.hiding | tables.invalid.keys():
             message = "found no [[module_test_suite]], expected one"
-            faults = (*faults, Fault(file=path, line=0, key_path="", message=message))
-        return suites, (*above.faults, *faults, *faults_of(path, tables.text, problems), *elsewhere)
+            diagnostics = (*diagnostics, Diagnostic(file=path, line=0, key_path="", message=message))
+        return suites, (*above.diagnostics, *diagnostics, *diagnostics_of(path, tables.text, problems), *elsewhere)
 
     def _see(self, folder: Path) -> _Seen:
         if folder not in self._seen:
@@ -147,12 +147,12 @@ class DeclarationLoader:
         """Read a `matrix.toml` and those above it."""
         from retarget.declare.configs import extend_scope
         from retarget.declare.expectations import build_expectations
-        from retarget.declare.read import faults_of, read_tables
+        from retarget.declare.read import diagnostics_of, read_tables
         from retarget.support.toml.keypaths import Problem
         from retarget.targets.references import Scope
 
         self._matrix_files.append(file)
-        tables, faults = read_tables(file)
+        tables, diagnostics = read_tables(file)
         above = _Seen(scope=Scope()) if is_last or tables.root else self._see(file.parent.parent)
         scope, problems = extend_scope(above.scope, tables, self._registry)
         self._scopes.append(scope)
@@ -164,23 +164,23 @@ class DeclarationLoader:
             problems = (*problems, Problem((*tables.suites[0].path,), message))
         return _Seen(
             scope=scope,
-            faults=(*above.faults, *faults, *faults_of(file, tables.text, problems)),
+            diagnostics=(*above.diagnostics, *diagnostics, *diagnostics_of(file, tables.text, problems)),
             expectations=(*above.expectations, *rules),
         )
 
     def _with_rules_of(self, file: Path, seen: _Seen) -> _Seen:
         """Read an `expectations.toml` beside or below what `seen` was made of."""
         from retarget.declare.expectations import build_expectations, foreign_problems
-        from retarget.declare.read import faults_of, read_tables
+        from retarget.declare.read import diagnostics_of, read_tables
 
         self._matrix_files.append(file)
-        tables, faults = read_tables(file)
+        tables, diagnostics = read_tables(file)
         rules, problems = build_expectations(tables)
         self._expectations += rules
         problems = (*problems, *foreign_problems(tables, EXPECTATIONS_FILE))
         return _Seen(
             scope=seen.scope,
-            faults=(*seen.faults, *faults, *faults_of(file, tables.text, problems)),
+            diagnostics=(*seen.diagnostics, *diagnostics, *diagnostics_of(file, tables.text, problems)),
             expectations=(*seen.expectations, *rules),
         )
 
@@ -222,15 +222,15 @@ def load_all(paths: Sequence[Path], registry: Registry | None = None) -> tuple[S
 
     `registry` is as in `DeclarationLoader`.
 
-    Raises `FaultsError` with all faults of all files.
+    Raises `DiagnosticsError` with all errors of all files.
     """
     loader = DeclarationLoader(registry)
     suites: list[Suite] = []
-    faults: dict[Fault, None] = {}  # a matrix.toml's faults come with each suite file below it
+    diagnostics: dict[Diagnostic, None] = {}  # a matrix.toml's errors come with each suite file below it
     for file in discover(paths):
         loaded, found = loader.read_suite_file(file)
         suites.extend(loaded)
-        faults.update(dict.fromkeys(found))
-    if faults:
-        raise FaultsError(tuple(faults))
+        diagnostics.update(dict.fromkeys(found))
+    if diagnostics:
+        raise DiagnosticsError(tuple(diagnostics))
     return tuple(suites)

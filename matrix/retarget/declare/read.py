@@ -1,4 +1,4 @@
-"""Reading declaration files: bytes → UTF-8 → TOML → tables, with every fault of a file and its line."""
+"""Reading declaration files: bytes → UTF-8 → TOML → tables, with every error of a file and its line."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from retarget.declare.schema.tables import (
     RuntimeConfigTable,
     TargetConfigTable,
 )
-from retarget.support.errors import Fault, did_you_mean
+from retarget.support.errors import Diagnostic, did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
-from retarget.support.toml.read import faults_of, read_toml
+from retarget.support.toml.read import diagnostics_of, read_toml
 
-__all__ = ["Declared", "FileTables", "faults_of", "read_tables"]
+__all__ = ["Declared", "FileTables", "diagnostics_of", "read_tables"]
 
 _Table = TypeVar("_Table", bound=BaseModel)
 _Config = TypeVar("_Config", bound=ConfigTable)
@@ -42,8 +42,8 @@ class Declared(Generic[_Table]):
 class FileTables:
     """What one file declares, as far as it is well-formed.
 
-    `faulty` are, for each sort, names of tables with a fault; `hiding` are the sorts in which a fault hides names. What
-    refers to either is not blamed.
+    `invalid` are, for each sort, names of tables with an error; `hiding` are the sorts in which an error hides names.
+    What refers to either is not blamed.
     """
 
     file: Path
@@ -54,19 +54,19 @@ class FileTables:
     targets: tuple[Declared[TargetConfigTable], ...] = ()
     suites: tuple[Declared[ModuleTestSuiteTable], ...] = ()
     expectations: tuple[Declared[ExpectationTable], ...] = ()
-    faulty: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    invalid: Mapping[str, frozenset[str]] = field(default_factory=dict)
     hiding: frozenset[str] = frozenset()
 
 
-def read_tables(file: Path) -> tuple[FileTables, tuple[Fault, ...]]:
-    """Read one file. The faults are those of the text and of each table for itself, not of what names refer to."""
+def read_tables(file: Path) -> tuple[FileTables, tuple[Diagnostic, ...]]:
+    """Read one file. The errors are those of the text and of each table for itself, not of what names refer to."""
     broken = FileTables(file=file, hiding=frozenset(DeclarationFile.model_fields))
     text, data, broken_text = read_toml(file)
     if broken_text:
         return broken, broken_text
     problems: list[Problem] = []
     tables = _tables(file, text, data, problems)
-    return tables, faults_of(file, text, problems)
+    return tables, diagnostics_of(file, text, problems)
 
 
 def _tables(file: Path, text: str, data: dict[str, object], problems: list[Problem]) -> FileTables:
@@ -89,7 +89,7 @@ def _tables(file: Path, text: str, data: dict[str, object], problems: list[Probl
         targets=_products(targets, problems),
         suites=tuple(suites.tables),
         expectations=tuple(expectations.tables),
-        faulty={sort.kind: frozenset(sort.faulty) for sort in (compilers, runtimes, targets, suites) if sort.faulty},
+        invalid={sort.kind: frozenset(sort.invalid) for sort in (compilers, runtimes, targets, suites) if sort.invalid},
         hiding=frozenset(sort.kind for sort in (compilers, runtimes, targets, suites) if sort.is_hiding),
     )
     problems.extend(_nul_problems(data, ()))
@@ -102,7 +102,7 @@ class _Sort(Generic[_Table]):
     def __init__(self, model: type[_Table], kind: str, data: Mapping[str, object]) -> None:
         self.kind = kind
         self.tables: list[Declared[_Table]] = []
-        self.faulty: set[str] = set()
+        self.invalid: set[str] = set()
         self.is_hiding = False
         entries = data.get(kind, [])
         for index, entry in enumerate(entries if isinstance(entries, list) else [entries]):
@@ -111,16 +111,16 @@ class _Sort(Generic[_Table]):
             except ValidationError:
                 name = entry.get("name") if isinstance(entry, dict) and "axes" not in entry else None
                 self.is_hiding = self.is_hiding or not isinstance(name, str)
-                self.faulty |= {name} if isinstance(name, str) else set()
+                self.invalid |= {name} if isinstance(name, str) else set()
 
 
 def _validated(model: type[_Table], entry: object) -> _Table:
     """Return the table. Its unknown keys are passed over, so that they do not hide what is wrong with the others: they
-    are reported with the whole file. Raises `ValidationError` for any other fault."""
+    are reported with the whole file. Raises `ValidationError` for any other error."""
     try:
         return model.model_validate(entry)
     except ValidationError as error:
-        unknown = {fault["loc"] for fault in error.errors() if fault["type"] == "extra_forbidden"}
+        unknown = {diagnostic["loc"] for diagnostic in error.errors() if diagnostic["type"] == "extra_forbidden"}
         if len(unknown) < error.error_count() or not isinstance(entry, dict):
             raise
         return model.model_validate({key: value for key, value in entry.items() if (key,) not in unknown})
@@ -139,18 +139,18 @@ def _products(sort: _Sort[_Config], problems: list[Problem]) -> tuple[Declared[_
 def _filled(declared: Declared[_Config], problems: list[Problem]) -> Iterable[_Config]:
     """Yield the table once per combination of its axes, the axes filled in."""
     table = declared.table
-    product, faults = combinations(table.axes, table.exclude)
-    problems.extend(Problem((*declared.path, *fault.path), fault.message) for fault in faults)
+    product, diagnostics = combinations(table.axes, table.exclude)
+    problems.extend(Problem((*declared.path, *diagnostic.path), diagnostic.message) for diagnostic in diagnostics)
     if not table.axes:
         return (table,) if product else ()
     written = table.model_dump(exclude_unset=True, exclude={"axes", "exclude"})
-    faults = tuple(_placeholder_problems(written, (), table.axes))
+    diagnostics = tuple(_placeholder_problems(written, (), table.axes))
     missing = [axis for axis in table.axes if axis not in placeholders(table.name)]
     if missing:
         expected = f"expected every axis in it; {', '.join(f'{{{axis}}}' for axis in missing)} is missing"
-        faults = (*faults, Problem(("name",), f"found {table.name!r}, {expected}"))
-    problems.extend(Problem((*declared.path, *fault.path), fault.message) for fault in faults)
-    if faults:
+        diagnostics = (*diagnostics, Problem(("name",), f"found {table.name!r}, {expected}"))
+    problems.extend(Problem((*declared.path, *diagnostic.path), diagnostic.message) for diagnostic in diagnostics)
+    if diagnostics:
         return ()
     return tuple(type(table).model_validate(_fill_all(written, combination)) for combination in product)
 

@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from retarget.model import Module
-from retarget.support.errors import FaultsError, RetargetError, did_you_mean
+from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ def find_modules(
 ) -> tuple[tuple[Module, ...], tuple[Problem, ...]]:
     """Return the modules in the order of `srcs`, sorted within each glob, and what is wrong with either list.
 
-    With a `finder` it says which modules the files stand for; else each is one. Raises `FaultsError` for faults that
-    the finder finds in the files themselves.
+    With a `finder` it says which modules the files stand for; else each is one. Raises `DiagnosticsError` for errors
+    that the finder finds in the files themselves.
     """
     problems: list[Problem] = []
     parts_of_excluded = _excluded_parts(exclude, problems)
@@ -48,10 +48,10 @@ def find_modules(
     around = _Folder(folder)
     for index, glob in enumerate(srcs):
         path: KeyPath = ("srcs", index)
-        fault = _glob_fault(glob)
-        if fault:
+        diagnostic = _glob_error(glob)
+        if diagnostic:
             incomplete = True
-            problems.append(Problem(path, fault))
+            problems.append(Problem(path, diagnostic))
             continue
         try:
             found = _find(folder, glob)
@@ -69,10 +69,10 @@ def find_modules(
             excluded |= leaving
             if leaving:
                 continue
-            fault = around.fault(relative, is_literal=not _MAGIC.search(glob))
-            if fault:
-                problems.append(Problem(path, fault))
-            if fault or around.is_folder(relative):
+            diagnostic = around.diagnostic(relative, is_literal=not _MAGIC.search(glob))
+            if diagnostic:
+                problems.append(Problem(path, diagnostic))
+            if diagnostic or around.is_folder(relative):
                 continue
             name = relative if finder is not None else relative.removesuffix(PurePosixPath(relative).suffix)
             other = by_name.setdefault(name, relative)
@@ -132,11 +132,11 @@ def select_modules(
 
 
 def _found(finder: FindsModules, folder: Path, srcs: Sequence[Path]) -> tuple[tuple[Module, ...], tuple[Problem, ...]]:
-    """Return what a finder makes of the files. `FaultsError` goes through: it knows the places in these files."""
+    """Return what a finder makes of the files. `DiagnosticsError` goes through: it knows the places in these files."""
     problems: list[Problem] = []
     try:
         modules = tuple(finder.find_modules(folder, srcs))
-    except FaultsError:
+    except DiagnosticsError:
         raise
     except RetargetError as error:
         return (), (Problem(("srcs",), str(error)),)
@@ -158,9 +158,9 @@ def _found(finder: FindsModules, folder: Path, srcs: Sequence[Path]) -> tuple[tu
 def _excluded_parts(exclude: Sequence[str], problems: list[Problem]) -> list[tuple[KeyPath, tuple[str, ...]]]:
     parts: list[tuple[KeyPath, tuple[str, ...]]] = []
     for index, glob in enumerate(exclude):
-        fault = _glob_fault(glob)
-        if fault:
-            problems.append(Problem(("exclude", index), fault))
+        diagnostic = _glob_error(glob)
+        if diagnostic:
+            problems.append(Problem(("exclude", index), diagnostic))
         else:
             parts.append((("exclude", index), tuple(glob.split("/"))))
     return parts
@@ -173,7 +173,7 @@ def _find(folder: Path, glob: str) -> list[str]:
     return found
 
 
-def _glob_fault(glob: str) -> str | None:
+def _glob_error(glob: str) -> str | None:
     parts = glob.split("/")
     if glob.startswith("/") or "\\" in glob or re.match(r"[A-Za-z]:", glob) or ".." in parts:
         return f"found {glob!r}, expected a path below this file's folder, with '/' between its parts and no '..'"
@@ -215,7 +215,7 @@ class _Folder:
         self._real = os.path.realpath(path)
         self._is_inside: dict[str, bool] = {}
 
-    def fault(self, relative: str, *, is_literal: bool) -> str | None:
+    def diagnostic(self, relative: str, *, is_literal: bool) -> str | None:
         """Return why a path that a glob found cannot be a module."""
         if self.is_folder(relative):
             # A folder without a suffix is passed over: `*` need not mean it.

@@ -13,8 +13,8 @@ from retarget.declare.schema.tables import ModuleTable, ModuleTestSuiteTable
 from retarget.declare.sources import find_modules, select_modules
 from retarget.extension import CaseLoader, ChecksSuites, FindsModules
 from retarget.model import Module, ModuleOverride, Origin, Suite, TargetConfig
-from retarget.model.names import name_fault
-from retarget.support.errors import Fault, FaultsError, did_you_mean, display_path
+from retarget.model.names import name_error
+from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean, display_path
 from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
 from retarget.targets.expansion import running_compilers
 from retarget.targets.references import Scope, find_named, is_glob, known_words
@@ -27,21 +27,21 @@ __all__ = ["build_suites"]
 
 def build_suites(
     tables: FileTables, scope: Scope, taken: Mapping[str, Path], registry: Registry | None = None
-) -> tuple[tuple[Suite, ...], tuple[Problem, ...], tuple[Fault, ...]]:
+) -> tuple[tuple[Suite, ...], tuple[Problem, ...], tuple[Diagnostic, ...]]:
     """Return the suites of one file, what is wrong with the others, and what is wrong with files that they name.
 
     `taken` are the names of the suites of other files; `registry` has the kinds that find modules in their own way.
     """
-    elsewhere: list[Fault] = []
+    elsewhere: list[Diagnostic] = []
     problems: list[Problem] = []
     suites: list[Suite] = []
     first: dict[str, KeyPath] = {}
     for entry in tables.suites:
         name = entry.table.name
         where = (*entry.path, "name")
-        fault = name_fault(name)
-        if fault:
-            problems.append(Problem(where, fault))
+        diagnostic = name_error(name)
+        if diagnostic:
+            problems.append(Problem(where, diagnostic))
         elif name in first:
             place = format_key_path(first[name])
             problems.append(Problem(where, f"found {name!r}, which {place} declares already; expected another name"))
@@ -51,12 +51,12 @@ def build_suites(
         first.setdefault(name, entry.path)
         loader = registry.case_loaders.get(entry.table.kind) if registry is not None else None
         try:
-            suite, faults = _build(tables.file, entry, scope, loader)
-        except FaultsError as error:
-            elsewhere += error.faults
+            suite, diagnostics = _build(tables.file, entry, scope, loader)
+        except DiagnosticsError as error:
+            elsewhere += error.diagnostics
             continue
-        problems.extend(faults)
-        if not faults and (not problems or problems[-1].path != where):
+        problems.extend(diagnostics)
+        if not diagnostics and (not problems or problems[-1].path != where):
             suites.append(suite)
     return tuple(suites), tuple(problems), tuple(elsewhere)
 
@@ -103,14 +103,14 @@ def _build(
         origin=Origin(file=file, key_path=format_key_path(path)),
     )
     if not problems and scope.is_sound and isinstance(loader, ChecksSuites):
-        faults = loader.suite_faults(suite, running_compilers(suite))
-        if faults:
-            raise FaultsError(faults)
+        diagnostics = loader.suite_diagnostics(suite, running_compilers(suite))
+        if diagnostics:
+            raise DiagnosticsError(diagnostics)
     return suite, tuple(problems)
 
 
 def _least(references: Sequence[str]) -> int:
-    """Return how many target configs the references must have found, if none of them was hidden by a fault."""
+    """Return how many target configs the references must have found, if none of them was hidden by an error."""
     return sum(not is_glob(reference) for reference in references) or 1
 
 

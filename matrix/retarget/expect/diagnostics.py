@@ -1,4 +1,4 @@
-"""Rules that contradict each other, have no effect, or have expired, worded as faults with their lines."""
+"""Rules that contradict each other, have no effect, or have expired, worded as errors with their lines."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from retarget.expect.verdict import is_expired
 from retarget.model import Expectation, Origin
 from retarget.model.case_names import matches_case
 from retarget.model.locations import Places
-from retarget.support.errors import Fault, did_you_mean
+from retarget.support.errors import Diagnostic, did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem, parse_key_path
 from retarget.targets.selection import terms
 
 if TYPE_CHECKING:
     from retarget.expect.usage import CaseUse
 
-__all__ = ["contradiction_faults", "expired_faults", "stale_faults", "unknown_case_faults"]
+__all__ = ["contradiction_diagnostics", "expired_diagnostics", "stale_diagnostics", "unknown_case_diagnostics"]
 
 _HINTS = 10
-"""How many faults are given a nearest name: it is sought among all there are."""
+"""How many errors are given a nearest name: it is sought among all there are."""
 
 
-def contradiction_faults(contradictions: Iterable[Contradiction]) -> tuple[Fault, ...]:
-    """Return a fault for each pair of rules, at the later of the two."""
+def contradiction_diagnostics(contradictions: Iterable[Contradiction]) -> tuple[Diagnostic, ...]:
+    """Return an error for each pair of rules, at the later of the two."""
     places = Places()
     problems = []
     for contradiction in contradictions:
@@ -37,12 +37,12 @@ def contradiction_faults(contradictions: Iterable[Contradiction]) -> tuple[Fault
             "expected that they agree, or that one is more specific"
         )
         problems.append((second.origin, Problem((), message)))
-    return _faults(problems)
+    return _diagnostics(problems)
 
 
-def expired_faults(rules: Iterable[Expectation], day: date) -> tuple[Fault, ...]:
-    """Return a fault for each rule that excuses nothing any more on `day`."""
-    return _faults(
+def expired_diagnostics(rules: Iterable[Expectation], day: date) -> tuple[Diagnostic, ...]:
+    """Return an error for each rule that excuses nothing any more on `day`."""
+    return _diagnostics(
         (
             rule.origin,
             Problem(
@@ -56,14 +56,14 @@ def expired_faults(rules: Iterable[Expectation], day: date) -> tuple[Fault, ...]
     )
 
 
-def stale_faults(
+def stale_diagnostics(
     rules: Iterable[Expectation],
     effects: Mapping[Origin, Effect],
     *,
     modules: Sequence[str],
     tags: Sequence[str],
-) -> tuple[Fault, ...]:
-    """Return a fault for each rule without effect, each entry of `match` and each word of `when` without one.
+) -> tuple[Diagnostic, ...]:
+    """Return an error for each rule without effect, each entry of `match` and each word of `when` without one.
 
     `effects` are what the rules were seen to do in all suites that they serve; `modules` and `tags` are all names and
     words there are, for a hint.
@@ -74,11 +74,13 @@ def stale_faults(
         known = tags if problem.path[0] == "when" else modules
         hint = did_you_mean(word, known) if number < _HINTS and word else ""
         hinted.append((origin, Problem(problem.path, problem.message + (hint or "; remove it"))))
-    return _faults(hinted)
+    return _diagnostics(hinted)
 
 
-def unknown_case_faults(uses: Iterable[CaseUse], names: Mapping[tuple[str, str], Iterable[str]]) -> tuple[Fault, ...]:
-    """Return a fault for each entry of a rule's `case` that matches none, where all cases that it may match are known.
+def unknown_case_diagnostics(
+    uses: Iterable[CaseUse], names: Mapping[tuple[str, str], Iterable[str]]
+) -> tuple[Diagnostic, ...]:
+    """Return an error for each entry of a rule's `case` that matches none, where all cases that it may match are known.
 
     `names` are those of the cases of each module, by (suite, name).
     """
@@ -92,14 +94,14 @@ def unknown_case_faults(uses: Iterable[CaseUse], names: Mapping[tuple[str, str],
                 hint = did_you_mean(entry, known) or "; remove it"
                 message = f"found {entry!r}, which matches no case of the modules that this rule is about{hint}"
                 problems.append((use.origin, Problem(("case", index), message)))
-    return _faults(problems)
+    return _diagnostics(problems)
 
 
 def _stale(rule: Expectation, effect: Effect) -> Iterator[tuple[Problem, str]]:
     """Yield what of a rule has no effect, with the word that a nearer one may be sought for."""
     strangers = [
         (index, term.text) for index, term in enumerate(terms(rule.when)) if index not in effect.words
-    ]  # a word that no target has keeps entries from matching: one cause, one fault
+    ]  # a word that no target has keeps entries from matching: one cause, one error
     for _, word in strangers:
         yield Problem(("when",), f"found the word {word!r}, which no target has as a tag"), word
     for index, entry in enumerate(rule.match):
@@ -112,18 +114,18 @@ def _stale(rule: Expectation, effect: Effect) -> Iterator[tuple[Problem, str]]:
             yield Problem(path, f"found {entry!r}, which{where} matches no target{stages}"), ""
 
 
-def _faults(found: Iterable[tuple[Origin, Problem]]) -> tuple[Fault, ...]:
-    from retarget.declare.read import faults_of  # only a fault pays for it
+def _diagnostics(found: Iterable[tuple[Origin, Problem]]) -> tuple[Diagnostic, ...]:
+    from retarget.declare.read import diagnostics_of  # only an error pays for it
 
     by_file: dict[Path, list[Problem]] = {}
     for origin, problem in found:
         path = (*parse_key_path(origin.key_path), *problem.path)
         by_file.setdefault(origin.file, []).append(Problem(path, problem.message))
-    faults: list[Fault] = []
+    diagnostics: list[Diagnostic] = []
     for file, problems in by_file.items():
         try:
             text = file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             text = ""
-        faults += faults_of(file, text, problems)
-    return tuple(faults)
+        diagnostics += diagnostics_of(file, text, problems)
+    return tuple(diagnostics)

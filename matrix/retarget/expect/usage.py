@@ -1,4 +1,4 @@
-"""The rules that were read, what they were seen to do, and which of them are faults: contradictions are told before.
+"""The rules that were read, what they were seen to do, and which of them are errors: contradictions are told before.
 
 A rule without effect can only be told where all suites that it serves were seen. What was declared counts, not what a
 selection leaves of it; and where less than folders were asked for, nothing is told.
@@ -12,11 +12,11 @@ from functools import cache
 from pathlib import Path
 
 from retarget.declare.load import SUITE_FILE, discover
-from retarget.expect.diagnostics import expired_faults, stale_faults
+from retarget.expect.diagnostics import expired_diagnostics, stale_diagnostics
 from retarget.expect.matching import Assignment, Effect
 from retarget.expect.verdict import is_expired, today
 from retarget.model import Expectation, Origin, Suite, Target
-from retarget.support.errors import Fault
+from retarget.support.errors import Diagnostic
 
 __all__ = ["CaseUse", "Ledger"]
 
@@ -63,25 +63,27 @@ class Ledger:
         """Enter rules that are in force for targets of the selection."""
         self._in_force.update(rule.origin for rule in rules)
 
-    def faults(self, suites: Mapping[Path, Sequence[Suite]], *, whole: bool) -> tuple[Fault, ...]:
-        """Return the faults of the rules, in the order of files and lines.
+    def diagnostics(self, suites: Mapping[Path, Sequence[Suite]], *, whole: bool) -> tuple[Diagnostic, ...]:
+        """Return the errors of the rules, in the order of files and lines.
 
         `suites` are those of each file read. `whole` tells that the user named folders only, so that rules that no
         selected target has are judged too.
         """
         rules = self._rules.values()
-        expired = expired_faults((rule for rule in rules if whole or rule.origin in self._in_force), today())
+        expired = expired_diagnostics((rule for rule in rules if whole or rule.origin in self._in_force), today())
         if not whole:
             return _sorted(expired)
 
         is_judged = self._judgement(suites)
         doubtful = (rule for rule in rules if not _is_whole(rule, self._effects.get(rule.origin, Effect())))
         stale = [rule for rule in doubtful if not is_expired(rule, today()) and is_judged(rule)]
-        told = stale_faults(stale, self._effects, modules=list(self._modules), tags=list(self._tags)) if stale else ()
+        told = (
+            stale_diagnostics(stale, self._effects, modules=list(self._modules), tags=list(self._tags)) if stale else ()
+        )
         return _sorted((*expired, *told))
 
     def case_uses(self, suites: Mapping[Path, Sequence[Suite]], *, whole: bool) -> tuple[CaseUse, ...]:
-        """Return the rules that name cases, of those whose suites were all seen; arguments are as for `faults`."""
+        """Return the rules that name cases, of those whose suites were all seen; arguments are as for `diagnostics`."""
         naming = [rule for rule in self._rules.values() if rule.cases and not is_expired(rule, today())]
         if not whole or not naming:
             return ()
@@ -114,5 +116,7 @@ def _is_whole(rule: Expectation, effect: Effect) -> bool:
     return not rule.when and len(effect.matched) == len(rule.match)
 
 
-def _sorted(faults: Iterable[Fault]) -> tuple[Fault, ...]:
-    return tuple(sorted(faults, key=lambda fault: (str(fault.file), fault.line, fault.key_path)))
+def _sorted(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    return tuple(
+        sorted(diagnostics, key=lambda diagnostic: (str(diagnostic.file), diagnostic.line, diagnostic.key_path))
+    )

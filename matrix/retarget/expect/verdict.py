@@ -134,7 +134,7 @@ def allows(rule: Expectation, way: Observation) -> bool:
 
 
 def excuse(rule: Expectation) -> str:
-    """Return why a rule excuses what it excuses: the reason, and where the fault is reported."""
+    """Return why a rule excuses what it excuses: the reason, and where the error is reported."""
     return f"{rule.reason} ({rule.issue})" if rule.issue else rule.reason
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from retarget.model import Module, RuntimeConfig, Suite
-from retarget.support.errors import Fault
+from retarget.support.errors import Diagnostic
 
 if TYPE_CHECKING:
     import numpy as np
@@ -122,7 +122,7 @@ class CaseLoader(Protocol):
     kind: str
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
-        """Return the cases in order. Runs in a runner process. Raises `RetargetError` for faulty data; an empty result
+        """Return the cases in order. Runs in a runner process. Raises `RetargetError` for invalid data; an empty result
         is reported as a failure (nothing to run), never as a pass."""
 
 
@@ -134,7 +134,7 @@ class FindsModules(Protocol):
         """Return the modules that the files `srcs` stand for, in order. `folder` is the suite's.
 
         Pure: reads files at and below `folder` only, and asks nothing of the machine. Runs in pytest's process, at
-        collection. Raises `RetargetError` (`FaultsError` for several) for faulty files.
+        collection. Raises `RetargetError` (`DiagnosticsError` for several) for invalid files.
         """
 
 
@@ -142,7 +142,7 @@ class FindsModules(Protocol):
 class ChecksSuites(Protocol):
     """A case loader whose case files name compiler configs."""
 
-    def suite_faults(self, suite: Suite, running: Mapping[str, Sequence[str]]) -> Sequence[Fault]:
+    def suite_diagnostics(self, suite: Suite, running: Mapping[str, Sequence[str]]) -> Sequence[Diagnostic]:
         """Return what is wrong with what the files of a suite's cases say of configs. `running` has, by the name of a
         module, the compiler configs that it is run with somewhere.
 
@@ -155,9 +155,9 @@ class ChecksSuites(Protocol):
 class ChecksData(Protocol):
     """A case loader whose case files `retarget check` can judge without running anything."""
 
-    def data_faults(self, module: Module, suite: Suite) -> Sequence[Fault]:
+    def data_diagnostics(self, module: Module, suite: Suite) -> Sequence[Diagnostic]:
         """Return what is wrong with the files that hold a module's cases. Pure; reads files at and below the suite's
-        folder only. The same faults fail the cases when they are run."""
+        folder only. The same errors fail the cases when they are run."""
 
 
 @runtime_checkable
@@ -220,8 +220,8 @@ class ComparesConfigs(Protocol):
     def references(self, module: Module, folder: Path, compiler: str) -> Sequence[str]:
         """Return the compiler configs whose results are wanted when `module` is run as `compiler` compiled it.
 
-        Pure; runs in pytest's process. Raises `RetargetError` for faulty data, and for configs that wait for each other
-        in a circle.
+        Pure; runs in pytest's process. Raises `RetargetError` for invalid data, and for configs that wait for each
+        other in a cycle.
         """
 
 
@@ -255,4 +255,4 @@ class ChecksArtifacts(Protocol):
 
     def check(self, request: ArtifactRequest) -> Sequence[CheckedCase]:
         """Return what was checked, in order; nothing at all is a failure. Runs in a worker process. Raises
-        `RetargetError` for faulty sources, `UnavailableError` where a package that it needs is missing."""
+        `RetargetError` for invalid sources, `UnavailableError` where a package that it needs is missing."""

@@ -151,7 +151,7 @@ class Driver(Protocol):
 class LoadsArtifacts(Protocol):
     """What a driver may say besides `Driver`: which artifacts it loads.
 
-    A target config that ties it to a compiler with another `Compiler.artifact_suffix` is a fault of the declarations,
+    A target config that ties it to a compiler with another `Compiler.artifact_suffix` is an error of the declarations,
     whose message names the compilers that fit.
     """
 

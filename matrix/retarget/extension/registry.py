@@ -32,7 +32,7 @@ from retarget.extension.hooks import ENTRY_POINT_GROUP, PROJECT, HookSpecs
 from retarget.extension.protocol_checks import SORTS, Sort, can_be_called, checked_product
 from retarget.extension.returned import guarded
 from retarget.model import CompilerConfig, RuntimeConfig, Suite
-from retarget.model.names import tag_fault
+from retarget.model.names import tag_error
 from retarget.support.errors import RetargetError, did_you_mean
 
 __all__ = [
@@ -138,9 +138,9 @@ class Registry:
             msg = f"{where}: {type(error).__name__}: {error}"
             raise RetargetError(msg) from error
         for tag in tags:
-            fault = tag_fault(tag) if isinstance(tag, str) else f"found {tag!r}, expected a string"
-            if fault:
-                msg = f"{where}: {fault}"
+            diagnostic = tag_error(tag) if isinstance(tag, str) else f"found {tag!r}, expected a string"
+            if diagnostic:
+                msg = f"{where}: {diagnostic}"
                 raise RetargetError(msg)
         return tags
 
@@ -159,7 +159,7 @@ def load_extensions(extra: Sequence[str] = (), *, entry_points: bool = True, fol
 
     `folders` are where named modules are looked for besides `sys.path` and the current folder.
 
-    Raises `RetargetError` for the first that is at fault, naming it.
+    Raises `RetargetError` for the first that is failing, naming it.
     """
     sources: dict[str, object] = {}
     if entry_points:

@@ -20,7 +20,7 @@ from retarget.extension.drivers import DriverError, FunctionInfo, RunPlan
 from retarget.extension.suggestions import SuggestedTarget, Suggestions
 from retarget.model import Module
 from retarget.model.outcomes import DeviceInfo
-from retarget.support.errors import Fault, RetargetError
+from retarget.support.errors import Diagnostic, RetargetError
 
 __all__ = ["CHECKS", "NEAR", "ExtensionError", "guarded"]
 
@@ -37,8 +37,8 @@ _IN_PROCESS = frozenset(
         "run_outside",
         "run_case_outside",
         "find_modules",
-        "suite_faults",
-        "data_faults",
+        "suite_diagnostics",
+        "data_diagnostics",
         "file_schema",
         "version",
         "made",
@@ -225,7 +225,7 @@ _infos = _many(
     "DeviceInfo",
 )
 _module = _record(Module, name=_text, path=_path, data=_paths, entry=_text, tags=_texts)
-_faults = _many(_record(Fault, file=_path, line=_number, key_path=_text, message=_text), "Fault")
+_diagnostics = _many(_record(Diagnostic, file=_path, line=_number, key_path=_text, message=_text), "Diagnostic")
 _data = _record(CaseData, inputs=_arrays, expected=_expected)
 _case = _record(
     Case,
@@ -317,8 +317,8 @@ CHECKS: Mapping[str, Checks] = {
         "kind": _text,
         "load": _many(_read, "Case"),
         "find_modules": _many(_module, "Module"),
-        "suite_faults": _faults,
-        "data_faults": _faults,
+        "suite_diagnostics": _diagnostics,
+        "data_diagnostics": _diagnostics,
         "file_schema": _a(Mapping, name="a JSON Schema"),
         "version": _text,
         "make": _as_it_is,

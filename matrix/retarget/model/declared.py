@@ -153,8 +153,8 @@ class Suite:
     """A module test suite with everything it names resolved.
 
     `expectations` are all rules that serve it: those of the files of the outermost folder first, its own last.
-    `known_compilers` are the names of all compiler configs that its file sees, used or not; none where a fault may hide
-    some.
+    `known_compilers` are the names of all compiler configs that its file sees, used or not; none where an error may
+    hide some.
     """
 
     name: str

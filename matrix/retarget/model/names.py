@@ -12,10 +12,10 @@ import re
 __all__ = [
     "RESERVED_WORDS",
     "TARGET_SORTS",
-    "config_name_fault",
+    "config_name_error",
     "is_tag",
-    "name_fault",
-    "tag_fault",
+    "name_error",
+    "tag_error",
 ]
 
 TARGET_SORTS = ("compile", "run")
@@ -32,34 +32,34 @@ RESERVED_WORDS = _EXPRESSION_WORDS | _PYTEST_MARKS | frozenset(TARGET_SORTS)
 
 def is_tag(word: str) -> bool:
     """Tell whether `word` can be used in `-m` and selects by itself."""
-    return tag_fault(word) is None
+    return tag_error(word) is None
 
 
-def tag_fault(word: str) -> str | None:
+def tag_error(word: str) -> str | None:
     """Return what is wrong with `word` as a tag, or None."""
     if not _TAG.fullmatch(word):
         return f"found {word!r}, expected a word for -m: letters, digits and any of _ : + - . [ ] / \\"
-    return _reserved_fault(word)
+    return _reserved_error(word)
 
 
-def name_fault(name: str) -> str | None:
+def name_error(name: str) -> str | None:
     """Return what is wrong with `name` as the name of a suite or target config, or None."""
     if not _NAME.fullmatch(name):
         return (
             f"found {name!r}, expected a name: a letter or digit, then letters, digits and any of . _ + -"
             f"{_name_suggestion(name, keep='_')}"
         )
-    return _reserved_fault(name)
+    return _reserved_error(name)
 
 
-def config_name_fault(name: str) -> str | None:
+def config_name_error(name: str) -> str | None:
     """Return what is wrong with `name` as the name of a compiler or runtime config, or None."""
     if "_" in name or not _NAME.fullmatch(name):
         return (
             f"found {name!r}, expected a name without '_', which separates the parts of a target's name: "
             f"a letter or digit, then letters, digits and any of . + -{_name_suggestion(name, keep='')}"
         )
-    return _reserved_fault(name)
+    return _reserved_error(name)
 
 
 def _name_suggestion(name: str, *, keep: str) -> str:
@@ -67,7 +67,7 @@ def _name_suggestion(name: str, *, keep: str) -> str:
     return f"; did you mean {near!r}?" if near else ""
 
 
-def _reserved_fault(word: str) -> str | None:
+def _reserved_error(word: str) -> str | None:
     if word in _EXPRESSION_WORDS:
         return f"found {word!r}, which has a meaning of its own in -m; expected another word"
     if word in TARGET_SORTS:

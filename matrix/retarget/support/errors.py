@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Fault", "FaultsError", "RetargetError", "did_you_mean", "display_path", "grouped"]
+__all__ = ["Diagnostic", "DiagnosticsError", "RetargetError", "did_you_mean", "display_path", "grouped"]
 
 _FEW = 3
 """How many diagnostics of one file that are alike get a line each; of more, all but the first are counted."""
@@ -21,14 +21,14 @@ _VARIABLE = re.compile(rf"{_QUOTED.pattern}|\d+")
 
 
 class RetargetError(Exception):
-    """A fault of input, environment or extension, worded for the user. Never shown with a traceback."""
+    """An error of input, environment or extension, worded for the user. Never shown with a traceback."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
-    """One fault in one declaration file.
+class Diagnostic:
+    """One error in one declaration file.
 
-    `line` is 1-based; 0 means that the fault concerns the file as a whole. `key_path` is written as
+    `line` is 1-based; 0 means that the error concerns the file as a whole. `key_path` is written as
     in `target_config[2].runtimes[0]` and is empty where no key is to blame. `column` is 1-based, in characters; 0
     means that the line as a whole is meant.
     """
@@ -45,29 +45,32 @@ class Fault:
         return f"{where}: {self.key_path}: {self.message}" if self.key_path else f"{where}: {self.message}"
 
 
-class FaultsError(RetargetError):
-    """All faults found, in file and line order."""
+class DiagnosticsError(RetargetError):
+    """All errors found, in file and line order."""
 
-    def __init__(self, faults: Sequence[Fault]) -> None:
-        self.faults = tuple(
-            sorted(faults, key=lambda fault: (str(fault.file), fault.line, fault.column, fault.key_path))
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        self.diagnostics = tuple(
+            sorted(
+                diagnostics,
+                key=lambda diagnostic: (str(diagnostic.file), diagnostic.line, diagnostic.column, diagnostic.key_path),
+            )
         )
-        super().__init__("\n".join(str(fault) for fault in self.faults))
+        super().__init__("\n".join(str(diagnostic) for diagnostic in self.diagnostics))
 
 
-def grouped(faults: Iterable[Fault]) -> list[str]:
+def grouped(diagnostics: Iterable[Diagnostic]) -> list[str]:
     """Return a line for each diagnostic; one line for many of one file that differ only in what they found."""
-    alike: dict[tuple[Path, str], list[Fault]] = {}
-    for fault in faults:
-        what, _, _ = _VARIABLE.sub("…", fault.message).partition("; ")
-        alike.setdefault((fault.file, what), []).append(fault)
+    alike: dict[tuple[Path, str], list[Diagnostic]] = {}
+    for diagnostic in diagnostics:
+        what, _, _ = _VARIABLE.sub("…", diagnostic.message).partition("; ")
+        alike.setdefault((diagnostic.file, what), []).append(diagnostic)
     lines: list[str] = []
     for first, *others in alike.values():
         if len(others) < _FEW:
             lines += map(str, (first, *others))
             continue
-        found = (_QUOTED.search(fault.message) for fault in others)
-        names = [one[0] if one else f"line {fault.line}" for one, fault in zip(found, others, strict=True)]
+        found = (_QUOTED.search(diagnostic.message) for diagnostic in others)
+        names = [one[0] if one else f"line {diagnostic.line}" for one, diagnostic in zip(found, others, strict=True)]
         names = [*dict.fromkeys(names)][:_FEW]
         lines.append(f"{first} (and {len(others)} more like it in this file: {', '.join(names)}, …; -vv shows all)")
     return lines

@@ -22,7 +22,7 @@ __all__ = [
     "python_path_unused",
     "system_word",
     "unusable_build",
-    "word_fault",
+    "word_error",
 ]
 
 HOST_SYSTEMS = ("android", "ios", "linux", "macos", "windows")
@@ -122,7 +122,7 @@ def python_path_unused(config: CompilerConfig, build: str) -> str:
     return f"compiler config {config.name!r}: its PYTHONPATH does not hold the compiler; {build} compiles"
 
 
-def word_fault(word: str, known: Sequence[str]) -> str | None:
+def word_error(word: str, known: Sequence[str]) -> str | None:
     """Return what is wrong with `word` as one of `HOST_SYSTEMS` or `HOST_ARCHITECTURES`, or None."""
     if word in known:
         return None

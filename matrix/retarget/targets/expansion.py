@@ -24,7 +24,7 @@ from retarget.model import (
     Target,
     TargetConfig,
 )
-from retarget.support.errors import Fault, FaultsError
+from retarget.support.errors import Diagnostic, DiagnosticsError
 from retarget.support.toml.keypaths import Problem, parse_key_path
 from retarget.targets.tags import compile_tags, run_tags
 
@@ -56,12 +56,12 @@ def expand(suite: Suite, registry: Registry) -> tuple[Target, ...]:
     """Return the targets of a suite: per module, per compiler config, the compile target and then its run targets.
 
     A target that is reached through several target configs is one target with the words of them all. Compilers and
-    drivers that `registry` does not have add no words; that is all it is asked for. Raises `FaultsError` if two targets
-    get one name, and for more than `MAX_TARGETS`.
+    drivers that `registry` does not have add no words; that is all it is asked for. Raises `DiagnosticsError` if two
+    targets get one name, and for more than `MAX_TARGETS`.
     """
     most = sum(len(target.compilers) * (1 + len(target.runtimes)) for target in suite.targets)
     if most > MAX_TARGETS:
-        raise FaultsError(_too_many(suite, f"up to {most} targets for each module"))
+        raise DiagnosticsError(_too_many(suite, f"up to {most} targets for each module"))
     matchers = [_any_glob(override.match) for override in suite.overrides]
     plans: dict[tuple[tuple[int, ...], tuple[str, ...]], _Plan] = {}
     planned: list[tuple[Module, _Plan]] = []
@@ -74,12 +74,12 @@ def expand(suite: Suite, registry: Registry) -> tuple[Target, ...]:
         planned.append((module, plan))
     count = sum(plan.size for _, plan in planned)
     if count > MAX_TARGETS:
-        raise FaultsError(_too_many(suite, f"{count} targets of {len(planned)} modules"))
+        raise DiagnosticsError(_too_many(suite, f"{count} targets of {len(planned)} modules"))
     targets: list[Target] = []
     for module, plan in planned:
         plan.add_targets(module, targets)
     if len({target.name for target in targets}) != len(targets):
-        raise FaultsError(_collisions(suite, targets))
+        raise DiagnosticsError(_collisions(suite, targets))
     return tuple(targets)
 
 
@@ -242,14 +242,14 @@ def excluding_override(suite: Suite, module: str, names: Sequence[str]) -> int |
     return None
 
 
-def _too_many(suite: Suite, found: str) -> Sequence[Fault]:
+def _too_many(suite: Suite, found: str) -> Sequence[Diagnostic]:
     expected = f"expected at most {MAX_TARGETS} in a suite: name fewer modules in srcs, or fewer configs in targets"
-    return _faults_of(
+    return _diagnostics_of(
         suite, [Problem((*parse_key_path(suite.origin.key_path), "targets"), f"found {found}, {expected}")]
     )
 
 
-def _collisions(suite: Suite, targets: Sequence[Target]) -> list[Fault]:
+def _collisions(suite: Suite, targets: Sequence[Target]) -> list[Diagnostic]:
     first: dict[str, Target] = {}
     problems: list[Problem] = []
     path = parse_key_path(suite.origin.key_path)
@@ -262,17 +262,17 @@ def _collisions(suite: Suite, targets: Sequence[Target]) -> list[Fault]:
                     path, f"found the target name {target.name!r} for {_parts(other)} and {_parts(target)}, {expected}"
                 )
             )
-    return _faults_of(suite, problems)
+    return _diagnostics_of(suite, problems)
 
 
-def _faults_of(suite: Suite, problems: Sequence[Problem]) -> list[Fault]:
-    from retarget.declare.read import faults_of  # only a fault pays for it
+def _diagnostics_of(suite: Suite, problems: Sequence[Problem]) -> list[Diagnostic]:
+    from retarget.declare.read import diagnostics_of  # only an error pays for it
 
     try:
         text = suite.origin.file.read_text()
     except (OSError, UnicodeDecodeError):
         text = ""
-    return list(faults_of(suite.origin.file, text, problems))
+    return list(diagnostics_of(suite.origin.file, text, problems))
 
 
 def _parts(target: Target) -> str:

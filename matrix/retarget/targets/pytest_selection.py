@@ -78,8 +78,8 @@ class _Plugin(Protocol):
 def select_targets(request: SelectionRequest) -> Selection:
     """Return what pytest selects.
 
-    Raises `FaultsError` for faults of declarations, `SelectionUsageError`, and `RetargetError` for other errors that
-    pytest reports while it collects.
+    Raises `DiagnosticsError` for errors of declarations, `SelectionUsageError`, and `RetargetError` for other errors
+    that pytest reports while it collects.
     """
     return _plugin().select_targets(request)
 

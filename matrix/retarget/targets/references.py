@@ -23,19 +23,19 @@ _SHOWN = 8
 class Names(Generic[ConfigT]):
     """The configs of one sort that a file can see.
 
-    `faulty` are names whose declaration has a fault. Where `is_complete` is False a fault may hide further names. What
-    refers to either is not blamed: one cause, one fault.
+    `invalid` are names whose declaration has an error. Where `is_complete` is False an error may hide further names.
+    What refers to either is not blamed: one cause, one error.
     """
 
     sort: str
     configs: Mapping[str, ConfigT] = field(default_factory=dict)
-    faulty: frozenset[str] = frozenset()
+    invalid: frozenset[str] = frozenset()
     is_complete: bool = True
 
     @property
     def declared(self) -> tuple[str, ...]:
-        """All names, those whose declaration has a fault last."""
-        return (*self.configs, *sorted(self.faulty - self.configs.keys()))
+        """All names, those whose declaration has an error last."""
+        return (*self.configs, *sorted(self.invalid - self.configs.keys()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,9 +48,9 @@ class Scope:
 
     @property
     def is_sound(self) -> bool:
-        """Whether no fault hides a config or takes a part of one away."""
+        """Whether no error hides a config or takes a part of one away."""
         sorts = (self.compilers, self.runtimes, self.targets)
-        return all(names.is_complete and not names.faulty for names in sorts)
+        return all(names.is_complete and not names.invalid for names in sorts)
 
 
 def is_glob(reference: str) -> bool:
@@ -74,13 +74,13 @@ def find_named(
         elif is_glob(reference):
             matched = [name for name in names.configs if fnmatch.fnmatchcase(name, reference)]
             found.update((name, names.configs[name]) for name in matched if name not in found)
-            hidden = any(fnmatch.fnmatchcase(name, reference) for name in names.faulty)
+            hidden = any(fnmatch.fnmatchcase(name, reference) for name in names.invalid)
             if not matched and names.is_complete and not hidden:
                 expected = f"expected a glob that matches the name of a {names.sort}; {known_words(names.declared)}"
                 problems.append(Problem(where, f"found {reference!r}, {expected}"))
         elif reference in names.configs:
             found.setdefault(reference, names.configs[reference])
-        elif reference not in names.faulty and names.is_complete:
+        elif reference not in names.invalid and names.is_complete:
             problems.append(Problem(where, unknown_name(names.sort, reference, names.declared)))
     return tuple(found.values()), tuple(problems)
 

@@ -37,11 +37,11 @@ _CONSTANTS: dict[str, Value] = {"True": True, "False": False, "None": None}
 
 
 class ExpressionError(RetargetError):
-    """An expression that does not follow the grammar. `fault` begins with the 1-based column: `column 5: found …`."""
+    """An expression that does not follow the grammar. `diagnostic` begins with the column: `column 5: found …`."""
 
     def __init__(self, expression: str, column: int, message: str) -> None:
-        self.fault = f"column {column}: {message}"
-        super().__init__(f"-m {expression!r}: {self.fault}")
+        self.diagnostic = f"column {column}: {message}"
+        super().__init__(f"-m {expression!r}: {self.diagnostic}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class _Token:
 def compile_selector(expression: str) -> Selector:
     """Return what tells whether a target is selected.
 
-    Raises `ExpressionError` with the column of the first fault.
+    Raises `ExpressionError` with the column of the first error.
     """
     return _Parser(expression).expression()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from retarget.expect.diagnostics import unknown_case_faults
+from retarget.expect.diagnostics import unknown_case_diagnostics
 from retarget.expect.usage import CaseUse
 from retarget.model import Origin
 from retarget.model.case_names import is_one_of
@@ -52,9 +52,9 @@ class CaseNames:
         if names:
             self._names.setdefault((record.suite, record.module), {}).update(dict.fromkeys(names))
 
-    def faults(self) -> list[str]:
+    def diagnostics(self) -> list[str]:
         """The entries of rules that match no case of the modules they reach."""
-        return [str(fault) for fault in unknown_case_faults(self._uses.values(), self._names)]
+        return [str(diagnostic) for diagnostic in unknown_case_diagnostics(self._uses.values(), self._names)]
 
     def unselected(self) -> list[str]:
         """What `--retarget-case` asks for that no case is; nothing where no cases became known."""

@@ -17,7 +17,7 @@ import pytest
 from _pytest.config.findpaths import determine_setup
 from retarget.declare.load import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
 from retarget.model import Suite, Target
-from retarget.support.errors import Fault, FaultsError, RetargetError
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 from retarget.targets.pytest_selection import (
     CollectedSuite,
     FoundFiles,
@@ -71,7 +71,7 @@ def _collect(request: SelectionRequest, collector: _Collector) -> pytest.Config:
         status = pytest.main(arguments, plugins=[collector])
     if status == pytest.ExitCode.USAGE_ERROR:
         raise SelectionUsageError(_usage_error(stderr.getvalue()))
-    if status == pytest.ExitCode.INTERRUPTED and not (collector.faults or collector.errors):
+    if status == pytest.ExitCode.INTERRUPTED and not (collector.diagnostics or collector.errors):
         raise KeyboardInterrupt
     if status == pytest.ExitCode.INTERNAL_ERROR or collector.config is None:
         said = [line for line in (stdout.getvalue() + stderr.getvalue()).splitlines() if line.strip()]
@@ -88,7 +88,7 @@ class _Collector:
 
     def __init__(self, files_of: Sequence[str] = ()) -> None:
         self.config: pytest.Config | None = None
-        self.faults: dict[Fault, None] = {}
+        self.diagnostics: dict[Diagnostic, None] = {}
         self.errors: dict[str, None] = {}
         self.files: set[Path] = set()
         self._files_only = bool(files_of)
@@ -125,8 +125,8 @@ class _Collector:
         self, node: pytest.Collector, call: pytest.CallInfo[object], report: pytest.CollectReport
     ) -> None:
         error = call.excinfo.value.__cause__ if call.excinfo is not None else None
-        if isinstance(error, FaultsError):
-            self.faults.update(dict.fromkeys(error.faults))
+        if isinstance(error, DiagnosticsError):
+            self.diagnostics.update(dict.fromkeys(error.diagnostics))
             above = [folder / SUITE_FILE for folder in node.path.parents]
             self.files.update([path for path in above if path.is_file()][:1])
         elif isinstance(error, RetargetError):
@@ -155,11 +155,11 @@ class _Collector:
             yield CollectedSuite(suite=suite, targets=targets, selected=tuple(self._selected.get(key, ())))
 
     def raise_errors(self) -> None:
-        """Raise what went wrong. Raises `FaultsError` or `RetargetError`."""
-        if self.faults and not self.errors:
-            raise FaultsError(tuple(self.faults))
+        """Raise what went wrong. Raises `DiagnosticsError` or `RetargetError`."""
+        if self.diagnostics and not self.errors:
+            raise DiagnosticsError(tuple(self.diagnostics))
         if self.errors:
-            texts = [str(FaultsError(tuple(self.faults)))] if self.faults else []
+            texts = [str(DiagnosticsError(tuple(self.diagnostics)))] if self.diagnostics else []
             raise RetargetError("\n".join([*texts, *self.errors]))
 
 

@@ -16,13 +16,13 @@ import pytest
 from _pytest._code.code import ExceptionInfo, TerminalRepr
 from retarget.declare.load import DeclarationLoader
 from retarget.expect.cases import TargetRules
-from retarget.expect.diagnostics import contradiction_faults
+from retarget.expect.diagnostics import contradiction_diagnostics
 from retarget.expect.matching import Assignment, RuleBook
 from retarget.expect.usage import CaseUse, Ledger
 from retarget.extension import ChecksArtifacts
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompileTarget, Module, RunTarget, Suite, Target
-from retarget.support.errors import Fault, FaultsError, RetargetError, display_path, grouped
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path, grouped
 from retarget.targets.expansion import expand
 
 from pytest_retarget.collect.marks import Marks
@@ -38,7 +38,7 @@ _TABLE = re.compile(r"\s*\[\[\s*(?:module_test_suite|\"module_test_suite\"|'modu
 
 
 class Declared:
-    """What was read so far in this session: declarations, extensions, marks. Every fault is told once."""
+    """What was read so far in this session: declarations, extensions, marks. Every error is told once."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._settings = config.stash[SETTINGS]
@@ -50,7 +50,7 @@ class Declared:
         self._targets: dict[tuple[Path, str], tuple[Target, ...]] = {}
         self._assignments: dict[tuple[Path, str], Assignment] = {}
         self._told: dict[str, Path] = {}
-        self._faulty: set[Path] = set()
+        self._invalid: set[Path] = set()
         self.marks = Marks(config)
         self.ledger = Ledger()
         self.suite_files: list[Path] = []
@@ -69,7 +69,7 @@ class Declared:
         return (*(self._loader.matrix_files if self._loader is not None else ()), *self.suite_files)
 
     def suites(self, path: Path) -> tuple[Suite, ...]:
-        """Read one `suite.toml`. Raises `pytest.Collector.CollectError` with the faults and nothing else."""
+        """Read one `suite.toml`. Raises `pytest.Collector.CollectError` with the errors and nothing else."""
         if path not in self._suites:
             try:
                 if self._loader is None:
@@ -81,7 +81,7 @@ class Declared:
         return self._suites[path]
 
     def may_declare(self, path: Path, module: Path, *, as_source: bool = False) -> bool:
-        """Tell whether a `suite.toml` declares a module or a file of its cases, or has faults. Leaves these to tell.
+        """Tell whether a `suite.toml` declares a module or a file of its cases, or has errors. Leaves these to tell.
 
         `as_source` asks for the module's own file alone.
         """
@@ -91,8 +91,8 @@ class Declared:
             return any(one.path == module if as_source else _is_of(one, module) for one in modules)
         except _NotCollected:
             self._told = told
-            is_first = path not in self._faulty
-            self._faulty.add(path)
+            is_first = path not in self._invalid
+            self._invalid.add(path)
             return is_first or not as_source  # of a folder's files one is enough to tell
 
     def targets(self, suite: Suite, path: Path) -> tuple[Target, ...]:
@@ -118,15 +118,15 @@ class Declared:
         checks = isinstance(self.registry.case_loaders.get(suite.kind), ChecksArtifacts)
         assignment = RuleBook(suite.expectations, checks_artifacts=checks).assign(targets)
         if assignment.contradictions:
-            error = FaultsError(contradiction_faults(assignment.contradictions))
+            error = DiagnosticsError(contradiction_diagnostics(assignment.contradictions))
             raise self.collect_error(error, path)
         self.ledger.add(suite, assignment, targets)
         self._assignments[key] = assignment
         return assignment
 
-    def expectation_faults(self, config: pytest.Config) -> list[str]:
-        """Return the faults of expectations that only a session can tell: those that expired or have no effect."""
-        return self._lines(self.ledger.faults(self._suites, whole=_is_whole(config)))
+    def expectation_diagnostics(self, config: pytest.Config) -> list[str]:
+        """Return the errors of expectations that only a session can tell: those that expired or have no effect."""
+        return self._lines(self.ledger.diagnostics(self._suites, whole=_is_whole(config)))
 
     def case_uses(self, config: pytest.Config) -> tuple[CaseUse, ...]:
         """Return the rules that name cases, of those that this session can judge once the cases are known."""
@@ -134,20 +134,20 @@ class Declared:
 
     def collect_error(self, error: RetargetError, path: Path) -> pytest.Collector.CollectError:
         """Word an error for pytest, leaving out what an earlier one has said."""
-        found = error.faults if isinstance(error, FaultsError) else ()
+        found = error.diagnostics if isinstance(error, DiagnosticsError) else ()
         texts = list(map(str, found)) or [str(error)]
         earlier = sorted({display_path(self._told[text]) for text in texts if text in self._told})
         new = [text for text in texts if text not in self._told]
         if not new:
-            why = f"not collected, because of the faults listed at {', '.join(earlier)}"
+            why = f"not collected, because of the errors listed at {', '.join(earlier)}"
             return _NotCollected(f"{display_path(path)}: {why}")
-        lines = self._lines([fault for fault in found if str(fault) not in self._told]) or new
+        lines = self._lines([diagnostic for diagnostic in found if str(diagnostic) not in self._told]) or new
         self._told.update(dict.fromkeys(new, path))
         return _NotCollected("\n".join(lines))
 
-    def _lines(self, faults: Sequence[Fault]) -> list[str]:
-        """A line for each fault; with less than `-vv`, one for many that are alike."""
-        return list(map(str, faults)) if self._in_full else grouped(faults)
+    def _lines(self, diagnostics: Sequence[Diagnostic]) -> list[str]:
+        """A line for each error; with less than `-vv`, one for many that are alike."""
+        return list(map(str, diagnostics)) if self._in_full else grouped(diagnostics)
 
 
 def _is_whole(config: pytest.Config) -> bool:
@@ -168,7 +168,7 @@ def declared(config: pytest.Config) -> Declared:
 
 
 def is_declared(config: pytest.Config, path: Path, *, as_source: bool = False) -> bool:
-    """Tell whether a file is a module of a suite above it or holds cases of one; or may, where a suite has faults."""
+    """Tell whether a file is a module of a suite above it or holds cases of one; or may, where a suite has errors."""
     files = [folder / SUITE_FILE for folder in path.parents if (folder / SUITE_FILE).is_file()]
     return any(declared(config).may_declare(file, path, as_source=as_source) for file in files)
 

@@ -108,7 +108,7 @@ class MatrixItem(Standing):
     def repr_failure(
         self, excinfo: ExceptionInfo[BaseException], style: TracebackStyle | None = None
     ) -> str | TerminalRepr:
-        """Word a failure for its reader: no traceback of ours, unless the fault is ours.
+        """Word a failure for its reader: no traceback of ours, unless the error is ours.
 
         One that is expected is worded too, for `--xfail-tb`. Not by pytest, which would read the source of every frame
         again and again: thousands of expected failures are daily life.

@@ -42,7 +42,7 @@ FILES_NAMED = 4
 """How many declaration files the header names; more are counted, unless -v asks for all."""
 
 OUTPUT = "retarget"
-"""Where an xdist worker's output has its compile statistics, notes and faults of expectations."""
+"""Where an xdist worker's output has its compile statistics, notes and errors of expectations."""
 
 BLOCKED_BY = "retarget_blocked_by"
 """The attribute that a blocked report has: the node id of the target that reports the failure; empty for none."""
@@ -100,7 +100,7 @@ class Face:
         self._tally = Tally()
         self._collected = 0
         self._hints: list[str] = []
-        self._faults: dict[str, None] = {}
+        self._diagnostics: dict[str, None] = {}
         self._on_interrupt: Any = None
         self._blocked: dict[str, str] = {}
         self._failed: set[str] = set()
@@ -199,21 +199,21 @@ class Face:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """End the workers and hand in their statistics. Faults of expectations are no success."""
+        """End the workers and hand in their statistics. Errors of expectations are no success."""
         services = session.config.stash.get(SERVICES, None)
         statistics = services.statistics() if services is not None else {}
         notes = (*self._hints, *(services.notes() if services is not None else ()))
-        faults = self._expectation_faults(session)
+        diagnostics = self._expectation_diagnostics(session)
         if self._is_worker:
             output: dict[str, Any] = session.config.workeroutput  # type: ignore[attr-defined]  # set by xdist
-            output[OUTPUT] = (statistics, notes, faults)
+            output[OUTPUT] = (statistics, notes, diagnostics)
             output[CASE_USES] = self._case_uses(session)
         else:
             self._cases.add_uses(self._case_uses(session))
-            faults += self._cases.faults()
+            diagnostics += self._cases.diagnostics()
             self._tally.add_compiles(statistics, notes)
-            self._faults.update(dict.fromkeys((*faults, *self._blocked_by_none())))
-            if self._faults and session.exitstatus == pytest.ExitCode.OK:
+            self._diagnostics.update(dict.fromkeys((*diagnostics, *self._blocked_by_none())))
+            if self._diagnostics and session.exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
             self._unselected = self._cases.unselected()
             if self._unselected and session.exitstatus == pytest.ExitCode.OK:
@@ -221,8 +221,8 @@ class Face:
         if services is not None:
             services.close()
 
-    def _expectation_faults(self, session: pytest.Session) -> list[str]:
-        """The faults of expectations, where targets were run."""
+    def _expectation_diagnostics(self, session: pytest.Session) -> list[str]:
+        """The errors of expectations, where targets were run."""
         from pytest_retarget.collect.suite_files import declared
 
         settings = session.config.stash[SETTINGS]
@@ -231,7 +231,7 @@ class Face:
         items = [item for item in getattr(session, "items", ()) if isinstance(item, MatrixItem)]
         found = declared(session.config)
         found.ledger.use(rule for item in items for rule in (item.rule, item.compile_rule) if rule is not None)
-        return found.expectation_faults(session.config)
+        return found.expectation_diagnostics(session.config)
 
     def _blocked_by_none(self) -> list[str]:
         """Targets that are blocked by one that did not fail: tried twice, a compile may fail and then pass."""
@@ -310,19 +310,19 @@ class Face:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Take an xdist worker's statistics."""
-        statistics, notes, faults = getattr(node, "workeroutput", {}).get(OUTPUT, ({}, (), ()))
+        statistics, notes, diagnostics = getattr(node, "workeroutput", {}).get(OUTPUT, ({}, (), ()))
         self._tally.add_compiles(statistics, notes)
-        self._faults.update(dict.fromkeys(faults))
+        self._diagnostics.update(dict.fromkeys(diagnostics))
         self._cases.add_uses(getattr(node, "workeroutput", {}).get(CASE_USES, ()))
 
     def pytest_terminal_summary(self, terminalreporter: Any, config: pytest.Config) -> None:
         """The table, the reasons, the figures; what was ill said even where nothing ran."""
         if config.option.no_summary:
             return
-        if self._faults:
+        if self._diagnostics:
             terminalreporter.write_sep("=", "expectations", red=True)
-            for fault in self._faults:
-                terminalreporter.write_line(fault, red=True)
+            for diagnostic in self._diagnostics:
+                terminalreporter.write_line(diagnostic, red=True)
         for missing in self._unselected:
             terminalreporter.write_line(f"ERROR: {missing}", red=True)
         if config.getoption("collectonly") or not self._tally.cells:

@@ -162,30 +162,30 @@ def tool_only_flags(flags: Sequence[str]) -> tuple[str, ...]:
 
 
 def _check_flags(toolchain: Toolchain, flags: Sequence[str]) -> None:
-    faults: list[str] = []
+    diagnostics: list[str] = []
     unknown: list[str] = []
     for flag in flags:
         if not flag.startswith("-"):
-            faults.append(f"{flag!r} is no flag: expected --name or --name=value")
+            diagnostics.append(f"{flag!r} is no flag: expected --name or --name=value")
             continue
-        if fault := _phase_fault(toolchain, flag):
-            faults.append(fault)
+        if diagnostic := _phase_error(toolchain, flag):
+            diagnostics.append(diagnostic)
             continue
         answer = _library_answer(flag)
         if answer.words and answer.tool:
             unknown.append(flag)
         elif answer.words:
-            faults.append(f"{flag}: {answer.words}")
+            diagnostics.append(f"{flag}: {answer.words}")
     if unknown:
-        faults += _tool_faults(toolchain, unknown)
+        diagnostics += _tool_diagnostics(toolchain, unknown)
     folder = Path.cwd()
     missing = [f"{flag}: there is no such file (relative paths start at {folder})" for flag in missing_files(flags)]
-    faults += missing
-    if faults:
-        raise CompilerError("; ".join(faults), diagnostics="\n".join(faults), verdict=not missing)
+    diagnostics += missing
+    if diagnostics:
+        raise CompilerError("; ".join(diagnostics), diagnostics="\n".join(diagnostics), verdict=not missing)
 
 
-def _phase_fault(toolchain: Toolchain, flag: str) -> str:
+def _phase_error(toolchain: Toolchain, flag: str) -> str:
     """Return what is wrong with a flag as the name of a phase; the empty string where it names one, or none at all.
 
     The library takes any name without a word, so a name must be known before it gets it.
@@ -208,15 +208,15 @@ def _phases(toolchain: Toolchain) -> tuple[str, ...]:
     return tuple(line.split()[0].removeprefix("=") for line in found[1].splitlines()) if found is not None else ()
 
 
-def _tool_faults(toolchain: Toolchain, flags: Sequence[str]) -> list[str]:
+def _tool_diagnostics(toolchain: Toolchain, flags: Sequence[str]) -> list[str]:
     """Ask the tool about flags that the library does not know; return its complaints, its suggestions included."""
     words = _tool_words(toolchain, flags)
     if not words:
         return []
     if len(flags) == 1:
         return [f"{flags[0]}: {words}"]
-    faults = [(flag, _tool_words(toolchain, [flag])) for flag in flags]
-    return [f"{flag}: {said}" for flag, said in faults if said] or [f"{' '.join(flags)}: {words}"]
+    diagnostics = [(flag, _tool_words(toolchain, [flag])) for flag in flags]
+    return [f"{flag}: {said}" for flag, said in diagnostics if said] or [f"{' '.join(flags)}: {words}"]
 
 
 def _tool_words(toolchain: Toolchain, flags: Sequence[str]) -> str:
@@ -286,7 +286,7 @@ def _compile_with_library(content: bytes, request: CompileRequest) -> Compiled:
     # Text must end in a null byte, or the library copies and checks it anew; bytecode must not.
     buffer = content if content[:4] == b"ML\xefR" else content + b"\0"
     artifact: bytes | None = None
-    fault = ""
+    diagnostic = ""
     with CapturedStderr() as captured, api.Session() as session:
         session.set_flags(*without_phase(request.resolved.flags))
         invocation = session.invocation()
@@ -298,11 +298,13 @@ def _compile_with_library(content: bytes, request: CompileRequest) -> Compiled:
                 phase = phase_of(request.resolved.flags)
                 artifact = _output(api, invocation.output_ir if phase else invocation.output_vm_bytecode)
         except ValueError as error:
-            fault = str(error)
+            diagnostic = str(error)
         invocation.close()
     diagnostics = clean_diagnostics(captured.text)
     if artifact is None:
-        summary = first_error(diagnostics) or fault or f"{request.source_name}: the compiler failed and did not say why"
+        summary = (
+            first_error(diagnostics) or diagnostic or f"{request.source_name}: the compiler failed and did not say why"
+        )
         raise CompilerError(summary, diagnostics=diagnostics, verdict=is_verdict(diagnostics))
     return Compiled(artifact=artifact, diagnostics=diagnostics)
 

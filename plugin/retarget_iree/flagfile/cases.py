@@ -11,7 +11,7 @@ from pathlib import Path
 from retarget.extension import Case, CaseData, CaseRequest, FunctionInfo, RunPlan, Tolerance
 from retarget.model import Module, RuntimeConfig
 from retarget.model.outcomes import Stage
-from retarget.support.errors import Fault, FaultsError, RetargetError, did_you_mean, display_path
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, display_path
 from retarget.support.files import OutsideError, is_inside, resolve_inside
 
 from retarget_iree.flagfile.lines import flags_of, read_text
@@ -20,7 +20,7 @@ from retarget_iree.flagfile.values import Place, Written, quoted
 from retarget_iree.reproduce import flagfile_command
 from retarget_iree.runtime.drivers import DRIVERS
 
-__all__ = ["cases_of", "data_faults", "find_modules", "parameters_of", "plan_of"]
+__all__ = ["cases_of", "data_diagnostics", "find_modules", "parameters_of", "plan_of"]
 
 _SOURCES = (".mlir", ".mlirbc")
 _IMPORTED = ".onnx"
@@ -33,18 +33,18 @@ _TELLING = ((Stage.COMPARE, r"\[FAILED\] (.*)"), (Stage.RUN, r"(?!EXEC @)(?:[^\s
 def find_modules(folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
     """Return the modules of the flagfiles, each with its flagfiles as data. Reads but their `--module=` flags.
 
-    Raises `FaultsError` for flagfiles whose module is not there, is not one, or lies outside `folder`.
+    Raises `DiagnosticsError` for flagfiles whose module is not there, is not one, or lies outside `folder`.
     """
-    faults: list[Fault] = []
+    diagnostics: list[Diagnostic] = []
     flagfiles: dict[Path, list[Path]] = {}
     beside: dict[Path, tuple[Path, ...]] = {}
     for source in srcs:
         try:
             flagfiles.setdefault(_module_of(source, folder, beside), []).append(source)
-        except FaultsError as error:
-            faults += error.faults
-    if faults:
-        raise FaultsError(faults)
+        except DiagnosticsError as error:
+            diagnostics += error.diagnostics
+    if diagnostics:
+        raise DiagnosticsError(diagnostics)
     alone: dict[Path, int] = {}
     for path in flagfiles:
         alone[path.parent] = alone.get(path.parent, 0) + 1
@@ -54,35 +54,35 @@ def find_modules(folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
     ]
 
 
-def data_faults(module: Module, folder: Path) -> Sequence[Fault]:
-    """Return the faults of a module's flagfiles and of the data that they name."""
-    from retarget_iree.flagfile.data import data_faults as faults_of_data  # imports NumPy
+def data_diagnostics(module: Module, folder: Path) -> Sequence[Diagnostic]:
+    """Return the errors of a module's flagfiles and of the data that they name."""
+    from retarget_iree.flagfile.data import data_diagnostics as diagnostics_of_data  # imports NumPy
 
-    faults: list[Fault] = []
+    diagnostics: list[Diagnostic] = []
     for path in module.data:
         try:
-            faults += faults_of_data(load_flagfile(path, folder), folder)
-        except FaultsError as error:
-            faults += error.faults
-    return faults
+            diagnostics += diagnostics_of_data(load_flagfile(path, folder), folder)
+        except DiagnosticsError as error:
+            diagnostics += error.diagnostics
+    return diagnostics
 
 
 def cases_of(request: CaseRequest) -> Sequence[Case]:
-    """Return one case per flagfile. Faults are kept for the case, whose `read` raises them."""
+    """Return one case per flagfile. Errors are kept for the case, whose `read` raises them."""
     names = _case_names(request.data, request.folder)
     return [_case(path, name, request) for path, name in zip(request.data, names, strict=True)]
 
 
 def parameters_of(request: CaseRequest) -> Sequence[tuple[str, Path]]:
-    """Return what the flagfiles say by `--parameters=`, each once. Raises `FaultsError` for files that are not
+    """Return what the flagfiles say by `--parameters=`, each once. Raises `DiagnosticsError` for files that are not
     there, and for flagfiles of one module that give a scope different files."""
     given: dict[str, tuple[Path, dict[Path, None]]] = {}
-    faults: list[Fault] = []
+    diagnostics: list[Diagnostic] = []
     for path in request.data:
         try:
             of_file = _parameters_in(path, request.folder)
-        except FaultsError as error:
-            faults += error.faults
+        except DiagnosticsError as error:
+            diagnostics += error.diagnostics
             continue
         for scope, (place, files) in of_file.items():
             first, known = given.setdefault(scope, (path, files))
@@ -91,9 +91,9 @@ def parameters_of(request: CaseRequest) -> Sequence[tuple[str, Path]]:
                     f"found other files of parameter scope {quoted(scope)} than in {display_path(first)}, "
                     "expected the same in all flagfiles of a module: it is loaded once"
                 )
-                faults.append(place.fault(msg))
-    if faults:
-        raise FaultsError(faults)
+                diagnostics.append(place.diagnostic(msg))
+    if diagnostics:
+        raise DiagnosticsError(diagnostics)
     return [(scope, file) for scope, (_, files) in given.items() for file in files]
 
 
@@ -108,7 +108,7 @@ def plan_of(config: RuntimeConfig, artifact: Path, module: Module, folder: Path,
         if name == case or not case or len(module.data) == 1:
             try:
                 argv = flagfile_command(config, artifact.absolute(), path, folder)
-            except FaultsError:
+            except DiagnosticsError:
                 return None
             return None if argv is None else RunPlan(argv=argv, env=config.env, cwd=path.parent, telling=_TELLING)
     return None
@@ -118,12 +118,12 @@ def plan_of(config: RuntimeConfig, artifact: Path, module: Module, folder: Path,
 
 
 def _module_of(flagfile: Path, folder: Path, beside: dict[Path, tuple[Path, ...]]) -> Path:
-    """Return the module of a flagfile. Raises `FaultsError`."""
+    """Return the module of a flagfile. Raises `DiagnosticsError`."""
     whole = Place(file=flagfile, line=0, column=0)
     if flagfile.suffix in {*_SOURCES, _IMPORTED}:
         msg = "found a program, expected a flagfile of iree-run-module: name the flagfiles in srcs, not the modules"
-        raise FaultsError([whole.fault(msg)])
-    flags, _ = flags_of(flagfile, read_text(flagfile), folder)  # other faults are told when the case is run
+        raise DiagnosticsError([whole.diagnostic(msg)])
+    flags, _ = flags_of(flagfile, read_text(flagfile), folder)  # other errors are told when the case is run
     for flag in flags:
         if flag.name == "module" and flag.value is not None and flag.value.text:
             return _named_module(flag.value, flagfile.parent, folder)
@@ -133,7 +133,7 @@ def _module_of(flagfile: Path, folder: Path, beside: dict[Path, tuple[Path, ...]
     if len(found) == 1:
         if found[0].is_symlink() and not is_inside(found[0], folder):
             msg = f"found the module {found[0].name} beside it, which links to {str(found[0].resolve())!r}"
-            raise FaultsError([whole.fault(f"{msg}; expected a file in the suite's folder: copy it there")])
+            raise DiagnosticsError([whole.diagnostic(f"{msg}; expected a file in the suite's folder: copy it there")])
         return found[0]
     names = ", ".join(path.name for path in found)
     if not found:
@@ -142,7 +142,7 @@ def _module_of(flagfile: Path, folder: Path, beside: dict[Path, tuple[Path, ...]
         msg = (
             f"found several modules beside it ({names}), expected --module=FILE in it, such as --module={found[0].name}"
         )
-    raise FaultsError([whole.fault(msg)])
+    raise DiagnosticsError([whole.diagnostic(msg)])
 
 
 def _programs(folder: Path) -> tuple[Path, ...]:
@@ -159,20 +159,20 @@ def _named_module(written: Written, base: Path, folder: Path) -> Path:
         there = found.is_file()
     except OutsideError as error:
         msg = f"found {shown}, which leads outside the suite's folder {folder}; expected a module inside it"
-        raise FaultsError([written.place.fault(msg)]) from error
+        raise DiagnosticsError([written.place.diagnostic(msg)]) from error
     except OSError as error:
         msg = f"found {shown}, which is not a path that can be read: {error.strerror or error}"
-        raise FaultsError([written.place.fault(msg)]) from error
+        raise DiagnosticsError([written.place.diagnostic(msg)]) from error
     if path.suffix not in {*_SOURCES, _IMPORTED}:
         sources = [found.with_suffix(suffix) for suffix in (*_SOURCES, _IMPORTED)]
         found = next((source for source in sources if source.is_file()), found)
         if found not in sources:
             msg = f"found {shown}, expected a program: .mlir, .mlirbc or .onnx (it is compiled by this run)"
-            raise FaultsError([written.place.fault(msg)])
+            raise DiagnosticsError([written.place.diagnostic(msg)])
     elif not there:
         near = [entry.name for entry in _programs(found.parent)] if found.parent.is_dir() else []
         msg = f"found no file {shown}, expected a module{did_you_mean(path.name, near)}"
-        raise FaultsError([written.place.fault(msg)])
+        raise DiagnosticsError([written.place.diagnostic(msg)])
     return _spelt_below(found, base, folder)
 
 
@@ -205,7 +205,7 @@ def _case(path: Path, name: str, request: CaseRequest) -> Case:
     try:
         file = load_flagfile(path, request.folder)
         function = _function(file, request.functions)
-    except FaultsError as error:
+    except DiagnosticsError as error:
         return Case(name=name, function="", read=_Raises(error))
     if len(request.data) == 1:
         name = function.name
@@ -218,7 +218,7 @@ def _case(path: Path, name: str, request: CaseRequest) -> Case:
 
 
 class _Raises:
-    """A case's `read` whose flagfile is faulty."""
+    """A case's `read` whose flagfile is invalid."""
 
     def __init__(self, error: RetargetError) -> None:
         self._error = error
@@ -250,12 +250,12 @@ def _function(file: FlagFile, functions: Sequence[FunctionInfo]) -> FunctionInfo
         if len(by_name) == 1:
             return functions[0]
         msg = f"found no --function, expected one: the module exports {len(by_name)} functions: {known}"
-        raise FaultsError([Place(file=file.path, line=0, column=0).fault(msg)])
+        raise DiagnosticsError([Place(file=file.path, line=0, column=0).diagnostic(msg)])
     wanted = file.function.text
     if wanted not in by_name:
         guess = did_you_mean(wanted, by_name)
         msg = f"found {quoted(wanted)}, expected a function that the module exports: {known}{guess}"
-        raise FaultsError([file.function.place.fault(msg)])
+        raise DiagnosticsError([file.function.place.diagnostic(msg)])
     return by_name[wanted]
 
 
@@ -274,10 +274,10 @@ def _tolerances(file: FlagFile) -> dict[str, Tolerance]:
 
 
 def _parameters_in(path: Path, folder: Path) -> dict[str, tuple[Place, dict[Path, None]]]:
-    """Return a flagfile's parameter files by scope. One that is faulty has none: its case says why."""
+    """Return a flagfile's parameter files by scope. One that is invalid has none: its case says why."""
     try:
         file = load_flagfile(path, folder)
-    except FaultsError:
+    except DiagnosticsError:
         return {}
     if not file.parameters:
         return {}
@@ -285,13 +285,13 @@ def _parameters_in(path: Path, folder: Path) -> dict[str, tuple[Place, dict[Path
 
     files = DataFiles(folder=folder, base=path.parent)
     given: dict[str, tuple[Place, dict[Path, None]]] = {}
-    faults: list[Fault] = []
+    diagnostics: list[Diagnostic] = []
     for parameters in file.parameters:
         place = parameters.path.place
         try:
             given.setdefault(parameters.scope, (place, {}))[1][files.large_path(parameters.path.text)] = None
         except RetargetError as error:
-            faults.append(place.fault(str(error)))
-    if faults:
-        raise FaultsError(faults)
+            diagnostics.append(place.diagnostic(str(error)))
+    if diagnostics:
+        raise DiagnosticsError(diagnostics)
     return given

@@ -15,17 +15,17 @@ from retarget.arrays.datafiles import LIMIT_VARIABLE, DataFiles, RawFile, Stored
 from retarget.arrays.dtypes import dtype_named, dtype_of, fit, type_text
 from retarget.extension import CaseData, FunctionInfo
 from retarget.model.element_types import parse_type
-from retarget.support.errors import Fault, FaultsError, RetargetError
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 
 from retarget_iree.flagfile.parse import FlagFile
-from retarget_iree.flagfile.values import ELEMENTS, FaultyError, Form, Place, Value
+from retarget_iree.flagfile.values import ELEMENTS, DiagnosticError, Form, Place, Value
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.generic]
 
-__all__ = ["data_faults", "read_case"]
+__all__ = ["data_diagnostics", "read_case"]
 
 _DEMOTED = {("float64", "float32"): "f64-to-f32", ("int64", "int32"): "i64-to-i32"}
 
@@ -33,41 +33,41 @@ _DEMOTED = {("float64", "float32"): "f64-to-f32", ("int64", "int32"): "i64-to-i3
 def read_case(file: FlagFile, function: FunctionInfo, folder: Path) -> CaseData:
     """Return what `function` is called with and what it should return; None stands for a result that is ignored.
 
-    Paths start at the flagfile's folder and stay inside `folder`. Raises `FaultsError` with all faults: of data files,
-    of numbers that do not fit, and of values that are not what the function takes or returns.
+    Paths start at the flagfile's folder and stay inside `folder`. Raises `DiagnosticsError` with all errors: of data
+    files, of numbers that do not fit, and of values that are not what the function takes or returns.
     """
-    faults: list[Fault] = []
-    inputs = _read(file, file.inputs, _Signature.arguments(function), folder, faults)
+    diagnostics: list[Diagnostic] = []
+    inputs = _read(file, file.inputs, _Signature.arguments(function), folder, diagnostics)
     expected = None
     if file.expected is not None:
-        expected = _read(file, file.expected, _Signature.results(function), folder, faults)
-    if faults:
-        raise FaultsError(faults)
+        expected = _read(file, file.expected, _Signature.results(function), folder, diagnostics)
+    if diagnostics:
+        raise DiagnosticsError(diagnostics)
     return CaseData(
         inputs=tuple(array for array in inputs if array is not None),
         expected=None if expected is None else tuple(expected),
     )
 
 
-def data_faults(file: FlagFile, folder: Path) -> list[Fault]:
+def data_diagnostics(file: FlagFile, folder: Path) -> list[Diagnostic]:
     """Return what is wrong with the data that a flagfile names, as far as it shows without the function's signature.
 
     Paths are as in `read_case`.
     """
-    faults: list[Fault] = []
+    diagnostics: list[Diagnostic] = []
     function = FunctionInfo(name="the function" if file.function is None else file.function.text, arguments=None)
     for values, signature in (
         (file.inputs, _Signature.arguments(function, is_seen=False)),
         (file.expected or (), _Signature.results(function, is_seen=False)),
     ):
-        _read(file, [value for value in values if value.path], signature, folder, faults)
+        _read(file, [value for value in values if value.path], signature, folder, diagnostics)
     files = DataFiles(folder=folder, base=file.path.parent)
     for parameters in file.parameters:
         try:
             files.large_path(parameters.path.text)
         except RetargetError as error:
-            faults.append(parameters.path.place.fault(str(error)))
-    return faults
+            diagnostics.append(parameters.path.place.diagnostic(str(error)))
+    return diagnostics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,12 +111,12 @@ class _Signature:
 
 
 def _read(
-    file: FlagFile, values: Sequence[Value], signature: _Signature, folder: Path, faults: list[Fault]
+    file: FlagFile, values: Sequence[Value], signature: _Signature, folder: Path, diagnostics: list[Diagnostic]
 ) -> list[Array | None]:
-    """Return the arrays of all values, and add what is wrong to `faults`."""
+    """Return the arrays of all values, and add what is wrong to `diagnostics`."""
     files = _Files(data=DataFiles(folder=folder, base=file.path.parent))
     arrays: list[Array | None] = []
-    before = len(faults)
+    before = len(diagnostics)
     for value in values:
         try:
             if value.form is Form.ARRAYS:
@@ -124,14 +124,14 @@ def _read(
                     arrays.append(_fitting(array, signature, len(arrays), value.written.place))
             else:
                 arrays.append(_one(files, value, signature, len(arrays)))
-        except FaultyError as error:
-            faults.append(error.fault)
+        except DiagnosticError as error:
+            diagnostics.append(error.diagnostic)
             arrays.append(None)
         except RetargetError as error:
-            faults.append(value.written.place.fault(str(error)))
+            diagnostics.append(value.written.place.diagnostic(str(error)))
             arrays.append(None)
-    if len(faults) == before:
-        faults += files.leftovers()
+    if len(diagnostics) == before:
+        diagnostics += files.leftovers()
     if signature.count is not None and len(arrays) != signature.count:
         place = values[-1].written.place if values else Place(file=file.path, line=0, column=0)
         plural = "" if len(arrays) == 1 else "s"
@@ -139,7 +139,7 @@ def _read(
         types = f"({', '.join(signature.types)})" if signature.types else ""
         types = f" {types}" if types and signature.noun == "result" else types
         msg = f"found {len(arrays)} value{plural} by {signature.written}, expected {signature.count} for {of}{types}"
-        faults.append(place.fault(msg))
+        diagnostics.append(place.diagnostic(msg))
     return arrays
 
 
@@ -149,7 +149,7 @@ def _one(files: _Files, value: Value, signature: _Signature, index: int) -> Arra
         if signature.noun == "result":
             return None
         msg = f"found {value.form.value}, expected a value for {signature.place(index)}{_of(declared)}"
-        raise FaultyError(place.fault(msg))
+        raise DiagnosticError(place.diagnostic(msg))
     if value.form is Form.NUMBER:
         return _number(value, signature, index)
     dtype = dtype_named(ELEMENTS[value.element].dtype)
@@ -188,15 +188,15 @@ class _Files:
             arrays.append(file.next())
         return arrays
 
-    def leftovers(self) -> list[Fault]:
-        """Return a fault for each file of raw bytes that is longer than what was read from it."""
-        faults = []
+    def leftovers(self) -> list[Diagnostic]:
+        """Return an error for each file of raw bytes that is longer than what was read from it."""
+        diagnostics = []
         for file, place in self._raw.values():
             try:
                 file.close()
             except RetargetError as error:
-                faults.append(place.fault(str(error)))
-        return faults
+                diagnostics.append(place.diagnostic(str(error)))
+        return diagnostics
 
 
 # ---------------------------------------------------------------- numbers
@@ -215,7 +215,7 @@ def _written_out(value: Value, dtype: np.dtype[Any]) -> Array:
             f"found {type_text(value.shape, dtype)} of {count * dtype.itemsize} bytes, expected at most {limit}; "
             f"the environment variable {LIMIT_VARIABLE} raises the limit"
         )
-        raise FaultyError(value.written.place.fault(msg))
+        raise DiagnosticError(value.written.place.diagnostic(msg))
     array = np.zeros(value.shape, dtype)
     if value.numbers:
         array[...] = _array(value.numbers, dtype)[0]
@@ -245,12 +245,12 @@ def _number(value: Value, signature: _Signature, index: int) -> Array:
     if dtype is None or declared.startswith("tensor<"):
         hint = "" if dtype is None else f": write its type before it, {type_text((), dtype)}={text}"
         msg = f"found the number {text}, expected {declared} for {signature.place(index)}{hint}"
-        raise FaultyError(value.written.place.fault(msg))
+        raise DiagnosticError(value.written.place.diagnostic(msg))
     if dtype.kind in "biu":
         bits = 1 if dtype.kind == "b" else 8 * dtype.itemsize
         if not isinstance(number, int) or not -(1 << (bits - 1)) <= number < 1 << bits:
             msg = f"found {text}, expected an integer of {bits} bits for {signature.place(index)} ({declared})"
-            raise FaultyError(value.written.place.fault(msg))
+            raise DiagnosticError(value.written.place.diagnostic(msg))
         if dtype.kind == "b":
             return np.asarray(number != 0)
     return _array([number], dtype).reshape(())
@@ -260,7 +260,7 @@ def _number(value: Value, signature: _Signature, index: int) -> Array:
 
 
 def _fitting(array: Array, signature: _Signature, index: int, place: Place) -> Array:
-    """Return `array` as the declared type sees it. Raises `FaultyError` where shape or element type differ.
+    """Return `array` as the declared type sees it. Raises `DiagnosticError` where shape or element type differ.
 
     Integers of the same width fit whatever their sign is, and elements without a type (`V2`, as NumPy stores bf16) what
     has their size. Bytes stand for Booleans.
@@ -271,12 +271,12 @@ def _fitting(array: Array, signature: _Signature, index: int, place: Place) -> A
             return fit(array, declared, by_width=True)
         except RetargetError as error:
             msg = f"{error} for {signature.place(index)}{_demoted(array.dtype.name, declared.dtype)}"
-            raise FaultyError(place.fault(msg)) from error
+            raise DiagnosticError(place.diagnostic(msg)) from error
     if array.dtype.type is np.void and signature.is_seen:
         msg = (
             f"found elements of {array.dtype.itemsize} bytes without a type, and the module does not say which it takes"
         )
-        raise FaultyError(place.fault(msg))
+        raise DiagnosticError(place.diagnostic(msg))
     return array
 
 

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from retarget.support.errors import Fault, FaultsError, did_you_mean
+from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean
 from retarget.support.files import OutsideError, resolve_inside
 
-from retarget_iree.flagfile.values import FaultyError, Place, Written, quoted
+from retarget_iree.flagfile.values import DiagnosticError, Place, Written, quoted
 
 __all__ = ["Flag", "flags_of", "read_text", "split_flags"]
 
@@ -38,38 +38,38 @@ class Flag:
 
 
 def read_text(path: Path) -> str:
-    """Return a flagfile's text. Raises `FaultsError` for one that cannot be read or is not text."""
+    """Return a flagfile's text. Raises `DiagnosticsError` for one that cannot be read or is not text."""
     whole = Place(file=path, line=0, column=0)
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
-            raise FaultsError([whole.fault("found no regular file, expected a flagfile of iree-run-module")])
+            raise DiagnosticsError([whole.diagnostic("found no regular file, expected a flagfile of iree-run-module")])
         size = status.st_size
         if size > _MAX_TEXT:
             msg = f"found a flagfile of {size} bytes, expected at most {_MAX_TEXT}; keep values in .npy or .bin files"
-            raise FaultsError([whole.fault(msg)])
+            raise DiagnosticsError([whole.diagnostic(msg)])
         return path.read_text(encoding="utf-8")
     except OSError as error:
         msg = f"cannot be read: {error.strerror or error}; expected a flagfile of iree-run-module"
-        raise FaultsError([whole.fault(msg)]) from error
+        raise DiagnosticsError([whole.diagnostic(msg)]) from error
     except UnicodeDecodeError as error:
         before = error.object[: error.start].decode()
         place = Place(file=path, line=before.count("\n") + 1, column=len(before) - before.rfind("\n"))
         found = f"found the byte 0x{error.object[error.start]:02x}, which is no UTF-8 text here"
-        raise FaultsError([place.fault(f"{found}; expected a flagfile of iree-run-module")]) from error
+        raise DiagnosticsError([place.diagnostic(f"{found}; expected a flagfile of iree-run-module")]) from error
 
 
-def split_flags(path: Path, text: str) -> tuple[tuple[Flag, ...], tuple[Fault, ...]]:
-    """Return the flags of a flagfile's text, and the lines that are none as faults."""
+def split_flags(path: Path, text: str) -> tuple[tuple[Flag, ...], tuple[Diagnostic, ...]]:
+    """Return the flags of a flagfile's text, and the lines that are none as errors."""
     flags: list[Flag] = []
-    faults: list[Fault] = []
+    diagnostics: list[Diagnostic] = []
     for number, raw in enumerate(text.split("\n"), 1):
         line = raw.strip()
         if not line or line.startswith(("#", "//")):
             continue
         place = Place(file=path, line=number, column=raw.index(line) + 1)
         if not line.startswith("--"):
-            faults.append(place.fault(_no_flag(line)))
+            diagnostics.append(place.diagnostic(_no_flag(line)))
             continue
         name, equals, rest = line[2:].partition("=")
         value = None
@@ -79,7 +79,7 @@ def split_flags(path: Path, text: str) -> tuple[tuple[Flag, ...], tuple[Fault, .
             if name.strip() not in _LITERAL:
                 value = _unquoted(value)
         flags.append(Flag(name=name.strip(), place=place, value=value))
-    return tuple(flags), tuple(faults)
+    return tuple(flags), tuple(diagnostics)
 
 
 def _no_flag(line: str) -> str:
@@ -99,14 +99,14 @@ def _unquoted(written: Written) -> Written:
 # ---------------------------------------------------------------- inclusion
 
 
-def flags_of(path: Path, text: str, folder: Path) -> tuple[tuple[Flag, ...], tuple[Fault, ...]]:
+def flags_of(path: Path, text: str, folder: Path) -> tuple[tuple[Flag, ...], tuple[Diagnostic, ...]]:
     """Return the flags of a flagfile's text and of the files that it includes, in the order that the tool reads them.
 
-    What is wrong with their lines and with the inclusions are the faults. No file may lie outside `folder`.
+    What is wrong with their lines and with the inclusions are the errors. No file may lie outside `folder`.
     """
     inclusion = _Inclusion(base=path.parent, folder=folder)
     flags = tuple(inclusion.flags(path, text, (path,)))
-    return flags, tuple(inclusion.faults)
+    return flags, tuple(inclusion.diagnostics)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -115,13 +115,13 @@ class _Inclusion:
 
     base: Path
     folder: Path
-    faults: list[Fault] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
     _files: int = 0
 
     def flags(self, path: Path, text: str, trail: tuple[Path, ...]) -> Iterator[Flag]:
         """Yield the flags of a file. `trail` are the files that led to it, itself last."""
-        flags, faults = split_flags(path, text)
-        self.faults += faults
+        flags, diagnostics = split_flags(path, text)
+        self.diagnostics += diagnostics
         for flag in flags:
             if flag.name != _INCLUDE:
                 yield flag
@@ -130,24 +130,24 @@ class _Inclusion:
             if self._files > _MOST_FILES:  # told once
                 if self._files == _MOST_FILES + 1:
                     msg = f"found more than {_MOST_FILES} inclusions by {trail[0].name}, expected at most as many"
-                    self.faults.append(flag.place.fault(msg))
+                    self.diagnostics.append(flag.place.diagnostic(msg))
                 return
             try:
                 included = self._included(flag, trail)
                 text = read_text(included)
-            except FaultyError as error:
-                self.faults.append(error.fault)
-            except FaultsError as error:
-                self.faults += error.faults
+            except DiagnosticError as error:
+                self.diagnostics.append(error.diagnostic)
+            except DiagnosticsError as error:
+                self.diagnostics += error.diagnostics
             else:
                 yield from self.flags(included, text, (*trail, included))
 
     def _included(self, flag: Flag, trail: tuple[Path, ...]) -> Path:
-        """Return the file that a flag includes. Raises `FaultyError`."""
+        """Return the file that a flag includes. Raises `DiagnosticError`."""
         written = flag.value
         if written is None or not written.text:
             msg = f"found --{_INCLUDE} without a value, expected --{_INCLUDE}=common_flags.txt"
-            raise FaultyError(flag.place.fault(msg))
+            raise DiagnosticError(flag.place.diagnostic(msg))
         place = written.place
         try:
             real = resolve_inside(self.base / written.text, self.folder)
@@ -155,18 +155,20 @@ class _Inclusion:
             others = () if is_file else _neighbours(real.parent) - {other.name for other in trail}
         except OutsideError as error:
             msg = f"found {quoted(written.text)}, which leads outside the suite's folder {self.folder}"
-            raise FaultyError(place.fault(f"{msg}; expected a flagfile inside it")) from error
+            raise DiagnosticError(place.diagnostic(f"{msg}; expected a flagfile inside it")) from error
         except OSError as error:
             msg = f"found {quoted(written.text)}, which is not a path that can be read: {error.strerror or error}"
-            raise FaultyError(place.fault(msg)) from error
+            raise DiagnosticError(place.diagnostic(msg)) from error
         if not is_file:
             at = "" if len(trail) == 1 else f" in the folder of {trail[0].name}, where the tool looks for it"
             near = did_you_mean(real.name, others)
-            raise FaultyError(place.fault(f"found no file {quoted(written.text)}, expected a flagfile{at}{near}"))
+            raise DiagnosticError(
+                place.diagnostic(f"found no file {quoted(written.text)}, expected a flagfile{at}{near}")
+            )
         if any(other.resolve() == real for other in trail):
             shown = " → ".join(other.name for other in (*trail, real))
             msg = f"found flagfiles that include each other in a circle, {shown}; expected a file that includes no more"
-            raise FaultyError(place.fault(msg))
+            raise DiagnosticError(place.diagnostic(msg))
         return self.folder / real.relative_to(self.folder.resolve())
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from retarget.extension import Case, CaseRequest, ModulesRequest, RunPlan, Suggestions
 from retarget.model import Module, RuntimeConfig, Suite
-from retarget.support.errors import Fault
+from retarget.support.errors import Diagnostic
 
 __all__ = ["RunModuleCaseLoader"]
 
@@ -21,7 +21,7 @@ class RunModuleCaseLoader:
     """Implements `CaseLoader`, and with it `FindsModules`, `ChecksData`, `HasParameters` and `RunsCasesOutside`.
 
     A module's flagfiles are its cases, named by stem; one alone is named by its function. A flagfile without
-    `--expected_output` asks only that its call comes to an end. A faulty flagfile fails its own case, at stage load.
+    `--expected_output` asks only that its call comes to an end. An invalid flagfile fails its own case, at stage load.
     """
 
     kind = "run-module"
@@ -30,26 +30,26 @@ class RunModuleCaseLoader:
     def find_modules(self, folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
         """Return the modules of the flagfiles, each with its flagfiles as data.
 
-        Raises `FaultsError` for flagfiles whose module is not there, is not one, or lies outside `folder`.
+        Raises `DiagnosticsError` for flagfiles whose module is not there, is not one, or lies outside `folder`.
         """
         from retarget_iree.flagfile import cases
 
         return cases.find_modules(folder, srcs)
 
-    def data_faults(self, module: Module, suite: Suite) -> Sequence[Fault]:
-        """Return the faults of a module's flagfiles and of the data that they name."""
+    def data_diagnostics(self, module: Module, suite: Suite) -> Sequence[Diagnostic]:
+        """Return the errors of a module's flagfiles and of the data that they name."""
         from retarget_iree.flagfile import cases
 
-        return cases.data_faults(module, suite.folder)
+        return cases.data_diagnostics(module, suite.folder)
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
-        """Return one case per flagfile. Faults are kept for the case, whose `read` raises them."""
+        """Return one case per flagfile. Errors are kept for the case, whose `read` raises them."""
         from retarget_iree.flagfile import cases
 
         return cases.cases_of(request)
 
     def parameters(self, request: CaseRequest) -> Sequence[tuple[str, Path]]:
-        """Return what the flagfiles say by `--parameters=`, each once. Raises `FaultsError`."""
+        """Return what the flagfiles say by `--parameters=`, each once. Raises `DiagnosticsError`."""
         from retarget_iree.flagfile import cases
 
         return cases.parameters_of(request)

@@ -13,7 +13,7 @@
 Blanks around lines, names and values do not count; later flags override earlier ones. Numbers are as in C: `0x10` is
 16, `010` is 8, `nan`, `inf` and `0x1p-3` are floats. What the tool has no other form for is written as bytes in
 hexadecimal: complex numbers and, as the tool takes them, the Booleans `00` and `01` (here `0`, `1`, `false` and `true`
-too). The tool takes what follows a number for nothing and lets numbers wrap; both are faults here. A flagfile may
+too). The tool takes what follows a number for nothing and lets numbers wrap; both are errors here. A flagfile may
 include others: see `retarget_iree.flagfile.lines`.
 
 Nothing here imports NumPy: flagfiles are read in pytest's process too.
@@ -27,10 +27,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from retarget.support.errors import FaultsError, did_you_mean
+from retarget.support.errors import DiagnosticsError, did_you_mean
 
 from retarget_iree.flagfile.lines import Flag, flags_of, read_text
-from retarget_iree.flagfile.values import FaultyError, Value, Written, parse_number, parse_value, quoted, shortened
+from retarget_iree.flagfile.values import DiagnosticError, Value, Written, parse_number, parse_value, quoted, shortened
 
 __all__ = ["FlagFile", "Parameters", "load_flagfile", "parse_flagfile"]
 
@@ -102,22 +102,22 @@ class FlagFile:
 
 
 def load_flagfile(path: Path, folder: Path) -> FlagFile:
-    """Return what a flagfile and those that it includes say, none of them outside `folder`. Raises `FaultsError`."""
+    """Return what a flagfile and those that it includes say, all inside `folder`. Raises `DiagnosticsError`."""
     return parse_flagfile(path, read_text(path), folder)
 
 
 def parse_flagfile(path: Path, text: str, folder: Path) -> FlagFile:
-    """Return what a flagfile's text says. Raises `FaultsError` with all of its faults, each with line and column."""
+    """Return what a flagfile's text says. Raises `DiagnosticsError` with all errors, each with line and column."""
     flags, found = flags_of(path, text, folder)
-    faults = list(found)
+    diagnostics = list(found)
     file = FlagFile(path=path)
     for flag in flags:
         try:
             file = _with_flag(file, flag)
-        except FaultyError as error:
-            faults.append(error.fault)
-    if faults:
-        raise FaultsError(faults)
+        except DiagnosticError as error:
+            diagnostics.append(error.diagnostic)
+    if diagnostics:
+        raise DiagnosticsError(diagnostics)
     return file
 
 
@@ -125,11 +125,11 @@ def _with_flag(file: FlagFile, flag: Flag) -> FlagFile:
     if flag.name in _PRINTING:
         return file
     if flag.name not in _JUDGING:
-        raise FaultyError(flag.place.fault(_unknown(flag.name)))
+        raise DiagnosticError(flag.place.diagnostic(_unknown(flag.name)))
     written = flag.value
     if written is None or not written.text:
         msg = f"found --{flag.name} without a value, expected --{flag.name}={_example(flag.name)}"
-        raise FaultyError(flag.place.fault(msg))
+        raise DiagnosticError(flag.place.diagnostic(msg))
     if flag.name in _THRESHOLDS:
         return replace(file, thresholds={**file.thresholds, _THRESHOLDS[flag.name]: _parse_tolerance(written)})
     return _with_value(file, flag, written)
@@ -146,7 +146,7 @@ def _with_value(file: FlagFile, flag: Flag, written: Written) -> FlagFile:
         case "module":
             if file.module is not None:
                 msg = f"found --module a second time, expected one: the first is {file.module.text}"
-                raise FaultyError(flag.place.fault(msg))
+                raise DiagnosticError(flag.place.diagnostic(msg))
             file = replace(file, module=written)
         case "parameters":
             file = replace(file, parameters=(*file.parameters, _parse_parameters(written)))
@@ -154,7 +154,7 @@ def _with_value(file: FlagFile, flag: Flag, written: Written) -> FlagFile:
             if written.text not in {"approximate", "exact"}:
                 guess = did_you_mean(written.text, ["approximate", "exact"])
                 msg = f"found {quoted(written.text)}, expected approximate or exact{guess}"
-                raise FaultyError(written.place.fault(msg))
+                raise DiagnosticError(written.place.diagnostic(msg))
             file = replace(file, exact=written.text == "exact")
         case "expected_rtol":
             file = replace(file, rtol=_parse_tolerance(written))
@@ -188,7 +188,7 @@ def _parse_tolerance(written: Written) -> float:
     number = parse_number(written.text)
     if number is None or not 0 <= number < math.inf:
         msg = f"found {quoted(written.text)}, expected a number of 0 or more, such as 0.001"
-        raise FaultyError(written.place.fault(msg))
+        raise DiagnosticError(written.place.diagnostic(msg))
     return number
 
 
@@ -199,5 +199,5 @@ def _parse_parameters(written: Written) -> Parameters:
     start = len(scope) + 1
     if not path:
         msg = "found no file, expected scope=file.irpa"
-        raise FaultyError(written.place.after(start).fault(msg))
+        raise DiagnosticError(written.place.after(start).diagnostic(msg))
     return Parameters(scope=scope, path=Written(text=path, place=written.place.after(start)))

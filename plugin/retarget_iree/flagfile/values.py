@@ -12,11 +12,11 @@ from enum import StrEnum
 from pathlib import Path
 
 from retarget.model.element_types import ELEMENT_TYPES, ElementType, Kind
-from retarget.support.errors import Fault, did_you_mean
+from retarget.support.errors import Diagnostic, did_you_mean
 
 __all__ = [
     "ELEMENTS",
-    "FaultyError",
+    "DiagnosticError",
     "Form",
     "Place",
     "Value",
@@ -61,9 +61,9 @@ class Place:
     line: int
     column: int
 
-    def fault(self, message: str) -> Fault:
-        """Return a fault at this place."""
-        return Fault(file=self.file, line=self.line, column=self.column, key_path="", message=message)
+    def diagnostic(self, message: str) -> Diagnostic:
+        """Return an error at this place."""
+        return Diagnostic(file=self.file, line=self.line, column=self.column, key_path="", message=message)
 
     def after(self, characters: int) -> Place:
         """Return the place so many characters to the right."""
@@ -105,12 +105,12 @@ class Value:
     path: str = ""
 
 
-class FaultyError(Exception):
-    """A fault on its way to where all of a file's are gathered."""
+class DiagnosticError(Exception):
+    """An error on its way to where all of a file's are gathered."""
 
-    def __init__(self, fault: Fault) -> None:
-        super().__init__(str(fault))
-        self.fault = fault
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(str(diagnostic))
+        self.diagnostic = diagnostic
 
 
 def shortened(text: str) -> str:
@@ -127,7 +127,7 @@ def quoted(text: str) -> str:
 
 
 def parse_value(written: Written) -> Value:
-    """Return what a value says. Raises `FaultyError`."""
+    """Return what a value says. Raises `DiagnosticError`."""
     text = written.text
     if text in {Form.IGNORED, Form.NULL}:
         return Value(form=Form(text), written=written)
@@ -144,7 +144,7 @@ def _parse_arrays(written: Written) -> Value:
     source, path = written.text[0], written.text[1:].strip()
     if not path.endswith(".npy"):
         msg = f"found {quoted(path)}, expected a .npy file; raw bytes need their type before them: 2x3xf32=@file.bin"
-        raise FaultyError(written.place.after(1).fault(msg))
+        raise DiagnosticError(written.place.after(1).diagnostic(msg))
     return Value(form=Form.ARRAYS, written=written, source=source, path=path)
 
 
@@ -166,11 +166,11 @@ def _parse_tensor(whole: Written, written: Written) -> Value:
         path = contents.text[1:].strip()
         if not path:
             msg = f"found no file after {contents.text[0]!r}, expected {shortened(kind)}=@file.bin"
-            raise FaultyError(contents.place.fault(msg))
+            raise DiagnosticError(contents.place.diagnostic(msg))
         return replace(tensor, source=contents.text[0], path=path)
     if contents.text[:1] == "*":
         msg = f"found '*', expected '@' or '+': {contents.text[1:].strip() or 'a file'} holds one tensor of this type"
-        raise FaultyError(contents.place.fault(msg))
+        raise DiagnosticError(contents.place.diagnostic(msg))
     return replace(tensor, numbers=_parse_contents(contents, shape, element))
 
 
@@ -182,25 +182,25 @@ def _parse_type(written: Written, *, bare: bool) -> tuple[tuple[int, ...], str]:
     if bare and not sizes:
         guess = did_you_mean(text, ["(ignored)", "(null)"])
         msg = f"found {quoted(text)}, expected a value with its type: {_FORMS}{guess}"
-        raise FaultyError(written.place.fault(msg))
+        raise DiagnosticError(written.place.diagnostic(msg))
     if element[:1] in {"?", "-"} or re.match(r"\d.*x", element):
         size = element.partition("x")[0]
         msg = f"found {quoted(size)}, expected a size of 0 or more: data has a shape without unknown sizes"
-        raise FaultyError(place.fault(msg))
+        raise DiagnosticError(place.diagnostic(msg))
     if not element:
         msg = f"found no element type after {quoted(sizes)}, expected one, such as f32"
-        raise FaultyError(place.fault(msg))
+        raise DiagnosticError(place.diagnostic(msg))
     if element not in ELEMENTS:
-        raise FaultyError(place.fault(_unknown_element(element)))
+        raise DiagnosticError(place.diagnostic(_unknown_element(element)))
     parts = sizes.split("x")[:-1]
     if parts == [""]:
         parts = []
     if "" in parts:
         msg = f"found {quoted(sizes)}, expected sizes with an x after each: 2x3x{shortened(element)}"
-        raise FaultyError(written.place.fault(msg))
+        raise DiagnosticError(written.place.diagnostic(msg))
     if len(parts) > _MAX_RANK or any(len(part) > _MAX_DIGITS for part in parts):
         msg = f"found {quoted(sizes)}, expected at most {_MAX_RANK} sizes of at most {_MAX_DIGITS} digits"
-        raise FaultyError(written.place.fault(msg))
+        raise DiagnosticError(written.place.diagnostic(msg))
     return tuple(map(int, parts)), element
 
 
@@ -234,7 +234,7 @@ def _parse_contents(written: Written, shape: tuple[int, ...], element: str) -> t
         name = "x".join([*map(str, shape), element])
         one = " (or 1 for all)" if count > 1 else ""
         msg = f"found {len(items)} number{'s' if len(items) != 1 else ''}, expected {count} for {name}{one}"
-        raise FaultyError(written.place.fault(msg))
+        raise DiagnosticError(written.place.diagnostic(msg))
     parse, expected = _reader(element)
     try:
         return tuple(map(parse, items))
@@ -244,7 +244,7 @@ def _parse_contents(written: Written, shape: tuple[int, ...], element: str) -> t
                 parse(item[0])
             except ValueError:
                 msg = f"found {quoted(item[0])}, expected {expected}"
-                raise FaultyError(written.place.after(item.start()).fault(msg)) from None
+                raise DiagnosticError(written.place.after(item.start()).diagnostic(msg)) from None
         raise
 
 

@@ -10,7 +10,7 @@ import iree.runtime as rt
 from retarget.extension import DriverError
 from retarget.support.errors import display_path
 
-from retarget_iree.noise import RUNTIME_FAULTS, clean_status
+from retarget_iree.noise import RUNTIME_ERRORS, clean_status
 
 __all__ = ["parameter_indices", "parameters_hint"]
 
@@ -28,7 +28,7 @@ def parameter_indices(parameters: Sequence[tuple[str, Path]]) -> Mapping[str, An
         index = indices.setdefault(scope, rt.ParameterIndex())
         try:
             index.load(str(path))
-        except RUNTIME_FAULTS as error:
+        except RUNTIME_ERRORS as error:
             msg = f"the parameter file {display_path(path)} cannot be loaded: {clean_status(str(error))}"
             hint = "expected an .irpa, .gguf or .safetensors archive; `iree-dump-parameters` shows what one holds"
             raise DriverError(msg, hint=hint) from error

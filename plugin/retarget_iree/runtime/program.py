@@ -16,7 +16,7 @@ from retarget.model.element_types import parse_type
 from retarget.model.outcomes import DeviceInfo
 from retarget.support.errors import did_you_mean
 
-from retarget_iree.noise import RUNTIME_FAULTS, clean_status
+from retarget_iree.noise import RUNTIME_ERRORS, clean_status
 from retarget_iree.runtime.elements import dtype_of_code, element_type_of
 from retarget_iree.runtime.parameters import parameter_indices, parameters_hint
 from retarget_iree.runtime.signature import Signature, parse_signature
@@ -41,23 +41,23 @@ _CONVENTION_DTYPES: dict[str, np.dtype[np.generic]] = {
 class _CheckRecorder:
     """Receives the calls of the `check` module and hands them to the sink of the call in progress.
 
-    A fault inside a check is kept and raised after the call: an exception may not cross the VM.
+    An error inside a check is kept and raised after the call: an exception may not cross the VM.
     """
 
     def __init__(self, fetch: Callable[[Any], Array]) -> None:
         self._fetch = fetch
         self.sink: CheckSink | None = None
-        self.fault: Exception | None = None
+        self.diagnostic: Exception | None = None
 
     def _record(self, kind: str, *refs: Any, atol: float = 0.0, rtol: float = 0.0) -> None:
-        if self.sink is None or self.fault is not None:
+        if self.sink is None or self.diagnostic is not None:
             return
         try:
             arrays = [self._fetch(ref.deref(rt.HalBufferView)) for ref in refs]
             expected = arrays[1] if len(arrays) > 1 else None
             self.sink(Check(kind=kind, actual=arrays[0], expected=expected, atol=atol, rtol=rtol))
         except Exception as error:
-            self.fault = error
+            self.diagnostic = error
 
     def expect_eq(self, _device: Any, actual: Any, expected: Any) -> None:
         self._record("eq", actual, expected)
@@ -75,12 +75,12 @@ class _CheckRecorder:
         self._scalar("false", value)
 
     def _scalar(self, kind: str, value: int) -> None:
-        if self.sink is None or self.fault is not None:
+        if self.sink is None or self.diagnostic is not None:
             return
         try:
             self.sink(Check(kind=kind, actual=np.asarray(value != 0)))
         except Exception as error:
-            self.fault = error
+            self.diagnostic = error
 
 
 def _check_module(recorder: _CheckRecorder) -> tuple[Any, Any]:
@@ -102,7 +102,7 @@ def _load_module(instance: Any, artifact: bytes) -> Any:
         raise DriverError(msg, hint=hint)
     try:
         return rt.VmModule.copy_buffer(instance, artifact)
-    except RUNTIME_FAULTS as error:
+    except RUNTIME_ERRORS as error:
         reason = clean_status(str(error))
         msg = f"this is not a module that the IREE runtime {version.VERSION} can load: {reason}"
         hint = "the artifact is damaged, or another version of the compiler made it; compile it again"
@@ -152,7 +152,7 @@ class IreeDevice:
         self._instance = rt.VmInstance()
         try:
             self._hal = rt.create_hal_module(self._instance, devices=self._devices)
-        except RUNTIME_FAULTS as error:
+        except RUNTIME_ERRORS as error:
             names = ", ".join(info.uri for info in infos)
             msg = f"the devices {names} cannot be used together: {clean_status(str(error))}"
             raise DriverError(msg, hint="name each device once, unless its driver can open it several times") from error
@@ -182,7 +182,7 @@ class IreeDevice:
             providers = [index.create_provider(scope) for scope, index in indices.items()]
             served = [rt.create_io_parameters_module(self._instance, *providers)] if providers else []
             context = rt.VmContext(self._instance, [self._hal, *served, self._check, module])
-        except RUNTIME_FAULTS as error:
+        except RUNTIME_ERRORS as error:
             raise DriverError(clean_status(str(error)), hint=_load_hint(str(error), indices)) from error
         program = IreeProgram(self, context, module)
         self._programs.add(program)
@@ -205,13 +205,13 @@ class IreeDevice:
         visible, mappable = int(rt.MemoryType.HOST_VISIBLE), int(rt.BufferUsage.MAPPING_SCOPED)
         if buffer.memory_type() & visible and buffer.allowed_usage() & mappable:
             return np.asarray(buffer.map())
-        faults: list[str] = []
+        diagnostics: list[str] = []
         for device in self._devices:  # with several, only the one that owns the buffer can copy it
             try:
                 return _staged(device, buffer)
-            except RUNTIME_FAULTS as error:
-                faults.append(clean_status(str(error)))
-        msg = f"reading a buffer back from the device failed: {'; '.join(faults)}"
+            except RUNTIME_ERRORS as error:
+                diagnostics.append(clean_status(str(error)))
+        msg = f"reading a buffer back from the device failed: {'; '.join(diagnostics)}"
         raise DriverError(msg)
 
     def place(self, array: Array) -> Any:
@@ -228,7 +228,7 @@ class IreeDevice:
                 buffer=contiguous,
                 element_type=code,
             )
-        except RUNTIME_FAULTS:
+        except RUNTIME_ERRORS:
             return device.allocator.allocate_buffer_copy(
                 memory_type=rt.MemoryType.DEVICE_LOCAL,
                 allowed_usage=rt.BufferUsage.DEFAULT,
@@ -303,17 +303,17 @@ class IreeProgram:
         arguments = self._pack(function, signature, inputs)
         results = rt.VmVariantList(len(signature.results or ""))
         recorder = self._device.recorder
-        recorder.sink, recorder.fault = on_check, None
+        recorder.sink, recorder.diagnostic = on_check, None
         try:
             self._context.invoke(entry, arguments, results)
-        except RUNTIME_FAULTS as error:
-            if recorder.fault is None:
+        except RUNTIME_ERRORS as error:
+            if recorder.diagnostic is None:
                 raise DriverError(clean_status(str(error))) from error
         finally:
             recorder.sink = None
-        if recorder.fault is not None:
-            fault, recorder.fault = recorder.fault, None
-            raise fault
+        if recorder.diagnostic is not None:
+            diagnostic, recorder.diagnostic = recorder.diagnostic, None
+            raise diagnostic
         return self._unpack(function, signature, results)
 
     def _pack(self, function: str, signature: Signature, inputs: Sequence[Array]) -> Any:
@@ -328,7 +328,7 @@ class IreeProgram:
             declared = signature.argument_types[index] if signature.argument_types else ""
             try:
                 self._push(packed, letter, declared, np.asarray(array))
-            except (*RUNTIME_FAULTS, DriverError) as error:
+            except (*RUNTIME_ERRORS, DriverError) as error:
                 msg = f"argument {index} of {function}: {clean_status(str(error))}"
                 raise DriverError(msg) from error
         return packed
@@ -357,7 +357,7 @@ class IreeProgram:
             declared = signature.result_types[index] if signature.result_types else ""
             try:
                 unpacked.append(self._pull(results, index, letter, declared))
-            except (*RUNTIME_FAULTS, DriverError) as error:
+            except (*RUNTIME_ERRORS, DriverError) as error:
                 msg = f"result {index} of {function}: {clean_status(str(error))}"
                 raise DriverError(msg, hint=getattr(error, "hint", "")) from error
         return unpacked

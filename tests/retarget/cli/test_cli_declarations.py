@@ -264,10 +264,10 @@ def test_runtimes_that_need_the_same_share_a_build(project: Path, capsys: pytest
 
 
 def test_check_tells_what_is_in_order(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(capsys, "check") == (0, "no faults in 2 files, 1 suite, 2 compile targets, 3 run targets\n", "")
+    assert run(capsys, "check") == (0, "no errors in 2 files, 1 suite, 2 compile targets, 3 run targets\n", "")
 
 
-def test_check_tells_faults_and_what_no_extension_brings(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_tells_errors_and_what_no_extension_brings(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     matrix = project / "suites" / "matrix.toml"
     matrix.write_text(matrix.read_text().replace('driver = "toy"\nhost_os', 'driver = "tay"\nhost_os'))
     unused = '\n[[compiler_config]]\nname = "unused"\ncompiler = "gcc"\n'
@@ -307,7 +307,7 @@ def test_check_reads_matrix_files_that_serve_no_suite(
     )
 
 
-def test_check_of_nothing_is_a_fault(
+def test_check_of_nothing_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -442,7 +442,7 @@ def test_explain_of_an_unknown_target_is_wrong_usage(project: Path, capsys: pyte
     )
 
 
-def test_faults_of_declarations_exit_with_1(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_of_declarations_exit_with_1(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "suites" / "suite.toml").write_text("x = 1\n")
     for command in (["list"], ["explain", "foo_cc"], ["check"]):
         status, out, err = run(capsys, *command)
@@ -452,7 +452,7 @@ def test_faults_of_declarations_exit_with_1(project: Path, capsys: pytest.Captur
         )
 
 
-def test_a_faulty_extension_exits_with_1(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_extension_exits_with_1(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     message = (
         "extension 'absent_extension' cannot be imported: ModuleNotFoundError: No module named 'absent_extension'"
         f"; it is neither on sys.path nor in {Path.cwd()}\n"
@@ -501,7 +501,7 @@ def test_usage_is_shown_for_words_that_do_not_parse(capsys: pytest.CaptureFixtur
     assert err.startswith("usage: retarget")
 
 
-def test_a_fault_of_our_own_shows_no_traceback(
+def test_an_error_of_our_own_shows_no_traceback(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> None:
@@ -517,7 +517,7 @@ def test_a_fault_of_our_own_shows_no_traceback(
         main(["list"])
 
 
-def test_a_reader_that_stops_early_is_no_fault(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_that_stops_early_is_no_error(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # The shell of the test finds the extension as this process does.
     monkeypatch.setenv("PYTHONPATH", str(project / "extensions"))
     command = f"{sys.executable} -m retarget.cli list tags --format json | head -c 1"

@@ -198,7 +198,7 @@ def test_an_entry_of_two_lists_is_taken_once_and_that_is_said(folder: Path, caps
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('["node/test_dft"', '["node/test_dft" 3', 'cpu.json:13:49: found a fault of JSON syntax: unexpected "3"'),
+        ('["node/test_dft"', '["node/test_dft" 3', 'cpu.json:13:49: found a JSON syntax error: unexpected "3"'),
         ('"config_name": "cpu_llvm_sync",', "", "cpu.json:1: config_name: found no config_name, expected one"),
         ('"cpu_llvm_sync"', "3", "cpu.json:2: config_name: found a number, expected a name"),
         ('"cpu_llvm_sync"', '"_"', "cpu.json:2: config_name: found '_', expected a name"),
@@ -256,7 +256,7 @@ def test_an_entry_of_two_lists_is_taken_once_and_that_is_said(folder: Path, caps
         ),
     ],
 )
-def test_faults_have_their_place(
+def test_errors_have_their_place(
     folder: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, message: str
 ) -> None:
     assert old in CPU
@@ -265,7 +265,7 @@ def test_faults_have_their_place(
     assert capsys.readouterr().err == f"{message}\n"
 
 
-def test_all_faults_of_all_files_are_told_at_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_errors_of_all_files_are_told_at_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "cpu.json").write_text("[]")
     (folder / "gpu.json").write_bytes(b"\xff")
     (folder / "empty.json").write_text("\n")
@@ -282,7 +282,7 @@ def test_all_faults_of_all_files_are_told_at_once(folder: Path, capsys: pytest.C
 
 
 @pytest.mark.parametrize(("name", "found"), [("run", "found 'run', which tells compile targets"), ("+", "found ''")])
-def test_a_name_that_no_config_can_bear_is_a_fault_that_says_how_to_give_another(
+def test_a_name_that_no_config_can_bear_is_an_error_that_says_how_to_give_another(
     folder: Path, capsys: pytest.CaptureFixture[str], name: str, found: str
 ) -> None:
     (folder / "gpu.json").write_text(GPU.replace("gpu_vulkan", "run"))
@@ -293,7 +293,7 @@ def test_a_name_that_no_config_can_bear_is_a_fault_that_says_how_to_give_another
     assert main(["import-xfails", "walks=gpu.json"]) == 0
 
 
-def test_two_configs_of_one_name_are_a_fault_that_says_how_to_rename_one(
+def test_two_configs_of_one_name_are_an_error_that_says_how_to_rename_one(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "gpu.json").write_text(GPU.replace("gpu_vulkan", "cpu-llvm-sync"))

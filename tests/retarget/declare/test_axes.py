@@ -57,13 +57,13 @@ def test_two_exclusions_may_overlap() -> None:
         ({"a": [1]}, [{"a": 1}], ("exclude",), "found every combination, expected one to be left"),
     ],
 )
-def test_faults(
+def test_errors(
     axes: dict[str, list[str | int]], exclude: list[object], path: tuple[str | int, ...], message: str
 ) -> None:
     assert combinations(axes, exclude)[1] == (Problem(path, message),)
 
 
-def test_more_combinations_than_the_limit_are_a_fault_that_says_how_many() -> None:
+def test_more_combinations_than_the_limit_are_an_error_that_says_how_many() -> None:
     most = {"a": list(range(100)), "b": list(range(100))}
     exclude: list[object] = [[n, n] for n in range(100)]
     assert len(combinations(most, exclude)[0]) == MAX_COMBINATIONS - 100 == 9900

@@ -1,4 +1,4 @@
-"""Faulty TOML files: what is said, of which line and key, and that one cause is one fault."""
+"""Invalid TOML files: what is said, of which line and key, and that one cause is one error."""
 
 # ruff: noqa: E501  (messages are cut where they read well)
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from retarget.declare.load import DeclarationLoader, load_all
 from retarget.extension.registry import Registry
 from retarget.model import Suite
-from retarget.support.errors import Fault, FaultsError
+from retarget.support.errors import Diagnostic, DiagnosticsError
 from retarget.targets.expansion import expand
 
 COMPILER = '[[compiler_config]]\nname = "cc"\ncompiler = "iree"\n'
@@ -41,30 +41,30 @@ def test_what_is_no_regular_file_is_named_and_not_opened(folder: Path, name: str
     (folder / name).unlink(missing_ok=True)
     os.mkfifo(folder / name)  # opening it would wait for a writer
     expected = f"{name}: cannot be read: found a named pipe; expected a TOML file"
-    assert [line for line in faults(folder / "suite.toml") if line.startswith(name)] == [expected]
+    assert [line for line in diagnostics(folder / "suite.toml") if line.startswith(name)] == [expected]
     (folder / name).unlink()
     (folder / name).symlink_to("/dev/zero")
     expected = f"{name}: cannot be read: found a device; expected a TOML file"
-    assert [line for line in faults(folder / "suite.toml") if line.startswith(name)] == [expected]
+    assert [line for line in diagnostics(folder / "suite.toml") if line.startswith(name)] == [expected]
 
 
 def test_a_base_that_none_of_many_configs_finds_is_told_for_the_first(folder: Path) -> None:
     values = ", ".join(f'"v{n}"' for n in range(200))
     axes = f'name = "c-{{a}}"\nextends = "cx"\naxes = {{ a = [{values}] }}\n'
     (folder / "suite.toml").write_text(f"[[compiler_config]]\n{axes}{GOOD}")
-    assert len([line for line in faults(folder / "suite.toml") if "extends" in line]) <= 20
+    assert len([line for line in diagnostics(folder / "suite.toml") if "extends" in line]) <= 20
 
 
-def faults(path: Path) -> list[str]:
-    with pytest.raises(FaultsError) as caught:
+def diagnostics(path: Path) -> list[str]:
+    with pytest.raises(DiagnosticsError) as caught:
         DeclarationLoader().load_suite_file(path)
-    return [str(fault) for fault in caught.value.faults]
+    return [str(diagnostic) for diagnostic in caught.value.diagnostics]
 
 
-def faults_of(folder: Path, text: str) -> list[str]:
+def diagnostics_of(folder: Path, text: str) -> list[str]:
     path = folder / "suite.toml"
     path.write_text(text)
-    return faults(path)
+    return diagnostics(path)
 
 
 NO_NAME = (
@@ -261,7 +261,7 @@ BAD_CONFIGS = {
         "suite.toml:5: compiler_config[0].flags[0]: found the unknown axis {op}, expected one of opt, or {{op}} for the "
         "text itself; did you mean 'opt'?",
     ),
-    "a fault of each config of a product": (
+    "an error of each config of a product": (
         COMPILER.replace('"cc"', '"cc-{a}"')
         + 'axes = { a = [1, 2] }\ntags = ["a b"]\n'
         + RUNTIME
@@ -293,9 +293,9 @@ SUITE_FREE = {"a suite in a suite file only", "a root in a suite file"}
 
 
 @pytest.mark.parametrize("name", BAD_CONFIGS)
-def test_a_faulty_config_is_told_once_with_its_line_and_key(folder: Path, name: str) -> None:
+def test_an_invalid_config_is_told_once_with_its_line_and_key(folder: Path, name: str) -> None:
     text, message = BAD_CONFIGS[name]
-    assert faults_of(folder, text if name in SUITE_FREE or SUITE[:20] in text else text + SUITE) == [message]
+    assert diagnostics_of(folder, text if name in SUITE_FREE or SUITE[:20] in text else text + SUITE) == [message]
 
 
 BAD_SUITES = {
@@ -384,34 +384,34 @@ BAD_SUITES = {
 
 
 @pytest.mark.parametrize("name", BAD_SUITES)
-def test_a_faulty_suite_is_told_once_with_its_line_and_key(folder: Path, name: str) -> None:
+def test_an_invalid_suite_is_told_once_with_its_line_and_key(folder: Path, name: str) -> None:
     text, message = BAD_SUITES[name]
-    assert faults_of(folder, CONFIGS + text) == [message]
+    assert diagnostics_of(folder, CONFIGS + text) == [message]
 
 
-def test_a_module_that_is_a_folder_is_a_fault(folder: Path) -> None:
+def test_a_module_that_is_a_folder_is_an_error(folder: Path) -> None:
     (folder / "dir.mlir").mkdir()
-    assert faults_of(folder, GOOD) == [
+    assert diagnostics_of(folder, GOOD) == [
         "suite.toml:13: module_test_suite[0].srcs[0]: found the folder 'dir.mlir', expected a file"
     ]
 
 
-def test_two_sources_of_one_name_are_a_fault_that_names_both(folder: Path) -> None:
+def test_two_sources_of_one_name_are_an_error_that_names_both(folder: Path) -> None:
     (folder / "foo.mlirbc").touch()
-    assert faults_of(folder, GOOD.replace("*.mlir", "*.mlir*")) == [
+    assert diagnostics_of(folder, GOOD.replace("*.mlir", "*.mlir*")) == [
         "suite.toml:13: module_test_suite[0].srcs[0]: found 'foo.mlir' and 'foo.mlirbc', expected one source for each "
         "module name"
     ]
 
 
-def test_a_link_out_of_the_folder_is_a_fault(folder: Path) -> None:
+def test_a_link_out_of_the_folder_is_an_error(folder: Path) -> None:
     inner = folder / "inner"
     inner.mkdir()
     (inner / "foo.mlir").symlink_to(folder / "foo.mlir")
     (inner / "up").symlink_to(folder)
     path = inner / "suite.toml"
     path.write_text(CONFIGS + SUITE.replace('"*.mlir"', '"foo.mlir", "up/bar.mlir"'))
-    assert faults(path) == [
+    assert diagnostics(path) == [
         f"inner/suite.toml:13: module_test_suite[0].srcs[0]: found 'foo.mlir', which links to '{folder}/foo.mlir'; "
         "expected a file below this file's folder",
         f"inner/suite.toml:13: module_test_suite[0].srcs[1]: found 'up/bar.mlir', which links to '{folder}/bar.mlir'; "
@@ -419,7 +419,7 @@ def test_a_link_out_of_the_folder_is_a_fault(folder: Path) -> None:
     ]
 
 
-def test_a_folder_that_cannot_be_read_is_a_fault(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_read_is_an_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "sub/locked").mkdir(parents=True)
     scandir = os.scandir
 
@@ -429,59 +429,59 @@ def test_a_folder_that_cannot_be_read_is_a_fault(folder: Path, monkeypatch: pyte
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", refuse)
-    assert faults_of(folder, GOOD.replace('"*.mlir"', '"**/*.mlir", "sub/locked/lost.mlir"')) == [
+    assert diagnostics_of(folder, GOOD.replace('"*.mlir"', '"**/*.mlir", "sub/locked/lost.mlir"')) == [
         "suite.toml:13: module_test_suite[0].srcs[0]: found the folder 'sub/locked', which cannot be read: Permission denied",
         "suite.toml:13: module_test_suite[0].srcs[1]: found no file 'sub/locked/lost.mlir', expected one",
     ]
 
 
-def test_a_link_to_nothing_is_a_fault(folder: Path) -> None:
+def test_a_link_to_nothing_is_an_error(folder: Path) -> None:
     (folder / "gone.mlir").symlink_to(folder / "nothing.mlir")
-    assert faults_of(folder, GOOD) == [
+    assert diagnostics_of(folder, GOOD) == [
         "suite.toml:13: module_test_suite[0].srcs[0]: found 'gone.mlir', a link to nothing; expected a file"
     ]
 
 
-def test_a_pipe_is_a_fault(folder: Path) -> None:
+def test_a_pipe_is_an_error(folder: Path) -> None:
     os.mkfifo(folder / "pipe.mlir")
-    assert faults_of(folder, GOOD) == [
+    assert diagnostics_of(folder, GOOD) == [
         "suite.toml:13: module_test_suite[0].srcs[0]: found 'pipe.mlir', which is no regular file; expected one"
     ]
 
 
-def test_a_file_name_that_no_target_can_bear_is_a_fault(folder: Path) -> None:
+def test_a_file_name_that_no_target_can_bear_is_an_error(folder: Path) -> None:
     (folder / "a b.mlir").touch()
-    assert faults_of(folder, GOOD) == [
+    assert diagnostics_of(folder, GOOD) == [
         "suite.toml:13: module_test_suite[0].srcs[0]: found ' ' in 'a b.mlir', expected a file name without blanks and "
         ": * ? [ ] \\, because it becomes the name of targets"
     ]
 
 
-def test_a_file_name_that_an_expectation_would_take_for_a_glob_is_a_fault(folder: Path) -> None:
+def test_a_file_name_that_an_expectation_would_take_for_a_glob_is_an_error(folder: Path) -> None:
     (folder / "a*b.mlir").touch()
-    (fault,) = faults_of(folder, GOOD)
-    assert fault.startswith(
+    (diagnostic,) = diagnostics_of(folder, GOOD)
+    assert diagnostic.startswith(
         "suite.toml:13: module_test_suite[0].srcs[0]: found '*' in 'a*b.mlir', expected a file name"
     )
 
 
 def test_toml_syntax_is_told_with_line_and_column(folder: Path) -> None:
-    assert faults_of(folder, '[[compiler_config]]\nname "x"\n') == [
-        "suite.toml:2: found a fault of TOML syntax in column 6: expected '=' after a key in a key/value pair"
+    assert diagnostics_of(folder, '[[compiler_config]]\nname "x"\n') == [
+        "suite.toml:2: found a TOML syntax error in column 6: expected '=' after a key in a key/value pair"
     ]
-    (found,) = faults_of(folder, 'root = true\nname = """x')
-    assert found.startswith("suite.toml:2: found a fault of TOML syntax in column ")
+    (found,) = diagnostics_of(folder, 'root = true\nname = """x')
+    assert found.startswith("suite.toml:2: found a TOML syntax error in column ")
 
 
 def test_a_byte_order_mark_is_passed_over(folder: Path) -> None:
     path = folder / "suite.toml"
     path.write_bytes(b"\xef\xbb\xbfroot = true\r\nnope = 1\r\n# \xff")
-    assert faults(path) == ["suite.toml:3: found the byte 0xff, expected UTF-8 text"]
+    assert diagnostics(path) == ["suite.toml:3: found the byte 0xff, expected UTF-8 text"]
     path.write_bytes(b"\xef\xbb\xbfroot = 1\r\n")
-    assert faults(path)[1:] == ["suite.toml:1: root: found the integer 1, expected true or false"]
+    assert diagnostics(path)[1:] == ["suite.toml:1: root: found the integer 1, expected true or false"]
 
 
-def test_a_fault_of_a_name_or_a_base_hides_no_other(folder: Path) -> None:
+def test_an_error_of_a_name_or_a_base_hides_no_other(folder: Path) -> None:
     text = """
 
 [[compiler_config]]
@@ -507,8 +507,8 @@ runtimes = []
 """
     reserved = "found 'run', which tells compile targets from run targets in -m; expected another word"
     no_config = "declared in this file or above"
-    found = faults_of(folder, text)
-    assert [fault for fault in found[1:] if "].name: " not in fault] == [
+    found = diagnostics_of(folder, text)
+    assert [diagnostic for diagnostic in found[1:] if "].name: " not in diagnostic] == [
         "suite.toml:5: compiler_config[0].tags[0]: found 'x y', expected a word for -m: "
         "letters, digits and any of _ : + - . [ ] / \\",
         "suite.toml:8: compiler_config[1].extends: found a circle: c → d → c; expected a chain that ends",
@@ -524,39 +524,41 @@ runtimes = []
 def test_text_that_is_not_utf8_is_told_with_its_line(folder: Path) -> None:
     path = folder / "suite.toml"
     path.write_bytes(b"# one\n# tw\xff\n")
-    assert faults(path) == ["suite.toml:2: found the byte 0xff, expected UTF-8 text"]
+    assert diagnostics(path) == ["suite.toml:2: found the byte 0xff, expected UTF-8 text"]
 
 
-def test_a_file_that_cannot_be_read_is_a_fault(folder: Path) -> None:
+def test_a_file_that_cannot_be_read_is_an_error(folder: Path) -> None:
     # A folder of that name cannot be read by anyone, also not by root, for whom permissions do not count.
     (folder / "suite.toml").mkdir()
-    assert faults(folder / "suite.toml") == ["suite.toml: cannot be read: found a folder; expected a TOML file"]
+    assert diagnostics(folder / "suite.toml") == ["suite.toml: cannot be read: found a folder; expected a TOML file"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read any file")
-def test_a_file_without_permission_is_a_fault(folder: Path) -> None:
+def test_a_file_without_permission_is_an_error(folder: Path) -> None:
     path = folder / "suite.toml"
     path.write_text(GOOD)
     path.chmod(0)
-    assert faults(path) == ["suite.toml: cannot be read: Permission denied; expected a TOML file"]
+    assert diagnostics(path) == ["suite.toml: cannot be read: Permission denied; expected a TOML file"]
 
 
-def test_a_file_that_is_not_there_is_a_fault(folder: Path) -> None:
-    assert faults(folder / "suite.toml") == [
+def test_a_file_that_is_not_there_is_an_error(folder: Path) -> None:
+    assert diagnostics(folder / "suite.toml") == [
         "suite.toml: cannot be read: No such file or directory; expected a TOML file"
     ]
 
 
-def test_tables_nested_too_deeply_are_a_fault(folder: Path) -> None:
-    assert faults_of(folder, "a = " + "[" * 100_000) == ["suite.toml: found tables nested too deeply, expected TOML"]
+def test_tables_nested_too_deeply_are_an_error(folder: Path) -> None:
+    assert diagnostics_of(folder, "a = " + "[" * 100_000) == [
+        "suite.toml: found tables nested too deeply, expected TOML"
+    ]
 
 
-def test_all_faults_of_a_file_and_those_above_come_together_in_order(folder: Path) -> None:
+def test_all_errors_of_a_file_and_those_above_come_together_in_order(folder: Path) -> None:
     (folder / "matrix.toml").write_text(COMPILER + "timeout = -1\n" + RUNTIME + "typo = 1\n")
     (folder / "a").mkdir()
     (folder / "a" / "foo.mlir").touch()
     (folder / "a" / "suite.toml").write_text(SUITE.replace('"all"', '"missing"') + "extra = 2\n" + TARGET + "x = 1\n")
-    found = faults(folder / "a" / "suite.toml")
+    found = diagnostics(folder / "a" / "suite.toml")
     assert [message.split(": ")[:2] for message in found] == [
         ["a/suite.toml:5", "module_test_suite[0].targets[0]"],
         ["a/suite.toml:6", "module_test_suite[0].extra"],
@@ -566,31 +568,31 @@ def test_all_faults_of_a_file_and_those_above_come_together_in_order(folder: Pat
     ]
 
 
-def test_faults_in_two_tables_of_a_file_are_told_together(folder: Path) -> None:
-    found = faults_of(folder, COMPILER + "timeout = -1\n" + RUNTIME + TARGET + SUITE.replace('"all"', '"missing"'))
+def test_errors_in_two_tables_of_a_file_are_told_together(folder: Path) -> None:
+    found = diagnostics_of(folder, COMPILER + "timeout = -1\n" + RUNTIME + TARGET + SUITE.replace('"all"', '"missing"'))
     assert [message.split(": ")[1] for message in found] == [
         "compiler_config[0].timeout",
         "module_test_suite[0].targets[0]",
     ]
 
 
-def test_what_refers_to_a_faulty_config_is_not_blamed(folder: Path) -> None:
+def test_what_refers_to_an_invalid_config_is_not_blamed(folder: Path) -> None:
     (folder / "matrix.toml").write_text("broken [")
     (folder / "suite.toml").write_text(SUITE)
-    assert [message.split(": ")[0] for message in faults(folder / "suite.toml")] == ["matrix.toml:1"]
+    assert [message.split(": ")[0] for message in diagnostics(folder / "suite.toml")] == ["matrix.toml:1"]
 
 
 def test_a_nearer_file_never_redefines_a_name(folder: Path) -> None:
     (folder / "matrix.toml").write_text(CONFIGS)
-    assert faults_of(folder, COMPILER + SUITE) == [
+    assert diagnostics_of(folder, COMPILER + SUITE) == [
         "suite.toml:2: compiler_config[0].name: found 'cc', which compiler_config[0] of matrix.toml declares already; "
         "expected another name, because a nearer file never redefines one"
     ]
 
 
-def test_a_suite_in_a_matrix_file_is_a_fault(folder: Path) -> None:
+def test_a_suite_in_a_matrix_file_is_an_error(folder: Path) -> None:
     (folder / "matrix.toml").write_text(CONFIGS + SUITE)
-    assert faults_of(folder, SUITE.replace("linalg", "other")) == [
+    assert diagnostics_of(folder, SUITE.replace("linalg", "other")) == [
         "matrix.toml:11: module_test_suite[0]: found a suite, expected it in a suite.toml"
     ]
 
@@ -601,7 +603,7 @@ def test_suites_of_two_files_have_distinct_names(folder: Path) -> None:
         (folder / name).mkdir()
         (folder / name / "foo.mlir").touch()
         (folder / name / "suite.toml").write_text(SUITE)
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(DiagnosticsError) as caught:
         load_all([folder])
     assert str(caught.value) == (
         "b/suite.toml:2: module_test_suite[0].name: found 'linalg', which a/suite.toml declares already; "
@@ -612,29 +614,29 @@ def test_suites_of_two_files_have_distinct_names(folder: Path) -> None:
     loader.load_suite_file(folder / "a" / "suite.toml")  # the same file again is no conflict
 
 
-def test_faults_of_a_matrix_file_are_told_once_for_all_suites_below(folder: Path) -> None:
+def test_errors_of_a_matrix_file_are_told_once_for_all_suites_below(folder: Path) -> None:
     (folder / "matrix.toml").write_text(CONFIGS + "typo = 1\n")
     for name in ("a", "b"):
         (folder / name).mkdir()
         (folder / name / "foo.mlir").touch()
         (folder / name / "suite.toml").write_text(SUITE.replace("linalg", name) + "wrong = 1\n")
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(DiagnosticsError) as caught:
         load_all([folder])
-    assert [f"{fault.file.relative_to(folder)}:{fault.line}" for fault in caught.value.faults] == [
+    assert [f"{diagnostic.file.relative_to(folder)}:{diagnostic.line}" for diagnostic in caught.value.diagnostics] == [
         "a/suite.toml:6",
         "b/suite.toml:6",
         "matrix.toml:11",
     ]
 
 
-def test_two_targets_of_one_name_are_a_fault(folder: Path) -> None:
+def test_two_targets_of_one_name_are_an_error(folder: Path) -> None:
     (folder / "foo_cc.mlir").touch()
     path = folder / "suite.toml"
     path.write_text(
         COMPILER.replace('"cc"', '"rt"') + CONFIGS.replace('compiler = "cc"', 'compiler = ["cc", "rt"]') + SUITE
     )
     (suite,) = DeclarationLoader().load_suite_file(path)
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(DiagnosticsError) as caught:
         expand(suite, Registry())
     assert str(caught.value) == (
         "suite.toml:14: module_test_suite[0]: found the target name 'foo_cc_rt' for module 'foo' with compiler config "
@@ -681,24 +683,24 @@ def toml(value: object) -> str:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100, deadline=None)
 @given(data=FILES)
-def test_whatever_stands_in_a_file_is_a_suite_or_a_fault(folder: Path, data: dict[str, object]) -> None:
+def test_whatever_stands_in_a_file_is_a_suite_or_an_error(folder: Path, data: dict[str, object]) -> None:
     path = folder / "suite.toml"
     path.write_text("".join(f"{key} = {toml(value)}\n" for key, value in data.items()))
-    faults: Sequence[Fault] = ()
+    diagnostics: Sequence[Diagnostic] = ()
     suites: Sequence[Suite] = ()
     try:
         suites = DeclarationLoader().load_suite_file(path)
         for suite in suites:
             expand(suite, Registry())
-    except FaultsError as error:
-        faults = error.faults
-    assert suites or faults
-    assert [fault for fault in faults if fault.key_path and not fault.line] == []
+    except DiagnosticsError as error:
+        diagnostics = error.diagnostics
+    assert suites or diagnostics
+    assert [diagnostic for diagnostic in diagnostics if diagnostic.key_path and not diagnostic.line] == []
 
 
-def test_unknown_key_does_not_hide_the_other_faults_of_its_table(folder: Path) -> None:
+def test_unknown_key_does_not_hide_the_other_errors_of_its_table(folder: Path) -> None:
     suite = SUITE.replace('"all"', '"al"') + 'tag = ["fast"]\n'
-    assert faults_of(folder, CONFIGS + suite) == [
+    assert diagnostics_of(folder, CONFIGS + suite) == [
         "suite.toml:15: module_test_suite[0].targets[0]: found 'al', expected the name of a target_config declared in "
         "this file or above; did you mean 'all'?",
         "suite.toml:16: module_test_suite[0].tag: found the unknown key 'tag', expected one of allow_empty, "

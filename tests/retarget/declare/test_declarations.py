@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from retarget.declare.load import DeclarationLoader, discover, load_all
 from retarget.model import CompilerConfig, RuntimeConfig, Suite
-from retarget.support.errors import FaultsError, RetargetError
+from retarget.support.errors import DiagnosticsError, RetargetError
 
 ROOT = Path(__file__).parents[3]
 
@@ -97,7 +97,7 @@ def test_a_file_sees_the_matrix_files_above_it_up_to_root(write: Write) -> None:
     near = write("a/b/suite.toml", targets.format("near") + SUITE)
     assert compiler_of(near, "near").origin.file == near.parents[1] / "matrix.toml"
     far = write("a/b/suite.toml", targets.format("far") + SUITE)
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(DiagnosticsError) as caught:
         load(far)
     assert str(caught.value) == (
         "a/b/suite.toml:3: target_config[0].compiler[0]: found 'far', expected the name of a compiler_config declared "
@@ -110,7 +110,7 @@ def test_a_folder_with_git_ends_the_search_upwards(write: Write, tmp_path: Path)
     write("inner/.git", "gitdir: elsewhere")
     write("inner/foo.mlir")
     loader = DeclarationLoader()
-    with pytest.raises(FaultsError, match="found 'all', expected the name of a target_config"):
+    with pytest.raises(DiagnosticsError, match="found 'all', expected the name of a target_config"):
         loader.load_suite_file(write("inner/suite.toml", SUITE))
     assert loader.matrix_files == ()
 

@@ -18,7 +18,7 @@ from retarget.declare.load import DeclarationLoader
 from retarget.declare.schema.export import json_schema, kind_schema
 from retarget.extension import DescribesFiles
 from retarget.extension.registry import load_extensions
-from retarget.support.errors import FaultsError
+from retarget.support.errors import DiagnosticsError
 from retarget_cases.files import read_cases_file
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -92,7 +92,7 @@ SOUND = {
     "timeout with another stage": GOOD + FULL.replace('"compile"', '["timeout", "run"]') + 'signature = "lost"\n',
 }
 
-FAULTY = {
+INVALID = {
     "unknown key": GOOD + "[other]\n",
     "unknown key of a config": GOOD.replace(RUNTIME, RUNTIME + "speed = 1\n"),
     "a string for a list": GOOD.replace(COMPILER, COMPILER + 'flags = "-a"\n'),
@@ -149,7 +149,7 @@ def loads(folder: Path, text: str) -> bool:
     (folder / "suite.toml").write_text(text)
     try:
         DeclarationLoader().load_suite_file(folder / "suite.toml")
-    except FaultsError:
+    except DiagnosticsError:
         return False
     return True
 
@@ -160,10 +160,10 @@ def test_schema_and_loader_take_the_same_declarations(folder: Path, name: str) -
     assert list(refusals(SOUND[name])) == []
 
 
-@pytest.mark.parametrize("name", FAULTY)
+@pytest.mark.parametrize("name", INVALID)
 def test_schema_and_loader_refuse_the_same_declarations(folder: Path, name: str) -> None:
-    assert not loads(folder, FAULTY[name])
-    assert list(refusals(FAULTY[name]))
+    assert not loads(folder, INVALID[name])
+    assert list(refusals(INVALID[name]))
 
 
 # ------------------------------------------------------------ cases
@@ -180,7 +180,7 @@ SOUND_CASES = {
     "parameters": 'parameters = { model = "w.irpa" }\n' + CASE,
 }
 
-FAULTY_CASES = {
+INVALID_CASES = {
     "no case": "case = []\n",
     "nothing to compare": "[[case]]\ninputs = [1]\n",
     "two ways to judge": CASE + 'agree_with = "cc"\n',
@@ -211,7 +211,7 @@ def reads(folder: Path, text: str) -> bool:
     path.write_text(text)
     try:
         read_cases_file(path, folder)
-    except FaultsError:
+    except DiagnosticsError:
         return False
     return True
 
@@ -222,10 +222,10 @@ def test_schema_and_loader_take_the_same_cases(folder: Path, name: str) -> None:
     assert list(refusals(SOUND_CASES[name], is_cases=True)) == []
 
 
-@pytest.mark.parametrize("name", FAULTY_CASES)
+@pytest.mark.parametrize("name", INVALID_CASES)
 def test_schema_and_loader_refuse_the_same_cases(folder: Path, name: str) -> None:
-    assert not reads(folder, FAULTY_CASES[name])
-    assert list(refusals(FAULTY_CASES[name], is_cases=True))
+    assert not reads(folder, INVALID_CASES[name])
+    assert list(refusals(INVALID_CASES[name], is_cases=True))
 
 
 # ------------------------------------------------------------ the command

@@ -1,4 +1,4 @@
-"""Rules: how they are declared, which one is in force, what it makes of an outcome, which ones are faults."""
+"""Rules: how they are declared, which one is in force, what it makes of an outcome, which ones are errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from retarget.cli import main
 from retarget.declare.load import DeclarationLoader, load_all
-from retarget.expect.diagnostics import contradiction_faults
+from retarget.expect.diagnostics import contradiction_diagnostics
 from retarget.expect.matching import Assignment, RuleBook
 from retarget.expect.usage import Ledger
 from retarget.expect.verdict import Ruling, judge
@@ -18,7 +18,7 @@ from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Expectation, Origin, Suite, Target
 from retarget.model.outcomes import CaseOutcome, Failure, Observation, Stage
 from retarget.model.signatures import observe, observe_all
-from retarget.support.errors import FaultsError
+from retarget.support.errors import DiagnosticsError
 from retarget.targets.expansion import expand
 
 CONFIGS = """\
@@ -94,9 +94,9 @@ def assigned(registry: Registry) -> tuple[Suite, tuple[Target, ...], Assignment]
     return suite, targets, RuleBook(suite.expectations).assign(targets)
 
 
-def faults(files: Mapping[str, str], write: Write) -> list[str]:
+def diagnostics(files: Mapping[str, str], write: Write) -> list[str]:
     write(files)
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(DiagnosticsError) as caught:
         load_all([Path()])
     return str(caught.value).splitlines()
 
@@ -229,16 +229,16 @@ def test_a_rule_holds_what_its_table_says(write: Write) -> None:
         ("match = []", "expectation[0].match: found an empty array, expected"),
     ],
 )
-def test_a_faulty_rule_is_told_with_its_key(write: Write, text: str, message: str) -> None:
-    (fault,) = faults({"expectations.toml": rule(text)}, write)
-    where, told = fault.split(": ", 1)
+def test_an_invalid_rule_is_told_with_its_key(write: Write, text: str, message: str) -> None:
+    (diagnostic,) = diagnostics({"expectations.toml": rule(text)}, write)
+    where, told = diagnostic.split(": ", 1)
     assert where.startswith("expectations.toml:")
     assert told.startswith(message)
 
 
-def test_a_rule_without_stage_or_reason_is_a_fault_unless_it_skips(write: Write) -> None:
+def test_a_rule_without_stage_or_reason_is_an_error_unless_it_skips(write: Write) -> None:
     text = '[[expectation]]\nmatch = "a"\nreason = " "\n[[expectation]]\nmatch = "b"\noutcome = "skip"\nreason = "r"\n'
-    assert faults({"suites/expectations.toml": text}, write) == [
+    assert diagnostics({"suites/expectations.toml": text}, write) == [
         "suites/expectations.toml:1: expectation[0].stage: found no stage, expected where the targets fail: one or some"
         " of compile, load, run, compare, crash, timeout",
         "suites/expectations.toml:3: expectation[0].reason: found no reason, expected why the targets fail",
@@ -254,7 +254,7 @@ def test_a_reason_of_several_lines_is_told_in_one(write: Write) -> None:
 def test_a_file_of_expectations_holds_nothing_else(write: Write) -> None:
     text = 'root = true\n[[runtime_config]]\nname = "x"\ndriver = "y"\n'
     expected = "expected it in another file: expectations.toml holds [[expectation]] only"
-    assert faults({"expectations.toml": text}, write) == [
+    assert diagnostics({"expectations.toml": text}, write) == [
         f"expectations.toml:1: root: found root, {expected}",
         f"expectations.toml:2: runtime_config[0]: found runtime_config, {expected}",
     ]
@@ -327,8 +327,8 @@ def test_equal_rules_that_disagree_contradict_each_other_with_both_places(write:
         {"expectations.toml": rule('match = "add"; when = "c1"') + rule('match = "add"; when = "sync"; stage = "load"')}
     )
     _, _, assignment = assigned(registry)
-    (fault,) = contradiction_faults(assignment.contradictions)
-    assert str(fault) == (
+    (diagnostic,) = contradiction_diagnostics(assignment.contradictions)
+    assert str(diagnostic) == (
         "expectations.toml:6: expectation[1]: found another stage, signature, outcome or date than expectation[0] at "
         "expectations.toml:1, which is as specific and also matches add_c1_sync; expected that they agree, or that one "
         "is more specific"
@@ -638,10 +638,10 @@ def test_nothing_is_judged_where_less_than_folders_were_asked_for(write: Write, 
     ledger.add(suite, assignment, targets)
     ledger.collected(suite.origin.file, suite)
     files = {suite.origin.file: (suite,)}
-    assert ledger.faults(files, whole=False) == ()
-    assert len(ledger.faults(files, whole=True)) == 2
+    assert ledger.diagnostics(files, whole=False) == ()
+    assert len(ledger.diagnostics(files, whole=True)) == 2
     ledger.use([suite.expectations[1]])
-    assert [fault.key_path for fault in ledger.faults(files, whole=False)] == ["expectation[1].until"]
+    assert [diagnostic.key_path for diagnostic in ledger.diagnostics(files, whole=False)] == ["expectation[1].until"]
 
 
 def test_a_project_without_expectations_reads_no_file_of_them(write: Write) -> None:

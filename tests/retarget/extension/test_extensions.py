@@ -54,7 +54,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
     return write_module
 
 
-def fault(*names: str) -> str:
+def diagnostic(*names: str) -> str:
     with pytest.raises(RetargetError) as caught:
         load_extensions(names, entry_points=False)
     return str(caught.value)
@@ -99,14 +99,14 @@ def test_the_shipped_extension_loads_without_importing_iree() -> None:
 
 def test_an_import_that_fails(write: Write) -> None:
     write("ext_broken", "import nothing_of_this_name\n")
-    assert fault("ext_broken") == (
+    assert diagnostic("ext_broken") == (
         "extension 'ext_broken' cannot be imported: ModuleNotFoundError: No module named 'nothing_of_this_name'"
     )
-    assert fault("ext_absent").startswith(
+    assert diagnostic("ext_absent").startswith(
         "extension 'ext_absent' cannot be imported: ModuleNotFoundError: No module named 'ext_absent'; it is "
     )
     write("ext_script", "import sys\nsys.exit(3)\n")
-    assert fault("ext_script") == "extension 'ext_script' cannot be imported: SystemExit: 3"
+    assert diagnostic("ext_script") == "extension 'ext_script' cannot be imported: SystemExit: 3"
 
 
 def test_an_entry_point_that_fails_is_named_with_its_value(monkeypatch: pytest.MonkeyPatch, write: Write) -> None:
@@ -189,12 +189,12 @@ BAD_HOOKS = {
 @pytest.mark.parametrize("name", BAD_HOOKS)
 def test_a_bad_extension_is_refused_by_name(write: Write, name: str) -> None:
     text, message = BAD_HOOKS[name]
-    assert fault(write("ext_bad", text)) == message
+    assert diagnostic(write("ext_bad", text)) == message
 
 
 def test_two_extensions_may_not_bring_one_name(write: Write) -> None:
     names = [write("ext_first", GOOD), write("ext_second", GOOD)]
-    assert fault(*names) == "extension 'ext_second': compiler 'tiny' is brought by extension 'ext_first' already"
+    assert diagnostic(*names) == "extension 'ext_second': compiler 'tiny' is brought by extension 'ext_first' already"
 
 
 def test_methods_may_take_more_than_is_asked(write: Write) -> None:
@@ -258,9 +258,9 @@ def test_a_module_that_is_nowhere_is_told_with_the_folders_and_the_nearest_name(
     (elsewhere / "outside.py").write_text(GOOD)
     (elsewhere / "repository" / "my_extension.py").write_text(GOOD)
     repository = elsewhere / "repository"
-    assert fault("my_extensoin") == (
+    assert diagnostic("my_extensoin") == (
         "extension 'my_extensoin' cannot be imported: ModuleNotFoundError: No module named 'my_extensoin'; "
         f"it is neither on sys.path nor in {repository}/a/b, {repository}/a, {repository}; did you mean 'my_extension'?"
     )
-    assert "No module named 'outside'" in fault("outside")
-    assert fault("my_extension.py").endswith("; expected a module's name, such as 'my_extension'")
+    assert "No module named 'outside'" in diagnostic("outside")
+    assert diagnostic("my_extension.py").endswith("; expected a module's name, such as 'my_extension'")

@@ -372,7 +372,9 @@ def test_a_method_that_is_almost_one_of_an_optional_protocol_is_refused() -> Non
         f"{where}found 'find_module', which nothing calls; did you mean 'find_modules' of FindsModules? "
         "If not, let its name begin with '_'"
     )
-    assert "did you mean 'suite_faults' of ChecksSuites?" in refused(renamed(Bare, suites_faults=lambda self: ()))
+    assert "did you mean 'suite_diagnostics' of ChecksSuites?" in refused(
+        renamed(Bare, suites_diagnostics=lambda self: ())
+    )
     assert refused(renamed(Bare, make=lambda self, description, folder: None)) == (
         f"{where}found make without version and made, expected all of MakesModules: version, make, made"
     )

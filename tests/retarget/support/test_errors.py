@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from retarget.support.errors import Fault, grouped
+from retarget.support.errors import Diagnostic, grouped
 
 
-def fault(message: str, line: int = 1, file: str = "expectations.toml") -> Fault:
-    return Fault(file=Path(file), line=line, key_path="expectation[0]", message=message)
+def diagnostic(message: str, line: int = 1, file: str = "expectations.toml") -> Diagnostic:
+    return Diagnostic(file=Path(file), line=line, key_path="expectation[0]", message=message)
 
 
-def unknown(number: int, file: str = "expectations.toml") -> Fault:
-    return fault(
+def unknown(number: int, file: str = "expectations.toml") -> Diagnostic:
+    return diagnostic(
         f"found 'gone{number}', which names no module; {'remove it' if number % 2 else 'did you mean?'}", 4, file
     )
 
 
 def test_many_of_one_file_that_differ_in_what_they_found_are_one_line() -> None:
-    faults = [unknown(number) for number in range(300)]
-    other = fault("found the word 'metal', which no target has as a tag", 7)
-    assert grouped([*faults[:2], other, *faults[2:]]) == [
+    diagnostics = [unknown(number) for number in range(300)]
+    other = diagnostic("found the word 'metal', which no target has as a tag", 7)
+    assert grouped([*diagnostics[:2], other, *diagnostics[2:]]) == [
         "expectations.toml:4: expectation[0]: found 'gone0', which names no module; did you mean? (and 299 more "
         "like it in this file: 'gone1', 'gone2', 'gone3', …; -vv shows all)",
         str(other),
@@ -28,5 +28,5 @@ def test_many_of_one_file_that_differ_in_what_they_found_are_one_line() -> None:
 
 
 def test_a_few_and_those_of_different_files_have_a_line_each() -> None:
-    faults = [*(unknown(number) for number in range(3)), *(unknown(number, "deep/e.toml") for number in range(3))]
-    assert grouped(faults) == list(map(str, faults))
+    diagnostics = [*(unknown(number) for number in range(3)), *(unknown(number, "deep/e.toml") for number in range(3))]
+    assert grouped(diagnostics) == list(map(str, diagnostics))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from retarget.model import Origin, RuntimeConfig
-from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, host_mismatch, host_platform, word_fault
+from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, host_mismatch, host_platform, word_error
 
 
 def runtime(host_os: tuple[str, ...] = (), host_arch: tuple[str, ...] = ()) -> RuntimeConfig:
@@ -74,7 +74,7 @@ def test_the_reason_says_what_is_needed_and_what_is_here(
 
 
 @pytest.mark.parametrize(
-    ("word", "known", "fault"),
+    ("word", "known", "diagnostic"),
     [
         ("linux", HOST_SYSTEMS, None),
         (
@@ -94,5 +94,5 @@ def test_the_reason_says_what_is_needed_and_what_is_here(
         ),
     ],
 )
-def test_words(word: str, known: tuple[str, ...], fault: str | None) -> None:
-    assert word_fault(word, known) == fault
+def test_words(word: str, known: tuple[str, ...], diagnostic: str | None) -> None:
+    assert word_error(word, known) == diagnostic

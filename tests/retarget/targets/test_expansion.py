@@ -22,7 +22,7 @@ from retarget.model import (
     Suite,
     TargetConfig,
 )
-from retarget.support.errors import FaultsError, RetargetError
+from retarget.support.errors import DiagnosticsError, RetargetError
 from retarget.targets import expansion
 from retarget.targets.expansion import excluding_override, expand
 
@@ -225,7 +225,7 @@ def test_each_compile_target_is_followed_by_its_run_targets() -> None:
 @pytest.mark.parametrize(
     ("most", "found"), [(5, "10 targets of 2 modules"), (4, "up to 5 targets for each module"), (10, "")]
 )
-def test_more_targets_than_the_limit_are_a_fault_of_the_suite(
+def test_more_targets_than_the_limit_are_an_error_of_the_suite(
     monkeypatch: pytest.MonkeyPatch, most: int, found: str
 ) -> None:
     suite = suite_of([target_config("one", [A], [X]), target_config("two", [B], [X, Y])], modules=("n", "m"))
@@ -233,9 +233,9 @@ def test_more_targets_than_the_limit_are_a_fault_of_the_suite(
     if not found:
         assert len(names(suite)) == most
         return
-    with pytest.raises(FaultsError) as raised:
+    with pytest.raises(DiagnosticsError) as raised:
         expand(suite, Registry())
-    assert [(fault.key_path, fault.message) for fault in raised.value.faults] == [
+    assert [(diagnostic.key_path, diagnostic.message) for diagnostic in raised.value.diagnostics] == [
         (
             "module_test_suite[0].targets",
             f"found {found}, expected at most {most} in a suite: name fewer modules in srcs, or fewer configs in "

@@ -67,7 +67,7 @@ def test_what_an_expression_selects(expression: str, compiled: bool, run: bool) 
     assert (selects(COMPILED), selects(RUN)) == (compiled, run)
 
 
-FAULTS = [
+ERRORS = [
     ("a b", 3, "found 'b', expected 'and', 'or' or the end"),
     ("(a", 3, "found the end, expected ')'"),
     ("a)", 2, "found ')', expected 'and', 'or' or the end"),
@@ -88,8 +88,8 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("expression", "column", "message"), FAULTS)
-def test_a_fault_has_a_column(expression: str, column: int, message: str) -> None:
+@pytest.mark.parametrize(("expression", "column", "message"), ERRORS)
+def test_an_error_has_a_column(expression: str, column: int, message: str) -> None:
     with pytest.raises(RetargetError) as caught:
         compile_selector(expression)
     assert str(caught.value) == f"-m {expression!r}: column {column}: {message}"
@@ -146,7 +146,7 @@ def test_the_words_of_an_expression_are_told_with_their_columns_and_what_each_se
     assert terms(" ") == ()
 
 
-def test_a_fault_of_an_expression_can_be_told_without_the_option() -> None:
+def test_an_error_of_an_expression_can_be_told_without_the_option() -> None:
     with pytest.raises(ExpressionError) as caught:
         terms("a and")
-    assert caught.value.fault == "column 6: found the end, expected a word, 'not' or '('"
+    assert caught.value.diagnostic == "column 6: found the end, expected a word, 'not' or '('"

@@ -10,7 +10,7 @@ import pytest
 from _pytest.mark.expression import Expression
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, Module, Origin, RuntimeConfig, Suite, TargetConfig
-from retarget.model.names import config_name_fault, is_tag, name_fault, tag_fault
+from retarget.model.names import config_name_error, is_tag, name_error, tag_error
 from retarget.targets.expansion import expand
 from retarget.targets.tags import MARK_FIELDS, marks, tag_sources
 
@@ -134,7 +134,7 @@ def test_tags_that_can_be_used(word: str) -> None:
 
 @pytest.mark.parametrize("word", ["", "a b", "a,b", "a(b)", "'a'", "and", "or", "not", "True", "None", "run", "skip"])
 def test_tags_that_cannot_be_used(word: str) -> None:
-    assert tag_fault(word) is not None
+    assert tag_error(word) is not None
 
 
 @pytest.mark.parametrize(
@@ -158,8 +158,8 @@ def test_tags_that_cannot_be_used(word: str) -> None:
     ],
 )
 def test_names(name: str, is_name: bool, is_config_name: bool) -> None:
-    assert (name_fault(name) is None) is is_name
-    assert (config_name_fault(name) is None) is is_config_name
+    assert (name_error(name) is None) is is_name
+    assert (config_name_error(name) is None) is is_config_name
 
 
 def test_macos_is_selected_as_darwin_too() -> None:

@@ -76,7 +76,7 @@ def test_a_modules_phase_replaces_its_suites(iree: IreeCompiler) -> None:
     assert b"flow.dispatch" not in text
 
 
-def test_an_unknown_phase_is_a_fault_that_lists_the_phases(iree: IreeCompiler) -> None:
+def test_an_unknown_phase_is_an_error_that_lists_the_phases(iree: IreeCompiler) -> None:
     with pytest.raises(CompilerError) as raised:
         iree.resolve(compiler_config(*VMVX), (*VMVX, "--compile-to=flwo"))
     said = str(raised.value)

@@ -1,4 +1,4 @@
-"""What a flagfile's values become, held against the function's signature; faults have the value's place."""
+"""What a flagfile's values become, held against the function's signature; errors have the value's place."""
 
 # One row a line reads better in a table of messages.
 # ruff: noqa: E501
@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from retarget.extension import CaseData, FunctionInfo
-from retarget.support.errors import FaultsError
+from retarget.support.errors import DiagnosticsError
 from retarget_iree.flagfile.data import read_case
 from retarget_iree.flagfile.parse import parse_flagfile
 
@@ -32,8 +32,8 @@ def read(info: FunctionInfo, *lines: str) -> CaseData:
     return read_case(parse_flagfile(Path.cwd() / "flags.txt", "\n".join(lines), Path.cwd()), info, Path.cwd())
 
 
-def faults(info: FunctionInfo, *lines: str) -> list[str]:
-    with pytest.raises(FaultsError) as caught:
+def diagnostics(info: FunctionInfo, *lines: str) -> list[str]:
+    with pytest.raises(DiagnosticsError) as caught:
         read(info, *lines)
     return str(caught.value).splitlines()
 
@@ -86,7 +86,7 @@ def test_bare_numbers_take_the_declared_type(written: str, declared: str, expect
 
 
 def test_a_tensor_that_no_file_backs_is_held_against_the_limit() -> None:
-    assert faults(ANY, "--input=1000000x1000000xf32=1") == [
+    assert diagnostics(ANY, "--input=1000000x1000000xf32=1") == [
         "flags.txt:1:9: found 1000000x1000000xf32 of 4000000000000 bytes, expected at most 1073741824; "
         "the environment variable RETARGET_MAX_DATA_BYTES raises the limit"
     ]
@@ -113,20 +113,20 @@ def test_readings_go_on_where_the_last_one_ended() -> None:
     assert pieces.expected[0].tolist() == [0, 1, 2]
 
 
-def test_files_of_another_size_are_faults_at_their_value_all_at_once() -> None:
+def test_files_of_another_size_are_errors_at_their_value_all_at_once() -> None:
     Path("a.bin").write_bytes(bytes(20))
-    assert faults(ANY, "--input=2x3xf32=@a.bin", "--expected_output=4xf32=@a.bin") == [
+    assert diagnostics(ANY, "--input=2x3xf32=@a.bin", "--expected_output=4xf32=@a.bin") == [
         "flags.txt:1:9: data file a.bin is short: expected 24 bytes for 2x3xf32, found 20",
         "flags.txt:2:19: data file a.bin is oversized: expected 16 bytes for 4xf32, found 20",
     ]
-    assert faults(ANY, "--input=1xf32=@a.bin", "--input=2xf32=+a.bin") == [
+    assert diagnostics(ANY, "--input=1xf32=@a.bin", "--input=2xf32=+a.bin") == [
         "flags.txt:2:9: data file a.bin is oversized: expected 12 bytes for 1xf32 and 2xf32, found 20"
     ]
 
 
-def test_missing_files_and_files_outside_the_suite_are_faults(tmp_path: Path) -> None:
+def test_missing_files_and_files_outside_the_suite_are_errors(tmp_path: Path) -> None:
     Path("input_0.bin").write_bytes(b"")
-    assert faults(ANY, "--input=1xf32=@input_O.bin", "--input=@../x.npy") == [
+    assert diagnostics(ANY, "--input=1xf32=@input_O.bin", "--input=@../x.npy") == [
         "flags.txt:1:9: data file input_O.bin does not exist; did you mean 'input_0.bin'?",
         f"flags.txt:2:9: data file ../x.npy leads to {tmp_path.parent}/x.npy, outside the suite's folder {tmp_path}; "
         "expected a file inside it: copy it there",
@@ -138,7 +138,7 @@ def test_elements_that_numpy_stores_without_a_type_take_the_declared_one() -> No
     (array,) = read(function("tensor<2xbf16>"), "--input=@bf.npy").inputs
     assert array.dtype == ml_dtypes.bfloat16
     assert array.astype(float).tolist() == [1, 2]
-    assert faults(ANY, "--input=@bf.npy") == [
+    assert diagnostics(ANY, "--input=@bf.npy") == [
         "flags.txt:1:9: found elements of 2 bytes without a type, and the module does not say which it takes"
     ]
 
@@ -195,20 +195,20 @@ def test_bytes_stand_for_booleans() -> None:
         ("(null)", "tensor<f32>", "found (null), expected a value for argument 0 of f (tensor<f32>)"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_a_fault_before_the_call(written: str, declared: str, message: str) -> None:
-    assert faults(function(declared), f"--input={written}") == [f"flags.txt:1:9: {message}"]
+def test_what_does_not_fit_is_an_error_before_the_call(written: str, declared: str, message: str) -> None:
+    assert diagnostics(function(declared), f"--input={written}") == [f"flags.txt:1:9: {message}"]
 
 
 def test_the_number_of_values_is_held_against_the_signature_too() -> None:
     info = function("tensor<2xf32>", "i32", results=("tensor<2xf32>",))
-    assert faults(info, "--input=2xf32", "--expected_output=2xf32", "--expected_output=3xi32") == [
+    assert diagnostics(info, "--input=2xf32", "--expected_output=2xf32", "--expected_output=3xi32") == [
         "flags.txt:1:9: found 1 value by --input, expected 2 for f(tensor<2xf32>, i32)",
         "flags.txt:3:19: found 2 values by --expected_output, expected 1 for the results of f (tensor<2xf32>)",
     ]
-    assert faults(function("tensor<2xf32>"), "--input=2xf32", "--expected_output=2xf32") == [
+    assert diagnostics(function("tensor<2xf32>"), "--input=2xf32", "--expected_output=2xf32") == [
         "flags.txt:2:19: found 1 value by --expected_output, expected 0 for the results of f"
     ]
-    assert faults(info, "--function=f") == [
+    assert diagnostics(info, "--function=f") == [
         "flags.txt: found 0 values by --input, expected 2 for f(tensor<2xf32>, i32)"
     ]
 

@@ -1,4 +1,4 @@
-"""Flagfiles: what is read from each form, and every fault with its line and column."""
+"""Flagfiles: what is read from each form, and every error with its line and column."""
 
 # One row a line reads better in a table of messages.
 # ruff: noqa: E501
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from retarget.support.errors import FaultsError
+from retarget.support.errors import DiagnosticsError
 from retarget_iree.flagfile.lines import read_text, split_flags
 from retarget_iree.flagfile.parse import FlagFile, parse_flagfile
 from retarget_iree.flagfile.values import Form
@@ -24,10 +24,10 @@ def parse(*lines: str) -> FlagFile:
     return parse_flagfile(FILE, "\n".join(lines), FILE.parent)
 
 
-def faults(*lines: str) -> list[tuple[int, int, str]]:
-    with pytest.raises(FaultsError) as caught:
+def diagnostics(*lines: str) -> list[tuple[int, int, str]]:
+    with pytest.raises(DiagnosticsError) as caught:
         parse(*lines)
-    return [(fault.line, fault.column, fault.message) for fault in caught.value.faults]
+    return [(diagnostic.line, diagnostic.column, diagnostic.message) for diagnostic in caught.value.diagnostics]
 
 
 # ---------------------------------------------------------------- what is read
@@ -146,10 +146,10 @@ def test_flags_are_split_without_looking_at_values() -> None:
         ("input", "nonsense"),
         ("module", "a.mlir"),
     ]
-    assert [fault.line for fault in wrong] == [3]
+    assert [diagnostic.line for diagnostic in wrong] == [3]
 
 
-# ---------------------------------------------------------------- faults
+# ---------------------------------------------------------------- errors
 
 ELEMENTS = (
     "i1, i8, i16, i32, i64, si8, si16, si32, si64, ui8, ui16, ui32, ui64, f8E4M3FN, f8E4M3FNUZ, f8E5M2, f8E5M2FNUZ, "
@@ -227,12 +227,12 @@ LIKELY = st.builds(
         (f"--input={'9' * 5000}xf32=1", 9, f"found '{'9' * 60}…', expected at most 64 sizes of at most 18 digits"),
     ],
 )  # fmt: skip
-def test_each_fault_has_its_column(line: str, column: int, message: str) -> None:
-    assert faults(line) == [(1, column, message)]
+def test_each_error_has_its_column(line: str, column: int, message: str) -> None:
+    assert diagnostics(line) == [(1, column, message)]
 
 
-def test_all_faults_of_a_file_are_told_at_once_with_file_line_and_column() -> None:
-    with pytest.raises(FaultsError) as caught:
+def test_all_errors_of_a_file_are_told_at_once_with_file_line_and_column() -> None:
+    with pytest.raises(DiagnosticsError) as caught:
         parse("--function=f", "--inptu=1", "# fine", "  --input=2xi32=1 x", "bar", "--module=a.mlir", "--module=b.mlir")
     assert str(caught.value).splitlines() == [
         "flags.txt:2:1: found --inptu, expected a flag of iree-run-module that bears on a case; did you mean 'input'?",
@@ -255,16 +255,16 @@ def test_a_file_that_is_no_text_or_too_long_is_told(tmp_path: Path, monkeypatch:
         path = tmp_path / ("flags.txt" if content else "none.txt")
         if content:
             path.write_bytes(content)
-        with pytest.raises(FaultsError) as caught:
+        with pytest.raises(DiagnosticsError) as caught:
             read_text(path)
         assert str(caught.value) == message
     os.mkfifo(tmp_path / "pipe.txt")
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(DiagnosticsError) as caught:
         read_text(tmp_path / "pipe.txt")
     assert str(caught.value) == "pipe.txt: found no regular file, expected a flagfile of iree-run-module"
     with (tmp_path / "long.txt").open("wb") as stream:
         stream.truncate(1 << 32)
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(DiagnosticsError) as caught:
         read_text(tmp_path / "long.txt")
     assert str(caught.value) == (
         "long.txt: found a flagfile of 4294967296 bytes, expected at most 67108864; keep values in .npy or .bin files"
@@ -275,8 +275,8 @@ def test_a_file_that_is_no_text_or_too_long_is_told(tmp_path: Path, monkeypatch:
 def test_any_text_is_read_or_refused_with_a_place_in_it(text: str) -> None:
     try:
         parse_flagfile(FILE, text, FILE.parent)
-    except FaultsError as error:
+    except DiagnosticsError as error:
         lines = text.split("\n")
-        for fault in error.faults:
-            assert 1 <= fault.column <= len(lines[fault.line - 1]) + 1
-            assert fault.message.startswith("found ")
+        for diagnostic in error.diagnostics:
+            assert 1 <= diagnostic.column <= len(lines[diagnostic.line - 1]) + 1
+            assert diagnostic.message.startswith("found ")

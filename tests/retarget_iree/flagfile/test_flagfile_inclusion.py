@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from retarget.support.errors import FaultsError
+from retarget.support.errors import DiagnosticsError
 from retarget_iree.flagfile.loader import RunModuleCaseLoader
 from retarget_iree.flagfile.parse import FlagFile, load_flagfile
 
@@ -30,8 +30,8 @@ def loaded(folder: Path, files: Mapping[str, str], first: str = "a.txt") -> Flag
     return load_flagfile(folder / first, folder)
 
 
-def faults(folder: Path, files: Mapping[str, str], first: str = "a.txt") -> list[str]:
-    with pytest.raises(FaultsError) as caught:
+def diagnostics(folder: Path, files: Mapping[str, str], first: str = "a.txt") -> list[str]:
+    with pytest.raises(DiagnosticsError) as caught:
         loaded(folder, files, first)
     return str(caught.value).splitlines()
 
@@ -65,7 +65,7 @@ def test_paths_start_at_the_folder_of_the_file_that_is_run(folder: Path) -> None
         "common/d.txt": "--input=2\n",
     }
     assert inputs(loaded(folder, files, "one/a.txt")) == ["@x.npy", "1"]
-    assert faults(folder, {"one/a.txt": "--flagfile=../common/b.txt\n", "common/b.txt": "--flagfile=c.txt"}, "one/a.txt") == [
+    assert diagnostics(folder, {"one/a.txt": "--flagfile=../common/b.txt\n", "common/b.txt": "--flagfile=c.txt"}, "one/a.txt") == [
         "suite/common/b.txt:1:12: found no file 'c.txt', expected a flagfile in the folder of a.txt, where the tool looks for it; did you mean 'd.txt'?"
     ]  # fmt: skip
 
@@ -78,9 +78,9 @@ def test_the_module_may_stand_in_an_included_file(folder: Path) -> None:
     assert module.path == folder / "two.mlir"
 
 
-def test_faults_of_all_files_are_told_at_once_each_in_its_own(folder: Path) -> None:
+def test_errors_of_all_files_are_told_at_once_each_in_its_own(folder: Path) -> None:
     files = {"a.txt": "--flagfile=b.txt\nfoo\n--inptu=1\n", "b.txt": "\n--input=1x\n"}
-    assert faults(folder, files) == [
+    assert diagnostics(folder, files) == [
         "suite/a.txt:2:1: found 'foo', expected a flag ('--name=value'), a comment ('#' or '//') or an empty line",
         "suite/a.txt:3:1: found --inptu, expected a flag of iree-run-module that bears on a case; did you mean 'input'?",
         "suite/b.txt:2:11: found no element type after '1x', expected one, such as f32",
@@ -88,7 +88,7 @@ def test_faults_of_all_files_are_told_at_once_each_in_its_own(folder: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("files", "fault"),
+    ("files", "diagnostic"),
     [
         ({"a.txt": "--flagfile\n"}, "a.txt:1:1: found --flagfile without a value, expected --flagfile=common_flags.txt"),
         ({"a.txt": "--flagfile=\n"}, "a.txt:1:1: found --flagfile without a value, expected --flagfile=common_flags.txt"),
@@ -111,22 +111,22 @@ def test_faults_of_all_files_are_told_at_once_each_in_its_own(folder: Path) -> N
         ),
     ],
 )  # fmt: skip
-def test_what_cannot_be_included_is_a_fault(folder: Path, files: dict[str, str], fault: str) -> None:
-    assert faults(folder, files) == [f"suite/{fault}"]
+def test_what_cannot_be_included_is_an_error(folder: Path, files: dict[str, str], diagnostic: str) -> None:
+    assert diagnostics(folder, files) == [f"suite/{diagnostic}"]
 
 
 @pytest.mark.parametrize("way", ["../secret.txt", "link.txt"])
 def test_no_file_outside_the_suites_folder_is_included(folder: Path, way: str) -> None:
     (folder.parent / "secret.txt").write_text("--input=1\n")
     (folder / "link.txt").symlink_to(folder.parent / "secret.txt")
-    assert faults(folder, {"a.txt": f"--flagfile={way}\n"}) == [
+    assert diagnostics(folder, {"a.txt": f"--flagfile={way}\n"}) == [
         f"suite/a.txt:1:12: found {way!r}, which leads outside the suite's folder {folder}; expected a flagfile inside it"
     ]
 
 
 def test_an_included_file_that_is_no_text_is_told(folder: Path) -> None:
     (folder / "b.txt").write_bytes(b"\xff")
-    assert faults(folder, {"a.txt": "--flagfile=b.txt\n"}) == [
+    assert diagnostics(folder, {"a.txt": "--flagfile=b.txt\n"}) == [
         "suite/b.txt:1:1: found the byte 0xff, which is no UTF-8 text here; expected a flagfile of iree-run-module"
     ]
 
@@ -135,5 +135,5 @@ def test_files_that_include_others_twice_come_to_an_end(folder: Path) -> None:
     names = "abcdefghijklmnopqrstuvwxyz"
     files = {f"{one}.txt": f"--flagfile={other}.txt\n" * 2 for one, other in pairwise(names)}
     files["z.txt"] = "--input=1\n"
-    (fault,) = faults(folder, files)
-    assert fault.endswith(":1: found more than 256 inclusions by a.txt, expected at most as many")
+    (diagnostic,) = diagnostics(folder, files)
+    assert diagnostic.endswith(":1: found more than 256 inclusions by a.txt, expected at most as many")

@@ -13,7 +13,7 @@ from iree_support import VMVX, VULKAN, Compile, OpenDevice, runtime_config
 from retarget.cli import main
 from retarget.extension import CaseRequest, Device, DriverError, FunctionInfo, LoadsParameters
 from retarget.model import Module, Origin, Suite
-from retarget.support.errors import FaultsError
+from retarget.support.errors import DiagnosticsError
 from retarget_iree.flagfile.loader import RunModuleCaseLoader
 
 LOADER = RunModuleCaseLoader()
@@ -43,9 +43,9 @@ def found(files: Mapping[str, str]) -> list[tuple[str, str, list[str]]]:
     ]
 
 
-def faults(files: Mapping[str, str]) -> list[str]:
+def diagnostics(files: Mapping[str, str]) -> list[str]:
     flagfiles = write(files)
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(DiagnosticsError) as caught:
         LOADER.find_modules(Path.cwd(), flagfiles)
     return str(caught.value).splitlines()
 
@@ -93,17 +93,17 @@ def test_a_compiled_module_stands_for_the_program_of_its_stem() -> None:
     assert found({"a.mlir": "", "b.mlir": "", "f.txt": "--module=b.vmfb"}) == [("b", "b.mlir", ["f.txt"])]
 
 
-def test_faults_of_values_do_not_keep_modules_from_being_found() -> None:
+def test_errors_of_values_do_not_keep_modules_from_being_found() -> None:
     assert found({"m.mlir": "", "f.txt": "nonsense\n--input=4xf32=1 2"}) == [("m", "m.mlir", ["f.txt"])]
 
 
-def test_a_module_that_links_out_of_the_suites_folder_is_a_fault(tmp_path: Path) -> None:
+def test_a_module_that_links_out_of_the_suites_folder_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "model.mlir").touch()
     folder = tmp_path / "suite"
     folder.mkdir()
     (folder / "model.mlir").symlink_to(tmp_path / "model.mlir")
     (folder / "f.txt").touch()
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(DiagnosticsError) as caught:
         LOADER.find_modules(folder, [folder / "f.txt"])
     assert str(caught.value) == (
         f"suite/f.txt: found the module model.mlir beside it, which links to '{tmp_path}/model.mlir'; "
@@ -121,7 +121,7 @@ def test_every_flagfile_whose_module_is_not_there_is_told_at_once(tmp_path: Path
         "two/h.txt": "--module=../../x.mlir",
         "two/i.txt": "--module=c.vmfb",
     }
-    assert faults(files) == [
+    assert diagnostics(files) == [
         "none/f.txt: found no module beside it, expected one (.mlir, .mlirbc or .onnx), or --module=FILE in it",
         "two/f.txt: found several modules beside it (a.mlir, b.mlir), expected --module=FILE in it, "
         "such as --module=a.mlir",
@@ -134,7 +134,7 @@ def test_every_flagfile_whose_module_is_not_there_is_told_at_once(tmp_path: Path
 
 def test_programs_among_the_srcs_are_told(tmp_path: Path) -> None:
     write({"m.mlir": ""})
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(DiagnosticsError) as caught:
         LOADER.find_modules(tmp_path, [tmp_path / "m.mlir"])
     assert str(caught.value) == (
         "m.mlir: found a program, expected a flagfile of iree-run-module: name the flagfiles in srcs, not the modules"
@@ -161,7 +161,7 @@ def test_a_function_that_is_missing_or_unknown_fails_its_case_and_lists_the_expo
         if case.name == "c":
             assert case.read().expected is None
             continue
-        with pytest.raises(FaultsError) as caught:
+        with pytest.raises(DiagnosticsError) as caught:
             case.read()
         messages.append(str(caught.value))
     assert messages == [
@@ -215,7 +215,7 @@ def test_data_that_is_not_there_or_of_another_length_is_told_without_the_module(
         targets=(),
         origin=Origin(file=folder / "suite.toml", key_path=""),
     )
-    assert [str(fault) for fault in LOADER.data_faults(module, suite)] == [
+    assert [str(diagnostic) for diagnostic in LOADER.data_diagnostics(module, suite)] == [
         "suite/f.txt:1:9: data file suite/mising.bin does not exist",
         "suite/f.txt:2:9: data file suite/short.bin is short: expected 16 bytes for 4xf32, found 15",
         f"suite/f.txt:6:9: data file ../out.bin leads to {tmp_path}/out.bin, outside the suite's folder {folder}; "
@@ -244,7 +244,7 @@ targets = ["cpu"]
 """
 
 
-def test_retarget_check_tells_the_faults_of_all_flagfiles(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_retarget_check_tells_the_errors_of_all_flagfiles(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write({"suite.toml": DECLARED, "a/m.mlir": "", "b/m.mlir": ""})
     write({"a/f.txt": "--input=4xf32=1", "a/g.txt": "--inpt=5", "b/f.txt": "--input=4xf32=x"})
     assert main(["check"]) == 1
@@ -268,16 +268,16 @@ def test_parameter_files_are_those_of_all_flagfiles(tmp_path: Path) -> None:
     ]
 
 
-def test_parameter_files_that_are_not_there_or_differ_are_faults(tmp_path: Path) -> None:
+def test_parameter_files_that_are_not_there_or_differ_are_errors(tmp_path: Path) -> None:
     write({"w.irpa": "", "v.irpa": "", "a.txt": "--parameters=s=w.irpa", "b.txt": "--parameters=s=v.irpa"})
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(DiagnosticsError) as caught:
         LOADER.parameters(request("a.txt", "b.txt"))
     assert str(caught.value) == (
         "b.txt:1:16: found other files of parameter scope 's' than in a.txt, "
         "expected the same in all flagfiles of a module: it is loaded once"
     )
     write({"c.txt": "--parameters=s=x.irpa\n--parameters=../w.irpa"})
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(DiagnosticsError) as caught:
         LOADER.parameters(request("c.txt"))
     assert str(caught.value).splitlines() == [
         "c.txt:1:16: data file x.irpa does not exist; did you mean 'w.irpa'?",

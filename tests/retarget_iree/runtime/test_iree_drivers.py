@@ -148,16 +148,16 @@ def test_a_driver_that_does_not_start_says_why_and_what_mends_it(
 
 @pytest.mark.parametrize("name", ["cuda", "hip"])
 def test_a_gpu_driver_finds_devices_or_is_unavailable_with_a_hint(name: str) -> None:
-    driver, fault = driver_named(name), None
+    driver, diagnostic = driver_named(name), None
     infos: Sequence[DeviceInfo] = ()
     try:
         infos = driver.probe()
     except UnavailableError as error:
-        fault = error
+        diagnostic = error
     assert [info.ordinal for info in infos] == list(range(len(infos)))
-    if fault is not None:
-        assert str(fault).endswith("on this machine")
-        assert fault.hint
+    if diagnostic is not None:
+        assert str(diagnostic).endswith("on this machine")
+        assert diagnostic.hint
     else:
         assert infos
 

@@ -96,7 +96,7 @@ def test_a_status_of_the_module_is_told_in_its_words(open_device: OpenDevice, fa
     assert str(caught.value) == "INVALID_ARGUMENT; told by the module"
 
 
-def test_a_fault_in_the_sink_comes_out_of_the_call(open_device: OpenDevice, arithmetic: bytes) -> None:
+def test_an_error_in_the_sink_comes_out_of_the_call(open_device: OpenDevice, arithmetic: bytes) -> None:
     program = open_device("local-sync").load(arithmetic)
 
     def sink(_: Check) -> None:

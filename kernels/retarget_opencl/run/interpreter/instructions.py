@@ -23,7 +23,7 @@ Step = Callable[[Registers], None]
 
 
 class ProgramError(Exception):
-    """The program itself reports a fault: an assertion, a wrong argument, unreachable code."""
+    """The program itself reports an error: an assertion, a wrong argument, unreachable code."""
 
 
 # ---------------------------------------------------------------- scalars

@@ -65,7 +65,7 @@ above, up to one that says `root = true` or a folder that holds `.git`. A nearer
 one.
 
 **Names and globs.** Wherever a config refers to others by name, a glob such as `llvm-cpu-*` may stand for several. One
-that matches nothing is a fault, as is everything else that has no effect: faults of all files are told together, each
+that matches nothing is an error, as is everything else that has no effect: errors of all files are told together, each
 with its file, line and key.
 
 **Tags.** A target can be selected with `-m` by the names of its suite, target, compiler and runtime config, by

@@ -109,7 +109,7 @@ class ConfigTable(_Table):
         default=[],
         description=(
             "Combinations of `axes` to leave out: a table of axes and values (axes that it does not name may have any"
-            " value) or a list of all values in the order of the axes. One that matches nothing is a fault."
+            " value) or a list of all values in the order of the axes. One that matches nothing is an error."
         ),
         examples=[[{"opt": "O0", "threads": 2}], [["O0", 2]]],
     )
@@ -258,7 +258,7 @@ class ModuleTable(_Table):
     match: OneOrMore = Field(
         description=(
             "Names of modules (the path below the suite's folder, without the suffix), one or a list; globs allowed,"
-            " and `*` also matches `/`. One that matches no module is a fault."
+            " and `*` also matches `/`. One that matches no module is an error."
         ),
         examples=["reverse*"],
     )
@@ -266,7 +266,7 @@ class ModuleTable(_Table):
         default=[],
         description=(
             "Names of target configs, compiler configs and runtime configs to take these modules out of; globs allowed."
-            " A compiler config takes its run targets with it. One that matches nothing in the suite is a fault."
+            " A compiler config takes its run targets with it. One that matches nothing in the suite is an error."
         ),
         examples=[["vulkan"]],
     )
@@ -292,13 +292,13 @@ class ModuleTestSuiteTable(_Table):
         description=(
             "Globs of source programs, relative to this file and never outside its folder. `**` is any number of"
             " folders; names that start with a dot are found only by a glob that starts with one, `matrix.toml` and"
-            " `suite.toml` by none. One that matches nothing is a fault unless `allow_empty`."
+            " `suite.toml` by none. One that matches nothing is an error unless `allow_empty`."
         ),
         examples=[["*.mlir", "onnx/**/*.mlir"]],
     )
     exclude: list[str] = Field(
         default=[],
-        description="Globs of sources to leave out. One that matches none of them is a fault.",
+        description="Globs of sources to leave out. One that matches none of them is an error.",
         examples=[["broken_*.mlir"]],
     )
     allow_empty: bool = Field(default=False, description="Whether globs in `srcs` may match nothing.")
@@ -306,7 +306,7 @@ class ModuleTestSuiteTable(_Table):
         default=[],
         description=(
             "Globs over the names and tags of modules (`*` also matches `/`): take only modules that match one of them."
-            " One that matches no module is a fault. Without it, all."
+            " One that matches no module is an error. Without it, all."
         ),
         examples=[["op-Conv", "test_softmax_*"]],
     )
@@ -347,7 +347,7 @@ class ExpectationTable(_Table):
     match: OneOrMore = Field(
         description=(
             "Names of modules (as `retarget list` shows them in front of the compiler config), one or a list; globs"
-            " allowed, and `*` also matches `/`. One that matches no target is a fault of a full run."
+            " allowed, and `*` also matches `/`. One that matches no target is an error of a full run."
         ),
         examples=["test_nllloss_*", ["reverse", "sort/*"]],
     )
@@ -355,7 +355,7 @@ class ExpectationTable(_Table):
         default="",
         description=(
             "Which of these modules' targets, by their tags, in the language of `-m`. Without it, all of them. A word"
-            " that no target has is a fault of a full run."
+            " that no target has is an error of a full run."
         ),
         examples=["vulkan", "llvm-cpu and not local-task"],
     )
@@ -364,7 +364,7 @@ class ExpectationTable(_Table):
         description=(
             "Names of cases, one or a list; globs allowed. Each of these cases must fail as the rule says, and the rule"
             " says nothing of other cases. Without it, the rule excuses every case that fails so. One that matches no"
-            " case is a fault of a run that loaded all modules of the rule."
+            " case is an error of a run that loaded all modules of the rule."
         ),
         examples=["softmax-large", ["wide_*", "nan"]],
     )
@@ -407,7 +407,7 @@ class ExpectationTable(_Table):
     )
     issue: str = Field(
         default="",
-        description="Where the fault is reported, such as a link. Shown after the reason.",
+        description="Where the failure is reported, such as a link. Shown after the reason.",
         examples=["https://example.org/issues/7"],
     )
     until: date | None = Field(

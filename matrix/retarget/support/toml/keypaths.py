@@ -1,4 +1,4 @@
-"""Key paths: how a fault says which value of a TOML file it is about."""
+"""Key paths: how an error says which value of a TOML file it is about."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _KEY_PATH_STEP = re.compile(r'\[(\d+)\]|\.?([A-Za-z0-9_-]+)|\.?"((?:[^"\\]|\\.)*
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A fault of a file whose line is not known yet."""
+    """An error of a file whose line is not known yet."""
 
     path: KeyPath
     message: str

@@ -122,7 +122,7 @@ class _Server:
             kind, text, hint = Refusal.INPUT, "", ""
             summary = str(error)
         except Exception as error:  # an extension's bug must cost one target, not the worker's state machine
-            kind, text, hint = Refusal.INTERNAL, _traceback(error), "this is a fault of the extension"
+            kind, text, hint = Refusal.INTERNAL, _traceback(error), "this is an error in the extension"
             summary = f"{type(error).__name__}: {first_line(str(error), 'no message')}"
         return Refused(
             refusal=kind,

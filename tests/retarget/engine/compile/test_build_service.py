@@ -208,7 +208,7 @@ def test_a_hang_is_killed_by_the_targets_timeout_and_tried_again(make: Make, tmp
     assert compiles(log) == ["a.txt", "a.txt"]
 
 
-def test_a_fault_of_the_extension_is_told_and_not_stored(make: Make, tmp_path: Path, log: Path) -> None:
+def test_an_error_of_the_extension_is_told_and_not_stored(make: Make, tmp_path: Path, log: Path) -> None:
     target = compile_target(tmp_path, "a", "@raise by zero")
     failure = make().result(target).failure
 

@@ -276,7 +276,7 @@ def test_an_extension_that_raises_what_it_should_not_is_told(run: Run) -> None:
 
     assert failure is not None
     assert failure.summary == "extension failed in function 'a': ZeroDivisionError: IT"
-    assert failure.hint == "this is a fault of the extension"
+    assert failure.hint == "this is an error in the extension"
     frames = [line for line in failure.text.splitlines() if line.startswith("  File ")]
     assert failure.text.startswith("Traceback")
     assert frames
