@@ -1,4 +1,4 @@
-"""The hooks of the extension `iree`: its compiler, the drivers of its runtime, its case loaders.
+"""The hooks of the extension `iree`: its compiler, the drivers of its runtime, its case loaders and its subcommand.
 
 Nothing here imports IREE; what does is imported when a worker asks for it.
 """
@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from retarget.extension import CaseLoader, Compiler, Driver, hookimpl
+from retarget.extension import CaseLoader, Command, CommandModule, Compiler, Driver, hookimpl
 
 from retarget_iree.checks import CheckCaseLoader
 from retarget_iree.compiler.compiler import IreeCompiler
 from retarget_iree.flagfile.loader import RunModuleCaseLoader
 from retarget_iree.runtime.drivers import DRIVERS
 
-__all__ = ["retarget_case_loaders", "retarget_compilers", "retarget_drivers"]
+__all__ = ["retarget_case_loaders", "retarget_commands", "retarget_compilers", "retarget_drivers"]
 
 
 @hookimpl
@@ -33,3 +33,16 @@ def retarget_drivers() -> Iterable[Driver]:
 def retarget_case_loaders() -> Iterable[CaseLoader]:
     """The case loaders `check` and `run-module`."""
     return (CheckCaseLoader(), RunModuleCaseLoader())
+
+
+@hookimpl
+def retarget_commands() -> Iterable[Command]:
+    """The subcommand `import-xfails`."""
+    return (
+        CommandModule(
+            name="import-xfails",
+            module="retarget_iree.import_xfails.command",
+            help="turn the expected failures in config files of iree-test-suites into [[expectation]] rules",
+            examples=(("retarget import-xfails onnx_ops_cpu_llvm_sync.json", "print the rules"),),
+        ),
+    )

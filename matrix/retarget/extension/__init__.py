@@ -1,4 +1,4 @@
-"""The extension API: what a compiler, a driver or a case loader implements, and the hooks that provide them.
+"""The extension API: what a compiler, a driver, a case loader or a subcommand implements, and the hooks for them.
 
 An extension is a module (or object) named by an entry point of the group `retarget`. It implements one or more of the
 hooks with `retarget.extension.hookimpl`. IREE and OpenCL reach the core this way and no other.
@@ -29,6 +29,7 @@ from retarget.extension.cases import (
     RunsCasesOutside,
     Tolerance,
 )
+from retarget.extension.commands import Command, CommandModule
 from retarget.extension.compilers import (
     Compiled,
     Compiler,
@@ -84,6 +85,8 @@ __all__ = [
     "ChecksArtifacts",
     "ChecksData",
     "ChecksSuites",
+    "Command",
+    "CommandModule",
     "ComparesConfigs",
     "CompileRequest",
     "Compiled",

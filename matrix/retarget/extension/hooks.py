@@ -1,4 +1,4 @@
-"""The hooks by which extensions provide compilers, drivers and case loaders."""
+"""The hooks by which extensions provide compilers, drivers, case loaders and subcommands."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import pluggy
 
 from retarget.extension.cases import CaseLoader
+from retarget.extension.commands import Command
 from retarget.extension.compilers import Compiler
 from retarget.extension.drivers import Driver
 
@@ -40,4 +41,9 @@ class HookSpecs:
     @hookspec
     def retarget_case_loaders(self) -> Iterable[CaseLoader]:
         """Return the case loaders that this extension brings."""
+        raise NotImplementedError
+
+    @hookspec
+    def retarget_commands(self) -> Iterable[Command]:
+        """Return the subcommands of `retarget` that this extension provides."""
         raise NotImplementedError

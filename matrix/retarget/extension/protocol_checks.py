@@ -1,4 +1,4 @@
-"""Compilers, drivers and case loaders are held against their protocols when they register.
+"""Compilers, drivers, case loaders and subcommands are held against their protocols when they register.
 
 Of a protocol that is optional, all methods or none: what a product has of it is checked as strictly, and a public
 method whose name is almost that of one is taken for a mistake, because the core would never call it.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,7 @@ from retarget.extension.cases import (
     MakesModules,
     RunsCasesOutside,
 )
+from retarget.extension.commands import Command
 from retarget.extension.compilers import Compiler, DescribesBuild, ShowsArtifacts
 from retarget.extension.drivers import Driver, LoadsArtifacts
 from retarget.extension.returned import NEAR
@@ -37,13 +39,14 @@ __all__ = ["SORTS", "Sort", "can_be_called", "checked_product", "protocol_member
 class Sort:
     """One sort of product that extensions provide: its hook, its protocols, and what names it.
 
-    `attributes` must be strings; `lists` are sequences of strings, if they are there.
+    A name must match `name_pattern`. `attributes` must be strings; `lists` are sequences of strings, if they are there.
     """
 
     word: str
     hook: str
     protocol: type[Any]
     name_attribute: str
+    name_pattern: str = ".+"
     attributes: tuple[str, ...] = ()
     lists: tuple[str, ...] = ()
     optional: tuple[type[Any], ...] = ()
@@ -84,11 +87,19 @@ SORTS = (
             SuggestsSuites,
         ),
     ),
+    Sort(
+        word="command",
+        hook="retarget_commands",
+        protocol=Command,
+        name_attribute="name",
+        name_pattern=r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*",
+        attributes=("help",),
+    ),
 )
 
 
 def checked_product(extension: str, sort: Sort, product: object) -> str:
-    """Return the name of a compiler, driver or case loader that offers what its protocols ask for.
+    """Return the name of a product that offers what its protocols ask for.
 
     Raises `RetargetError` for one that does not.
     """
@@ -99,6 +110,9 @@ def checked_product(extension: str, sort: Sort, product: object) -> str:
         msg = f"{where}: found {found}, expected a {sort.word} whose {sort.name_attribute} is a string"
         raise RetargetError(msg)
     where = f"{where}: {sort.word} {name!r}"
+    if re.fullmatch(sort.name_pattern, name, re.DOTALL) is None:
+        msg = f"{where}: expected a name of lower-case letters, digits and single hyphens"
+        raise RetargetError(msg)
     for attribute in sort.attributes:
         value = getattr(product, attribute, None)
         if not isinstance(value, str):

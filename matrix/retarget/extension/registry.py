@@ -1,4 +1,4 @@
-"""Loading extensions: compilers, drivers and case loaders, checked as they register.
+"""Loading extensions: compilers, drivers, case loaders and subcommands, checked as they register.
 
 An extension is named by an entry point of the group `retarget`, by `RETARGET_EXTENSIONS` or by an option. What is wrong
 with one is said at once and names it: an import that fails, a hook that nobody declared, a hook or a method with
@@ -17,15 +17,17 @@ import importlib.util
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 import pluggy
 
-from retarget.extension.cases import CaseLoader
+from retarget.extension.cases import CaseLoader, ChecksArtifacts
+from retarget.extension.commands import Command
 from retarget.extension.compilers import Compiler, DescribesBuild
 from retarget.extension.drivers import Driver, LoadsArtifacts
 from retarget.extension.hooks import ENTRY_POINT_GROUP, PROJECT, HookSpecs
@@ -37,8 +39,10 @@ from retarget.support.errors import RetargetError, did_you_mean
 
 __all__ = [
     "EXTENSIONS_VARIABLE",
+    "Commands",
     "Registry",
     "extensions_environment",
+    "load_commands",
     "load_extensions",
     "named_extensions",
     "pass_on",
@@ -49,6 +53,8 @@ EXTENSIONS_VARIABLE = "RETARGET_EXTENSIONS"
 
 _ProductT = TypeVar("_ProductT")
 _HOOK_PREFIX = "retarget_"
+_OWN = ("retarget", "retarget.cli.commands")
+"""The extension with the subcommands of this package: its name and module."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +64,7 @@ class Registry:
     compilers: Mapping[str, Compiler] = field(default_factory=dict)
     drivers: Mapping[str, Driver] = field(default_factory=dict)
     case_loaders: Mapping[str, CaseLoader] = field(default_factory=dict)
+    commands: Mapping[str, Command] = field(default_factory=dict)
     origins: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def compiler(self, name: str) -> Compiler:
@@ -71,6 +78,11 @@ class Registry:
     def case_loader(self, kind: str) -> CaseLoader:
         """Return the case loader of a kind. Raises `RetargetError` that names those there are."""
         return _found(self.case_loaders, "case loader", kind)
+
+    def artifact_checker(self, kind: str) -> ChecksArtifacts | None:
+        """Return the case loader of a kind whose artifacts are checked and not run; None for every other kind."""
+        loader = self.case_loaders.get(kind)
+        return loader if isinstance(loader, ChecksArtifacts) else None
 
     def unknown(self, suite: Suite) -> tuple[str, ...]:
         """Return what is to be said of compilers, drivers and the kind of a suite that no extension brought.
@@ -162,15 +174,66 @@ def load_extensions(extra: Sequence[str] = (), *, entry_points: bool = True, fol
     Raises `RetargetError` for the first that is failing, naming it.
     """
     sources: dict[str, object] = {}
-    if entry_points:
-        found = sorted(
-            importlib.metadata.entry_points(group=ENTRY_POINT_GROUP), key=lambda point: (point.name, point.value)
-        )
-        for point in found:
-            sources.setdefault(point.name, _imported(point.name, point.value))
-    for module in named_extensions(extra):
-        sources.setdefault(module, _imported(module, module, (*_folders_here(), *folders)))
+    for name, import_extension in _sources(extra, entry_points=entry_points, folders=folders):
+        if name not in sources:
+            sources[name] = import_extension()
     return registry_of(sources)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commands:
+    """The subcommands of all extensions, the names that several extensions provide, and every error of loading."""
+
+    provided: Mapping[str, Command]
+    conflicts: Mapping[str, RetargetError]
+    errors: tuple[RetargetError, ...]
+
+
+def load_commands(wanted: str = "") -> Commands:
+    """Return the subcommands. An extension that fails takes only its own subcommands away.
+
+    Where `wanted` is one of this package's own, no extension is imported.
+    """
+    commands: dict[str, Command] = {}
+    providers: dict[str, str] = {}
+    conflicts: dict[str, RetargetError] = {}
+    errors: list[RetargetError] = []
+    seen: list[object] = []
+    for name, import_extension in _sources():
+        try:
+            extension = import_extension()
+            if any(extension is other for other in seen):
+                continue
+            seen.append(extension)
+            registry = registry_of({name: extension})
+        except RetargetError as error:
+            errors.append(error)
+            continue
+        for key, command in registry.commands.items():
+            if key in commands:
+                conflicts[key] = _taken(name, "command", key, providers[key])
+                errors.append(conflicts[key])
+            else:
+                commands[key], providers[key] = command, name
+        if wanted in commands and name == _OWN[0]:
+            break
+    return Commands(provided=commands, conflicts=conflicts, errors=tuple(errors))
+
+
+def _sources(
+    extra: Sequence[str] = (), *, entry_points: bool = True, folders: Sequence[Path] = ()
+) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Yield the name of every extension with the function that imports it."""
+    if entry_points:
+        found = importlib.metadata.entry_points(group=ENTRY_POINT_GROUP)
+        points = sorted((point.name, point.value) for point in found)
+        yield from ((name, partial(_imported, name, value)) for name, value in (_OWN, *points))
+    for module in named_extensions(extra):
+        yield module, partial(_imported, module, module, (*_folders_here(), *folders))
+
+
+def _taken(name: str, word: str, key: str, other: str) -> RetargetError:
+    return RetargetError(f"extension {name!r}: {word} {key!r} is brought by extension {other!r} already")
 
 
 def named_extensions(extra: Sequence[str] = ()) -> tuple[str, ...]:
@@ -260,13 +323,13 @@ def registry_of(extensions: Mapping[str, object]) -> Registry:
                 key = checked_product(name, sort, product)
                 other = origins.setdefault((sort.word, key), name)
                 if key in products[sort.word]:
-                    msg = f"extension {name!r}: {sort.word} {key!r} is brought by extension {other!r} already"
-                    raise RetargetError(msg)
+                    raise _taken(name, sort.word, key, other)
                 products[sort.word][key] = guarded(product, sort.word, f"extension {name!r}: {sort.word} {key!r}")
     return Registry(
         compilers=MappingProxyType(products["compiler"]),
         drivers=MappingProxyType(products["driver"]),
         case_loaders=MappingProxyType(products["case loader"]),
+        commands=MappingProxyType(products["command"]),
         origins=MappingProxyType(origins),
     )
 

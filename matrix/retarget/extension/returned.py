@@ -84,8 +84,9 @@ class _Property:
 
 
 def guarded(product: Any, sort: str, where: str) -> Any:
-    """Return a product whose methods check what they return. `sort` is `compiler`, `driver` or `case loader`.
+    """Return a product whose methods check what they return.
 
+    `sort` is the `word` of a `protocol_checks.Sort`: `compiler`, `driver`, …
     `where` names extension and product: `extension 'mine': driver 'npu'`.
     """
     return _guarded(product, CHECKS[sort], where)
@@ -329,6 +330,13 @@ CHECKS: Mapping[str, Checks] = {
         "check": _many(_record(CheckedCase, name=_text, summary=_text, report=_text), "CheckedCase"),
         "precedence": _number,
         "suggest_suites": _record(Suggestions),
+    },
+    "command": {
+        "name": _text,
+        "help": _text,
+        "examples": _Property(_text_pairs),
+        "add_arguments": _as_it_is,
+        "run": _number,
     },
 }
 """By sort of product: all methods and attributes of its protocols."""

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 import retarget
-from retarget.cli.main import _COMMANDS, TRACEBACK_VARIABLE, _parser, main
+from retarget.cli.commands import _COMMANDS
+from retarget.cli.main import TRACEBACK_VARIABLE, _parser, main
+from retarget.extension.registry import load_commands
 from retarget.targets.availability import host_platform
 
 EXTENSION = """
@@ -529,11 +531,15 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "--version") == (0, f"retarget {retarget.__version__}\n", "")
 
 
-def test_only_the_command_that_runs_is_imported() -> None:
-    program = "import sys; from retarget.cli import main; main(['schema'])\n"
-    program += "print([name for name in sys.modules if name.startswith('retarget.cli_') or name == 'numpy'])"
+@pytest.mark.parametrize(
+    ("words", "imported"), [(["schema"], ["schema"]), (["--help"], []), (["cache", "--help"], ["cache"])]
+)
+def test_only_the_command_that_runs_is_imported(words: list[str], imported: list[str]) -> None:
+    modules = [*(command.module for command in _COMMANDS), "retarget_iree.import_xfails.command", "numpy", "iree"]
+    program = f"import sys, atexit; atexit.register(lambda: print([m for m in {modules} if m in sys.modules]))\n"
+    program += f"from retarget.cli import main; main({words})\n"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.endswith("['retarget.cli.schema']\n")
+    assert done.stdout.endswith(f"{[f'retarget.cli.{name}' for name in imported]}\n")
 
 
 def test_devices_and_cache_are_wired(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -559,13 +565,13 @@ def test_an_unknown_command_is_compared_with_the_known_ones(capsys: pytest.Captu
     assert "; expected one of init, list, check, " in run(capsys, "xyz")[2]
 
 
-@pytest.mark.parametrize("command", list(_COMMANDS))
+@pytest.mark.parametrize("command", list(load_commands().provided))
 def test_help_has_examples_that_parse_and_the_exit_status(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, command, "--help")
 
     assert status == 0
     assert "exit status:\n  0  success\n" in out
-    examples = [line for line, _ in _COMMANDS[command].examples]
+    examples = [line for line, _ in load_commands().provided[command].examples]
     for example in examples:
         assert f"  {example}" in out
         words = shlex.split(example.partition(" > ")[0])

@@ -37,6 +37,23 @@ def retarget_case_loaders():
     yield Loader()
 """
 
+COMMAND = """
+from retarget.extension import hookimpl
+
+class Greet:
+    name = "greet"
+    help = "greet somebody"
+    examples = (("retarget greet world", "greet the world"),)
+    def add_arguments(self, parser): parser.add_argument("whom")
+    def run(self, arguments):
+        print(f"hello {arguments.whom}")
+        return 3
+
+@hookimpl
+def retarget_commands():
+    return [Greet()]
+"""
+
 Write = Callable[[str, str], str]
 
 
@@ -120,7 +137,7 @@ def test_an_entry_point_that_fails_is_named_with_its_value(monkeypatch: pytest.M
 
 
 HOOK = "from retarget.extension import hookimpl\n@hookimpl\n"
-KNOWN = "retarget_compilers, retarget_drivers, retarget_case_loaders"
+KNOWN = "retarget_compilers, retarget_drivers, retarget_case_loaders, retarget_commands"
 
 BAD_HOOKS = {
     "an unknown hook": (
@@ -182,6 +199,19 @@ BAD_HOOKS = {
         GOOD.replace('    kind = "lines"\n', ""),
         "extension 'ext_bad': hook retarget_case_loaders: found Loader with kind = None, expected a case loader whose "
         "kind is a string",
+    ),
+    "a command whose name cannot be typed": (
+        COMMAND.replace('"greet"', '"Greet all"'),
+        "extension 'ext_bad': hook retarget_commands: command 'Greet all': expected a name of lower-case letters, "
+        "digits and single hyphens",
+    ),
+    "a command without help": (
+        COMMAND.replace("    help", "    text"),
+        "extension 'ext_bad': hook retarget_commands: command 'greet': found help = None, expected a string",
+    ),
+    "a command that does not run": (
+        COMMAND.replace("def run", "def start"),
+        "extension 'ext_bad': hook retarget_commands: command 'greet': found no method 'run', expected run(arguments)",
     ),
 }
 

@@ -12,13 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retarget.cli.config_lists import ConfigLists
 from retarget.expect.update.text import NewRule, rule_text, toml_list, toml_string
 from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig, Target
 from retarget.model.names import config_name_error
 from retarget.support.errors import Diagnostic
 from retarget.targets.expansion import compile_target_name, run_target_name
 from retarget.targets.tag_expressions import shortest_expression
+
+from retarget_iree.import_xfails.read import ConfigLists
 
 __all__ = ["Imported", "import_configs"]
 

@@ -7,13 +7,14 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from retarget.cli.config_import import Imported, import_configs
-from retarget.cli.config_lists import ConfigLists, read_config_lists
 from retarget.declare.load import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
 from retarget.expect.update.text import toml_list, toml_string
 from retarget.model.names import name_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
 from retarget.support.files import write_atomically
+
+from retarget_iree.import_xfails.convert import Imported, import_configs
+from retarget_iree.import_xfails.read import ConfigLists, read_config_lists
 
 __all__ = ["add_arguments", "run"]
 

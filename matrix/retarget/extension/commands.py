@@ -1,0 +1,66 @@
+"""What a subcommand of `retarget` implements."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+__all__ = ["Command", "CommandModule"]
+
+
+@runtime_checkable
+class Command(Protocol):
+    """A subcommand. `name` is what is typed after `retarget`; `help` is one line, without a full stop.
+
+    `examples` are command lines, each with what it does; `--help` shows them.
+    """
+
+    name: str
+    help: str
+    examples: Sequence[tuple[str, str]]
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare options and arguments. Called for the subcommand that runs only."""
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Run and return the exit status. Raises `RetargetError`, whose text is printed (exit status 1), and
+        `argparse.ArgumentError` for wrong usage (2)."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)  # not frozen: the protocol's attributes may be set
+class CommandModule:
+    """A `Command` whose module is imported when it runs: it has the functions `add_arguments(parser)` and
+    `run(arguments)`.
+
+    With `takes_extensions` the command has the option `--retarget-extension`, a list in
+    `arguments.retarget_extension`.
+    """
+
+    name: str
+    help: str
+    module: str
+    examples: Sequence[tuple[str, str]] = ()
+    takes_extensions: bool = False
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the arguments of the module."""
+        self._imported().add_arguments(parser)
+        if self.takes_extensions:
+            parser.add_argument(
+                "--retarget-extension",
+                action="append",
+                default=[],
+                metavar="MODULE",
+                help="load an extension that no entry point names; may be repeated",
+            )
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Run the module."""
+        status: int = self._imported().run(arguments)
+        return status
+
+    def _imported(self) -> Any:
+        return importlib.import_module(self.module)

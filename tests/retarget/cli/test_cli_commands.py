@@ -1,0 +1,109 @@
+"""Extensions provide subcommands of `retarget`; one that does not load takes no other command down."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from retarget.cli import main
+from retarget.extension.registry import EXTENSIONS_VARIABLE
+
+GREET = """
+from retarget.extension import hookimpl
+
+class Greet:
+    name = "greet"
+    help = "greet somebody, 100% politely"
+    examples = (("retarget greet world", "greet the world"),)
+
+    def add_arguments(self, parser):
+        parser.add_argument("whom")
+
+    def run(self, arguments):
+        print(f"hello {arguments.whom}")
+        return 3
+
+@hookimpl
+def retarget_commands():
+    return (Greet(),)
+"""
+
+Install = Callable[..., None]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Name extension modules by the environment variable."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def install_modules(**texts: str) -> None:
+        for name, text in texts.items():
+            (tmp_path / f"{name}.py").write_text(text)
+            monkeypatch.delitem(sys.modules, name, raising=False)
+        monkeypatch.setenv(EXTENSIONS_VARIABLE, os.pathsep.join(texts))
+
+    return install_modules
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    try:
+        status = main(words)
+    except SystemExit as ended:
+        status = int(ended.code or 0)
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_a_command_of_an_extension_runs(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+    install(greeting=GREET)
+    assert run(capsys, "greet", "world") == (3, "hello world\n", "")
+    status, _, err = run(capsys, "greet")
+    assert (status, err.splitlines()[-1]) == (2, "retarget greet: error: the following arguments are required: whom")
+
+
+def test_a_command_of_an_extension_is_in_the_help(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+    install(greeting=GREET)
+    assert "    greet        greet somebody, 100% politely\n" in run(capsys, "--help")[1]
+    _, out, _ = run(capsys, "greet", "--help")
+    assert "\nGreet somebody, 100% politely.\n" in out
+    assert "examples:\n  retarget greet world  greet the world\n\nexit status:\n" in out
+    assert "did you mean 'greet'?" in run(capsys, "great")[2]
+
+
+def test_an_extension_that_does_not_load_takes_no_other_command_down(
+    install: Install, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    install(broken="1 / 0\n", greeting=GREET)
+    error = "  extension 'broken' cannot be imported: ZeroDivisionError: division by zero\n"
+    heading = "extensions that cannot be loaded, and their commands with them:\n"
+    assert run(capsys, "cache", "info", "--cache-dir", str(tmp_path / "store"))[0] == 0
+    assert run(capsys, "greet", "world") == (3, "hello world\n", "")
+    assert run(capsys, "--help")[1].endswith(heading + error)
+    assert run(capsys, "unheard-of")[2].endswith(heading + error)
+
+
+def test_a_command_that_two_extensions_provide_is_refused(
+    install: Install, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    install(first=GREET, second=GREET)
+    error = "extension 'second': command 'greet' is brought by extension 'first' already\n"
+    assert run(capsys, "greet", "world") == (1, "", error)
+    assert run(capsys, "check", str(tmp_path)) == (1, "", error)
+    assert run(capsys, "--help")[1].endswith(f"  {error}")
+
+
+def test_a_command_of_retarget_cannot_be_replaced(
+    install: Install, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    install(mine=GREET.replace('"greet"', '"check"'))
+    error = "extension 'mine': command 'check' is brought by extension 'retarget' already\n"
+    assert run(capsys, "check", str(tmp_path)) == (1, "", error)
+
+
+def test_what_a_command_returns_is_checked(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+    install(greeting=GREET.replace("return 3", "return None"))
+    error = "extension 'greeting': command 'greet': run() returned None, expected int\n"
+    assert run(capsys, "greet", "world") == (1, "hello world\n", error)
