@@ -231,12 +231,12 @@ def _check(
 
 def _run(registry: Registry, loader: CaseLoader, message: RunModule, wanted: Sequence[str]) -> RunOutcome:
     from retarget.worker.child.run_in_process import (
-        run_inside,  # it imports NumPy, which wording a command does without
+        run_in_process,  # it imports NumPy, which wording a command does without
     )
 
     device = registry.driver(message.config.driver).open(message.config)
     try:
-        return run_inside(device, _Chosen(loader, wanted), message, lambda _: None, str)  # type: ignore[arg-type]
+        return run_in_process(device, _Chosen(loader, wanted), message, lambda _: None, str)  # type: ignore[arg-type]
     finally:
         device.close()
 

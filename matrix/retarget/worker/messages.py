@@ -186,7 +186,8 @@ Request = (
 class Refusal(StrEnum):
     """Who refused a request, and so whom the message is for.
 
-    COMPILER is the compiler's verdict on a module or on flags, TOOL its failure without one.
+    COMPILER is the compiler's verdict on a module or on flags, TOOL its failure without one. The last three are not the
+    worker's own: a signal ended it, it exited by itself, or it was killed because it took too long.
     """
 
     UNAVAILABLE = "unavailable"
@@ -195,22 +196,32 @@ class Refusal(StrEnum):
     DRIVER = "driver"
     INPUT = "input"
     INTERNAL = "internal"
+    CRASHED = "crashed"
+    ENDED = "ended"
+    TIMED_OUT = "timed out"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """A request came to nothing, but the worker lives. `summary` is one line, `text` all that is known.
+    """Why a request was not answered. `summary` is one line, `text` all that is known.
 
     `seconds` is the wall time it took. INTERNAL means that an extension raised what it should not; `text` is then the
-    traceback.
+    traceback. Of a worker that is gone `text` is what it printed last, and `cause` is `SIGFPE`, `exit status 3` or the
+    time limit, `30 s`.
     """
 
     refusal: Refusal
     summary: str
     text: str = ""
     hint: str = ""
+    cause: str = ""
     seconds: float = 0.0
     resident: int = 0
+
+    @property
+    def worker_ended(self) -> bool:
+        """True where the worker ended, by a signal or by itself."""
+        return self.refusal in {Refusal.CRASHED, Refusal.ENDED}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

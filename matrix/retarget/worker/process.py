@@ -23,12 +23,15 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing.connection import Connection
+from typing import TypeVar
 
 from retarget.support.errors import RetargetError
 from retarget.support.text import clip, error_line, first_line
-from retarget.worker.messages import Progress, Ready, Refused, Setup
+from retarget.worker.messages import Progress, Ready, Refusal, Refused, Setup
 
-__all__ = ["Spawner", "Worker", "WorkerDiedError", "WorkerTimeoutError", "available_cores", "signal_name"]
+__all__ = ["Spawner", "WorkerProcess", "available_cores", "signal_name"]
+
+AnswerT = TypeVar("AnswerT")
 
 START_LIMIT = 120.0
 """Seconds a worker gets to import its extensions before it is given up."""
@@ -41,35 +44,6 @@ _LONGEST_WAIT = 3600.0
 
 _CLOSE_LIMIT = 2.0
 """Seconds a worker gets to release its device when it is asked to end."""
-
-
-class WorkerDiedError(Exception):
-    """A worker ended while it had a request.
-
-    `signal` names what killed it and is empty where it left by itself, with `status`. `output` is what it printed last.
-    """
-
-    def __init__(self, *, signal: str, status: int, output: str, progress: Progress | None) -> None:
-        self.signal = signal
-        self.status = status
-        self.output = output
-        self.progress = progress
-        super().__init__(f"worker ended: {self.cause}")
-
-    @property
-    def cause(self) -> str:
-        """`SIGFPE`, or `exit status 3`."""
-        return self.signal or f"exit status {self.status}"
-
-
-class WorkerTimeoutError(Exception):
-    """A worker did not answer within `seconds` and was killed. `output` is what it printed meanwhile."""
-
-    def __init__(self, *, seconds: float, output: str, progress: Progress | None) -> None:
-        self.seconds = seconds
-        self.output = output
-        self.progress = progress
-        super().__init__(f"worker killed after {seconds:g} s")
 
 
 class Spawner:
@@ -110,8 +84,8 @@ class Spawner:
         self._executor.shutdown(wait=True)
 
 
-class Worker:
-    """A running worker. One thread may use it at a time; `kill` may come from any."""
+class WorkerProcess:
+    """A worker that runs. One thread may use it at a time; `kill` may come from any."""
 
     def __init__(
         self,
@@ -128,7 +102,6 @@ class Worker:
 
         Raises `RetargetError` if the worker does not come up: an extension that fails to import, most likely.
         """
-        self._progress: Progress | None = None
         self._spawner = spawner  # its thread must outlive the worker
         self._log = tempfile.TemporaryFile(prefix="retarget-worker-", mode="ab+", buffering=0)  # noqa: SIM115
         appending = fcntl.fcntl(self._log, fcntl.F_GETFL) | os.O_APPEND  # the mode above does not set it
@@ -166,30 +139,35 @@ class Worker:
         """True while the worker runs and can be asked."""
         return self._connection is not None and self._process.poll() is None
 
-    def request(
+    def ask(
         self,
         message: object,
+        expected: type[AnswerT],
         *,
         timeout: float,
         on_progress: Callable[[Progress], None] | None = None,
-    ) -> object:
-        """Send `message` and return the answer. `timeout` is in seconds.
+    ) -> AnswerT | Refused:
+        """Send `message` and return the answer, or why there is none. `timeout` is in seconds.
 
-        Raises `WorkerDiedError` or `WorkerTimeoutError`; the worker is gone then, and the whole of its process group.
-        Any other exception on the way (Ctrl-C) ends the worker too, since its answer would be read as the next one's.
+        A worker that has ended or was killed after `timeout` is gone, and the whole of its process group. An exception
+        on the way (Ctrl-C) ends the worker too, since its answer would be read as the next one's. Raises
+        `RetargetError` for an answer of another type than `expected`.
         """
-        self._progress = None
         try:
             answer = self._exchange(message, time.monotonic() + timeout, on_progress)
         except (EOFError, OSError):
-            raise self._death() from None
+            return self._death()
         except BaseException:
             self.kill()
             raise
         if answer is None:
-            output = self._ended_output()
-            raise WorkerTimeoutError(seconds=timeout, output=output, progress=self._progress)
-        return answer
+            cause = f"{timeout:g} s"
+            summary = f"worker killed after {cause}"
+            return Refused(refusal=Refusal.TIMED_OUT, summary=summary, cause=cause, text=self._ended_output())
+        if isinstance(answer, expected | Refused):
+            return answer
+        msg = f"a worker answered {type(answer).__name__} where {expected.__name__} was expected"
+        raise RetargetError(msg)
 
     def pause(self) -> None:
         """Stop the process where it is, so that it takes no cycles. Only between requests; `resume` before the next."""
@@ -230,35 +208,31 @@ class Worker:
             answer: object = connection.recv()
             if not isinstance(answer, Progress):
                 return answer
-            self._progress = answer
             if on_progress is not None:
                 on_progress(answer)
         return None
 
     def _handshake(self, extensions: Sequence[str]) -> None:
+        setup = Setup(extensions=tuple(extensions), sys_path=tuple(sys.path))
         try:
-            answer = self.request(
-                Setup(extensions=tuple(extensions), sys_path=tuple(sys.path)),
-                timeout=START_LIMIT,
-            )
-        except WorkerDiedError as error:
-            last = first_line("\n".join(reversed(error.output.splitlines())), "it printed nothing")
-            reason = error_line(error.output) or last
-            msg = f"a worker process ended while it started ({error.cause}): {reason}"
-            raise RetargetError(msg) from None
-        except WorkerTimeoutError:
-            msg = f"a worker process was not ready after {START_LIMIT:g} s: an extension hangs while it is imported"
-            raise RetargetError(msg) from None
-        if isinstance(answer, Refused):
+            answer = self.ask(setup, Ready, timeout=START_LIMIT)
+        except RetargetError:
             self.close()
-            raise RetargetError(answer.summary)
-        if not isinstance(answer, Ready):
+            raise
+        if isinstance(answer, Ready):
+            return
+        if answer.worker_ended:
+            last = first_line("\n".join(reversed(answer.text.splitlines())), "it printed nothing")
+            msg = f"a worker process ended while it started ({answer.cause}): {error_line(answer.text) or last}"
+        elif answer.refusal is Refusal.TIMED_OUT:
+            msg = f"a worker process was not ready after {answer.cause}: an extension hangs while it is imported"
+        else:
             self.close()
-            msg = f"a worker process answered {type(answer).__name__} where Ready was expected"
-            raise RetargetError(msg)
+            msg = answer.summary
+        raise RetargetError(msg)
 
-    def _death(self) -> WorkerDiedError:
-        """Reap a worker whose connection broke, and tell how it ended."""
+    def _death(self) -> Refused:
+        """Reap a worker whose connection broke, and return how it ended."""
         self._disconnect(keep_lifeline=True)
         try:
             status = self._process.wait(_CLOSE_LIMIT)
@@ -270,12 +244,10 @@ class Worker:
                 os.killpg(self._process.pid, signal.SIGKILL)
         output = self._output()
         self._release()
-        return WorkerDiedError(
-            signal=signal_name(-status) if status < 0 else "",
-            status=max(status, 0),
-            output=output,
-            progress=self._progress,
+        refusal, cause = (
+            (Refusal.CRASHED, signal_name(-status)) if status < 0 else (Refusal.ENDED, f"exit status {status}")
         )
+        return Refused(refusal=refusal, summary=f"worker ended: {cause}", cause=cause, text=output)
 
     def _ended_output(self) -> str:
         self.kill()

@@ -14,7 +14,7 @@ import pytest
 from retarget.extension import CompileRequest, Resolved
 from retarget.support.errors import RetargetError
 from retarget.worker.messages import CompiledModule, CompileModule, Devices, ProbeDriver, Refusal, Refused
-from retarget.worker.process import Spawner, Worker, WorkerDiedError, WorkerTimeoutError, signal_name
+from retarget.worker.process import Spawner, WorkerProcess, signal_name
 from targets_of_doubles import EXTENSIONS, has_ended, wait_until
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc or needs prctl, which Linux has")
@@ -28,8 +28,8 @@ def spawner() -> Iterator[Spawner]:
 
 
 @pytest.fixture
-def worker(spawner: Spawner) -> Iterator[Worker]:
-    worker = Worker(spawner=spawner, extensions=EXTENSIONS)
+def worker(spawner: Spawner) -> Iterator[WorkerProcess]:
+    worker = WorkerProcess(spawner=spawner, extensions=EXTENSIONS)
     yield worker
     worker.close()
 
@@ -44,9 +44,9 @@ def compile_text(text: str) -> CompileModule:
     return CompileModule(compiler="double", request=request)
 
 
-def test_a_worker_answers_one_request_after_the_other(worker: Worker) -> None:
-    first = worker.request(compile_text("pass a"), timeout=30)
-    second = worker.request(ProbeDriver(driver="double"), timeout=30)
+def test_a_worker_answers_one_request_after_the_other(worker: WorkerProcess) -> None:
+    first = worker.ask(compile_text("pass a"), CompiledModule, timeout=30)
+    second = worker.ask(ProbeDriver(driver="double"), Devices, timeout=30)
 
     assert isinstance(first, CompiledModule)
     assert first.artifact == b"PASS A"
@@ -55,13 +55,13 @@ def test_a_worker_answers_one_request_after_the_other(worker: Worker) -> None:
 
 
 @pytest.mark.parametrize("timeout", [3e6, 1e30, sys.float_info.max])
-def test_a_timeout_may_be_longer_than_the_system_can_wait_at_a_time(worker: Worker, timeout: float) -> None:
-    assert isinstance(worker.request(compile_text("pass a"), timeout=timeout), CompiledModule)
+def test_a_timeout_may_be_longer_than_the_system_can_wait_at_a_time(worker: WorkerProcess, timeout: float) -> None:
+    assert isinstance(worker.ask(compile_text("pass a"), CompiledModule, timeout=timeout), CompiledModule)
 
 
-def test_what_is_written_to_the_descriptors_is_captured_per_request(worker: Worker) -> None:
-    first = worker.request(compile_text("@print one"), timeout=30)
-    second = worker.request(compile_text("@print two"), timeout=30)
+def test_what_is_written_to_the_descriptors_is_captured_per_request(worker: WorkerProcess) -> None:
+    first = worker.ask(compile_text("@print one"), CompiledModule, timeout=30)
+    second = worker.ask(compile_text("@print two"), CompiledModule, timeout=30)
 
     assert isinstance(first, CompiledModule)
     assert isinstance(second, CompiledModule)
@@ -70,45 +70,43 @@ def test_what_is_written_to_the_descriptors_is_captured_per_request(worker: Work
 
 
 @pytest.mark.parametrize("name", ["SIGFPE", "SIGSEGV", "SIGABRT", "SIGKILL"])
-def test_a_death_by_signal_names_the_signal_and_shows_the_last_output(worker: Worker, name: str) -> None:
-    with pytest.raises(WorkerDiedError) as caught:
-        worker.request(compile_text(f"@crash {name}"), timeout=30)
+def test_a_death_by_signal_names_the_signal_and_shows_the_last_output(worker: WorkerProcess, name: str) -> None:
+    answer = worker.ask(compile_text(f"@crash {name}"), CompiledModule, timeout=30)
 
-    assert caught.value.signal == name
-    assert caught.value.cause == name
-    assert caught.value.output == "last words\n"
+    assert isinstance(answer, Refused)
+    assert (answer.refusal, answer.cause, answer.text) == (Refusal.CRASHED, name, "last words\n")
     assert not worker.alive
 
 
-def test_a_worker_that_leaves_by_itself_has_no_signal(worker: Worker) -> None:
-    with pytest.raises(WorkerDiedError) as caught:
-        worker.request(compile_text("@exit 3"), timeout=30)
+def test_a_worker_that_leaves_by_itself_has_no_signal(worker: WorkerProcess) -> None:
+    answer = worker.ask(compile_text("@exit 3"), CompiledModule, timeout=30)
 
-    assert (caught.value.signal, caught.value.cause) == ("", "exit status 3")
+    assert isinstance(answer, Refused)
+    assert (answer.refusal, answer.cause) == (Refusal.ENDED, "exit status 3")
 
 
 @pytest.mark.parametrize("how", ["python", "native"])
-def test_a_hang_is_killed_by_the_clock_and_shows_what_was_printed(worker: Worker, how: str) -> None:
-    with pytest.raises(WorkerTimeoutError) as caught:
-        worker.request(compile_text(f"@hang {how}"), timeout=0.3)
+def test_a_hang_is_killed_by_the_clock_and_shows_what_was_printed(worker: WorkerProcess, how: str) -> None:
+    answer = worker.ask(compile_text(f"@hang {how}"), CompiledModule, timeout=0.3)
 
-    assert caught.value.seconds == 0.3
-    assert caught.value.output == "before the hang\n"
+    assert isinstance(answer, Refused)
+    assert (answer.refusal, answer.cause, answer.text) == (Refusal.TIMED_OUT, "0.3 s", "before the hang\n")
     assert has_ended(worker.pid)
 
 
-def test_a_timeout_kills_what_the_worker_has_started(worker: Worker, tmp_path: Path) -> None:
+def test_a_timeout_kills_what_the_worker_has_started(worker: WorkerProcess, tmp_path: Path) -> None:
     pid_file = tmp_path / "pid"
 
-    with pytest.raises(WorkerTimeoutError):
-        worker.request(compile_text(f"@child {pid_file}"), timeout=1.5)
+    answer = worker.ask(compile_text(f"@child {pid_file}"), CompiledModule, timeout=1.5)
 
+    assert isinstance(answer, Refused)
+    assert answer.refusal is Refusal.TIMED_OUT
     child = int(pid_file.read_text())
     assert wait_until(lambda: has_ended(child))
 
 
-def test_an_extension_that_raises_what_it_should_not_costs_one_request(worker: Worker) -> None:
-    answer = worker.request(compile_text("@raise by zero"), timeout=30)
+def test_an_extension_that_raises_what_it_should_not_costs_one_request(worker: WorkerProcess) -> None:
+    answer = worker.ask(compile_text("@raise by zero"), CompiledModule, timeout=30)
 
     assert isinstance(answer, Refused)
     assert answer.refusal is Refusal.INTERNAL
@@ -117,18 +115,18 @@ def test_an_extension_that_raises_what_it_should_not_costs_one_request(worker: W
     assert worker.alive
 
 
-def test_a_worker_that_was_killed_from_outside_is_seen_as_dead(worker: Worker) -> None:
+def test_a_worker_that_was_killed_from_outside_is_seen_as_dead(worker: WorkerProcess) -> None:
     os.kill(worker.pid, signal.SIGKILL)
 
     assert wait_until(lambda: not worker.alive)
-    with pytest.raises(WorkerDiedError) as caught:
-        worker.request(ProbeDriver(driver="double"), timeout=30)
-    assert caught.value.signal == "SIGKILL"
+    answer = worker.ask(ProbeDriver(driver="double"), Devices, timeout=30)
+    assert isinstance(answer, Refused)
+    assert (answer.refusal, answer.cause) == (Refusal.CRASHED, "SIGKILL")
 
 
 def test_an_extension_that_fails_to_import_is_told_by_the_worker(spawner: Spawner) -> None:
     with pytest.raises(RetargetError) as caught:
-        Worker(spawner=spawner, extensions=("no_such_module_anywhere",))
+        WorkerProcess(spawner=spawner, extensions=("no_such_module_anywhere",))
 
     expected = "extension 'no_such_module_anywhere' cannot be imported: ModuleNotFoundError: "
     assert str(caught.value).startswith(expected + "No module named 'no_such_module_anywhere'")
@@ -141,7 +139,7 @@ def test_an_extension_that_ends_the_worker_while_it_is_imported_is_told(
     monkeypatch.syspath_prepend(str(tmp_path))
 
     with pytest.raises(RetargetError) as caught:
-        Worker(spawner=spawner, extensions=("deadly_extension",))
+        WorkerProcess(spawner=spawner, extensions=("deadly_extension",))
 
     assert str(caught.value) == "a worker process ended while it started (SIGABRT): bye"
 
@@ -150,14 +148,14 @@ def test_an_interpreter_that_cannot_be_started_is_told(spawner: Spawner, monkeyp
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
 
     with pytest.raises(RetargetError) as caught:
-        Worker(spawner=spawner, extensions=())
+        WorkerProcess(spawner=spawner, extensions=())
 
     assert str(caught.value) == "cannot start a worker process (/nowhere/python): No such file or directory"
 
 
 def test_the_environment_is_the_workers_from_the_start(spawner: Spawner) -> None:
-    worker = Worker(spawner=spawner, extensions=EXTENSIONS, env=(("DOUBLE_MODE", "fast"),))
-    answer = worker.request(compile_text("@env DOUBLE_MODE\n"), timeout=30)
+    worker = WorkerProcess(spawner=spawner, extensions=EXTENSIONS, env=(("DOUBLE_MODE", "fast"),))
+    answer = worker.ask(compile_text("@env DOUBLE_MODE\n"), CompiledModule, timeout=30)
     worker.close()
 
     assert isinstance(answer, CompiledModule)
@@ -167,7 +165,7 @@ def test_the_environment_is_the_workers_from_the_start(spawner: Spawner) -> None
 def test_closing_reaps_the_worker_and_gives_its_descriptors_back(spawner: Spawner) -> None:
     folder = Path("/dev/fd")
     before = len(list(folder.iterdir()))
-    worker = Worker(spawner=spawner, extensions=EXTENSIONS)
+    worker = WorkerProcess(spawner=spawner, extensions=EXTENSIONS)
     worker.close()
     worker.close()
 
@@ -175,20 +173,20 @@ def test_closing_reaps_the_worker_and_gives_its_descriptors_back(spawner: Spawne
     assert len(list(folder.iterdir())) == before
 
 
-def test_a_worker_is_out_of_reach_of_the_terminals_interrupt(worker: Worker) -> None:
+def test_a_worker_is_out_of_reach_of_the_terminals_interrupt(worker: WorkerProcess) -> None:
     assert os.getpgid(worker.pid) == worker.pid
     os.kill(worker.pid, signal.SIGINT)
 
-    assert isinstance(worker.request(ProbeDriver(driver="double"), timeout=30), Devices)
+    assert isinstance(worker.ask(ProbeDriver(driver="double"), Devices, timeout=30), Devices)
 
 
 _PARENT = """
 import sys, threading, time
 sys.path[:0] = {path!r}
-from retarget.worker.process import Spawner, Worker
-from retarget.worker.messages import ProbeDriver
-worker = Worker(spawner=Spawner(), extensions=("worker_doubles",), starts_processes={starts!r})
-ask = lambda: worker.request(ProbeDriver(driver={driver!r}), timeout=600)
+from retarget.worker.process import Spawner, WorkerProcess
+from retarget.worker.messages import Devices, ProbeDriver
+worker = WorkerProcess(spawner=Spawner(), extensions=("worker_doubles",), starts_processes={starts!r})
+ask = lambda: worker.ask(ProbeDriver(driver={driver!r}), Devices, timeout=600)
 threading.Thread(target=ask, daemon=True).start()
 time.sleep(0.3)
 print(worker.pid, flush=True)
@@ -225,12 +223,12 @@ def test_the_lifeline_alone_ends_a_worker_whose_parent_was_killed() -> None:
 
 
 def test_a_worker_lives_on_when_the_thread_that_asked_for_it_ends(spawner: Spawner) -> None:
-    found: list[Worker] = []
-    thread = threading.Thread(target=lambda: found.append(Worker(spawner=spawner, extensions=EXTENSIONS)))
+    found: list[WorkerProcess] = []
+    thread = threading.Thread(target=lambda: found.append(WorkerProcess(spawner=spawner, extensions=EXTENSIONS)))
     thread.start()
     thread.join()
 
-    assert isinstance(found[0].request(ProbeDriver(driver="double"), timeout=30), Devices)
+    assert isinstance(found[0].ask(ProbeDriver(driver="double"), Devices, timeout=30), Devices)
     found[0].close()
 
 

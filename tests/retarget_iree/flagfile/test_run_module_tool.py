@@ -15,7 +15,7 @@ import pytest
 from iree_support import VMVX, Compile, driver_named, runtime_config
 from retarget.extension import Device
 from retarget.model.outcomes import RunOutcome
-from retarget.worker.child.run_in_process import run_inside
+from retarget.worker.child.run_in_process import run_in_process
 from retarget.worker.messages import RunModule
 from retarget_iree.flagfile.loader import RunModuleCaseLoader
 
@@ -209,7 +209,7 @@ def ours(device: Device, flagfile: Path) -> RunOutcome:
         folder=flagfile.parent,
         compiler="vmvx",
     )
-    return run_inside(device, RunModuleCaseLoader(), message, lambda progress: None, str)
+    return run_in_process(device, RunModuleCaseLoader(), message, lambda progress: None, str)
 
 
 def tool(flagfile: Path) -> subprocess.CompletedProcess[str]:

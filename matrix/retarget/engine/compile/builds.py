@@ -9,8 +9,8 @@ from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, RuntimeConfig
 from retarget.support.errors import RetargetError
 from retarget.targets.availability import check_python_path
-from retarget.worker.messages import DescribeBuild, Named, Refused
-from retarget.worker.process import Spawner, Worker, WorkerDiedError, WorkerTimeoutError
+from retarget.worker.messages import DescribeBuild, Named
+from retarget.worker.process import Spawner, WorkerProcess
 
 __all__ = ["describe_build"]
 
@@ -38,15 +38,11 @@ def describe_build(registry: Registry, extensions: Sequence[str], config: Compil
 def _asked(extensions: Sequence[str], env: Sequence[tuple[str, str]], message: DescribeBuild) -> str:
     spawner = Spawner()
     try:
-        worker = Worker(spawner=spawner, extensions=extensions, env=env)
+        worker = WorkerProcess(spawner=spawner, extensions=extensions, env=env)
         try:
-            answer = worker.request(message, timeout=_SECONDS)
-        except (WorkerDiedError, WorkerTimeoutError) as error:
-            return str(error)
+            answer = worker.ask(message, Named, timeout=_SECONDS)
         finally:
             worker.close()
     finally:
         spawner.close()
-    if isinstance(answer, Named):
-        return answer.text
-    return answer.summary if isinstance(answer, Refused) else ""
+    return answer.text if isinstance(answer, Named) else answer.summary

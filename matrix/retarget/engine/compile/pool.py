@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from retarget.engine.compile.resolution import NotBuiltError
-from retarget.extension import UnavailableError
+from retarget.engine.refusals import refusal_failure
 from retarget.model import CompilerConfig
 from retarget.model.outcomes import Failure, Stage
 from retarget.support.errors import RetargetError
-from retarget.support.text import cut_stacks, error_line
 from retarget.worker.messages import (
     AskFingerprint,
     CompiledModule,
@@ -22,7 +22,7 @@ from retarget.worker.messages import (
     ResolvedFlags,
     ResolveFlags,
 )
-from retarget.worker.process import Spawner, Worker, WorkerDiedError, WorkerTimeoutError
+from retarget.worker.process import Spawner, WorkerProcess
 
 __all__ = ["CompilePool", "compile_failure"]
 
@@ -33,11 +33,12 @@ _RECYCLE_RESIDENT = 1536 * 1024**2
 _NO_VERDICT = "the compiler gave no verdict on the module: this is not stored, and no expectation applies to it"
 
 Environment = tuple[tuple[str, str], ...]
+AnswerT = TypeVar("AnswerT")
 
 
 @dataclass(slots=True, kw_only=True)
 class _Member:
-    worker: Worker
+    worker: WorkerProcess
     env: Environment
     compiles: int = 0
 
@@ -57,31 +58,21 @@ class CompilePool:
 
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...], *, timeout: float) -> ResolvedFlags:
         """Have a worker resolve. Raises `UnavailableError`, `NotBuiltError` or `RetargetError`."""
-        try:
-            answer = self._ask(config.env, ResolveFlags(config=config, flags=flags), timeout)
-        except (WorkerDiedError, WorkerTimeoutError) as error:
-            raise NotBuiltError(compile_failure(error)) from None
-        if isinstance(answer, ResolvedFlags):
-            return answer
-        raise NotBuiltError(compile_failure(answer))
+        answer = self._ask(config.env, ResolveFlags(config=config, flags=flags), ResolvedFlags, timeout)
+        if isinstance(answer, Refused):
+            raise NotBuiltError(compile_failure(answer))
+        return answer
 
     def fingerprint(self, config: CompilerConfig, *, timeout: float) -> str:
         """Have a worker with the config's environment name what is installed. Raises what `resolve` does."""
-        try:
-            answer = self._ask(config.env, AskFingerprint(config=config), timeout)
-        except (WorkerDiedError, WorkerTimeoutError) as error:
-            raise NotBuiltError(compile_failure(error)) from None
-        if isinstance(answer, Named):
-            return answer.text
-        raise NotBuiltError(compile_failure(answer))
+        answer = self._ask(config.env, AskFingerprint(config=config), Named, timeout)
+        if isinstance(answer, Refused):
+            raise NotBuiltError(compile_failure(answer))
+        return answer.text
 
     def compile(self, env: Environment, message: CompileModule, *, timeout: float) -> CompiledModule | Refused:
-        """Have a worker with `env` compile. Raises `WorkerDiedError`, `WorkerTimeoutError` or `RetargetError`."""
-        answer = self._ask(env, message, timeout)
-        if isinstance(answer, CompiledModule | Refused):
-            return answer
-        msg = f"a compile worker answered {type(answer).__name__} where CompiledModule was expected"
-        raise RetargetError(msg)
+        """Have a worker with `env` compile. Raises `RetargetError`."""
+        return self._ask(env, message, CompiledModule, timeout)
 
     def close(self) -> None:
         """Kill the busy workers, end the idle ones, and lend no more."""
@@ -94,15 +85,15 @@ class CompilePool:
             member.worker.kill()
             member.worker.close()
 
-    def _ask(self, env: Environment, message: CompileModule | ResolveFlags | AskFingerprint, timeout: float) -> object:
+    def _ask(self, env: Environment, message: object, expected: type[AnswerT], timeout: float) -> AnswerT | Refused:
         member = self._take(env)
         fit = False
         try:
-            answer = member.worker.request(message, timeout=timeout)
+            answer = member.worker.ask(message, expected, timeout=timeout)
             if isinstance(message, CompileModule):
                 member.compiles += 1
             resident = answer.resident if isinstance(answer, CompiledModule | Refused) else 0
-            fit = member.compiles < _RECYCLE_COMPILES and resident < _RECYCLE_RESIDENT
+            fit = member.worker.alive and member.compiles < _RECYCLE_COMPILES and resident < _RECYCLE_RESIDENT
             return answer
         finally:
             self._give_back(member, fit=fit)
@@ -117,7 +108,7 @@ class CompilePool:
                     member = self._idle.pop(index)
                     self._busy.append(member)
                     return member
-        member = _Member(worker=Worker(spawner=self._spawner, extensions=self._extensions, env=env), env=env)
+        member = _Member(worker=WorkerProcess(spawner=self._spawner, extensions=self._extensions, env=env), env=env)
         with self._lock:
             self._busy.append(member)
             if self._closed:
@@ -139,28 +130,11 @@ class CompilePool:
             other.worker.close()
 
 
-def compile_failure(answer: object) -> Failure:
-    """Return the failure that a worker's answer or end means. Raises `UnavailableError` for one that says so."""
-    match answer:
-        case WorkerDiedError():
-            summary = f"compiler {'crashed' if answer.signal else 'ended'}: {answer.cause}"
-            text = cut_stacks(answer.output)
-            left = not answer.signal
-            if left and (said := error_line(answer.output)):
-                summary += f": {said}"
-            return Failure(stage=Stage.COMPILE, summary=summary, text=text, signal=answer.signal, no_verdict=left)
-        case WorkerTimeoutError():
-            summary = f"compile timed out after {answer.seconds:g} s"
-            return Failure(stage=Stage.COMPILE, summary=summary, text=cut_stacks(answer.output), timed_out=True)
-        case Refused(refusal=Refusal.UNAVAILABLE):
-            raise UnavailableError(answer.summary, answer.hint)
-        case Refused(refusal=Refusal.INTERNAL):
-            summary = f"the compiler's extension failed: {answer.summary}"
-            return Failure(stage=Stage.COMPILE, summary=summary, text=answer.text, hint=answer.hint, no_verdict=True)
-        case Refused(refusal=Refusal.COMPILER):
-            return Failure(stage=Stage.COMPILE, summary=answer.summary, text=answer.text, hint=answer.hint)
-        case Refused():
-            hint = answer.hint or _NO_VERDICT
-            return Failure(stage=Stage.COMPILE, summary=answer.summary, text=answer.text, hint=hint, no_verdict=True)
-    msg = f"a compile worker gave an answer of an unexpected type: {type(answer).__name__}"
-    raise RetargetError(msg)
+def compile_failure(refused: Refused) -> Failure:
+    """Return the failure of a compile that a worker did not do. Raises `UnavailableError` for one that says so."""
+    failure = refusal_failure(
+        refused, Stage.COMPILE, worker="compiler", work="compile", extension="the compiler's extension"
+    )
+    if refused.refusal in {Refusal.TOOL, Refusal.DRIVER, Refusal.INPUT}:
+        return replace(failure, hint=failure.hint or _NO_VERDICT, no_verdict=True)
+    return failure

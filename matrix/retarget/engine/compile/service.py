@@ -21,8 +21,8 @@ from retarget.model.outcomes import CompileOutcome, Failure, Stage
 from retarget.support.errors import RetargetError
 from retarget.support.files import read_regular
 from retarget.targets.availability import check_python_path, python_path_unused, unusable_build
-from retarget.worker.messages import CompiledModule, CompileModule, Refusal, ResolvedFlags
-from retarget.worker.process import Spawner, WorkerDiedError, WorkerTimeoutError, available_cores
+from retarget.worker.messages import CompiledModule, CompileModule, Refusal, Refused, ResolvedFlags
+from retarget.worker.process import Spawner, available_cores
 
 if TYPE_CHECKING:
     from retarget.extension.registry import Registry
@@ -340,17 +340,10 @@ class BuildService:
         )
         timeout = self._default_timeout if target.timeout is None else target.timeout
         start = time.monotonic()
-        try:
-            answer = self._pool.compile(target.compiler.env, message, timeout=timeout)
-        except (WorkerDiedError, WorkerTimeoutError) as error:
-            failure = compile_failure(error)
-            return CompileOutcome(
-                key=key,
-                seconds=time.monotonic() - start,
-                reused=False,
-                failure=failure,
-                diagnostics=failure.text,
-            )
+        answer = self._pool.compile(target.compiler.env, message, timeout=timeout)
+        if isinstance(answer, Refused) and answer.cause:
+            failure, seconds = compile_failure(answer), time.monotonic() - start
+            return CompileOutcome(key=key, seconds=seconds, reused=False, failure=failure, diagnostics=failure.text)
         changed = dict(set(self._inputs_of(target, resolved, fresh=True)) ^ set(inputs))
         if changed:  # nobody knows which content this outcome is of
             self._note(

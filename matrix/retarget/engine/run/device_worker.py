@@ -1,4 +1,4 @@
-"""The parent's side of one runner: the process of one runtime config, its open devices, and its replacement."""
+"""The worker process of one runtime config: its open devices, its pause while it is idle, and its replacement."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 
+from retarget.engine.refusals import device_infos
 from retarget.extension import UnavailableError
 from retarget.model import RuntimeConfig
-from retarget.model.outcomes import DeviceInfo
+from retarget.model.outcomes import DeviceInfo, RunOutcome
 from retarget.support.errors import RetargetError
-from retarget.support.text import first_line
 from retarget.targets.availability import check_python_path
-from retarget.worker.messages import Devices, OpenDevices, Progress, Refusal, Refused, RunModule
-from retarget.worker.process import Spawner, Worker, WorkerDiedError, WorkerTimeoutError
+from retarget.worker.messages import Devices, OpenDevices, Progress, Refused, RunModule
+from retarget.worker.process import Spawner, WorkerProcess
 
-__all__ = ["Runner", "refused_error"]
+__all__ = ["DeviceWorker"]
 
 _OPEN_ATTEMPTS = 2
 """How often devices are opened in vain before it is given up for the session. Absent devices are asked for once."""
 
 _IDLE_SECONDS = 0.25
-"""How long a runner may be idle before it is paused. An open device may poll in the background: Mesa's lavapipe keeps
+"""How long a worker may be idle before it is paused. An open device may poll in the background: Mesa's lavapipe keeps
 two cores busy where IREE waits for its timeline semaphores, cycles that the compiles need."""
 
 
-class Runner:
+class DeviceWorker:
     """Runs requests for one runtime config. Starts its process when needed and again after it has died.
 
     On Linux, where the kernel ends even a stopped process with its parent, the process is paused while it is idle.
@@ -39,7 +39,7 @@ class Runner:
         self._spawner = spawner
         self._extensions = tuple(extensions)
         self._open_timeout = open_timeout
-        self._worker: Worker | None = None
+        self._worker: WorkerProcess | None = None
         self._infos: tuple[DeviceInfo, ...] = ()
         self._unavailable: UnavailableError | None = None
         self._broken: RetargetError | None = None
@@ -75,15 +75,17 @@ class Runner:
         self._rest(self._worker)
         return self._infos
 
-    def run(self, message: RunModule, *, timeout: float, on_progress: Callable[[Progress], None]) -> object:
-        """Send `message` to the process that `open` has started. Raises what `Worker.request` does."""
+    def run(
+        self, message: RunModule, *, timeout: float, on_progress: Callable[[Progress], None]
+    ) -> RunOutcome | Refused:
+        """Send `message` to the process that `open` has started; return its answer, or why there is none."""
         if self._worker is None:
             msg = f"runtime config {self._config.name!r} is not open"
             raise RetargetError(msg)
         worker = self._worker
         self._wake(worker)
         try:
-            return worker.request(message, timeout=timeout, on_progress=on_progress)
+            return worker.ask(message, RunOutcome, timeout=timeout, on_progress=on_progress)
         finally:
             self._rest(worker)
 
@@ -94,7 +96,7 @@ class Runner:
             self._worker.close()
             self._worker = None
 
-    def _rest(self, worker: Worker | None) -> None:
+    def _rest(self, worker: WorkerProcess | None) -> None:
         """Pause the process when it has been idle for a while."""
         if not self._can_pause or worker is None or not worker.alive:
             return
@@ -103,12 +105,12 @@ class Runner:
             self._timer.daemon = True
             self._timer.start()
 
-    def _pause(self, worker: Worker) -> None:
+    def _pause(self, worker: WorkerProcess) -> None:
         with self._rest_lock:
             if self._timer is threading.current_thread():  # else it was woken since
                 worker.pause()
 
-    def _wake(self, worker: Worker) -> None:
+    def _wake(self, worker: WorkerProcess) -> None:
         with self._rest_lock:
             if self._timer is not None:
                 self._timer.cancel()
@@ -121,7 +123,7 @@ class Runner:
         if config.run_under:
             _expect_command(config)
         try:
-            self._worker = Worker(
+            self._worker = WorkerProcess(
                 spawner=self._spawner,
                 extensions=self._extensions,
                 env=config.env,
@@ -135,31 +137,8 @@ class Runner:
             raise RetargetError(msg) from error
         if config.run_under:
             return ()
-        where = f"runtime config {config.name!r}: driver {config.driver!r}"
-        try:
-            answer = self._worker.request(OpenDevices(config=config), timeout=self._open_timeout)
-        except WorkerDiedError as error:
-            said = first_line(error.output)
-            msg = f"{where} crashed while it opened its devices: {error.cause}" + (f": {said}" if said else "")
-            raise RetargetError(msg) from None
-        except WorkerTimeoutError as error:
-            msg = f"{where} had not opened its devices after {error.seconds:g} s"
-            raise RetargetError(msg) from None
-        if isinstance(answer, Devices):
-            return answer.infos
-        raise refused_error(answer, f"{where} cannot open its devices")
-
-
-def refused_error(answer: object, what: str) -> Exception:
-    """Return the exception that `answer` means: `UnavailableError`, or a `RetargetError` that begins with `what`."""
-    if not isinstance(answer, Refused):
-        return RetargetError(f"{what}: a worker answered {type(answer).__name__}")
-    if answer.refusal is Refusal.UNAVAILABLE:
-        return UnavailableError(answer.summary, answer.hint)
-    if answer.refusal is Refusal.INPUT:
-        return RetargetError(answer.summary)
-    hint = f"; {answer.hint}" if answer.hint else ""
-    return RetargetError(f"{what}: {answer.summary}{hint}")
+        answer = self._worker.ask(OpenDevices(config=config), Devices, timeout=self._open_timeout)
+        return device_infos(answer, f"runtime config {config.name!r}: driver {config.driver!r}", "open")
 
 
 def _expect_command(config: RuntimeConfig) -> None:

@@ -1,4 +1,4 @@
-"""Runs run targets: one runner process per runtime config, its devices kept open, every crash and hang contained."""
+"""Runs run targets: one device worker per runtime config, its devices kept open, every crash and hang contained."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from retarget.engine.run.device_worker import Runner, refused_error
+from retarget.engine.refusals import device_infos, refusal_error, refusal_failure
+from retarget.engine.run.device_worker import DeviceWorker
 from retarget.engine.run.lease import DeviceLeases, Holder, Lease, OnLeaseWait, current_holder
 from retarget.engine.run.lease_folder import default_lease_folder
-from retarget.extension import ArtifactRequest, Tolerance, UnavailableError
+from retarget.extension import ArtifactRequest, Tolerance
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig
 from retarget.model.outcomes import (
     Artifact,
@@ -26,7 +27,6 @@ from retarget.model.outcomes import (
     first_failure,
 )
 from retarget.support.errors import RetargetError
-from retarget.support.text import cut_stacks, first_line
 from retarget.worker.messages import (
     CheckArtifact,
     CheckedArtifact,
@@ -40,7 +40,7 @@ from retarget.worker.messages import (
     Refused,
     RunModule,
 )
-from retarget.worker.process import Spawner, Worker, WorkerDiedError, WorkerTimeoutError
+from retarget.worker.process import Spawner, WorkerProcess
 
 __all__ = ["RunService"]
 
@@ -51,7 +51,7 @@ _MAKE_SECONDS = 600.0
 class RunService:
     """Runs artifacts. To be used from one thread, and closed.
 
-    Nothing of a driver is imported into this process: NumPy, IREE and the rest stay in the runners.
+    Nothing of a driver is imported into this process: NumPy, IREE and the rest stay in the workers.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class RunService:
         lease_folder: Path | None = None,
         holder: Holder | None = None,
     ) -> None:
-        """`extensions` are module names to load in the runners besides the installed entry points.
+        """`extensions` are module names to load in the workers besides the installed entry points.
 
         `default_timeout` is for load, run and compare of one target, where it declares none; `open_timeout` for opening
         a runtime config's devices or listing a driver's. Both are in seconds. Processes that share `lease_folder` (one
@@ -74,8 +74,8 @@ class RunService:
         self._open_timeout = open_timeout
         self._leases = DeviceLeases(lease_folder or default_lease_folder(), holder or current_holder(sys.argv))
         self._spawner = Spawner()
-        self._runners: dict[RuntimeConfig, Runner] = {}
-        self._helper: Worker | None = None
+        self._workers: dict[RuntimeConfig, DeviceWorker] = {}
+        self._helper: WorkerProcess | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -91,7 +91,7 @@ class RunService:
         Raises `UnavailableError` if this machine lacks them (asked once, then remembered), `RetargetError` if they are
         there and cannot be opened.
         """
-        return self._runner(runtime).open()
+        return self._worker(runtime).open()
 
     def run(
         self,
@@ -116,15 +116,15 @@ class RunService:
         their types; nothing is expected of them.
 
         The outcome's failure is the first failing case's; what differed is in that case's `mismatches`. A crash or a
-        timeout is the failure of the stage and the case it came in; the runner is replaced for the next target. So it
+        timeout is the failure of the stage and the case it came in; the worker is replaced for the next target. So it
         is when the driver reports an error of its own: on CUDA, such an error was seen to make every later call fail.
         Waiting for a device that another process uses does not count into the timeout; `on_wait` is called meanwhile.
 
         Raises `UnavailableError` as `devices` does, `RetargetError` if the lease folder cannot be written.
         """
-        runner = self._runner(target.runtime)
+        worker = self._worker(target.runtime)
         try:
-            infos = runner.open()
+            infos = worker.open()
         except RetargetError as error:
             return RunOutcome(devices=(), failure=Failure(stage=Stage.LOAD, summary=str(error)))
         digest, path = (artifact.digest, Path(artifact.path)) if isinstance(artifact, Artifact) else ("", artifact)
@@ -149,9 +149,9 @@ class RunService:
         )
         timeout = self._default_timeout if target.timeout is None else target.timeout
         with self._leases.hold(_leases(target.runtime, infos), on_wait):
-            outcome = _Run(infos=infos).outcome(runner, message, timeout)
+            outcome = _Run(infos=infos).outcome(worker, message, timeout)
             if outcome.suspect:
-                runner.close()
+                worker.close()
             return outcome
 
     def check(self, target: CompileTarget, artifact: Artifact | Path) -> RunOutcome:
@@ -174,21 +174,13 @@ class RunService:
             ),
         )
         timeout = self._default_timeout if target.timeout is None else target.timeout
-        try:
-            answer = self._plain().request(message, timeout=timeout)
-        except WorkerDiedError as error:
-            summary = f"checking the artifact crashed: {error.cause}"
-            failure = Failure(stage=Stage.COMPARE, summary=summary, text=error.output, signal=error.signal)
-            return RunOutcome(devices=(), failure=failure)
-        except WorkerTimeoutError as error:
-            summary = f"checking the artifact timed out after {error.seconds:g} s"
-            failure = Failure(stage=Stage.COMPARE, summary=summary, text=error.output, timed_out=True)
-            return RunOutcome(devices=(), failure=failure)
+        answer = self._plain().ask(message, CheckedArtifact, timeout=timeout)
         if isinstance(answer, CheckedArtifact):
             return _checked(answer)
-        if isinstance(answer, Refused) and answer.refusal is Refusal.INPUT:
-            return RunOutcome(devices=(), failure=Failure(stage=Stage.COMPARE, summary=answer.summary))
-        raise refused_error(answer, f"{target.name} cannot be checked")
+        if not answer.cause and answer.refusal is not Refusal.INPUT:
+            raise refusal_error(answer, f"{target.name} cannot be checked")
+        what = "checking the artifact"
+        return RunOutcome(devices=(), failure=refusal_failure(answer, Stage.COMPARE, worker=what, work=what))
 
     def compare(
         self, folders: tuple[Path, Path], sides: tuple[str, str], tolerance: Tolerance | None = None
@@ -198,13 +190,9 @@ class RunService:
         Exactly, unless a tolerance is given. Raises `RetargetError` for a folder without outputs.
         """
         message = CompareOutputs(folders=folders, sides=sides, tolerance=tolerance or Tolerance())
-        try:
-            answer = self._plain().request(message, timeout=self._default_timeout)
-        except (WorkerDiedError, WorkerTimeoutError) as error:
-            msg = f"the outputs of {sides[0]} and {sides[1]} cannot be compared: {error}"
-            raise RetargetError(msg) from None
-        if not isinstance(answer, OutputComparison):
-            raise refused_error(answer, f"the outputs of {sides[0]} and {sides[1]} cannot be compared")
+        answer = self._plain().ask(message, OutputComparison, timeout=self._default_timeout)
+        if isinstance(answer, Refused):
+            raise refusal_error(answer, f"the outputs of {sides[0]} and {sides[1]} cannot be compared")
         return answer
 
     def make(self, kind: str, description: Path, folder: Path) -> None:
@@ -212,18 +200,10 @@ class RunService:
 
         Raises `RetargetError`, and `UnavailableError` where a package is missing.
         """
-        where = f"the modules of {description} cannot be made"
         message = MakeModules(kind=kind, description=description, folder=folder)
-        try:
-            answer = self._plain().request(message, timeout=_MAKE_SECONDS)
-        except WorkerDiedError as error:
-            msg = f"{where}: the worker ended: {error.cause}: {first_line(error.output)}"
-            raise RetargetError(msg) from None
-        except WorkerTimeoutError as error:
-            msg = f"{where}: they were not there after {error.seconds:g} s"
-            raise RetargetError(msg) from None
-        if not isinstance(answer, ModulesMade):
-            raise refused_error(answer, where)
+        answer = self._plain().ask(message, ModulesMade, timeout=_MAKE_SECONDS)
+        if isinstance(answer, Refused):
+            raise refusal_error(answer, f"the modules of {description} cannot be generated")
 
     def probe(self, driver: str) -> tuple[DeviceInfo, ...]:
         """List a driver's devices, asked in a process of its own that ends afterwards. Safe from several threads.
@@ -231,57 +211,46 @@ class RunService:
         Raises `UnavailableError` with the reason why there is none, `RetargetError` if the driver crashes, hangs or
         fails.
         """
-        worker = Worker(spawner=self._spawner, extensions=self._extensions)
+        worker = WorkerProcess(spawner=self._spawner, extensions=self._extensions)
         try:
-            answer = worker.request(ProbeDriver(driver=driver), timeout=self._open_timeout)
-        except WorkerDiedError as error:
-            said = first_line(error.output)
-            msg = f"driver {driver!r} crashed while it listed its devices: {error.cause}" + (
-                f": {said}" if said else ""
-            )
-            raise RetargetError(msg) from None
-        except WorkerTimeoutError as error:
-            msg = f"driver {driver!r} had not listed its devices after {error.seconds:g} s"
-            raise RetargetError(msg) from None
+            answer = worker.ask(ProbeDriver(driver=driver), Devices, timeout=self._open_timeout)
         finally:
             worker.close()
-        if isinstance(answer, Devices):
-            return answer.infos
-        raise refused_error(answer, f"driver {driver!r} cannot list its devices")
+        return device_infos(answer, f"driver {driver!r}", "list")
 
     def kill(self) -> None:
         """Kill all worker processes, so that `close` has none to wait for. Safe in a signal handler."""
         self._spawner.kill()
 
     def close(self) -> None:
-        """End all runners."""
+        """End all workers."""
         self._leases.close()
         if self._helper is not None:
             self._helper.close()
             self._helper = None
-        for runner in self._runners.values():
-            runner.close()
-        self._runners.clear()
+        for worker in self._workers.values():
+            worker.close()
+        self._workers.clear()
         self._spawner.close()
 
-    def _plain(self) -> Worker:
+    def _plain(self) -> WorkerProcess:
         """A process without a device, kept for what needs none."""
         if self._helper is None or not self._helper.alive:
             if self._helper is not None:
                 self._helper.close()
-            self._helper = Worker(spawner=self._spawner, extensions=self._extensions)
+            self._helper = WorkerProcess(spawner=self._spawner, extensions=self._extensions)
         return self._helper
 
-    def _runner(self, runtime: RuntimeConfig) -> Runner:
-        runner = self._runners.get(runtime)
-        if runner is None:
-            runner = self._runners[runtime] = Runner(
+    def _worker(self, runtime: RuntimeConfig) -> DeviceWorker:
+        worker = self._workers.get(runtime)
+        if worker is None:
+            worker = self._workers[runtime] = DeviceWorker(
                 config=runtime,
                 spawner=self._spawner,
                 extensions=self._extensions,
                 open_timeout=self._open_timeout,
             )
-        return runner
+        return worker
 
 
 def _leases(config: RuntimeConfig, infos: Sequence[DeviceInfo]) -> list[Lease]:
@@ -326,31 +295,12 @@ class _Run:
     done: list[CaseOutcome] = field(default_factory=list)
     names: tuple[str, ...] = ()
 
-    def outcome(self, runner: Runner, message: RunModule, timeout: float) -> RunOutcome:
-        try:
-            answer = runner.run(message, timeout=timeout, on_progress=self._note)
-        except WorkerDiedError as error:
-            verb = "crashed" if error.signal else "ended"
-            summary = f"runner {verb}: {error.cause} {self._place}"
-            text = cut_stacks(error.output)
-            left = not error.signal
-            failure = Failure(stage=self.stage, summary=summary, text=text, signal=error.signal, no_verdict=left)
-            return self._broken(failure, text)
-        except WorkerTimeoutError as error:
-            summary = f"run timed out after {error.seconds:g} s {self._place}"
-            text = cut_stacks(error.output)
-            return self._broken(Failure(stage=self.stage, summary=summary, text=text, timed_out=True), text)
+    def outcome(self, worker: DeviceWorker, message: RunModule, timeout: float) -> RunOutcome:
+        answer = worker.run(message, timeout=timeout, on_progress=self._note)
         if isinstance(answer, RunOutcome):
             return answer
-        if not isinstance(answer, Refused):
-            msg = f"a runner answered {type(answer).__name__} where RunOutcome was expected"
-            raise RetargetError(msg)
-        if answer.refusal is Refusal.UNAVAILABLE:
-            raise UnavailableError(answer.summary, answer.hint)
-        internal = answer.refusal is Refusal.INTERNAL
-        summary = f"extension failed {self._place}: {answer.summary}" if internal else answer.summary
-        failure = Failure(stage=self.stage, summary=summary, text=answer.text, hint=answer.hint, no_verdict=internal)
-        return self._broken(failure, "")
+        failure = refusal_failure(answer, self.stage, worker="runner", work="run", place=self._place)
+        return self._broken(failure, failure.text if answer.cause else "")
 
     @property
     def _place(self) -> str:

@@ -92,7 +92,7 @@ class _Output:
 
 
 class _Server:
-    """Answers requests. Keeps the opened devices of a runner."""
+    """Answers requests. Keeps the opened devices of a device worker."""
 
     def __init__(self, registry: Registry, send: Callable[[Progress], None]) -> None:
         self._registry = registry
@@ -185,14 +185,14 @@ class _Server:
     def _run(self, message: RunModule) -> object:
         loader = self._registry.case_loader(message.kind)
         if message.config.run_under:
-            from retarget.worker.child import run_external as outside
+            from retarget.worker.child.run_external import run_external
 
-            return outside.run_outside(self._registry.driver(message.config.driver), loader, message, self._send)
-        from retarget.worker.child import run_in_process as inside
+            return run_external(self._registry.driver(message.config.driver), loader, message, self._send)
+        from retarget.worker.child.run_in_process import run_in_process
 
         if self._device is None:
             self._device = self._registry.driver(message.config.driver).open(message.config)
-        return inside.run_inside(self._device, loader, message, self._send, self._output.read)
+        return run_in_process(self._device, loader, message, self._send, self._output.read)
 
     def _make(self, message: MakeModules) -> ModulesMade:
         loader = self._registry.case_loader(message.kind)

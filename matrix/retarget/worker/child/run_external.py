@@ -25,10 +25,12 @@ from retarget.worker.messages import Progress, RunModule
 from retarget.worker.process import OUTPUT_LIMIT, signal_name
 from retarget.worker.request import agreed_config, case_request, not_finished
 
-__all__ = ["run_outside"]
+__all__ = ["run_external"]
 
 
-def run_outside(driver: Driver, loader: CaseLoader, message: RunModule, send: Callable[[Progress], None]) -> RunOutcome:
+def run_external(
+    driver: Driver, loader: CaseLoader, message: RunModule, send: Callable[[Progress], None]
+) -> RunOutcome:
     """List the artifact's functions without a device and run each case in a process of its own.
 
     Such a process gets no inputs and returns no results: cases that have them fail, unless their loader knows a tool
@@ -117,7 +119,7 @@ def _run_case(
 
 
 def _readable(case: Case, message: RunModule) -> Failure | None:
-    """Return what is wrong with a case's data: told here as it is told where a case runs in the runner."""
+    """Return what is wrong with a case's data: reported as where a case runs in the worker."""
     try:
         if case.read is not None:
             case.read()

@@ -36,7 +36,7 @@ from retarget.worker.request import agreed_config, case_request, not_finished
 if TYPE_CHECKING:
     from retarget.extension import Array
 
-__all__ = ["NOTHING_TO_RUN", "driver_failure", "run_inside"]
+__all__ = ["NOTHING_TO_RUN", "driver_failure", "run_in_process"]
 
 NOTHING_TO_RUN = Failure(
     stage=Stage.LOAD,
@@ -45,7 +45,7 @@ NOTHING_TO_RUN = Failure(
 )
 
 
-def run_inside(
+def run_in_process(
     device: Device,
     loader: CaseLoader,
     message: RunModule,

@@ -18,7 +18,7 @@ from retarget.engine.compile.service import BuildService
 from retarget.extension import UnavailableError
 from retarget.model.outcomes import Stage
 from retarget.support.errors import RetargetError
-from retarget.worker.process import WorkerDiedError
+from retarget.worker.messages import Refusal, Refused
 from targets_of_doubles import EXTENSIONS, compile_target, has_ended, lines_of, wait_until
 
 Make = Callable[..., BuildService]
@@ -181,7 +181,8 @@ def test_a_crash_names_its_signal_costs_one_target_and_is_tried_again(make: Make
 
 def test_a_compiler_that_exits_with_an_error_says_which() -> None:
     output = "Unknown CPU.\nLLVM ERROR: no such subtarget\n"
-    failure = compile_failure(WorkerDiedError(signal="", status=1, output=output, progress=None))
+    ended = Refused(refusal=Refusal.ENDED, summary="worker ended: exit status 1", cause="exit status 1", text=output)
+    failure = compile_failure(ended)
 
     assert failure.summary == "compiler ended: exit status 1: LLVM ERROR: no such subtarget"
     assert (failure.text, failure.no_verdict) == (output, True)
