@@ -32,7 +32,7 @@ _PACKAGES = ("iree-base-compiler", "iree-base-runtime")
 _PAGE = """\
 # Conformance: ONNX's node tests
 
-Written by `make conformance`; not edited by hand. The ONNX project's own tests of single operators ({package}: {tests}
+`make conformance` writes this page. The ONNX project's own tests of single operators ({package}: {tests}
 of {operators} operators) are imported by IREE's importer, compiled, run, and compared with ONNX's results at ONNX's
 tolerances. The tests of functions that define an operator by others (`…_expanded`) count for that operator.
 
@@ -40,21 +40,21 @@ tolerances. The tests of functions that define an operator by others (`…_expan
 
 {devices}
 
-A test passes on a target if it compiles, runs and gives what is expected. What fails is written down, with the reason,
-in `suites/onnx/expectations.toml`: a run in which another test fails, or one of these passes, is red. Tests whose
-results are chance are intermittent, and count as failures whether they passed in this run or not.
+A test passes on a target if it compiles, runs and gives the expected results. `suites/onnx/expectations.toml` lists the
+known failures with their reasons: a run fails if another test fails, or if one of these passes. Tests whose results
+depend on chance are intermittent, and count as failures even if they passed in this run.
 
-## In total
+## Totals
 
 {totals}
 
-Of those that fail, where they do:
+Failures by stage:
 
 {stages}
 
 ## By operator
 
-Passed of all. A dash: not run.
+Passed tests of all tests. A dash means that none ran.
 
 {rows}
 """

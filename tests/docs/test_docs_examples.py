@@ -116,10 +116,20 @@ def test_examples_of_the_page_run_as_shown(page: Path, tmp_path: Path) -> None:
             run(command, folder)
 
 
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub derives them."""
+    headings = re.findall(r"(?m)^#+ (.+)$", FENCE.sub("", page.read_text(encoding="utf-8")))
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_links_between_pages_lead_to_files_that_exist(page: Path) -> None:
-    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8"))
-    missing = [link for link in links if not (page.parent / link).exists()]
+def test_links_between_pages_lead_to_files_and_headings_that_exist(page: Path) -> None:
+    missing = []
+    for link in re.findall(r"\]\((?!https?:)([^)]+)\)", page.read_text(encoding="utf-8")):
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            missing.append(link)
     assert missing == []
 
 
