@@ -40,3 +40,9 @@ def test_modules_that_the_page_names_exist(generator: ModuleType) -> None:
     named = set(re.findall(r"\b(?:retarget|pytest_retarget|retarget_[a-z]+)(?:\.[a-z_]+)+\b", page))
     missing = [name for name in sorted(named) if importlib.util.find_spec(name) is None]
     assert missing == []
+
+
+def test_files_and_folders_that_contributing_names_exist() -> None:
+    page = (DOCS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:matrix|plugin|kernels|tests|suites|docs)/[\w./-]+)`", page))
+    assert [name for name in sorted(named) if not (DOCS.parent / name).exists()] == []
