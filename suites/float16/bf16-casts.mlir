@@ -1,7 +1,7 @@
 // bf16 to f32 and back with rounding to nearest even, and bf16 addition and multiplication of exact values.
 // Numbers: bit arithmetic on NumPy's uint32 view: add 0x7FFF plus the lowest kept bit, keep the upper 16 bits.
 //
-// Written by suites/generate.py from suites/generator/floats.py; change it there.
+// Written by suites/generate.py from suites/generator/float16.py; change it there.
 
 func.func @truncf_extf() {
   %x = util.unfoldable_constant dense<

@@ -1,7 +1,7 @@
 // f16 to f32 and back: rounding to nearest even, overflow to infinity, subnormals of f16, and integers.
 // Numbers: NumPy's astype, which rounds to nearest even as IEEE 754 asks.
 //
-// Written by suites/generate.py from suites/generator/floats.py; change it there.
+// Written by suites/generate.py from suites/generator/float16.py; change it there.
 
 func.func @extf() {
   %x = util.unfoldable_constant dense<[0.0, 1.0, -1.5, 65504.0, 6.103515625e-05, 0.333251953125, 0x7C00, 0xFC00]> : tensor<8xf16>

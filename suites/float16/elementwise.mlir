@@ -1,7 +1,7 @@
 // f16 arithmetic whose results are exact in f16, and division and square root within one part in 1000 (f16 keeps 11 bits: 2^-11 = 4.9e-4).
 // Numbers: NumPy in float64; exact results are made sure of.
 //
-// Written by suites/generate.py from suites/generator/floats.py; change it there.
+// Written by suites/generate.py from suites/generator/float16.py; change it there.
 
 func.func @addf() {
   %x = util.unfoldable_constant dense<[1.0, -2.0, 0.5, 1024.0, -0.125, 3.0, 100.0, 0.0]> : tensor<8xf16>

@@ -2,7 +2,7 @@
 // Numbers: NumPy's matmul in float64, exact in f32.
 //
 // Inputs: ((seed + 31*i0 + 17*i1 + 7*i2 + 5*i3)^2 mod modulus - shift) * scale, evaluated alike in NumPy.
-// Written by suites/generate.py from suites/generator/floats.py; change it there.
+// Written by suites/generate.py from suites/generator/float16.py; change it there.
 
 func.func private @a() -> tensor<36x54xbf16> {
   %seed = util.unfoldable_constant 3 : i32

@@ -2,7 +2,7 @@
 // Numbers: NumPy in float64; partial sums stay below 2048 and are exact in f16. Softmax within rtol 5e-3, atol 1e-3: exp and a sum in f16 (2^-11 each).
 //
 // Inputs: ((seed + 31*i0 + 17*i1 + 7*i2 + 5*i3)^2 mod modulus - shift) * scale, evaluated alike in NumPy.
-// Written by suites/generate.py from suites/generator/floats.py; change it there.
+// Written by suites/generate.py from suites/generator/float16.py; change it there.
 
 func.func private @x() -> tensor<12x40xf16> {
   %seed = util.unfoldable_constant 3 : i32

@@ -1,7 +1,7 @@
 // f64 arithmetic with results that f32 could not hold: 2^53 - 1, 1 + 2^-40, products of 27-bit numbers, a range beyond 1e38.
 // Numbers: NumPy's float64, which is the same IEEE 754 arithmetic; compared exactly.
 //
-// Written by suites/generate.py from suites/generator/floats.py; change it there.
+// Written by suites/generate.py from suites/generator/float64.py; change it there.
 
 func.func @addf() {
   %x = util.unfoldable_constant dense<[9007199254740991.0, 1.0, 134217727.0, 1.0e+200, -3.0, 1.0e-280]> : tensor<6xf64>

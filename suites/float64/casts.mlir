@@ -1,7 +1,7 @@
 // f32 to f64, which is exact, and f64 to f32, which rounds to nearest even and overflows to infinity.
 // Numbers: NumPy's astype, the same IEEE 754 conversions.
 //
-// Written by suites/generate.py from suites/generator/floats.py; change it there.
+// Written by suites/generate.py from suites/generator/float64.py; change it there.
 
 func.func @extf() {
   %x = util.unfoldable_constant dense<[1.0, 0.1, -2.5, 1.0e-30]> : tensor<4xf32>

@@ -1,7 +1,7 @@
 // sqrt, exp, log and absf in f64.
 // Numbers: NumPy's float64. rtol 1e-6, atol 1e-7: IREE evaluates some of them with approximations made for f32, which this holds it to.
 //
-// Written by suites/generate.py from suites/generator/floats.py; change it there.
+// Written by suites/generate.py from suites/generator/float64.py; change it there.
 
 func.func @sqrt_of_17() {
   %x = util.unfoldable_constant dense<

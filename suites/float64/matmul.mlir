@@ -1,7 +1,7 @@
 // linalg.matmul in f64 of integers around 2^25, whose products f32 could not hold.
 // Numbers: NumPy's matmul in int64; below 2^53, exact.
 //
-// Written by suites/generate.py from suites/generator/floats.py; change it there.
+// Written by suites/generate.py from suites/generator/float64.py; change it there.
 
 func.func @matmul_9x17x11() {
   %a = util.unfoldable_constant dense<

@@ -1,7 +1,7 @@
 // f64 sums of small integers added to 2^40, which f32 sums would lose, along both dimensions.
 // Numbers: NumPy's sum in float64; integers below 2^53, exact in any order.
 //
-// Written by suites/generate.py from suites/generator/floats.py; change it there.
+// Written by suites/generate.py from suites/generator/float64.py; change it there.
 
 func.func @rows() {
   %x = util.unfoldable_constant dense<

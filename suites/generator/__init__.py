@@ -1,39 +1,43 @@
-"""The programs that write the generated modules of suites/, one file per group of suites."""
+"""The programs that write the generated modules of suites/: one module per suite, or one package."""
 
 from __future__ import annotations
 
-from . import (
-    convolutions,
-    dialects,
+from generator import (
     dynamic,
-    floats,
-    integers,
-    linalg,
+    float16,
+    float64,
+    integer,
     linalg_ext,
-    onnx_graphs,
+    quantised,
+    stablehlo,
+    tensor,
+    torch_onnx,
+    tosa,
+)
+from generator.linalg import contractions, convolutions, pointwise, reductions
+from generator.support import Module, Writer
+
+__all__ = ["modules"]
+
+SOURCES = (
+    contractions,
+    convolutions,
+    dynamic,
+    float16,
+    float64,
+    integer,
+    linalg_ext,
     pointwise,
     quantised,
     reductions,
-    tensors,
+    stablehlo,
+    tensor,
+    torch_onnx,
+    tosa,
 )
-from .ir import Module
-
-__all__ = ["modules"]
 
 
 def modules() -> tuple[Module, ...]:
     """Return every generated module, in no particular order of suites."""
-    return (
-        *convolutions.modules(),
-        *dialects.modules(),
-        *dynamic.modules(),
-        *floats.modules(),
-        *integers.modules(),
-        *linalg.modules(),
-        *linalg_ext.modules(),
-        *onnx_graphs.modules(),
-        *pointwise.modules(),
-        *quantised.modules(),
-        *reductions.modules(),
-        *tensors.modules(),
-    )
+    writers = (value for source in SOURCES for value in vars(source).values() if isinstance(value, Writer))
+    return tuple(module for writer in writers for module in writer.modules())

@@ -1,20 +1,14 @@
-"""Dynamic shapes."""
+"""The suite `dynamic`: dynamic shapes."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .ir import Approximate, Array, Module, exactly, pattern
-from .reference import softmax
-
-__all__ = ["modules"]
+from generator.support import Approximate, Array, Module, exactly, module, pattern
+from generator.support.reference import softmax
 
 F32 = np.float32
 I32 = np.int32
-
-
-def _new(name: str, about: str) -> Module:
-    return Module(path=name, about=about, generator="dynamic")
 
 
 def _x(*shape: int) -> Array:
@@ -38,11 +32,11 @@ def _hide(name: str, static: str, dynamic: str) -> str:
     return "\n".join(" " * 8 + line for line in lines) + "\n        "
 
 
-def _dynamic_matmul() -> Module:
-    m = _new(
-        "dynamic/matmul",
-        "linalg.matmul with all three sizes dynamic (37x53x29 and, through the same function, 1x5x3), and a dynamic batch.\nNumbers: NumPy's matmul in float64, exact in f32.",
-    )
+@module("dynamic/matmul")
+def _matmul(m: Module) -> None:
+    """linalg.matmul with all three sizes dynamic (37x53x29 and, through the same function, 1x5x3), and a dynamic batch.
+    Numbers: NumPy's matmul in float64, exact in f32.
+    """
     m.verbatim("""
         func.func private @multiply(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>) -> tensor<?x?xf32> {
           %c0 = arith.constant 0 : index
@@ -69,14 +63,13 @@ def _dynamic_matmul() -> Module:
         """,
             {"%out": exactly(a @ b, F32)},
         )
-    return m
 
 
-def _dynamic_rowwise() -> Module:
-    m = _new(
-        "dynamic/rowwise",
-        "Functions of tensor<?x?xf32>: sums along rows and along columns, an element-wise square, softmax; each called with two shapes.\nNumbers: NumPy in float64, exact in f32; softmax within rtol 2e-5 (exp and a sum in f32), atol 1e-7 for weights near zero.",
-    )
+@module("dynamic/rowwise")
+def _rowwise(m: Module) -> None:
+    """Functions of tensor<?x?xf32>: sums along rows and along columns, an element-wise square, softmax; each called with two shapes.
+    Numbers: NumPy in float64, exact in f32; softmax within rtol 2e-5 (exp and a sum in f32), atol 1e-7 for weights near zero.
+    """
     m.verbatim("""
         func.func private @reduce(%x: tensor<?x?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
           %c0 = arith.constant 0 : index
@@ -123,17 +116,16 @@ def _dynamic_rowwise() -> Module:
             m.function(f"{function}_of_{tag}", head + f"""%r = call @{function}(%{tag}) : (tensor<?x?xf32>) -> tensor<?x?xf32>
         %out = tensor.cast %r : tensor<?x?xf32> to tensor<{rows}x{columns}xf32>
         """, {"%out": want})  # fmt: skip
-    return m
 
 
-def _dynamic_slices() -> Module:
-    m = _new(
-        "dynamic/slices",
-        "Offsets and sizes that are known only at run time: extract_slice, insert_slice, concat, pad and reshape of dynamic tensors.\nNumbers: NumPy; values are only moved.",
-    )
+@module("dynamic/slices")
+def _slices(m: Module) -> None:
+    """Offsets and sizes that are known only at run time: extract_slice, insert_slice, concat, pad and reshape of dynamic tensors.
+    Numbers: NumPy; values are only moved.
+    """
     x = m.input("x", (11, 8), seed=3, modulus=1009, shift=0)
     head = """
-        %x = call @x() : () -> tensor<11x8xf32>
+        %x = @x
         %three = util.unfoldable_constant 3 : index
         %five = util.unfoldable_constant 5 : index
         """
@@ -167,14 +159,14 @@ def _dynamic_slices() -> Module:
         %doubled = arith.addf %flat, %flat : tensor<?xf32>
         %out = tensor.cast %doubled : tensor<?xf32> to tensor<88xf32>
         """, {"%out": exactly(x.reshape(-1) * 2, F32)})  # fmt: skip
-    return m
 
 
-def _dynamic_sizes(*, empty: bool) -> Module:
-    path, what = ("dynamic/empty", "zero") if empty else ("dynamic/sizes", "one and 201")
-    m = _new(
-        path,
-        f"A dynamic size that turns out to be {what}: element-wise work and reductions.\nNumbers by hand: a sum over nothing is 0, a maximum over nothing is minus infinity, and what is empty stays empty.",
+@module("dynamic/empty", True)
+@module("dynamic/sizes", False)
+def _sizes(m: Module, empty: bool) -> None:
+    m.about = (
+        f"A dynamic size that turns out to be {'zero' if empty else 'one and 201'}: element-wise work and reductions.\n"
+        "Numbers by hand: a sum over nothing is 0, a maximum over nothing is minus infinity, and what is empty stays empty."
     )
     m.verbatim("""
         func.func private @doubled(%n: index) -> tensor<?xf32> {
@@ -200,10 +192,10 @@ def _dynamic_sizes(*, empty: bool) -> Module:
             %max = linalg.reduce { arith.maximumf } ins(%x : tensor<?xf32>) outs(%init_max : tensor<f32>) dimensions = [0]
             """,
             {"%sum": np.array(2.0 * size, F32), "%max": np.array(2.0 if size else -np.inf, F32)},
-            size=str(size),
+            size=size,
         )
     if not empty:
-        return m
+        return
     m.function(
         "elements_of_nothing",
         """
@@ -213,14 +205,13 @@ def _dynamic_sizes(*, empty: bool) -> Module:
         """,
         {"%out": np.zeros(0, F32)},
     )
-    return m
 
 
-def _dynamic_loop() -> Module:
-    m = _new(
-        "dynamic/growing-loop",
-        "A while loop whose tensor grows: each turn appends a copy of itself, so that the shape differs from turn to turn.\nNumbers by hand: three doublings of [1, 2] give 16 elements, 1 and 2 in turn; and a sum of 24.",
-    )
+@module("dynamic/growing-loop")
+def _loop(m: Module) -> None:
+    """A while loop whose tensor grows: each turn appends a copy of itself, so that the shape differs from turn to turn.
+    Numbers by hand: three doublings of [1, 2] give 16 elements, 1 and 2 in turn; and a sum of 24.
+    """
     m.verbatim("""
         func.func @grows() {
           %c0 = arith.constant 0 : index
@@ -246,16 +237,3 @@ def _dynamic_loop() -> Module:
           return
         }
         """)
-    return m
-
-
-def modules() -> list[Module]:
-    """Return this file's modules."""
-    return [
-        _dynamic_matmul(),
-        _dynamic_rowwise(),
-        _dynamic_slices(),
-        _dynamic_sizes(empty=True),
-        _dynamic_sizes(empty=False),
-        _dynamic_loop(),
-    ]

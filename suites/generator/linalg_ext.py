@@ -1,19 +1,13 @@
-"""Ops of iree_linalg_ext."""
+"""The suite `linalg-ext`: ops of iree_linalg_ext."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .ir import Array, Module, pattern, source, type_of
-
-__all__ = ["modules"]
+from generator.support import Array, Module, module, pattern, source, type_of
 
 F32 = np.float32
 I32 = np.int32
-
-
-def _new(name: str, about: str) -> Module:
-    return Module(path=name, about=about, generator="linalg_ext")
 
 
 def _x(*shape: int) -> Array:
@@ -28,11 +22,11 @@ def _fresh(name: str, value: Array) -> str:
         %{name} = arith.{add} %{name}_data, %{name}_zeros : {type_of(value)}"""
 
 
-def _sort() -> Module:
-    m = _new(
-        "linalg-ext/sort",
-        "iree_linalg_ext.sort of integers and of floats, up and down, along rows, and keys that carry values with them.\nNumbers: NumPy's sort and argsort; all keys differ.",
-    )
+@module("linalg-ext/sort")
+def _sort(m: Module) -> None:
+    """iree_linalg_ext.sort of integers and of floats, up and down, along rows, and keys that carry values with them.
+    Numbers: NumPy's sort and argsort; all keys differ.
+    """
     keys = ((np.arange(40) * 27 + 11) % 41).astype(I32)
     values = (np.arange(40) * 10).astype(I32)
     order = np.argsort(keys)
@@ -66,7 +60,6 @@ def _sort() -> Module:
         {"%out#0": keys[order], "%out#1": values[order]},
         k=_fresh("k", keys), v=_fresh("v", values),
     )  # fmt: skip
-    return m
 
 
 def _sorted(kind: str, compare: str, element: str, dimension: int = 0) -> str:
@@ -79,11 +72,11 @@ def _sorted(kind: str, compare: str, element: str, dimension: int = 0) -> str:
         """
 
 
-def _scatter() -> Module:
-    m = _new(
-        "linalg-ext/scatter",
-        "iree_linalg_ext.scatter: elements and whole rows written to unique places, and updates that are added where places repeat.\nNumbers: NumPy's indexed assignment and np.add.at.",
-    )
+@module("linalg-ext/scatter")
+def _scatter(m: Module) -> None:
+    """iree_linalg_ext.scatter: elements and whole rows written to unique places, and updates that are added where places repeat.
+    Numbers: NumPy's indexed assignment and np.add.at.
+    """
     base = np.arange(12, dtype=I32) * 100
     places = np.array([[7], [0], [11], [3]], I32)
     updates = np.array([-1, -2, -3, -4], I32)
@@ -101,7 +94,7 @@ def _scatter() -> Module:
         """
 
     def add(name: str, /, base: Array, updates: Array, places: Array, want: Array, *, added: bool) -> None:
-        m.function(name, template, {"%out": want}, base=_fresh("base", base), updates=source(updates), places=source(places), ut=type_of(updates),
+        m.function(name, template, {"%out": want}, base=_fresh("base", base), updates=updates, places=places, ut=type_of(updates),
                    pt=type_of(places), bt=type_of(base), result="%sum" if added else "%update", unique="false" if added else "true")  # fmt: skip
 
     add("elements", base, updates, places, want, added=False)
@@ -115,14 +108,13 @@ def _scatter() -> Module:
     want = base.copy()
     np.add.at(want, repeated[:, 0], updates)
     add("added_where_repeated", base, updates, repeated, want, added=True)
-    return m
 
 
-def _scan() -> Module:
-    m = _new(
-        "linalg-ext/scan",
-        "iree_linalg_ext.scan: inclusive and exclusive prefix sums, a running product, and prefix sums along the first dimension.\nNumbers: NumPy's cumsum and cumprod, exact integers.",
-    )
+@module("linalg-ext/scan")
+def _scan(m: Module) -> None:
+    """iree_linalg_ext.scan: inclusive and exclusive prefix sums, a running product, and prefix sums along the first dimension.
+    Numbers: NumPy's cumsum and cumprod, exact integers.
+    """
     x = ((np.arange(37) * 7) % 11 - 5).astype(I32)
     template = """
         %x = $x
@@ -147,21 +139,20 @@ def _scan() -> Module:
             name,
             template,
             {"%out#0": want},
-            x=source(values),
-            start=source(start),
+            x=values,
+            start=start,
             t=type_of(values),
             st=type_of(start),
             inclusive=inclusive,
             op=op,
         )
-    return m
 
 
-def _topk() -> Module:
-    m = _new(
-        "linalg-ext/topk",
-        "iree_linalg_ext.topk: the three largest values of each row with their positions.\nNumbers: NumPy's argsort of the negated rows; all values of a row differ.",
-    )
+@module("linalg-ext/topk")
+def _topk(m: Module) -> None:
+    """iree_linalg_ext.topk: the three largest values of each row with their positions.
+    Numbers: NumPy's argsort of the negated rows; all values of a row differ.
+    """
     x = ((np.arange(4 * 19).reshape(4, 19) * 31 + 7) % 79).astype(F32)
     order = np.argsort(-x, axis=1)[:, :3]
     m.function(
@@ -181,16 +172,5 @@ def _topk() -> Module:
         } -> tensor<4x3xf32>, tensor<4x3xi32>
         """,
         {"%out#0": np.take_along_axis(x, order, axis=1), "%out#1": order.astype(I32)},
-        x=source(x),
+        x=x,
     )
-    return m
-
-
-def modules() -> list[Module]:
-    """Return this file's modules."""
-    return [
-        _sort(),
-        _scatter(),
-        _scan(),
-        _topk(),
-    ]

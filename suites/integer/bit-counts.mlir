@@ -1,7 +1,7 @@
 // math.cttz and math.ctpop on i32; zero has 32 trailing zeros.
 // Numbers: Python's bit_length() and bit_count() of the unsigned values.
 //
-// Written by suites/generate.py from suites/generator/integers.py; change it there.
+// Written by suites/generate.py from suites/generator/integer.py; change it there.
 
 func.func @cttz_of_11() {
   %x = util.unfoldable_constant dense<[0, 1, -1, 2, 3, 240, 2147483647, -2147483648, 305419896, -2, 65536]> : tensor<11xi32>

@@ -1,7 +1,7 @@
 // Bit operations on i32: and, or, xor, shifts left, right with zeros and right with the sign, at distances 0 to 31.
 // Numbers: NumPy's bit operations on int32 and uint32.
 //
-// Written by suites/generate.py from suites/generator/integers.py; change it there.
+// Written by suites/generate.py from suites/generator/integer.py; change it there.
 
 func.func @andi() {
   %x = util.unfoldable_constant dense<[0, -1, 305419896, -305419896, 1, -2147483648, 2147483647, 252645135]> : tensor<8xi32>

@@ -1,7 +1,7 @@
 // Conversions: sign and zero extension, truncation, integer to float and back with both signs.
 // Numbers: NumPy's astype between the same types; floats are whole numbers in range.
 //
-// Written by suites/generate.py from suites/generator/integers.py; change it there.
+// Written by suites/generate.py from suites/generator/integer.py; change it there.
 
 func.func @extsi() {
   %x = util.unfoldable_constant dense<[0, 1, -1, 127, -128, 85, -86, 64]> : tensor<8xi8>

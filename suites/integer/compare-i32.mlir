@@ -1,7 +1,7 @@
 // All ten predicates of arith.cmpi on i32, signed and unsigned, with results of i1.
 // Numbers: NumPy's comparisons of int32 and uint32.
 //
-// Written by suites/generate.py from suites/generator/integers.py; change it there.
+// Written by suites/generate.py from suites/generator/integer.py; change it there.
 
 func.func @cmpi_eq() {
   %x = util.unfoldable_constant dense<[0, -1, 1, 2147483647, -2147483648, 5, 5, -7]> : tensor<8xi32>

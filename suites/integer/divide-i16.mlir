@@ -1,7 +1,7 @@
 // i16 division and remainder, signed (towards zero) and unsigned. Division by zero and lowest / -1 are undefined and left out.
 // Numbers: the sign times the quotient of the absolute values in Python integers; NumPy's uint16 division.
 //
-// Written by suites/generate.py from suites/generator/integers.py; change it there.
+// Written by suites/generate.py from suites/generator/integer.py; change it there.
 
 func.func @divsi() {
   %x = util.unfoldable_constant dense<[-32767, 32767, -1, 7, -7, 100, -100, 0, 1, 32764, 64, -32762]> : tensor<12xi16>

@@ -1,7 +1,7 @@
 // i32 division and remainder, signed (towards zero) and unsigned. Division by zero and lowest / -1 are undefined and left out.
 // Numbers: the sign times the quotient of the absolute values in Python integers; NumPy's uint32 division.
 //
-// Written by suites/generate.py from suites/generator/integers.py; change it there.
+// Written by suites/generate.py from suites/generator/integer.py; change it there.
 
 func.func @divsi() {
   %x = util.unfoldable_constant dense<

@@ -1,7 +1,7 @@
 // i8 division and remainder, signed (towards zero) and unsigned. Division by zero and lowest / -1 are undefined and left out.
 // Numbers: the sign times the quotient of the absolute values in Python integers; NumPy's uint8 division.
 //
-// Written by suites/generate.py from suites/generator/integers.py; change it there.
+// Written by suites/generate.py from suites/generator/integer.py; change it there.
 
 func.func @divsi() {
   %x = util.unfoldable_constant dense<[-127, 127, -1, 7, -7, 100, -100, 0, 1, 124, 64, -122]> : tensor<12xi8>

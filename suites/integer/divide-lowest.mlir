@@ -1,7 +1,7 @@
 // i32 division and remainder of the lowest value, -2^31, whose absolute value does not fit i32.
 // Numbers: the sign times the quotient of the absolute values in Python integers.
 //
-// Written by suites/generate.py from suites/generator/integers.py; change it there.
+// Written by suites/generate.py from suites/generator/integer.py; change it there.
 
 func.func @divsi() {
   %x = util.unfoldable_constant dense<

@@ -1,7 +1,7 @@
 // arith.mulsi_extended and arith.mului_extended (both halves of a 64-bit product) and arith.addui_extended (sum and carry).
 // Numbers: Python integers, split into halves.
 //
-// Written by suites/generate.py from suites/generator/integers.py; change it there.
+// Written by suites/generate.py from suites/generator/integer.py; change it there.
 
 func.func @mulsi_extended() {
   %x = util.unfoldable_constant dense<[0, -1, 2147483647, -2147483648, 123456789, -987654321, 65536]> : tensor<7xi32>

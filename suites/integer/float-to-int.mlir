@@ -1,7 +1,7 @@
 // arith.fptosi and arith.fptoui of numbers with a fraction, which is dropped (towards zero).
 // Numbers: NumPy's trunc.
 //
-// Written by suites/generate.py from suites/generator/integers.py; change it there.
+// Written by suites/generate.py from suites/generator/integer.py; change it there.
 
 func.func @fptosi() {
   %x = util.unfoldable_constant dense<[0.0, 1.75, -1.75, 127.5, -128.0, 99.99, 0.5, -0.5]> : tensor<8xf32>

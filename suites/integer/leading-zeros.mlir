@@ -1,7 +1,7 @@
 // math.ctlz (zero has 32 leading zeros) and math.absi on i32.
 // Numbers: 32 minus Python's bit_length() of the unsigned value; NumPy's abs.
 //
-// Written by suites/generate.py from suites/generator/integers.py; change it there.
+// Written by suites/generate.py from suites/generator/integer.py; change it there.
 
 func.func @ctlz_of_11() {
   %x = util.unfoldable_constant dense<[0, 1, -1, 2, 3, 240, 2147483647, -2147483648, 305419896, -2, 65536]> : tensor<11xi32>

@@ -1,7 +1,7 @@
 // i1 tensors: and, or, xor, not by xor, select by a mask, and reductions to any and all.
 // Numbers: NumPy's logical operations.
 //
-// Written by suites/generate.py from suites/generator/integers.py; change it there.
+// Written by suites/generate.py from suites/generator/integer.py; change it there.
 
 func.func @andi() {
   %x = util.unfoldable_constant dense<[true, true, false, false, true, false, true, true]> : tensor<8xi1>

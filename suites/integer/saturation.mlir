@@ -1,7 +1,7 @@
 // Saturating i8 addition and subtraction, built from a wider sum and a clamp, and clamps of i32 with fixed bounds.
 // Numbers: NumPy's clip of the int32 sum.
 //
-// Written by suites/generate.py from suites/generator/integers.py; change it there.
+// Written by suites/generate.py from suites/generator/integer.py; change it there.
 
 func.func @add() {
   %x = util.unfoldable_constant dense<[127, -128, 100, -100, 5, 0, 64, -1]> : tensor<8xi8>

@@ -1,7 +1,7 @@
 // i16 addition, subtraction and multiplication on values that overflow and wrap; signed and unsigned minima and maxima.
 // Numbers: NumPy's int16 and uint16 arithmetic.
 //
-// Written by suites/generate.py from suites/generator/integers.py; change it there.
+// Written by suites/generate.py from suites/generator/integer.py; change it there.
 
 func.func @addi() {
   %x = util.unfoldable_constant dense<[-32768, 32767, -1, 7, -7, 100, -100, 0, 1, 32764, 64, -32763]> : tensor<12xi16>

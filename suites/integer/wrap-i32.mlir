@@ -1,7 +1,7 @@
 // i32 addition, subtraction and multiplication on values that overflow and wrap; signed and unsigned minima and maxima.
 // Numbers: NumPy's int32 and uint32 arithmetic.
 //
-// Written by suites/generate.py from suites/generator/integers.py; change it there.
+// Written by suites/generate.py from suites/generator/integer.py; change it there.
 
 func.func @addi() {
   %x = util.unfoldable_constant dense<

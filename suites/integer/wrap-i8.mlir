@@ -1,7 +1,7 @@
 // i8 addition, subtraction and multiplication on values that overflow and wrap; signed and unsigned minima and maxima.
 // Numbers: NumPy's int8 and uint8 arithmetic.
 //
-// Written by suites/generate.py from suites/generator/integers.py; change it there.
+// Written by suites/generate.py from suites/generator/integer.py; change it there.
 
 func.func @addi() {
   %x = util.unfoldable_constant dense<[-128, 127, -1, 7, -7, 100, -100, 0, 1, 124, 64, -123]> : tensor<12xi8>

@@ -2,7 +2,7 @@
 // Numbers: NumPy's max and argmax.
 //
 // Inputs: ((seed + 31*i0 + 17*i1 + 7*i2 + 5*i3)^2 mod modulus - shift) * scale, evaluated alike in NumPy.
-// Written by suites/generate.py from suites/generator/reductions.py; change it there.
+// Written by suites/generate.py from suites/generator/linalg/reductions.py; change it there.
 
 func.func private @x() -> tensor<29x61xf32> {
   %seed = util.unfoldable_constant 3 : i32

@@ -2,7 +2,7 @@
 // Numbers: NumPy in float64. rtol 5e-5, atol 1e-5: softmax weights good to 2e-5, then 24 terms of size up to 3.
 //
 // Inputs: ((seed + 31*i0 + 17*i1 + 7*i2 + 5*i3)^2 mod modulus - shift) * scale, evaluated alike in NumPy.
-// Written by suites/generate.py from suites/generator/reductions.py; change it there.
+// Written by suites/generate.py from suites/generator/linalg/reductions.py; change it there.
 
 func.func private @q() -> tensor<12x16xf32> {
   %seed = util.unfoldable_constant 3 : i32

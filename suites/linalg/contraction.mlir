@@ -2,7 +2,7 @@
 // Numbers: NumPy's einsum in float64, exact in f32.
 //
 // Inputs: ((seed + 31*i0 + 17*i1 + 7*i2 + 5*i3)^2 mod modulus - shift) * scale, evaluated alike in NumPy.
-// Written by suites/generate.py from suites/generator/linalg.py; change it there.
+// Written by suites/generate.py from suites/generator/linalg/contractions.py; change it there.
 
 func.func private @a() -> tensor<7x11x13xf32> {
   %seed = util.unfoldable_constant 1 : i32

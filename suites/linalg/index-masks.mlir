@@ -2,7 +2,7 @@
 // Numbers: NumPy's tril, index parity and eye.
 //
 // Inputs: ((seed + 31*i0 + 17*i1 + 7*i2 + 5*i3)^2 mod modulus - shift) * scale, evaluated alike in NumPy.
-// Written by suites/generate.py from suites/generator/pointwise.py; change it there.
+// Written by suites/generate.py from suites/generator/linalg/pointwise.py; change it there.
 
 func.func private @x() -> tensor<21x21xf32> {
   %seed = util.unfoldable_constant 3 : i32

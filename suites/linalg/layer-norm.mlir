@@ -2,7 +2,7 @@
 // Numbers: NumPy in float64. rtol 2e-5, atol 2e-6: sums of 48 terms and an rsqrt in f32, values up to 2.
 //
 // Inputs: ((seed + 31*i0 + 17*i1 + 7*i2 + 5*i3)^2 mod modulus - shift) * scale, evaluated alike in NumPy.
-// Written by suites/generate.py from suites/generator/reductions.py; change it there.
+// Written by suites/generate.py from suites/generator/linalg/reductions.py; change it there.
 
 func.func private @x() -> tensor<6x48xf32> {
   %seed = util.unfoldable_constant 3 : i32

@@ -2,7 +2,7 @@
 // Numbers: NumPy in float64 of the f32 arguments (erf: its Taylor series in float64). rtol 1e-5, atol 1e-6: the polynomial approximations
 // of a CPU and the relaxed built-ins of a GPU (Vulkan: exp 3+2|x| ulp, sin and cos absolute 2^-11 only inside [-pi, pi], hence atol 5e-4 there).
 //
-// Written by suites/generate.py from suites/generator/pointwise.py; change it there.
+// Written by suites/generate.py from suites/generator/linalg/pointwise.py; change it there.
 
 func.func @exp_of_61() {
   %x = util.unfoldable_constant dense<

@@ -2,7 +2,7 @@
 // Numbers: NumPy's matmul in float64, exact in f32.
 //
 // Inputs: ((seed + 31*i0 + 17*i1 + 7*i2 + 5*i3)^2 mod modulus - shift) * scale, evaluated alike in NumPy.
-// Written by suites/generate.py from suites/generator/linalg.py; change it there.
+// Written by suites/generate.py from suites/generator/linalg/contractions.py; change it there.
 
 func.func private @matrix() -> tensor<77x133xf32> {
   %seed = util.unfoldable_constant 2 : i32

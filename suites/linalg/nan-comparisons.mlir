@@ -1,7 +1,7 @@
 // arith.cmpf with NaN and infinities: ordered predicates are false for NaN, unordered ones true.
 // Numbers: NumPy's comparisons and isnan, which follow IEEE 754.
 //
-// Written by suites/generate.py from suites/generator/pointwise.py; change it there.
+// Written by suites/generate.py from suites/generator/linalg/pointwise.py; change it there.
 
 func.func @cmpf_ogt_of_8() {
   %x = util.unfoldable_constant dense<[1.0, 0x7FC00000, 3.0, 0x7FC00000, 0x7F800000, 0xFF800000, 0x7F800000, 5.0]> : tensor<8xf32>

@@ -4,7 +4,7 @@
 // Inputs: ((seed + 31*i0 + 17*i1 + 7*i2 + 5*i3)^2 mod modulus - shift) * scale, evaluated alike in NumPy.
 // Large results are checked through sums along rows and along columns with weights 1 + (5*position mod 7),
 // which are exact in the element type: one wrong element shows in one of each.
-// Written by suites/generate.py from suites/generator/reductions.py; change it there.
+// Written by suites/generate.py from suites/generator/linalg/reductions.py; change it there.
 
 func.func private @x() -> tensor<9x34x47xf32> {
   %seed = util.unfoldable_constant 3 : i32

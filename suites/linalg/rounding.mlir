@@ -1,7 +1,7 @@
 // Rounding and signs in f32: floor, ceil, round half away from zero, round half to even, absolute value, negation.
 // Numbers: NumPy (round half away: sign(x) * floor(|x| + 0.5)); all exact, but for the sign of a zero in roundeven.
 //
-// Written by suites/generate.py from suites/generator/pointwise.py; change it there.
+// Written by suites/generate.py from suites/generator/linalg/pointwise.py; change it there.
 
 func.func @floor_of_16() {
   %x = util.unfoldable_constant dense<

@@ -3,7 +3,7 @@
 // 2e-7, with room for an approximated exp; atol 1e-7 for weights near zero.
 //
 // Inputs: ((seed + 31*i0 + 17*i1 + 7*i2 + 5*i3)^2 mod modulus - shift) * scale, evaluated alike in NumPy.
-// Written by suites/generate.py from suites/generator/reductions.py; change it there.
+// Written by suites/generate.py from suites/generator/linalg/reductions.py; change it there.
 
 func.func private @x() -> tensor<5x9x33xf32> {
   %seed = util.unfoldable_constant 3 : i32

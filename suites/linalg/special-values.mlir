@@ -2,7 +2,7 @@
 // division by zeros of both signs. NaN equals NaN in almost_eq checks.
 // Numbers: NumPy's maximum/fmax/minimum/fmin and arithmetic, which follow the same IEEE 754 rules.
 //
-// Written by suites/generate.py from suites/generator/pointwise.py; change it there.
+// Written by suites/generate.py from suites/generator/linalg/pointwise.py; change it there.
 
 func.func @maximumf_of_8() {
   %x = util.unfoldable_constant dense<[1.0, 0x7FC00000, 3.0, 0x7FC00000, 0x7F800000, 0xFF800000, 0x7F800000, 5.0]> : tensor<8xf32>

@@ -1,7 +1,7 @@
 // math.trunc and math.copysign in f32.
 // Numbers: NumPy's trunc and copysign; all exact.
 //
-// Written by suites/generate.py from suites/generator/pointwise.py; change it there.
+// Written by suites/generate.py from suites/generator/linalg/pointwise.py; change it there.
 
 func.func @trunc_of_12() {
   %x = util.unfoldable_constant dense<

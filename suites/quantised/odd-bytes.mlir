@@ -2,7 +2,7 @@
 // Numbers: NumPy's int64 matmul and astype, exact.
 //
 // Inputs: ((seed + 31*i0 + 17*i1 + 7*i2 + 5*i3)^2 mod modulus - shift) * scale, evaluated alike in NumPy.
-// Written by suites/generate.py from suites/generator/integers.py; change it there.
+// Written by suites/generate.py from suites/generator/quantised.py; change it there.
 
 func.func private @a() -> tensor<35x70xi8> {
   %seed = util.unfoldable_constant 3 : i32

@@ -1,7 +1,7 @@
 // stablehlo.while, stablehlo.if, stablehlo.case and select by compare.
 // Numbers by hand: 1 doubled until it is at least 1000 is 1024; the rest is told by the branch taken.
 //
-// Written by suites/generate.py from suites/generator/dialects.py; change it there.
+// Written by suites/generate.py from suites/generator/stablehlo.py; change it there.
 
 func.func @while_doubles() {
   %start = util.unfoldable_constant dense<1> : tensor<i32>

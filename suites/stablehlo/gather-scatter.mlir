@@ -2,7 +2,7 @@
 // Numbers: NumPy's indexing and np.add.at; starts clamped by hand (7 with size 4 of 8 becomes 4).
 //
 // Inputs: ((seed + 31*i0 + 17*i1 + 7*i2 + 5*i3)^2 mod modulus - shift) * scale, evaluated alike in NumPy.
-// Written by suites/generate.py from suites/generator/dialects.py; change it there.
+// Written by suites/generate.py from suites/generator/stablehlo.py; change it there.
 
 func.func private @table() -> tensor<10x6xf32> {
   %seed = util.unfoldable_constant 3 : i32

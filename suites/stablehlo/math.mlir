@@ -1,7 +1,7 @@
 // StableHLO element-wise maths in f32: exponential, log, tanh, logistic, rsqrt, power, remainder, clamp, sort.
 // Numbers: NumPy in float64. rtol 1e-5, atol 1e-6 for the approximated functions, exact for the others.
 //
-// Written by suites/generate.py from suites/generator/dialects.py; change it there.
+// Written by suites/generate.py from suites/generator/stablehlo.py; change it there.
 
 func.func @exponential_of_23() {
   %x = util.unfoldable_constant dense<

@@ -1,7 +1,7 @@
 // Reinterpreting bits: arith.bitcast f32 to i32 and back, tensor.bitcast i32 to f32, and zero-sized and rank-zero tensors.
 // Numbers: NumPy's view.
 //
-// Written by suites/generate.py from suites/generator/tensors.py; change it there.
+// Written by suites/generate.py from suites/generator/tensor.py; change it there.
 
 func.func @f32_to_i32() {
   %x = util.unfoldable_constant dense<[0.0, 1.0, -1.0, 0.5, 3.1415927, 0x7F800000, -2.5e-30, 65536.0]> : tensor<8xf32>

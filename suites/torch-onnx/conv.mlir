@@ -2,7 +2,7 @@
 // Numbers: NumPy, the sum or maximum over shifted views; exact in f32.
 // The ONNX part is a function of !torch.vtensor values with an opset version; the check converts tensors to and from them.
 //
-// Written by suites/generate.py from suites/generator/onnx_graphs.py; change it there.
+// Written by suites/generate.py from suites/generator/torch_onnx.py; change it there.
 
 func.func private @conv_graph(%in0: !torch.vtensor<[1,3,8,9],f32>, %in1: !torch.vtensor<[4,3,3,3],f32>) -> !torch.vtensor<[1,4,8,9],f32> attributes {torch.onnx_meta.ir_version = 8 : si64, torch.onnx_meta.opset_version = 17 : si64, torch.onnx_meta.producer_name = "retarget"} {
   %out = torch.operator "onnx.Conv"(%in0, %in1) {torch.onnx.kernel_shape = [3 : si64, 3 : si64], torch.onnx.pads = [1 : si64, 1 : si64, 1 : si64, 1 : si64]} : (!torch.vtensor<[1,3,8,9],f32>, !torch.vtensor<[4,3,3,3],f32>) -> !torch.vtensor<[1,4,8,9],f32>

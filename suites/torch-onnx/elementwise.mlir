@@ -2,7 +2,7 @@
 // Numbers: NumPy, exact in f32.
 // The ONNX part is a function of !torch.vtensor values with an opset version; the check converts tensors to and from them.
 //
-// Written by suites/generate.py from suites/generator/onnx_graphs.py; change it there.
+// Written by suites/generate.py from suites/generator/torch_onnx.py; change it there.
 
 func.func private @add_graph(%in0: !torch.vtensor<[6,5],f32>, %in1: !torch.vtensor<[5],f32>) -> !torch.vtensor<[6,5],f32> attributes {torch.onnx_meta.ir_version = 8 : si64, torch.onnx_meta.opset_version = 17 : si64, torch.onnx_meta.producer_name = "retarget"} {
   %out = torch.operator "onnx.Add"(%in0, %in1)  : (!torch.vtensor<[6,5],f32>, !torch.vtensor<[5],f32>) -> !torch.vtensor<[6,5],f32>

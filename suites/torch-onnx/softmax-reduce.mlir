@@ -2,7 +2,7 @@
 // Numbers: NumPy in float64. rtol 2e-5, atol 1e-6: exp and a sum in f32.
 // The ONNX part is a function of !torch.vtensor values with an opset version; the check converts tensors to and from them.
 //
-// Written by suites/generate.py from suites/generator/onnx_graphs.py; change it there.
+// Written by suites/generate.py from suites/generator/torch_onnx.py; change it there.
 
 func.func private @softmax_graph(%in0: !torch.vtensor<[6,7],f32>) -> !torch.vtensor<[6,7],f32> attributes {torch.onnx_meta.ir_version = 8 : si64, torch.onnx_meta.opset_version = 17 : si64, torch.onnx_meta.producer_name = "retarget"} {
   %out = torch.operator "onnx.Softmax"(%in0) {torch.onnx.axis = 1 : si64} : (!torch.vtensor<[6,7],f32>) -> !torch.vtensor<[6,7],f32>

@@ -2,7 +2,7 @@
 // Numbers: NumPy, the sum or maximum over shifted views of the padded image; exact in f32.
 //
 // Inputs: ((seed + 31*i0 + 17*i1 + 7*i2 + 5*i3)^2 mod modulus - shift) * scale, evaluated alike in NumPy.
-// Written by suites/generate.py from suites/generator/dialects.py; change it there.
+// Written by suites/generate.py from suites/generator/tosa.py; change it there.
 
 func.func private @image() -> tensor<1x8x9x4xf32> {
   %seed = util.unfoldable_constant 3 : i32

@@ -1,7 +1,7 @@
 // TOSA element-wise ops: add and sub with a broadcast row, maximum, clamp, negate through sub, abs, select by greater, and reciprocal.
 // Numbers: NumPy in float64, exact in f32; reciprocal of powers of two.
 //
-// Written by suites/generate.py from suites/generator/dialects.py; change it there.
+// Written by suites/generate.py from suites/generator/tosa.py; change it there.
 
 func.func @add() {
   %x = util.unfoldable_constant dense<[[1.0, -2.0, 3.5], [-4.0, 5.0, -0.25]]> : tensor<2x3xf32>

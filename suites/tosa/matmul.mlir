@@ -2,7 +2,7 @@
 // Numbers: NumPy's matmul, exact.
 //
 // Inputs: ((seed + 31*i0 + 17*i1 + 7*i2 + 5*i3)^2 mod modulus - shift) * scale, evaluated alike in NumPy.
-// Written by suites/generate.py from suites/generator/dialects.py; change it there.
+// Written by suites/generate.py from suites/generator/tosa.py; change it there.
 
 func.func private @a() -> tensor<2x11x17xf32> {
   %seed = util.unfoldable_constant 3 : i32

@@ -1,7 +1,7 @@
 // tosa.rescale of i32 to i8 with a multiplier of 1/4 (2^30 >> 32) and zero points, and tosa.table on i8.
 // Numbers: (v - 0) * 2^30 + 2^31 >> 32, plus 3, clipped to i8, in Python integers; NumPy's indexing of the table at v + 128.
 //
-// Written by suites/generate.py from suites/generator/dialects.py; change it there.
+// Written by suites/generate.py from suites/generator/tosa.py; change it there.
 
 func.func @rescale() {
   %v = util.unfoldable_constant dense<[0, 1, 2, 3, -1, -2, 100, -100, 400, -400, 2000, -2000]> : tensor<12xi32>

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 SUITES = Path(__file__).resolve().parents[2] / "suites"
-SOURCES = [SUITES / "generate.py", *sorted((SUITES / "generator").glob("*.py"))]
+SOURCES = [SUITES / "generate.py", *sorted((SUITES / "generator").rglob("*.py"))]
 
 
 def test_the_modules_in_the_tree_are_what_the_generator_writes() -> None:

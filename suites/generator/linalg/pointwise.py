@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from .ir import Approximate, Array, Module, exactly, source, type_of
-
-__all__ = ["modules"]
+from generator.support import Approximate, Array, Module, applied, exactly, module, type_of
 
 F32 = np.float32
 INF = np.inf
 
 
-def _new(name: str, about: str) -> Module:
-    return Module(path=f"linalg/{name}", about=about, generator="pointwise")
-
-
-def _transpose() -> Module:
-    m = _new(
-        "transpose",
-        "linalg.transpose: a matrix, and every cyclic and swapped order of three dimensions, and four dimensions NHWC to NCHW.\nNumbers: NumPy's transpose; values are only moved.",
-    )
+@module("linalg/transpose")
+def _transpose(m: Module) -> None:
+    """linalg.transpose: a matrix, and every cyclic and swapped order of three dimensions, and four dimensions NHWC to NCHW.
+    Numbers: NumPy's transpose; values are only moved.
+    """
     x = m.input("matrix", (37, 31), seed=3, modulus=1009, shift=0)
     y = m.input("cube", (5, 13, 17), seed=4, modulus=1009, shift=0)
     z = m.input("image", (2, 7, 9, 5), seed=4, modulus=1009, shift=0)
@@ -31,21 +25,20 @@ def _transpose() -> Module:
         m.function(
             f"{name}_" + "".join(map(str, order)),
             """
-            %x = call @$input() : () -> $it
+            %x = @$input
             %empty = tensor.empty() : $ot
             %out = linalg.transpose ins(%x : $it) outs(%empty : $ot) permutation = [$order]
             """,
             {"%out": out},
             input=name, it=type_of(values.astype(F32)), ot=type_of(out), order=", ".join(map(str, order)),
         )  # fmt: skip
-    return m
 
 
-def _broadcast() -> Module:
-    m = _new(
-        "broadcast",
-        "linalg.broadcast of a vector along rows and along columns and of a scalar, and implicit broadcasts in a linalg.generic's maps.\nNumbers: NumPy's broadcasting, exact in f32.",
-    )
+@module("linalg/broadcast")
+def _broadcast(m: Module) -> None:
+    """linalg.broadcast of a vector along rows and along columns and of a scalar, and implicit broadcasts in a linalg.generic's maps.
+    Numbers: NumPy's broadcasting, exact in f32.
+    """
     row = m.input("row", (29,), seed=3)
     column = m.input("column", (23,), seed=4)
     for name, values, shape, dims in (("along_rows", row, (7, 29), "[0]"), ("along_columns", column, (23, 11), "[1]")):
@@ -53,7 +46,7 @@ def _broadcast() -> Module:
         m.function(
             name,
             """
-            %x = call @$input() : () -> $it
+            %x = @$input
             %empty = tensor.empty() : $ot
             %out = linalg.broadcast ins(%x : $it) outs(%empty : $ot) dimensions = $dims
             """,
@@ -72,8 +65,8 @@ def _broadcast() -> Module:
     m.function(
         "sum_of_row_and_column",
         """
-        %row = call @row() : () -> tensor<29xf32>
-        %column = call @column() : () -> tensor<23xf32>
+        %row = @row
+        %column = @column
         %empty = tensor.empty() : tensor<23x29xf32>
         %out = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
             iterator_types = ["parallel", "parallel"]} ins(%row, %column : tensor<29xf32>, tensor<23xf32>) outs(%empty : tensor<23x29xf32>) {
@@ -84,20 +77,19 @@ def _broadcast() -> Module:
         """,
         {"%out": exactly(column[:, None] + row, F32)},
     )
-    return m
 
 
-def _gather() -> Module:
-    m = _new(
-        "gather",
-        "Gathers: tensor.extract in a linalg.generic with indices that are data: rows of a table, single elements, a mirrored read, a second-order read.\nNumbers: NumPy's indexing; values are only moved.",
-    )
+@module("linalg/gather")
+def _gather(m: Module) -> None:
+    """Gathers: tensor.extract in a linalg.generic with indices that are data: rows of a table, single elements, a mirrored read, a second-order read.
+    Numbers: NumPy's indexing; values are only moved.
+    """
     table = m.input("table", (50, 13), seed=3, modulus=1009, shift=0)
     rows = np.array([49, 0, 7, 7, 31, 16, 32, 1, 25, 48, 3])
     m.function(
         "rows_of_a_table",
         """
-        %table = call @table() : () -> tensor<50x13xf32>
+        %table = @table
         %rows = $rows
         %empty = tensor.empty() : tensor<11x13xf32>
         %out = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
@@ -110,13 +102,13 @@ def _gather() -> Module:
         } -> tensor<11x13xf32>
         """,
         {"%out": exactly(table[rows], F32)},
-        rows=source(rows.astype(np.int32)),
+        rows=rows.astype(np.int32),
     )
     columns = np.array([12, 0, 5, 6, 1, 11, 3, 3, 9, 2, 8])
     m.function(
         "single_elements",
         """
-        %table = call @table() : () -> tensor<50x13xf32>
+        %table = @table
         %rows = $rows
         %columns = $columns
         %empty = tensor.empty() : tensor<11xf32>
@@ -130,13 +122,13 @@ def _gather() -> Module:
         } -> tensor<11xf32>
         """,
         {"%out": exactly(table[rows, columns], F32)},
-        rows=source(rows.astype(np.int32)),
-        columns=source(columns.astype(np.int32)),
+        rows=rows.astype(np.int32),
+        columns=columns.astype(np.int32),
     )
     m.function(
         "mirrored",
         """
-        %table = call @table() : () -> tensor<50x13xf32>
+        %table = @table
         %last = arith.constant 49 : index
         %empty = tensor.empty() : tensor<50x13xf32>
         %out = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} outs(%empty : tensor<50x13xf32>) {
@@ -165,40 +157,16 @@ def _gather() -> Module:
         } -> tensor<64xi32>
         """,
         {"%out": order[order].astype(np.int32)},
-        order=source(order.astype(np.int32)),
+        order=order.astype(np.int32),
     )
-    return m
 
 
-def _unary(op: str, kind: str) -> str:
-    return f"""
-        %empty = tensor.empty() : {kind}
-        %out = linalg.generic {{indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}}
-            ins(%x : {kind}) outs(%empty : {kind}) {{
-        ^bb0(%v: f32, %unused: f32):
-          %r = {op} : f32
-          linalg.yield %r : f32
-        }} -> {kind}
-        """
-
-
-def _binary(op: str, kind: str, out: str, element: str = "f32", result: str = "f32") -> str:
-    return f"""
-        %empty = tensor.empty() : {out}
-        %out = linalg.generic {{indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}}
-            ins(%x, %y : {kind}, {kind}) outs(%empty : {out}) {{
-        ^bb0(%a: {element}, %b: {element}, %unused: {result}):
-          %r = {op} : {element}
-          linalg.yield %r : {result}
-        }} -> {out}
-        """
-
-
-def _math() -> Module:
-    m = _new(
-        "math",
-        "The math dialect in f32 over 61 evenly spaced arguments each: exp, log, sqrt, rsqrt, tanh, sin, cos, erf, and powf.\nNumbers: NumPy in float64 of the f32 arguments (erf: its Taylor series in float64). rtol 1e-5, atol 1e-6: the polynomial approximations\nof a CPU and the relaxed built-ins of a GPU (Vulkan: exp 3+2|x| ulp, sin and cos absolute 2^-11 only inside [-pi, pi], hence atol 5e-4 there).",
-    )
+@module("linalg/math")
+def _math(m: Module) -> None:
+    """The math dialect in f32 over 61 evenly spaced arguments each: exp, log, sqrt, rsqrt, tanh, sin, cos, erf, and powf.
+    Numbers: NumPy in float64 of the f32 arguments (erf: its Taylor series in float64). rtol 1e-5, atol 1e-6: the polynomial approximations
+    of a CPU and the relaxed built-ins of a GPU (Vulkan: exp 3+2|x| ulp, sin and cos absolute 2^-11 only inside [-pi, pi], hence atol 5e-4 there).
+    """
     step = np.arange(61, dtype=np.float64)
     signed = (step / 8 - 3.75).astype(F32)
     positive = (step / 4 + 0.125).astype(F32)
@@ -221,31 +189,25 @@ def _math() -> Module:
     )  # fmt: skip
     for name, op, x, function, atol in cases:
         want = function(x.astype(np.float64)).astype(F32)
-        m.function(
-            f"{name}_of_61",
-            "%x = $x" + _unary(op, "tensor<61xf32>"),
-            {"%out": Approximate(value=want, atol=atol, rtol=1e-5)},
-            x=source(x),
-        )
+        m.elementwise(f"{name}_of_61", op, Approximate(value=want, atol=atol, rtol=1e-5), x)
     power = (positive.astype(np.float64) ** 1.75).astype(F32)
     m.function(
         "powf_of_61",
-        "%x = $x\n        %exponent = arith.constant 1.75 : f32" + _unary("math.powf %v, %exponent", "tensor<61xf32>"),
+        "%exponent = arith.constant 1.75 : f32"
+        + applied("math.powf %v, %exponent", "tensor<61xf32>", "tensor<61xf32>"),
         {"%out": Approximate(value=power, atol=1e-6, rtol=4e-5)},
-        x=source(positive),
+        x=positive,
     )
-    return m
 
 
-def _rounding() -> Module:
-    m = _new(
-        "rounding",
-        "Rounding and signs in f32: floor, ceil, round half away from zero, round half to even, absolute value, negation.\nNumbers: NumPy (round half away: sign(x) * floor(|x| + 0.5)); all exact, but for the sign of a zero in roundeven.",
-    )
+@module("linalg/rounding")
+def _rounding(m: Module) -> None:
+    """Rounding and signs in f32: floor, ceil, round half away from zero, round half to even, absolute value, negation.
+    Numbers: NumPy (round half away: sign(x) * floor(|x| + 0.5)); all exact, but for the sign of a zero in roundeven.
+    """
     x = np.array(
         [-2.75, -2.5, -1.5, -1.25, -0.5, -0.25, 0.0, 0.25, 0.5, 1.25, 1.5, 2.5, 2.75, 8388609.0, -8388609.0, 1e30]
     )
-    kind = "tensor<16xf32>"
     x = x.astype(F32).astype(np.float64)
     cases = (
         ("floor", "math.floor %v", np.floor(x)), ("ceil", "math.ceil %v", np.ceil(x)),
@@ -255,49 +217,45 @@ def _rounding() -> Module:
     for name, op, want in cases:
         # An exact check compares bits; backends differ in the sign of the zero that -0.5 is rounded to.
         expected = Approximate(value=exactly(want, F32)) if name == "roundeven" else exactly(want, F32)
-        m.function(f"{name}_of_16", "%x = $x" + _unary(op, kind), {"%out": expected}, x=source(x.astype(F32)))
-    return m
+        m.elementwise(f"{name}_of_16", op, expected, x.astype(F32))
 
 
-def _trunc_copysign() -> Module:
-    m = _new("trunc-copysign", "math.trunc and math.copysign in f32.\nNumbers: NumPy's trunc and copysign; all exact.")
+@module("linalg/trunc-copysign")
+def _trunc_copysign(m: Module) -> None:
+    """math.trunc and math.copysign in f32.
+    Numbers: NumPy's trunc and copysign; all exact.
+    """
     x = np.array([-2.75, -2.5, -1.5, -0.25, 0.25, 0.5, 1.25, 1.5, 2.75, 8388609.0, -8388609.0, 1e30]).astype(F32)
     y = np.where(np.arange(12) % 3 == 0, -1.0, 1.0).astype(F32)
-    kind = "tensor<12xf32>"
-    m.function("trunc_of_12", "%x = $x" + _unary("math.trunc %v", kind), {"%out": np.trunc(x)}, x=source(x))
-    m.function("copysign_of_12", "%x = $x\n        %y = $y" + _binary("math.copysign %a, %b", kind, kind),
-               {"%out": np.copysign(x, y)}, x=source(x), y=source(y))  # fmt: skip
-    return m
+    m.elementwise("trunc_of_12", "math.trunc %v", np.trunc(x), x)
+    m.elementwise("copysign_of_12", "math.copysign %a, %b", np.copysign(x, y), x, y)
 
 
-def _comparisons() -> Module:
-    m = _new(
-        "nan-comparisons",
-        "arith.cmpf with NaN and infinities: ordered predicates are false for NaN, unordered ones true.\nNumbers: NumPy's comparisons and isnan, which follow IEEE 754.",
-    )
-    x, y, values = _specials()
+@module("linalg/nan-comparisons")
+def _comparisons(m: Module) -> None:
+    """arith.cmpf with NaN and infinities: ordered predicates are false for NaN, unordered ones true.
+    Numbers: NumPy's comparisons and isnan, which follow IEEE 754.
+    """
+    x, y = _specials()
     nan = np.isnan(x) | np.isnan(y)
     for name, want in (("ogt", x > y), ("olt", x < y), ("oeq", x == y), ("oge", x >= y), ("one", (x != y) & ~nan), ("ord", ~nan),
                        ("ugt", (x > y) | nan), ("ult", (x < y) | nan), ("uno", nan), ("une", x != y), ("ueq", (x == y) | nan)):  # fmt: skip
-        m.function(f"cmpf_{name}_of_8", "%x = $x\n        %y = $y" + _binary(f"arith.cmpf {name}, %a, %b", "tensor<8xf32>", "tensor<8xi1>", result="i1"),
-                   {"%out": want}, **values)  # fmt: skip
-    return m
+        m.elementwise(f"cmpf_{name}_of_8", f"arith.cmpf {name}, %a, %b", want, x.astype(F32), y.astype(F32))
 
 
-def _specials() -> tuple[Array, Array, dict[str, str]]:
+def _specials() -> tuple[Array, Array]:
     x = np.array([1.0, np.nan, 3.0, np.nan, INF, -INF, INF, 5.0])
     y = np.array([2.0, 2.0, np.nan, np.nan, 1.0, 1.0, -INF, 5.0])
-    return x, y, {"x": source(x.astype(F32)), "y": source(y.astype(F32))}
+    return x, y
 
 
-def _special() -> Module:
-    m = _new(
-        "special-values",
-        "IEEE special values in f32: maximumf and minimumf hand NaN on, maxnumf and minnumf drop it, arithmetic on infinities,\ndivision by zeros of both signs. NaN equals NaN in almost_eq checks.\nNumbers: NumPy's maximum/fmax/minimum/fmin and arithmetic, which follow the same IEEE 754 rules.",
-    )
-    x, y, values = _specials()
-    kind = "tensor<8xf32>"
-    head = "%x = $x\n        %y = $y"
+@module("linalg/special-values")
+def _special(m: Module) -> None:
+    """IEEE special values in f32: maximumf and minimumf hand NaN on, maxnumf and minnumf drop it, arithmetic on infinities,
+    division by zeros of both signs. NaN equals NaN in almost_eq checks.
+    Numbers: NumPy's maximum/fmax/minimum/fmin and arithmetic, which follow the same IEEE 754 rules.
+    """
+    x, y = _specials()
     with np.errstate(invalid="ignore"):
         total = x + y
     for name, want in (
@@ -307,31 +265,26 @@ def _special() -> Module:
         ("minnumf", np.fmin(x, y)),
         ("addf", total),
     ):
-        m.function(
-            f"{name}_of_8",
-            head + _binary(f"arith.{name} %a, %b", kind, kind),
-            {"%out": Approximate(value=want.astype(F32))},
-            **values,
-        )
-    zeros = np.array([1.0, -1.0, 2.0, -4.0])
-    divisors = np.array([0.0, 0.0, -0.0, INF])
+        expected = Approximate(value=want.astype(F32))
+        m.elementwise(f"{name}_of_8", f"arith.{name} %a, %b", expected, x.astype(F32), y.astype(F32))
+    dividends = np.array([1.0, -1.0, 2.0, -4.0], F32)
+    divisors = np.array([0.0, 0.0, -0.0, INF], F32)
     with np.errstate(divide="ignore"):
-        m.function("divf_by_zero", "%x = $x\n        %y = $y" + _binary("arith.divf %a, %b", "tensor<4xf32>", "tensor<4xf32>"),
-                   {"%out": exactly(zeros / divisors, F32)}, x=source(zeros.astype(F32)), y=source(divisors.astype(F32)))  # fmt: skip
-    return m
+        m.elementwise("divf_by_zero", "arith.divf %a, %b", dividends / divisors, dividends, divisors)
 
 
-def _elementwise() -> Module:
-    m = _new(
-        "elementwise",
-        "Named element-wise ops and chains of them, which fuse into one dispatch: add, sub, mul, div, max, linalg.map, and a\nhard swish x * clamp(x + 3, 0, 6) / 8 over a size that no vector divides.\nNumbers: NumPy in float64; multiples of powers of two, exact in f32.",
-    )
+@module("linalg/elementwise")
+def _elementwise(m: Module) -> None:
+    """Named element-wise ops and chains of them, which fuse into one dispatch: add, sub, mul, div, max, linalg.map, and a
+    hard swish x * clamp(x + 3, 0, 6) / 8 over a size that no vector divides.
+    Numbers: NumPy in float64; multiples of powers of two, exact in f32.
+    """
     x = m.input("x", (13, 67), seed=3, modulus=17, shift=8)
     y = m.input("y", (13, 67), seed=7, modulus=4, shift=-1)
     kind = "tensor<13x67xf32>"
     head = """
-        %x = call @x() : () -> tensor<13x67xf32>
-        %y = call @y() : () -> tensor<13x67xf32>
+        %x = @x
+        %y = @y
         %empty = tensor.empty() : tensor<13x67xf32>
         """
     kinds = {"add": "add", "sub": "sub", "mul": "mul", "max": "max_signed", "min": "min_signed"}
@@ -350,7 +303,7 @@ def _elementwise() -> Module:
         )
     twos = 2.0 ** (np.arange(13 * 67).reshape(13, 67) % 5 - 2)
     m.function("named_div", head + f"%two = $twos\n        %out = linalg.elementwise <div> ins(%x, %two : {kind}, {kind}) outs(%empty : {kind}) -> {kind}",
-               {"%out": exactly(x / twos, F32)}, twos=source(twos.astype(F32)))  # fmt: skip
+               {"%out": exactly(x / twos, F32)}, twos=twos.astype(F32))  # fmt: skip
     m.function(
         "mapped",
         head + f"%out = linalg.map {{ arith.mulf }} ins(%x, %y : {kind}, {kind}) outs(%empty : {kind})",
@@ -376,14 +329,13 @@ def _elementwise() -> Module:
         """,
         {"%out": exactly(x * np.clip(x + 3, 0, 6) / 8, F32)},
     )
-    return m
 
 
-def _index_masks() -> Module:
-    m = _new(
-        "index-masks",
-        "linalg.index in the body: a lower triangle, a checkerboard, and an identity matrix.\nNumbers: NumPy's tril, index parity and eye.",
-    )
+@module("linalg/index-masks")
+def _index_masks(m: Module) -> None:
+    """linalg.index in the body: a lower triangle, a checkerboard, and an identity matrix.
+    Numbers: NumPy's tril, index parity and eye.
+    """
     x = m.input("x", (21, 21), seed=3)
     i, j = np.indices((21, 21))
     cases = (("lower_triangle", "arith.cmpi sge, %i, %j : index", np.tril(x)), ("identity", "arith.cmpi eq, %i, %j : index", np.where(i == j, x, 0)),
@@ -392,7 +344,7 @@ def _index_masks() -> Module:
         m.function(
             name,
             """
-            %x = call @x() : () -> tensor<21x21xf32>
+            %x = @x
             %zero = arith.constant 0.0 : f32
             %c0 = arith.constant 0 : index
             %c2 = arith.constant 2 : index
@@ -412,20 +364,3 @@ def _index_masks() -> Module:
             {"%out": exactly(want, F32)},
             condition=condition,
         )
-    return m
-
-
-def modules() -> list[Module]:
-    """Return this file's modules."""
-    return [
-        _transpose(),
-        _broadcast(),
-        _gather(),
-        _math(),
-        _rounding(),
-        _trunc_copysign(),
-        _special(),
-        _comparisons(),
-        _elementwise(),
-        _index_masks(),
-    ]

@@ -4,33 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from .ir import Approximate, Module, exactly, source, type_of
-from .reference import softmax
-
-__all__ = ["modules"]
+from generator.support import Approximate, Module, exactly, module, type_of
+from generator.support.reference import softmax
 
 F32 = np.float32
 INF = np.inf
 
 
-def _new(name: str, about: str) -> Module:
-    return Module(path=f"linalg/{name}", about=about, generator="reductions")
-
-
 REDUCE = """
-%x = call @x() : () -> $it
-%start = arith.constant $start : f32
-%empty = tensor.empty() : $ot
-%init = linalg.fill ins(%start : f32) outs(%empty : $ot) -> $ot
+%x = @x
+%init = filled start = $start : $ot
 %out = linalg.reduce { arith.$op } ins(%x : $it) outs(%init : $ot) dimensions = [$axes]
 """
 
 
-def _reductions(kind: str, op: str, start: str) -> Module:
-    m = _new(
-        f"reduce-{kind}",
+@module("linalg/reduce-sum", "sum", "addf", "0.0")
+@module("linalg/reduce-max", "max", "maximumf", "0xFF800000")
+@module("linalg/reduce-min", "min", "minimumf", "0x7F800000")
+def _reductions(m: Module, kind: str, op: str, start: str) -> None:
+    m.about = (
         f"linalg.reduce with arith.{op} of a 9x34x47 tensor along the last, the middle and the first dimension, along two and along all.\n"
-        f"Numbers: NumPy's {kind} in float64; small integers, so f32 is exact in any order.",
+        f"Numbers: NumPy's {kind} in float64; small integers, so f32 is exact in any order."
     )
     x = m.input("x", (9, 34, 47), seed=3, modulus=1009, shift=504)
     for name, axes in (
@@ -44,14 +38,13 @@ def _reductions(kind: str, op: str, start: str) -> Module:
         out = exactly(np.asarray({"sum": np.sum, "max": np.max, "min": np.min}[kind](x, axis=axes)), F32)
         m.function(f"along_{name}", REDUCE, {"%out": out}, it=type_of(x.astype(F32)), ot=type_of(out), op=op, start=start,
                    axes=", ".join(map(str, axes)))  # fmt: skip
-    return m
 
 
-def _reduce_long() -> Module:
-    m = _new(
-        "reduce-long",
-        "Reductions of one long row (2503 elements, a prime) and of many short rows, which take different paths in code generation.\nNumbers: NumPy's sum and max in float64, exact in f32.",
-    )
+@module("linalg/reduce-long")
+def _reduce_long(m: Module) -> None:
+    """Reductions of one long row (2503 elements, a prime) and of many short rows, which take different paths in code generation.
+    Numbers: NumPy's sum and max in float64, exact in f32.
+    """
     x = m.input("x", (1, 2503), seed=3, modulus=13, shift=6)
     y = m.input("y", (301, 3), seed=4, modulus=1009, shift=504)
     for name, op, start, values, reduce in (
@@ -59,22 +52,21 @@ def _reduce_long() -> Module:
         ("short_sums", "addf", "0.0", y, np.sum), ("short_max", "maximumf", "0xFF800000", y, np.max),
     ):  # fmt: skip
         out = exactly(reduce(values, axis=1), F32)
-        m.function(name, REDUCE.replace("@x()", "@x()" if values is x else "@y()"), {"%out": out},
+        m.function(name, REDUCE.replace("@x", "@x" if values is x else "@y"), {"%out": out},
                    it=type_of(values.astype(F32)), ot=type_of(out), op=op, start=start, axes="1")  # fmt: skip
-    return m
 
 
-def _argmax() -> Module:
-    m = _new(
-        "argmax",
-        "Argmax as a linalg.generic with two results, along the last and along the first dimension. The first of equal values wins.\nNumbers: NumPy's max and argmax.",
-    )
+@module("linalg/argmax")
+def _argmax(m: Module) -> None:
+    """Argmax as a linalg.generic with two results, along the last and along the first dimension. The first of equal values wins.
+    Numbers: NumPy's max and argmax.
+    """
     x = m.input("x", (29, 61), seed=3, modulus=101, shift=50)
     for name, axis, size in (("along_last", 1, 29), ("along_first", 0, 61)):
         m.function(
             name,
             """
-            %x = call @x() : () -> tensor<29x61xf32>
+            %x = @x
             %lowest = arith.constant 0xFF800000 : f32
             %first = arith.constant 0 : i32
             %room_v = tensor.empty() : tensor<${size}xf32>
@@ -93,28 +85,28 @@ def _argmax() -> Module:
             } -> (tensor<${size}xf32>, tensor<${size}xi32>)
             """,
             {"%best#0": exactly(x.max(axis=axis), F32), "%best#1": x.argmax(axis=axis).astype(np.int32)},
-            size=str(size), map="o, r" if axis == 1 else "r, o",
+            size=size, map="o, r" if axis == 1 else "r, o",
         )  # fmt: skip
-    return m
 
 
-def _softmax() -> Module:
-    m = _new(
-        "softmax",
-        "linalg.softmax along the last, the middle and the first dimension, and of values so large that exp alone would overflow.\nNumbers: NumPy in float64, the largest value subtracted first. rtol 2e-5: exp and a sum of at most 33 terms in f32, each good to some\n2e-7, with room for an approximated exp; atol 1e-7 for weights near zero.",
-    )
+@module("linalg/softmax")
+def _softmax(m: Module) -> None:
+    """linalg.softmax along the last, the middle and the first dimension, and of values so large that exp alone would overflow.
+    Numbers: NumPy in float64, the largest value subtracted first. rtol 2e-5: exp and a sum of at most 33 terms in f32, each good to some
+    2e-7, with room for an approximated exp; atol 1e-7 for weights near zero.
+    """
     x = m.input("x", (5, 9, 33), seed=3, modulus=17, shift=8, scale=0.25)
     for name, axis in (("last", 2), ("middle", 1), ("first", 0)):
         m.function(
             f"along_{name}",
             """
-            %x = call @x() : () -> tensor<5x9x33xf32>
+            %x = @x
             %empty = tensor.empty() : tensor<5x9x33xf32>
             %out = linalg.softmax dimension($axis) ins(%x : tensor<5x9x33xf32>) outs(%empty : tensor<5x9x33xf32>) -> tensor<5x9x33xf32>
             %part = tensor.extract_slice %out[1, 2, 0] [2, 4, 33] [1, 1, 1] : tensor<5x9x33xf32> to tensor<2x4x33xf32>
             """,
             {"%part": Approximate(value=softmax(x, axis)[1:3, 2:6].astype(F32), atol=1e-7, rtol=2e-5)},
-            axis=str(axis),
+            axis=axis,
         )
     big = np.array([[1000.0, 1001.0, 999.0, 1000.0], [-1000.0, -1000.0, -1000.0, -1000.0], [0.0, 500.0, -500.0, 499.0]])
     m.function(
@@ -125,16 +117,15 @@ def _softmax() -> Module:
         %out = linalg.softmax dimension(1) ins(%x : tensor<3x4xf32>) outs(%empty : tensor<3x4xf32>) -> tensor<3x4xf32>
         """,
         {"%out": Approximate(value=softmax(big, 1).astype(F32), atol=1e-7, rtol=2e-5)},
-        big=source(big.astype(F32)),
+        big=big.astype(F32),
     )
-    return m
 
 
-def _layer_norm() -> Module:
-    m = _new(
-        "layer-norm",
-        "Layer normalisation as models write it: mean, variance, rsqrt, scale and shift in four generics that fuse or not.\nNumbers: NumPy in float64. rtol 2e-5, atol 2e-6: sums of 48 terms and an rsqrt in f32, values up to 2.",
-    )
+@module("linalg/layer-norm")
+def _layer_norm(m: Module) -> None:
+    """Layer normalisation as models write it: mean, variance, rsqrt, scale and shift in four generics that fuse or not.
+    Numbers: NumPy in float64. rtol 2e-5, atol 2e-6: sums of 48 terms and an rsqrt in f32, values up to 2.
+    """
     x = m.input("x", (6, 48), seed=3, modulus=23, shift=11, scale=0.5)
     gamma = m.input("gamma", (48,), seed=4, modulus=5, shift=-1, scale=0.25)
     beta = m.input("beta", (48,), seed=5, modulus=7, shift=3, scale=0.25)
@@ -144,9 +135,9 @@ def _layer_norm() -> Module:
     m.function(
         "six_rows_of_48",
         """
-        %x = call @x() : () -> tensor<6x48xf32>
-        %gamma = call @gamma() : () -> tensor<48xf32>
-        %beta = call @beta() : () -> tensor<48xf32>
+        %x = @x
+        %gamma = @gamma
+        %beta = @beta
         %zero = arith.constant 0.0 : f32
         %count = arith.constant 48.0 : f32
         %epsilon = arith.constant 0.0009765625 : f32
@@ -182,23 +173,22 @@ def _layer_norm() -> Module:
         """,
         {"%out": Approximate(value=want.astype(F32), atol=2e-6, rtol=2e-5)},
     )
-    return m
 
 
-def _attention() -> Module:
-    m = _new(
-        "attention",
-        "Single-head attention in three ops: scores = Q K^T, softmax along keys, weights times V.\nNumbers: NumPy in float64. rtol 5e-5, atol 1e-5: softmax weights good to 2e-5, then 24 terms of size up to 3.",
-    )
+@module("linalg/attention")
+def _attention(m: Module) -> None:
+    """Single-head attention in three ops: scores = Q K^T, softmax along keys, weights times V.
+    Numbers: NumPy in float64. rtol 5e-5, atol 1e-5: softmax weights good to 2e-5, then 24 terms of size up to 3.
+    """
     q = m.input("q", (12, 16), seed=3, modulus=5, shift=2, scale=0.25)
     k = m.input("k", (24, 16), seed=4, modulus=7, shift=3, scale=0.5)
     v = m.input("v", (24, 10), seed=5, modulus=7, shift=3)
     m.function(
         "twelve_queries",
         """
-        %q = call @q() : () -> tensor<12x16xf32>
-        %k = call @k() : () -> tensor<24x16xf32>
-        %v = call @v() : () -> tensor<24x10xf32>
+        %q = @q
+        %k = @k
+        %v = @v
         %zero = arith.constant 0.0 : f32
         %room = tensor.empty() : tensor<12x24xf32>
         %init = linalg.fill ins(%zero : f32) outs(%room : tensor<12x24xf32>) -> tensor<12x24xf32>
@@ -211,18 +201,3 @@ def _attention() -> Module:
         """,
         {"%out": Approximate(value=(softmax(q @ k.T, 1) @ v).astype(F32), atol=1e-5, rtol=5e-5)},
     )
-    return m
-
-
-def modules() -> list[Module]:
-    """Return this file's modules."""
-    return [
-        _reductions("sum", "addf", "0.0"),
-        _reductions("max", "maximumf", "0xFF800000"),
-        _reductions("min", "minimumf", "0x7F800000"),
-        _reduce_long(),
-        _argmax(),
-        _softmax(),
-        _layer_norm(),
-        _attention(),
-    ]

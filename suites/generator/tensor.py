@@ -1,53 +1,43 @@
-"""tensor ops."""
+"""The suite `tensor`: ops that move values."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .ir import Array, Module, exactly, pattern, source
-
-__all__ = ["modules"]
+from generator.support import Array, Module, exactly, module
 
 F32 = np.float32
 I32 = np.int32
 
 
-def _new(name: str, about: str) -> Module:
-    return Module(path=name, about=about, generator="tensors")
-
-
-def _moves(
-    path: str, about: str, shape: tuple[int, ...], cases: tuple[tuple[str, str, Array], ...], element: str = "f32"
-) -> Module:
-    """A module of functions that move the values of one input: (name, op on %x with result %out, expected)."""
-    m = _new(path, about + "\nNumbers: NumPy; values are only moved.")
-    m.input("x", shape, element, seed=3, modulus=1009, shift=0)
-    kind = "tensor<" + "".join(f"{n}x" for n in shape) + element + ">"
+def _moves(m: Module, *cases: tuple[str, str, Array]) -> None:
+    """Add functions that move the values of the input x: (name, op on %x with result %out, expected)."""
     for name, op, want in cases:
-        body = f"%x = call @x() : () -> {kind}\n" + "\n".join(
-            " " * 8 + line.strip() for line in op.strip().splitlines()
-        )
-        m.function(name, " " * 8 + body, {"%out": exactly(want, F32 if element == "f32" else I32)})
-    return m
+        body = "\n".join(line.strip() for line in ["%x = @x", *op.splitlines()])
+        m.function(name, body, {"%out": exactly(want, F32)})
 
 
-def _x(*shape: int) -> Array:
-    return pattern(shape, seed=3, modulus=1009, shift=0)
-
-
-def _concat() -> Module:
-    x = _x(5, 7)
-    return _moves("tensor/concat", "tensor.concat along both dimensions, of three operands, and of a part with itself.", (5, 7), (
+@module("tensor/concat")
+def _concat(m: Module) -> None:
+    """tensor.concat along both dimensions, of three operands, and of a part with itself.
+    Numbers: NumPy; values are only moved.
+    """
+    x = m.input("x", (5, 7), seed=3, modulus=1009, shift=0)
+    _moves(m,
         ("along_rows", "%out = tensor.concat dim(0) %x, %x : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<10x7xf32>", np.concatenate([x, x], 0)),
         ("along_columns", """%part = tensor.extract_slice %x[0, 1] [5, 3] [1, 1] : tensor<5x7xf32> to tensor<5x3xf32>
             %out = tensor.concat dim(1) %x, %part, %x : (tensor<5x7xf32>, tensor<5x3xf32>, tensor<5x7xf32>) -> tensor<5x17xf32>""",
          np.concatenate([x, x[:, 1:4], x], 1)),
-    ))  # fmt: skip
+    )  # fmt: skip
 
 
-def _pad() -> Module:
-    x = _x(6, 9)
-    return _moves("tensor/pad", "tensor.pad with zeros, with another value, on one side only, and padding that a later slice removes again.", (6, 9), (
+@module("tensor/pad")
+def _pad(m: Module) -> None:
+    """tensor.pad with zeros, with another value, on one side only, and padding that a later slice removes again.
+    Numbers: NumPy; values are only moved.
+    """
+    x = m.input("x", (6, 9), seed=3, modulus=1009, shift=0)
+    _moves(m,
         ("with_zeros", """%zero = arith.constant 0.0 : f32
             %out = tensor.pad %x low[1, 2] high[3, 4] {
             ^bb0(%i: index, %j: index):
@@ -64,37 +54,49 @@ def _pad() -> Module:
               tensor.yield %zero : f32
             } : tensor<6x9xf32> to tensor<10x13xf32>
             %out = tensor.extract_slice %padded[1, 3] [6, 9] [1, 1] : tensor<10x13xf32> to tensor<6x9xf32>""", np.pad(x, 2)[1:7, 3:12]),
-    ))  # fmt: skip
+    )  # fmt: skip
 
 
-def _slices() -> Module:
-    x = _x(11, 13)
+@module("tensor/slices")
+def _slices(m: Module) -> None:
+    """tensor.extract_slice and tensor.insert_slice: offsets, a dropped dimension, and a slice written over another part of the same tensor.
+    Numbers: NumPy; values are only moved.
+    """
+    x = m.input("x", (11, 13), seed=3, modulus=1009, shift=0)
     y = x.copy()
     y[2:5, 4:8] = x[7:10, 0:4]
-    return _moves("tensor/slices", "tensor.extract_slice and tensor.insert_slice: offsets, a dropped dimension, and a slice written over another part of the same tensor.", (11, 13), (
+    _moves(m,
         ("extract", "%out = tensor.extract_slice %x[3, 5] [4, 6] [1, 1] : tensor<11x13xf32> to tensor<4x6xf32>", x[3:7, 5:11]),
         ("extract_row", "%out = tensor.extract_slice %x[6, 0] [1, 13] [1, 1] : tensor<11x13xf32> to tensor<13xf32>", x[6]),
         ("insert", """%part = tensor.extract_slice %x[7, 0] [3, 4] [1, 1] : tensor<11x13xf32> to tensor<3x4xf32>
             %kept = util.optimization_barrier %part : tensor<3x4xf32>
             %out = tensor.insert_slice %kept into %x[2, 4] [3, 4] [1, 1] : tensor<3x4xf32> into tensor<11x13xf32>""", y),
-    ))  # fmt: skip
+    )  # fmt: skip
 
 
-def _strided_slices() -> Module:
-    x = _x(11, 13)
+@module("tensor/strided-slices")
+def _strided_slices(m: Module) -> None:
+    """tensor.extract_slice and tensor.insert_slice with strides.
+    Numbers: NumPy; values are only moved.
+    """
+    x = m.input("x", (11, 13), seed=3, modulus=1009, shift=0)
     z = x.copy()
     z[1:9:2, 0:12:3] = x[5:9, 5:9]
-    return _moves("tensor/strided-slices", "tensor.extract_slice and tensor.insert_slice with strides.", (11, 13), (
+    _moves(m,
         ("extract_strided", "%out = tensor.extract_slice %x[1, 0] [5, 4] [2, 3] : tensor<11x13xf32> to tensor<5x4xf32>", x[1:11:2, 0:12:3]),
         ("insert_strided", """%part = tensor.extract_slice %x[5, 5] [4, 4] [1, 1] : tensor<11x13xf32> to tensor<4x4xf32>
             %kept = util.optimization_barrier %part : tensor<4x4xf32>
             %out = tensor.insert_slice %kept into %x[1, 0] [4, 4] [2, 3] : tensor<4x4xf32> into tensor<11x13xf32>""", z),
-    ))  # fmt: skip
+    )  # fmt: skip
 
 
-def _reshape() -> Module:
-    x = _x(6, 4, 5)
-    return _moves("tensor/reshape", "tensor.collapse_shape, tensor.expand_shape, tensor.reshape and unit dimensions put in and taken out.", (6, 4, 5), (
+@module("tensor/reshape")
+def _reshape(m: Module) -> None:
+    """tensor.collapse_shape, tensor.expand_shape, tensor.reshape and unit dimensions put in and taken out.
+    Numbers: NumPy; values are only moved.
+    """
+    x = m.input("x", (6, 4, 5), seed=3, modulus=1009, shift=0)
+    _moves(m,
         ("collapse", "%out = tensor.collapse_shape %x [[0, 1], [2]] : tensor<6x4x5xf32> into tensor<24x5xf32>", x.reshape(24, 5)),
         ("collapse_all", "%out = tensor.collapse_shape %x [[0, 1, 2]] : tensor<6x4x5xf32> into tensor<120xf32>", x.reshape(120)),
         ("expand", "%out = tensor.expand_shape %x [[0, 1], [2], [3]] output_shape [2, 3, 4, 5] : tensor<6x4x5xf32> into tensor<2x3x4x5xf32>", x.reshape(2, 3, 4, 5)),
@@ -106,12 +108,16 @@ def _reshape() -> Module:
         ("transposed_then_collapsed", """%empty = tensor.empty() : tensor<5x6x4xf32>
             %turned = linalg.transpose ins(%x : tensor<6x4x5xf32>) outs(%empty : tensor<5x6x4xf32>) permutation = [2, 0, 1]
             %out = tensor.collapse_shape %turned [[0], [1, 2]] : tensor<5x6x4xf32> into tensor<5x24xf32>""", x.transpose(2, 0, 1).reshape(5, 24)),
-    ))  # fmt: skip
+    )  # fmt: skip
 
 
-def _elements() -> Module:
-    x = _x(4, 6)
-    return _moves("tensor/elements", "Single elements between host and device: tensor.extract, tensor.from_elements, and linalg.fill with one of them.", (4, 6), (
+@module("tensor/elements")
+def _elements(m: Module) -> None:
+    """Single elements between host and device: tensor.extract, tensor.from_elements, and linalg.fill with one of them.
+    Numbers: NumPy; values are only moved.
+    """
+    x = m.input("x", (4, 6), seed=3, modulus=1009, shift=0)
+    _moves(m,
         ("extract_and_collect", """%c0 = arith.constant 0 : index
             %c3 = arith.constant 3 : index
             %c5 = arith.constant 5 : index
@@ -123,47 +129,46 @@ def _elements() -> Module:
             %value = tensor.extract %x[%c1, %c1] : tensor<4x6xf32>
             %empty = tensor.empty() : tensor<3x5xf32>
             %out = linalg.fill ins(%value : f32) outs(%empty : tensor<3x5xf32>) -> tensor<3x5xf32>""", np.full((3, 5), x[1, 1])),
-    ))  # fmt: skip
+    )  # fmt: skip
 
 
-def _bitcast() -> Module:
-    m = _new(
-        "tensor/bitcast",
-        "Reinterpreting bits: arith.bitcast f32 to i32 and back, tensor.bitcast i32 to f32, and zero-sized and rank-zero tensors.\nNumbers: NumPy's view.",
-    )
+@module("tensor/bitcast")
+def _bitcast(m: Module) -> None:
+    """Reinterpreting bits: arith.bitcast f32 to i32 and back, tensor.bitcast i32 to f32, and zero-sized and rank-zero tensors.
+    Numbers: NumPy's view.
+    """
     x = np.array([0.0, 1.0, -1.0, 0.5, 3.1415927, np.inf, -2.5e-30, 65536.0], F32)
     m.function(
         "f32_to_i32",
-        "%x = $x\n        %out = arith.bitcast %x : tensor<8xf32> to tensor<8xi32>",
+        "%out = arith.bitcast %x : tensor<8xf32> to tensor<8xi32>",
         {"%out": x.view(I32)},
-        x=source(x),
+        x=x,
     )
     m.function(
         "i32_to_f32",
-        "%x = $x\n        %out = tensor.bitcast %x : tensor<8xi32> to tensor<8xf32>",
+        "%out = tensor.bitcast %x : tensor<8xi32> to tensor<8xf32>",
         {"%out": x},
-        x=source(x.view(I32)),
+        x=x.view(I32),
     )
     m.function(
         "rank_zero",
-        "%x = $x\n        %out = arith.addf %x, %x : tensor<f32>",
+        "%out = arith.addf %x, %x : tensor<f32>",
         {"%out": np.array(3.0, F32)},
-        x=source(np.array(1.5, F32)),
+        x=np.array(1.5, F32),
     )
-    m.function("zero_sized", "%x = $x\n        %y = arith.addf %x, %x : tensor<0x3xf32>\n        %z = $z\n        %out = tensor.concat dim(0) %y, %z : (tensor<0x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>",
-               {"%out": np.arange(6, dtype=F32).reshape(2, 3)}, x=source(np.zeros((0, 3), F32)), z=source(np.arange(6, dtype=F32).reshape(2, 3)))  # fmt: skip
-    return m
+    m.function("zero_sized", "%y = arith.addf %x, %x : tensor<0x3xf32>\n        %z = $z\n        %out = tensor.concat dim(0) %y, %z : (tensor<0x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>",
+               {"%out": np.arange(6, dtype=F32).reshape(2, 3)}, x=np.zeros((0, 3), F32), z=np.arange(6, dtype=F32).reshape(2, 3))  # fmt: skip
 
 
-def _pack() -> Module:
-    m = _new(
-        "tensor/pack",
-        "linalg.pack into 8x4 tiles with padding, linalg.unpack back again, and the tiles themselves.\nNumbers: NumPy's pad, reshape and transpose; values are only moved.",
-    )
+@module("tensor/pack")
+def _pack(m: Module) -> None:
+    """linalg.pack into 8x4 tiles with padding, linalg.unpack back again, and the tiles themselves.
+    Numbers: NumPy's pad, reshape and transpose; values are only moved.
+    """
     x = m.input("x", (13, 10), seed=3, modulus=1009, shift=0)
     tiles = np.pad(x, ((0, 3), (0, 2))).reshape(2, 8, 3, 4).transpose(0, 2, 1, 3)
     head = """
-        %x = call @x() : () -> tensor<13x10xf32>
+        %x = @x
         %zero = arith.constant 0.0 : f32
         %room = tensor.empty() : tensor<2x3x8x4xf32>
         %tiles = linalg.pack %x padding_value(%zero : f32) inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %room : tensor<13x10xf32> -> tensor<2x3x8x4xf32>
@@ -178,22 +183,3 @@ def _pack() -> Module:
         """,
         {"%out": exactly(x, F32)},
     )
-    return m
-
-
-# These ops write over their `outs` operand. Constants are shared between the functions of a module and IREE 3.13.0 lets the
-# ops write over them in place, so that every operand here is first made by an addition of zeros that the compiler cannot see.
-
-
-def modules() -> list[Module]:
-    """Return this file's modules."""
-    return [
-        _concat(),
-        _pad(),
-        _slices(),
-        _strided_slices(),
-        _reshape(),
-        _elements(),
-        _bitcast(),
-        _pack(),
-    ]

@@ -4,37 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from .ir import Module, exactly
-
-__all__ = ["modules"]
+from generator.support import Module, exactly, module
 
 F32 = np.float32
 
 
-def _new(name: str, about: str) -> Module:
-    return Module(path=f"linalg/{name}", about=about, generator="linalg")
-
-
-def _matmul() -> Module:
-    m = _new(
-        "matmul",
-        "linalg.matmul in f32: sizes that no tile divides, tile multiples, one element, and an accumulator that is not zero.\nNumbers: NumPy's matmul in float64; small integers, so f32 is exact.",
-    )
+@module("linalg/matmul")
+def _matmul(m: Module) -> None:
+    """linalg.matmul in f32: sizes that no tile divides, tile multiples, one element, and an accumulator that is not zero.
+    Numbers: NumPy's matmul in float64; small integers, so f32 is exact.
+    """
     for tag, rows, inner, columns in (("odd", 37, 53, 29), ("tiled", 128, 96, 160), ("thin", 1, 67, 3)):
         a = m.input(f"lhs_{tag}", (rows, inner), seed=3)
         b = m.input(f"rhs_{tag}", (inner, columns), seed=8, modulus=7, shift=3)
         m.function(
             f"matmul_{rows}x{inner}x{columns}",
             """
-            %a = call @lhs_$tag() : () -> tensor<${m}x${k}xf32>
-            %b = call @rhs_$tag() : () -> tensor<${k}x${n}xf32>
-            %zero = arith.constant 0.0 : f32
-            %empty = tensor.empty() : tensor<${m}x${n}xf32>
-            %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<${m}x${n}xf32>) -> tensor<${m}x${n}xf32>
+            %a = @lhs_$tag
+            %b = @rhs_$tag
+            %init = filled 0.0 : tensor<${m}x${n}xf32>
             %c = linalg.matmul ins(%a, %b : tensor<${m}x${k}xf32>, tensor<${k}x${n}xf32>) outs(%init : tensor<${m}x${n}xf32>) -> tensor<${m}x${n}xf32>
             """,
             {"%c": exactly(a @ b, F32)},
-            tag=tag, m=str(rows), k=str(inner), n=str(columns),
+            tag=tag, m=rows, k=inner, n=columns,
         )  # fmt: skip
     m.function(
         "one_element",
@@ -52,35 +44,32 @@ def _matmul() -> Module:
     m.function(
         "accumulates",
         """
-        %a = call @lhs_odd() : () -> tensor<37x53xf32>
-        %b = call @rhs_odd() : () -> tensor<53x29xf32>
-        %start = call @start() : () -> tensor<37x29xf32>
+        %a = @lhs_odd
+        %b = @rhs_odd
+        %start = @start
         %c = linalg.matmul ins(%a, %b : tensor<37x53xf32>, tensor<53x29xf32>) outs(%start : tensor<37x29xf32>) -> tensor<37x29xf32>
         """,
         {"%c": exactly(start + a @ b, F32)},
     )
-    return m
 
 
-def _matmul_transposed() -> Module:
-    m = _new(
-        "matmul-transposed",
-        "linalg.matmul with indexing maps that read the left or the right operand transposed, and an explicit transpose before it.\nNumbers: NumPy's matmul of the transposed arrays in float64, exact in f32.",
-    )
+@module("linalg/matmul-transposed")
+def _matmul_transposed(m: Module) -> None:
+    """linalg.matmul with indexing maps that read the left or the right operand transposed, and an explicit transpose before it.
+    Numbers: NumPy's matmul of the transposed arrays in float64, exact in f32.
+    """
     a = m.input("lhs", (23, 41), seed=5)
     at = m.input("lhs_t", (41, 23), seed=6)
     b = m.input("rhs", (41, 35), seed=7, modulus=7, shift=3)
     bt = m.input("rhs_t", (35, 41), seed=9, modulus=7, shift=3)
     head = """
-        %zero = arith.constant 0.0 : f32
-        %empty = tensor.empty() : tensor<23x35xf32>
-        %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<23x35xf32>) -> tensor<23x35xf32>
+        %init = filled 0.0 : tensor<23x35xf32>
         """
     m.function(
         "right_transposed",
         head
-        + """%a = call @lhs() : () -> tensor<23x41xf32>
-        %b = call @rhs_t() : () -> tensor<35x41xf32>
+        + """%a = @lhs
+        %b = @rhs_t
         %c = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
           ins(%a, %b : tensor<23x41xf32>, tensor<35x41xf32>) outs(%init : tensor<23x35xf32>) -> tensor<23x35xf32>
         """,
@@ -89,8 +78,8 @@ def _matmul_transposed() -> Module:
     m.function(
         "left_transposed",
         head
-        + """%a = call @lhs_t() : () -> tensor<41x23xf32>
-        %b = call @rhs() : () -> tensor<41x35xf32>
+        + """%a = @lhs_t
+        %b = @rhs
         %c = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
           ins(%a, %b : tensor<41x23xf32>, tensor<41x35xf32>) outs(%init : tensor<23x35xf32>) -> tensor<23x35xf32>
         """,
@@ -99,33 +88,30 @@ def _matmul_transposed() -> Module:
     m.function(
         "transpose_then_matmul",
         head
-        + """%a = call @lhs() : () -> tensor<23x41xf32>
-        %bt = call @rhs_t() : () -> tensor<35x41xf32>
+        + """%a = @lhs
+        %bt = @rhs_t
         %room = tensor.empty() : tensor<41x35xf32>
         %b = linalg.transpose ins(%bt : tensor<35x41xf32>) outs(%room : tensor<41x35xf32>) permutation = [1, 0]
         %c = linalg.matmul ins(%a, %b : tensor<23x41xf32>, tensor<41x35xf32>) outs(%init : tensor<23x35xf32>) -> tensor<23x35xf32>
         """,
         {"%c": exactly(a @ bt.T, F32)},
     )
-    return m
 
 
-def _matvec() -> Module:
-    m = _new(
-        "matvec",
-        "linalg.matvec, linalg.vecmat and linalg.dot, which code generation treats as reductions rather than as matmuls.\nNumbers: NumPy's matmul in float64, exact in f32.",
-    )
+@module("linalg/matvec")
+def _matvec(m: Module) -> None:
+    """linalg.matvec, linalg.vecmat and linalg.dot, which code generation treats as reductions rather than as matmuls.
+    Numbers: NumPy's matmul in float64, exact in f32.
+    """
     a = m.input("matrix", (77, 133), seed=2)
     x = m.input("right", (133,), seed=4, modulus=7, shift=3)
     y = m.input("left", (77,), seed=6, modulus=7, shift=3)
     m.function(
         "matvec_77x133",
         """
-        %a = call @matrix() : () -> tensor<77x133xf32>
-        %x = call @right() : () -> tensor<133xf32>
-        %zero = arith.constant 0.0 : f32
-        %empty = tensor.empty() : tensor<77xf32>
-        %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<77xf32>) -> tensor<77xf32>
+        %a = @matrix
+        %x = @right
+        %init = filled 0.0 : tensor<77xf32>
         %r = linalg.matvec ins(%a, %x : tensor<77x133xf32>, tensor<133xf32>) outs(%init : tensor<77xf32>) -> tensor<77xf32>
         """,
         {"%r": exactly(a @ x, F32)},
@@ -133,11 +119,9 @@ def _matvec() -> Module:
     m.function(
         "vecmat_77x133",
         """
-        %a = call @matrix() : () -> tensor<77x133xf32>
-        %y = call @left() : () -> tensor<77xf32>
-        %zero = arith.constant 0.0 : f32
-        %empty = tensor.empty() : tensor<133xf32>
-        %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<133xf32>) -> tensor<133xf32>
+        %a = @matrix
+        %y = @left
+        %init = filled 0.0 : tensor<133xf32>
         %r = linalg.vecmat ins(%y, %a : tensor<77xf32>, tensor<77x133xf32>) outs(%init : tensor<133xf32>) -> tensor<133xf32>
         """,
         {"%r": exactly(y @ a, F32)},
@@ -145,22 +129,19 @@ def _matvec() -> Module:
     m.function(
         "dot_133",
         """
-        %x = call @right() : () -> tensor<133xf32>
-        %zero = arith.constant 0.0 : f32
-        %empty = tensor.empty() : tensor<f32>
-        %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<f32>) -> tensor<f32>
+        %x = @right
+        %init = filled 0.0 : tensor<f32>
         %r = linalg.dot ins(%x, %x : tensor<133xf32>, tensor<133xf32>) outs(%init : tensor<f32>) -> tensor<f32>
         """,
         {"%r": exactly(np.array(x @ x), F32)},
     )
-    return m
 
 
-def _batch_matmul() -> Module:
-    m = _new(
-        "batch-matmul",
-        "linalg.batch_matmul, with the right operand shared by the batch as a linalg.generic, and a batch of one.\nNumbers: NumPy's matmul in float64, exact in f32.",
-    )
+@module("linalg/batch-matmul")
+def _batch_matmul(m: Module) -> None:
+    """linalg.batch_matmul, with the right operand shared by the batch as a linalg.generic, and a batch of one.
+    Numbers: NumPy's matmul in float64, exact in f32.
+    """
     a = m.input("lhs", (3, 19, 23), seed=1)
     b = m.input("rhs", (3, 23, 13), seed=2, modulus=7, shift=3)
     one_a = m.input("lhs_one", (1, 33, 17), seed=1)
@@ -169,11 +150,9 @@ def _batch_matmul() -> Module:
     m.function(
         "batch_of_three",
         """
-        %a = call @lhs() : () -> tensor<3x19x23xf32>
-        %b = call @rhs() : () -> tensor<3x23x13xf32>
-        %zero = arith.constant 0.0 : f32
-        %empty = tensor.empty() : tensor<3x19x13xf32>
-        %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<3x19x13xf32>) -> tensor<3x19x13xf32>
+        %a = @lhs
+        %b = @rhs
+        %init = filled 0.0 : tensor<3x19x13xf32>
         %c = linalg.batch_matmul ins(%a, %b : tensor<3x19x23xf32>, tensor<3x23x13xf32>) outs(%init : tensor<3x19x13xf32>) -> tensor<3x19x13xf32>
         """,
         {"%c": exactly(a @ b, F32)},
@@ -181,11 +160,9 @@ def _batch_matmul() -> Module:
     m.function(
         "batch_of_one",
         """
-        %a = call @lhs_one() : () -> tensor<1x33x17xf32>
-        %b = call @rhs_one() : () -> tensor<1x17x31xf32>
-        %zero = arith.constant 0.0 : f32
-        %empty = tensor.empty() : tensor<1x33x31xf32>
-        %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<1x33x31xf32>) -> tensor<1x33x31xf32>
+        %a = @lhs_one
+        %b = @rhs_one
+        %init = filled 0.0 : tensor<1x33x31xf32>
         %c = linalg.batch_matmul ins(%a, %b : tensor<1x33x17xf32>, tensor<1x17x31xf32>) outs(%init : tensor<1x33x31xf32>) -> tensor<1x33x31xf32>
         """,
         {"%c": exactly(one_a @ one_b, F32)},
@@ -193,11 +170,9 @@ def _batch_matmul() -> Module:
     m.function(
         "right_operand_shared",
         """
-        %a = call @lhs() : () -> tensor<3x19x23xf32>
-        %b = call @shared() : () -> tensor<23x13xf32>
-        %zero = arith.constant 0.0 : f32
-        %empty = tensor.empty() : tensor<3x19x13xf32>
-        %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<3x19x13xf32>) -> tensor<3x19x13xf32>
+        %a = @lhs
+        %b = @shared
+        %init = filled 0.0 : tensor<3x19x13xf32>
         %c = linalg.generic {indexing_maps = [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (k, n)>, affine_map<(b, m, n, k) -> (b, m, n)>],
             iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
             ins(%a, %b : tensor<3x19x23xf32>, tensor<23x13xf32>) outs(%init : tensor<3x19x13xf32>) {
@@ -209,14 +184,13 @@ def _batch_matmul() -> Module:
         """,
         {"%c": exactly(a @ shared, F32)},
     )
-    return m
 
 
-def _matmul_epilogue() -> Module:
-    m = _new(
-        "matmul-epilogue",
-        "A dense layer: matmul, bias added along rows, ReLU, then a second layer; what fuses into the matmul's dispatch must not change it.\nNumbers: NumPy in float64, exact in f32 (values are multiples of 1/4).",
-    )
+@module("linalg/matmul-epilogue")
+def _matmul_epilogue(m: Module) -> None:
+    """A dense layer: matmul, bias added along rows, ReLU, then a second layer; what fuses into the matmul's dispatch must not change it.
+    Numbers: NumPy in float64, exact in f32 (values are multiples of 1/4).
+    """
     x = m.input("x", (18, 45), seed=1)
     w = m.input("w", (45, 34), seed=2, modulus=5, shift=2, scale=0.25)
     bias = m.input("bias", (34,), seed=3, modulus=13, shift=6)
@@ -225,10 +199,10 @@ def _matmul_epilogue() -> Module:
     m.function(
         "two_layers",
         """
-        %x = call @x() : () -> tensor<18x45xf32>
-        %w = call @w() : () -> tensor<45x34xf32>
-        %bias = call @bias() : () -> tensor<34xf32>
-        %v = call @v() : () -> tensor<34x9xf32>
+        %x = @x
+        %w = @w
+        %bias = @bias
+        %v = @v
         %zero = arith.constant 0.0 : f32
         %room = tensor.empty() : tensor<18x34xf32>
         %init = linalg.fill ins(%zero : f32) outs(%room : tensor<18x34xf32>) -> tensor<18x34xf32>
@@ -246,14 +220,13 @@ def _matmul_epilogue() -> Module:
         """,
         {"%hidden": exactly(hidden, F32), "%out": exactly(hidden @ v, F32)},
     )
-    return m
 
 
-def _contraction() -> Module:
-    m = _new(
-        "contraction",
-        "Contractions that have no named op: two reduction dimensions, an outer product, and a trace-like diagonal read.\nNumbers: NumPy's einsum in float64, exact in f32.",
-    )
+@module("linalg/contraction")
+def _contraction(m: Module) -> None:
+    """Contractions that have no named op: two reduction dimensions, an outer product, and a trace-like diagonal read.
+    Numbers: NumPy's einsum in float64, exact in f32.
+    """
     a = m.input("a", (7, 11, 13), seed=1)
     b = m.input("b", (11, 13, 17), seed=2, modulus=7, shift=3)
     u = m.input("u", (31,), seed=3)
@@ -262,11 +235,9 @@ def _contraction() -> Module:
     m.function(
         "two_reduction_dimensions",
         """
-        %a = call @a() : () -> tensor<7x11x13xf32>
-        %b = call @b() : () -> tensor<11x13x17xf32>
-        %zero = arith.constant 0.0 : f32
-        %empty = tensor.empty() : tensor<7x17xf32>
-        %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<7x17xf32>) -> tensor<7x17xf32>
+        %a = @a
+        %b = @b
+        %init = filled 0.0 : tensor<7x17xf32>
         %c = linalg.generic {indexing_maps = [affine_map<(m, n, k, l) -> (m, k, l)>, affine_map<(m, n, k, l) -> (k, l, n)>, affine_map<(m, n, k, l) -> (m, n)>],
             iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%a, %b : tensor<7x11x13xf32>, tensor<11x13x17xf32>) outs(%init : tensor<7x17xf32>) {
         ^bb0(%x: f32, %y: f32, %sum: f32):
@@ -280,8 +251,8 @@ def _contraction() -> Module:
     m.function(
         "outer_product",
         """
-        %u = call @u() : () -> tensor<31xf32>
-        %v = call @v() : () -> tensor<21xf32>
+        %u = @u
+        %v = @v
         %empty = tensor.empty() : tensor<31x21xf32>
         %c = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>],
             iterator_types = ["parallel", "parallel"]} ins(%u, %v : tensor<31xf32>, tensor<21xf32>) outs(%empty : tensor<31x21xf32>) {
@@ -295,7 +266,7 @@ def _contraction() -> Module:
     m.function(
         "diagonal",
         """
-        %a = call @square() : () -> tensor<19x19xf32>
+        %a = @square
         %empty = tensor.empty() : tensor<19xf32>
         %c = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%empty : tensor<19xf32>) {
         ^bb0(%unused: f32):
@@ -306,16 +277,3 @@ def _contraction() -> Module:
         """,
         {"%c": exactly(np.diagonal(square), F32)},
     )
-    return m
-
-
-def modules() -> list[Module]:
-    """Return this file's modules."""
-    return [
-        _matmul(),
-        _matmul_transposed(),
-        _matvec(),
-        _batch_matmul(),
-        _matmul_epilogue(),
-        _contraction(),
-    ]

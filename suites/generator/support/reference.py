@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from .ir import Array
+from generator.support.arrays import Array
 
 __all__ = ["conv2d", "depthwise", "pool", "softmax", "windows"]
 

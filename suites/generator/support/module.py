@@ -1,134 +1,79 @@
-"""MLIR text for check modules: types, constants, generated inputs, checks.
+"""One generated module: its functions, the inputs they call, the checks of their results.
 
 A module is text that a person can read: expected values are written as numbers, inputs either as numbers or as a
-formula over their indices which both the module and NumPy evaluate. The formula is
-
-    t = seed + 31*i0 + 17*i1 + 7*i2 + 5*i3        (in i32)
-    value = (t*t mod modulus - shift) * scale
-
-so that every element is a small integer times a power of two: products and sums of them are exact in f32, and any
-order of summation gives the same result. Its seed is a value that the compiler cannot see, and a barrier stands
-behind it, so that neither constant folding nor fusion takes the input away.
+formula over their indices (see `arrays`). The seed of a formula is a value that the compiler cannot see, and a barrier
+follows it, so that neither constant folding nor fusion removes the input.
 """
 
 from __future__ import annotations
 
+import inspect
+import re
 import textwrap
 from dataclasses import dataclass, field
 from string import Template
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-__all__ = ["Approximate", "Array", "Module", "dense", "exactly", "pattern", "source", "type_of"]
+from generator.support.arrays import FACTORS, NAMES, Approximate, Array, dense, exactly, pattern, source, type_of
 
-Array = npt.NDArray[Any]
+__all__ = ["Module", "applied"]
 
-FACTORS = (31, 17, 7, 5)
-WIDTH = 116
-NEW_LINE = "\n      "
 LARGEST_LISTED = 1200  # elements; larger results are checked through weighted sums along rows and columns
-
-_NAMES = {
-    "float16": "f16", "float32": "f32", "float64": "f64", "bool": "i1",
-    "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
-}  # fmt: skip
-_INFINITY_AND_NAN = {  # IEEE bit patterns: +infinity, -infinity, quiet NaN
-    "f16": ("0x7C00", "0xFC00", "0x7E00"),
-    "bf16": ("0x7F80", "0xFF80", "0x7FC0"),
-    "f32": ("0x7F800000", "0xFF800000", "0x7FC00000"),
-    "f64": ("0x7FF0000000000000", "0xFFF0000000000000", "0x7FF8000000000000"),
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Approximate:
-    """An expected value with the tolerances of its check: |actual - expected| <= atol + rtol * |expected|."""
-
-    value: Array
-    atol: float = 0.0
-    rtol: float = 0.0
-    element: str | None = None
-
-
-def exactly(value: Array, dtype: npt.DTypeLike) -> Array:
-    """Return `value` as `dtype`, having made sure that no element is rounded."""
-    cast = value.astype(dtype)
-    if not np.array_equal(cast.astype(value.dtype), value, equal_nan=value.dtype.kind == "f"):
-        msg = f"a value is not exact in {np.dtype(dtype)}; use Approximate with a tolerance"
-        raise ValueError(msg)
-    return cast
-
-
-def type_of(value: Array, element: str | None = None) -> str:
-    """Return the tensor type of an array; `element` overrides the element type (bf16 has no NumPy dtype)."""
-    return "tensor<" + "".join(f"{size}x" for size in value.shape) + (element or _NAMES[value.dtype.name]) + ">"
-
-
-def _scalar(value: Any, element: str) -> str:
-    if element == "i1":
-        return "true" if value else "false"
-    if element.startswith("i"):
-        return str(int(value))
-    number = float(value)
-    plus, minus, nan = _INFINITY_AND_NAN[element]
-    if np.isnan(number):
-        return nan
-    if np.isinf(number):
-        return plus if number > 0 else minus
-    # The shortest decimal that reads back as this value of this type.
-    text = str(np.float32(number)) if element == "f32" else repr(number)
-    if "e" in text:
-        mantissa, exponent = text.split("e")
-        return (mantissa if "." in mantissa else mantissa + ".0") + "e" + exponent
-    return text if "." in text else text + ".0"
-
-
-def dense(value: Array, element: str | None = None) -> str:
-    """Return `dense<...> : tensor<...>`, wrapped to readable lines."""
-    kind = element or _NAMES[value.dtype.name]
-    if value.size == 0:
-        return f"dense<> : {type_of(value, element)}"
-
-    def write(part: Array, depth: int) -> str:
-        if part.ndim == 0:
-            return _scalar(part[()], kind)
-        items = [write(item, depth + 1) for item in part]
-        line = "[" + ", ".join(items) + "]"
-        if "\n" not in line and len(line) <= WIDTH - 8 - depth:
-            return line
-        if part.ndim == 1:
-            wrapped = textwrap.wrap(", ".join(items), WIDTH - 8 - depth, break_on_hyphens=False)
-            return "[" + ("\n" + " " * (7 + depth)).join(wrapped) + "]"
-        return "[" + (",\n" + " " * (7 + depth)).join(items) + "]"
-
-    if value.size > 1 and not value.any():
-        return f"dense<{_scalar(value.flat[0], kind)}> : {type_of(value, element)}"
-    body = write(value, 0)
-    short = len(body) < WIDTH - 40 and "\n" not in body
-    return f"dense<{'' if short else NEW_LINE}{body}> : {type_of(value, element)}"
-
-
-def source(value: Array, element: str | None = None) -> str:
-    """Return an op that yields `value` and that the compiler cannot look through."""
-    return f"util.unfoldable_constant {dense(value, element)}"
-
-
-def pattern(shape: tuple[int, ...], *, seed: int, modulus: int = 11, shift: int = 5, scale: float = 1.0) -> Array:
-    """Evaluate the formula in the module docstring, in float64."""
-    t = np.full(shape, seed, np.int64)
-    for axis, size in enumerate(shape):
-        t = t + (FACTORS[axis] * np.arange(size)).reshape([-1 if d == axis else 1 for d in range(len(shape))])
-    if t.max() ** 2 >= 2**31:
-        msg = f"shape {shape}: the square overflows i32"
-        raise ValueError(msg)
-    return ((t * t) % modulus - shift).astype(np.float64) * scale
 
 
 def _maps(count: int, rank: int) -> str:
     dims = ", ".join(f"d{d}" for d in range(rank))
     return ", ".join([f"affine_map<({dims}) -> ({dims})>"] * count)
+
+
+def _ops(text: str, inputs: dict[str, str]) -> str:
+    """Write two shorthands in full.
+
+    `%x = @name` calls an input. `%init = filled 0.0 : tensor<...>` fills a new tensor with a constant, which is called
+    %zero; `filled start = 1.0` calls it %start.
+    """
+
+    def fill(found: re.Match[str]) -> str:
+        indent, name, value, kind = found.groups()
+        start, element = f"%{name or 'zero'}", _element(kind)
+        return (
+            f"{indent}{start} = arith.constant {value} : {element}\n"
+            f"{indent}%empty = tensor.empty() : {kind}\n"
+            f"{indent}%init = linalg.fill ins({start} : {element}) outs(%empty : {kind}) -> {kind}"
+        )
+
+    text = re.sub(
+        r"(%\w+) = @(\w+)$",
+        lambda found: f"{found[1]} = call @{found[2]}() : () -> {inputs[found[2]]}",
+        text,
+        flags=re.MULTILINE,
+    )
+    return re.sub(r"^( *)%init = filled (?:(\w+) = )?(\S+) : (tensor<\S+>)$", fill, text, flags=re.MULTILINE)
+
+
+def _element(kind: str) -> str:
+    return kind.removeprefix("tensor<").removesuffix(">").rpartition("x")[2]
+
+
+def applied(op: str, out: str, *kinds: str) -> str:
+    """Return ops that apply `op` to the elements of the vectors %x and %y, which it names %a and %b, or %v.
+
+    `op` ends in its types where they are not just that of the operands.
+    """
+    op = op if " : " in op else f"{op} : {_element(kinds[0])}"
+    elements = sorted(set(re.findall(r"%[abv]\b", op)))
+    arguments = [f"{name}: {_element(kind)}" for name, kind in zip(elements, kinds, strict=True)]
+    maps = ", ".join(["affine_map<(i) -> (i)>"] * (len(kinds) + 1))
+    return f"""
+        %empty = tensor.empty() : {out}
+        %out = linalg.generic {{indexing_maps = [{maps}], iterator_types = ["parallel"]}}
+            ins({", ".join(["%x", "%y"][: len(kinds)])} : {", ".join(kinds)}) outs(%empty : {out}) {{
+        ^bb0({", ".join(arguments)}, %unused: {_element(out)}):
+          %r = {op}
+          linalg.yield %r : {_element(out)}
+        }} -> {out}
+        """
 
 
 @dataclass(slots=True, kw_only=True)
@@ -140,6 +85,7 @@ class Module:
     generator: str
     parts: list[str] = field(default_factory=list)
     helpers: dict[str, str] = field(default_factory=dict)
+    inputs: dict[str, str] = field(default_factory=dict)
 
     def input(
         self, name: str, shape: tuple[int, ...], element: str = "f32", *, seed: int,
@@ -147,7 +93,7 @@ class Module:
     ) -> Array:  # fmt: skip
         """Add a private function `@name` that makes the formula's values; return them in float64."""
         values = pattern(shape, seed=seed, modulus=modulus, shift=shift, scale=scale)
-        kind = "tensor<" + "".join(f"{size}x" for size in shape) + element + ">"
+        kind = self.inputs[name] = type_of(values, element)
         rank = len(shape)
         parallel = ", ".join(['"parallel"'] * rank)
         lines = [
@@ -199,13 +145,34 @@ class Module:
         self.helpers[name] = "\n".join(lines)
         return values
 
-    def function(self, name: str, body: str, checks: dict[str, Array | Approximate], **values: str) -> None:
-        """Add a function: `body` with its `$placeholders` filled, then one check per (value name, expected)."""
-        text = Template(textwrap.indent(textwrap.dedent(body).strip("\n"), "  ")).substitute(values)
-        lines = [f"func.func @{name}() {{", text]
+    def function(
+        self, name: str, body: str, checks: dict[str, Array | Approximate], *, attributes: str = "", **values: object
+    ) -> None:
+        """Add a function: `body` with its `$placeholders` filled, then one check per (value name, expected).
+
+        Arrays become constants. The function begins with the values for which the body has no placeholder.
+        """
+        filled = {key: source(value) if isinstance(value, np.ndarray) else str(value) for key, value in values.items()}
+        named = Template(body).get_identifiers()
+        first = [f"%{key} = ${key}" for key in filled if key not in named]
+        body = ("\n" + " " * 8).join([*first, body.lstrip("\n ")]) if first else body
+        text = Template(textwrap.indent(textwrap.dedent(body).strip("\n"), "  ")).substitute(filled)
+        lines = [f"func.func @{name}() {attributes}{{", _ops(text, self.inputs)]
         for value, expected in checks.items():
             lines.append(self._check(value, expected))
         self.parts.append("\n".join([*lines, "  return", "}"]))
+
+    def elementwise(
+        self, name: str, op: str, expected: Array | Approximate, *operands: Array, element: str | None = None
+    ) -> None:
+        """Add a function that applies `op` to the elements of one or two vectors, %x and %y, and checks the result.
+
+        See `applied`; `element` is the element type of the operands where NumPy has none.
+        """
+        out = type_of(expected.value, expected.element) if isinstance(expected, Approximate) else type_of(expected)
+        body = applied(op, out, *(type_of(operand, element) for operand in operands))
+        values = {key: source(operand, element) for key, operand in zip("xy", operands, strict=False)}
+        self.function(name, body, {"%out": expected}, **values)
 
     def verbatim(self, text: str, **values: str) -> None:
         """Add text as it stands, `$placeholders` filled."""
@@ -230,7 +197,7 @@ class Module:
         flat = expected.reshape(-1, expected.shape[-1]).astype(np.float64)
         kind = type_of(flat.astype(expected.dtype))
         tag = kind.removeprefix("tensor<").removesuffix(">")
-        element = _NAMES[expected.dtype.name]
+        element = NAMES[expected.dtype.name]
         rows = 1.0 + (np.arange(flat.shape[1]) * 5) % 7
         columns = 1.0 + (np.arange(flat.shape[0]) * 5) % 7
         if max((abs(flat) @ rows).max(), (columns @ abs(flat)).max()) >= 2**24 or (flat != np.rint(flat)).any():
@@ -304,8 +271,8 @@ class Module:
 
     def text(self) -> str:
         """Return the whole module, ending in a newline."""
-        about = textwrap.dedent(self.about).strip("\n").splitlines()
-        notes = [f"Written by suites/generate.py from suites/generator/{self.generator}.py; change it there."]
+        about = inspect.cleandoc(self.about).splitlines()
+        notes = [f"Written by suites/generate.py from {self.generator}; change it there."]
         if any("_kept = util" in part for part in self.parts):
             notes.insert(
                 0,

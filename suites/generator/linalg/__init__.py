@@ -1,0 +1,1 @@
+"""The suite `linalg`: one module per group of ops."""
