@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from retarget.extension import Check, CheckSink
 
-from retarget_opencl.artifact.element_types import ELEMENT_NAMES, element_type_code
-from retarget_opencl.hostprog.constants import element_dtype
+from retarget_opencl.artifact.element_types import ELEMENT_NAMES, element_dtype, element_type_code
 from retarget_opencl.run.interpreter.machine import ProgramError
 from retarget_opencl.run.memory import Pool, Span, View
 

@@ -16,11 +16,11 @@ from retarget.extension import CheckSink, DriverError, FunctionInfo
 from retarget.model.outcomes import DeviceInfo
 from retarget.support.files import write_atomically
 
+from retarget_opencl.artifact.element_types import element_dtype
 from retarget_opencl.artifact.file import ArtifactError, OpenClArtifact, read_artifact
 from retarget_opencl.artifact.functions import function_info
 from retarget_opencl.artifact.program import Export
 from retarget_opencl.device.devices import FoundDevice, info_of, profile_of
-from retarget_opencl.hostprog.constants import element_dtype
 from retarget_opencl.run.commands import Commands
 from retarget_opencl.run.interpreter.machine import Machine, ProgramError
 from retarget_opencl.run.memory import Pool, View

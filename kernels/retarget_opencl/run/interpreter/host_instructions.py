@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retarget_opencl.hostprog.constants import element_dtype
+from retarget_opencl.artifact.element_types import element_dtype
 
 if TYPE_CHECKING:
     from retarget_opencl.run.interpreter.machine import Machine
