@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from retarget_opencl.run.device import OpenClProgram
+from retarget_opencl.run.program import OpenClProgram
 
 __all__ = ["Compile", "Load"]
 

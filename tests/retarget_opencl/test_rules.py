@@ -13,10 +13,11 @@ import numpy.typing as npt
 import pytest
 from retarget_iree.toolchain import compiler_api
 from retarget_opencl.artifact.file import read_artifact
-from retarget_opencl.clc.kernel import KernelText, KernelWriter, TranslationError
+from retarget_opencl.clc.kernel import KernelWriter
 from retarget_opencl.clc.ops import RULES
 from retarget_opencl.clc.source import kernel_source
 from retarget_opencl.clc.types import TypeNames
+from retarget_opencl.clc.values import KernelText, TranslationError
 from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.compile.frontend import _settle_dialects
 from retarget_opencl.device.profile import DeviceProfile, generic_profile
@@ -72,7 +73,7 @@ def _translate(text: str, profile: DeviceProfile) -> tuple[KernelText, str]:
             names = TypeNames(native_half=profile.half == "native")
             features: set[str] = set()
             helpers: set[str] = set()
-            writer = KernelWriter(table=RULES, names=names, features=features, helpers=helpers)
+            writer = KernelWriter(names=names, features=features, helpers=helpers)
             kernel = writer.write(spirv, function, {}, (1, 1, 1), "test")
             source = kernel_source([kernel], names, profile, features, helpers)
             del module, spirv, function

@@ -12,7 +12,8 @@ from opencl_support import Compile, Load
 from retarget.extension import Check, DriverError
 from retarget_opencl.artifact.file import read_artifact, write_artifact
 from retarget_opencl.device.devices import FoundDevice
-from retarget_opencl.run.device import OpenClDevice, OpenClProgram
+from retarget_opencl.run.device import OpenClDevice
+from retarget_opencl.run.program import OpenClProgram
 
 ADD = """
 func.func @add(%a: tensor<?x4xf32>, %n: i32) -> (tensor<?x4xf32>, i32) {

@@ -7,17 +7,15 @@ Block arguments are variables at the top of the kernel; a branch assigns all of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
+from retarget_opencl.clc.ops import RULES
 from retarget_opencl.clc.statements import StatementWriter, identifier
 from retarget_opencl.clc.types import Pointer, Scalar, TypeSyntaxError
-from retarget_opencl.clc.values import Binding, KernelText, Op, TranslationError, Value
+from retarget_opencl.clc.values import KernelText, Op, TranslationError, Value
 
-if TYPE_CHECKING:
-    from retarget_opencl.clc.ops.table import RuleTable
-
-__all__ = ["Binding", "KernelText", "KernelWriter", "Op", "TranslationError", "Value"]
+__all__ = ["KernelWriter"]
 
 Ir = Any  # objects of iree.compiler.ir, which has no types of its own
 
@@ -25,8 +23,6 @@ Ir = Any  # objects of iree.compiler.ir, which has no types of its own
 @dataclass(slots=True)
 class KernelWriter(StatementWriter):
     """Walks one kernel and writes it: the control flow by itself, each op by the rule table."""
-
-    table: RuleTable = field(kw_only=True)
 
     # ------------------------------------------------------------ the walk
 
@@ -217,7 +213,7 @@ class KernelWriter(StatementWriter):
             results = op.results
             wrapped = Op(name, op, [], self.type_of(results[0].type) if len(results) else None)
             wrapped.operands = [self.value(operand) for operand in op.operands]
-            rule = self.table.find(wrapped)
+            rule = RULES.find(wrapped)
             if rule is not None:
                 rule.write(self, wrapped)
                 return

@@ -8,10 +8,10 @@ from functools import cache
 from typing import Any
 
 from retarget_opencl.artifact.program import Constant, Export, Function, Kernel, Program, Scalar
-from retarget_opencl.clc.kernel import KernelText, KernelWriter, TranslationError
-from retarget_opencl.clc.ops import RULES
+from retarget_opencl.clc.kernel import KernelWriter
 from retarget_opencl.clc.source import kernel_source
 from retarget_opencl.clc.types import TypeNames, TypeSyntaxError
+from retarget_opencl.clc.values import KernelText, TranslationError
 from retarget_opencl.device.profile import DeviceProfile
 from retarget_opencl.hostprog.constants import resource_blobs
 from retarget_opencl.hostprog.rules import HOST_RULES
@@ -70,7 +70,7 @@ class _KernelSet:
                 self._add(key, export, module, function, functions)
 
     def _add(self, key: str, export: Ir, module: Ir, function: Ir, functions: list[Function]) -> None:
-        writer = KernelWriter(table=RULES, names=self.names, features=self.features, helpers=self.helpers)
+        writer = KernelWriter(names=self.names, features=self.features, helpers=self.helpers)
         if "workgroup_size" not in export.attributes:
             msg = f"the executable export {key} names no workgroup size"
             raise TranslationError(msg)

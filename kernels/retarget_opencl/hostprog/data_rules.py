@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from retarget_opencl.artifact.element_types import element_type_code
+from retarget_iree.runtime.elements import element_type_code
+
 from retarget_opencl.hostprog.constants import constant_bytes
 from retarget_opencl.hostprog.writer import FunctionWriter, HostRules
 

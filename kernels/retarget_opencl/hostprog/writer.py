@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from retarget_opencl.artifact.program import Constant, Function, Instruction, Scalar
-from retarget_opencl.clc.kernel import TranslationError
+from retarget_opencl.clc.values import TranslationError
 
 __all__ = ["FunctionWriter", "HostRules", "Symbols"]
 

@@ -8,46 +8,37 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 from retarget.extension import Check, CheckSink
+from retarget.model.element_types import ELEMENT_TYPES, mlir_name
+from retarget_iree.runtime.elements import element_type_code, element_type_name
 
-from retarget_opencl.artifact.element_types import ELEMENT_NAMES, element_dtype, element_type_code
-from retarget_opencl.run.interpreter.machine import ProgramError
+from retarget_opencl.artifact.element_types import element_dtype, pack_small, unpack_small
+from retarget_opencl.artifact.program import Kernel
+from retarget_opencl.run.errors import ProgramError
 from retarget_opencl.run.memory import Pool, Span, View
 
 if TYPE_CHECKING:
     import pyopencl as cl
 
-    from retarget_opencl.artifact.program import Kernel
-    from retarget_opencl.run.interpreter.machine import Machine
-
-__all__ = ["Commands", "Launcher", "array_dtype_name"]
+__all__ = ["Commands", "memory_dtype"]
 
 Array = npt.NDArray[np.generic]
 Launcher = Callable[[tuple[int, ...], Sequence[tuple[Span, int]], Sequence[int]], None]
 _FLUSH_EVERY = 16  # commands
 
 
-def array_dtype_name(dtype: np.dtype[np.generic]) -> str:
+_PACKED = {"int2": "i2", "int4": "i4"}
+
+
+def _element_name(dtype: np.dtype[np.generic]) -> str:
     """Return the MLIR element type of a NumPy dtype. Raises `ProgramError` for one that IREE does not have."""
-    if dtype.kind == "b":
-        return "i1"
-    if dtype.kind in "iu":
-        return f"{'si' if dtype.kind == 'i' else 'ui'}{8 * dtype.itemsize}"
-    if dtype.kind == "f" and dtype.name in {"float16", "float32", "float64"}:
-        return f"f{8 * dtype.itemsize}"
-    if dtype.kind == "c":
-        return f"complex<f{4 * dtype.itemsize}>"
-    for name in ("bf16", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ", "f8E8M0FNU"):
-        if dtype == element_dtype(name):
-            return name
-    small = {np.dtype(ml_dtypes.int4): "i4", np.dtype(ml_dtypes.int2): "i2"}
-    if dtype in small:
-        return small[dtype]
-    msg = f"arrays of {dtype} have no tensor element type"
-    raise ProgramError(msg)
+    name = _PACKED.get(dtype.name, mlir_name(dtype.name))
+    if name not in ELEMENT_TYPES and name not in _PACKED.values():
+        msg = f"arrays of {dtype} have no tensor element type"
+        raise ProgramError(msg)
+    return f"s{name}" if dtype.kind == "i" else name
 
 
 def _same_element(given: int, wanted: int) -> bool:
@@ -112,13 +103,13 @@ class Commands:
 
     def resource_load(self, span: Span, offset: int, kind: str) -> int | float:
         """Return one scalar from the device."""
-        dtype = _dtype_of(kind)
+        dtype = memory_dtype(kind)
         value: int | float = self.read(span, offset, dtype.itemsize).view(dtype)[0].item()
         return value
 
     def resource_store(self, span: Span, offset: int, value: float, kind: str) -> None:
         """Write one scalar to the device."""
-        self.write(span, offset, np.array([value]).astype(_dtype_of(kind)).view(np.uint8))
+        self.write(span, offset, np.array([value]).astype(memory_dtype(kind)).view(np.uint8))
 
     def upload(self, data: npt.NDArray[np.uint8], start: int, span: Span, offset: int, length: int) -> None:
         """Copy host bytes to the device."""
@@ -128,7 +119,7 @@ class Commands:
         """Fill a range with a pattern of 1, 2, 4 or 8 bytes."""
         if length == 0:
             return
-        pattern = np.array([value]).astype(_dtype_of(kind))
+        pattern = np.array([value]).astype(memory_dtype(kind))
         start, width = span.offset + offset, pattern.itemsize
         if start % width or length % width:
             # OpenCL wants whole patterns at their natural alignment.
@@ -165,7 +156,7 @@ class Commands:
 
     # ------------------------------------------------------------ dispatches
 
-    def launcher(self, machine: Machine, kernel: Kernel) -> Launcher:
+    def launcher(self, kernel: Kernel, count_groups: Callable[[Sequence[int]], Sequence[int]]) -> Launcher:
         """Return what launches a kernel from one place in the program.
 
         The place has a kernel object of its own, whose arguments stay set: only what differs from the launch before is
@@ -180,11 +171,10 @@ class Commands:
         constants: list[int | None] = [None] * len(kernel.constants)
         sizes = kernel.workgroup_size
         known: dict[tuple[int, ...], tuple[int, int, int] | None] = {}
-        code = machine.codes[kernel.groups]
         queue, enqueue, set_arg = self.queue, cl.enqueue_nd_range_kernel, instance.set_arg
 
         def work_size(workload: tuple[int, ...]) -> tuple[int, int, int] | None:
-            groups = code.run(workload)
+            groups = count_groups(workload)
             if 0 in groups:
                 return None
             return groups[0] * sizes[0], groups[1] * sizes[1], groups[2] * sizes[2]
@@ -256,8 +246,8 @@ class Commands:
     def view_assert(view: View, element: int, shape: Sequence[int], label: str) -> None:
         """Raise `ProgramError` if a view has another type or shape than the function wants."""
         if not _same_element(view.element, element):
-            found, wanted = ELEMENT_NAMES.get(view.element, hex(view.element)), ELEMENT_NAMES.get(element, hex(element))
-            msg = f"{label}: expected elements of type {wanted}, found {found}"
+            found, expected = element_type_name(view.element), element_type_name(element)
+            msg = f"{label}: expected elements of type {expected}, found {found}"
             raise ProgramError(msg)
         if list(view.shape) != list(shape):
             msg = f"{label}: expected shape {_shape(shape)}, found {_shape(view.shape)}"
@@ -270,7 +260,7 @@ class Commands:
 
     def to_device(self, array: Array) -> View:
         """Copy an array to the device. Raises `ProgramError` for a dtype that no tensor has."""
-        name = array_dtype_name(array.dtype)
+        name = _element_name(array.dtype)
         data = np.ascontiguousarray(array)
         if name in {"i2", "i4"}:
             raw: Array = np.frombuffer(pack_small(data.astype(np.int8).ravel(), int(name[1])), np.uint8)
@@ -282,7 +272,7 @@ class Commands:
 
     def to_host(self, view: View) -> Array:
         """Copy a tensor from the device."""
-        name = ELEMENT_NAMES.get(view.element, "")
+        name = element_type_name(view.element)
         count = int(np.prod(view.shape, dtype=np.int64))
         if name in {"i2", "i4"}:
             bits = int(name[1])
@@ -290,7 +280,7 @@ class Commands:
             return unpack_small(packed, bits, count).reshape(view.shape)
         dtype = element_dtype(name)
         if dtype is None:
-            msg = f"no NumPy dtype for tensors of {name or hex(view.element)}"
+            msg = f"no NumPy dtype for tensors of {name}"
             raise ProgramError(msg)
         return self.read(view.span, 0, count * dtype.itemsize).view(dtype).reshape(view.shape)
 
@@ -302,24 +292,8 @@ class Commands:
             self.sink(Check(kind=kind, actual=arrays[0], expected=expected, atol=atol, rtol=rtol))
 
 
-def pack_small(values: npt.NDArray[np.int8], bits: int) -> bytes:
-    """Pack small integers, the first in the lowest bits."""
-    per_byte = 8 // bits
-    padded = np.zeros(-(-len(values) // per_byte) * per_byte, np.uint8)
-    padded[: len(values)] = values.view(np.uint8) & ((1 << bits) - 1)
-    shifts = np.arange(per_byte, dtype=np.uint8) * np.uint8(bits)
-    return bytes(np.bitwise_or.reduce(padded.reshape(-1, per_byte) << shifts, axis=1).astype(np.uint8))
-
-
-def unpack_small(data: npt.NDArray[np.uint8], bits: int, count: int) -> npt.NDArray[np.int8]:
-    """Undo `pack_small`; values come out signed, as `int8`."""
-    shifts = np.arange(8 // bits, dtype=np.uint8) * np.uint8(bits)
-    values = (data[:, None] >> shifts).reshape(-1)[:count] & np.uint8((1 << bits) - 1)
-    lift = 8 - bits
-    return (values << lift).view(np.int8) >> lift
-
-
-def _dtype_of(kind: str) -> np.dtype[np.generic]:
+def memory_dtype(kind: str) -> np.dtype[np.generic]:
+    """Return the dtype that a scalar has in memory. Raises `ProgramError` where it has none."""
     dtype = element_dtype(kind)
     if dtype is None:
         msg = f"no memory representation of {kind}"

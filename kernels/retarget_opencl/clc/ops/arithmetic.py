@@ -9,9 +9,10 @@ it (FP_CONTRACT is ON), just as SPIR-V without `NoContraction` lets a Vulkan dri
 
 from __future__ import annotations
 
-from retarget_opencl.clc.kernel import KernelWriter, Op, Value
 from retarget_opencl.clc.ops.table import Fit, Rule, round_half, text_rule
+from retarget_opencl.clc.statements import StatementWriter
 from retarget_opencl.clc.types import Scalar, Vector, element_of
+from retarget_opencl.clc.values import Op, Value
 
 __all__ = ["RULES"]
 
@@ -20,7 +21,7 @@ def _is_small_scalar(op: Op) -> bool:
     return isinstance(op.result, Scalar) and op.result.bits < 32
 
 
-def _float_product(writer: KernelWriter, op: Op) -> None:
+def _float_product(writer: StatementWriter, op: Op) -> None:
     text = f"{op.operands[0].text} * {op.operands[1].text}"
     if _only_summed(op) and op.result is not None and not writer.names.emulates(op.result):
         writer.alias(op, Value(text, op.result, parents=tuple(op.operands)))
@@ -43,7 +44,7 @@ def _only_summed(op: Op) -> bool:
     )
 
 
-def _negate(writer: KernelWriter, op: Op) -> None:
+def _negate(writer: StatementWriter, op: Op) -> None:
     text = op.operands[0].text
     # Two minus signs in a row would be a decrement.
     writer.define(op, f"-({text})" if text.startswith("-") else f"-{text}")
@@ -59,7 +60,7 @@ def _extended(kind: str) -> Rule:
     }
     low, high, signed = texts[kind]
 
-    def write(writer: KernelWriter, op: Op) -> None:
+    def write(writer: StatementWriter, op: Op) -> None:
         assert op.result is not None  # noqa: S101
         left, right = op.operands
         low_text = low.format(left.text, right.text)
@@ -82,7 +83,7 @@ def _extended(kind: str) -> Rule:
 def _shift(name: str, text: str, how: Fit = Fit.PLAIN) -> Rule:
     """A shift. OpenCL C takes the amount modulo the width, SPIR-V leaves larger amounts undefined."""
 
-    def write(writer: KernelWriter, op: Op) -> None:
+    def write(writer: StatementWriter, op: Op) -> None:
         value, amount = op.operands
         by = amount.text
         if isinstance(value.kind, Vector) and element_of(value.kind) != element_of(amount.kind):

@@ -5,9 +5,10 @@ IREE asks for atomicity of one place, never for an order between places; the bui
 
 from __future__ import annotations
 
-from retarget_opencl.clc.kernel import KernelWriter, Op
 from retarget_opencl.clc.ops.table import Rule
+from retarget_opencl.clc.statements import StatementWriter
 from retarget_opencl.clc.types import Pointer, Scalar
+from retarget_opencl.clc.values import Op
 
 __all__ = ["RULES"]
 
@@ -26,7 +27,7 @@ _CALLS = {
 }
 
 
-def _prefix(writer: KernelWriter, kind: Scalar) -> str:
+def _prefix(writer: StatementWriter, kind: Scalar) -> str:
     """Return the built-ins' prefix; 64-bit ones come with an extension."""
     if kind.bits == 64:
         writer.feature("int64_atomics")
@@ -34,7 +35,7 @@ def _prefix(writer: KernelWriter, kind: Scalar) -> str:
     return "atomic"
 
 
-def _modify(writer: KernelWriter, op: Op) -> None:
+def _modify(writer: StatementWriter, op: Op) -> None:
     call, signed = _CALLS[op.name]
     place, value = op.operands[0], op.operands[-1]
     assert isinstance(place.kind, Pointer)  # noqa: S101
@@ -45,7 +46,7 @@ def _modify(writer: KernelWriter, op: Op) -> None:
     writer.define(op, f"{_prefix(writer, kind)}_{call}((volatile {writer.space(place)} {name}*)&{place.text}, {text})")
 
 
-def _compare_exchange(writer: KernelWriter, op: Op) -> None:
+def _compare_exchange(writer: StatementWriter, op: Op) -> None:
     place, value, comparator = op.operands
     assert isinstance(place.kind, Pointer)  # noqa: S101
     kind = place.kind.pointee
@@ -54,7 +55,7 @@ def _compare_exchange(writer: KernelWriter, op: Op) -> None:
     writer.define(op, f"{_prefix(writer, kind)}_cmpxchg({pointer}, {comparator.text}, {value.text})")
 
 
-def _float_add(writer: KernelWriter, op: Op) -> None:
+def _float_add(writer: StatementWriter, op: Op) -> None:
     place, value = op.operands
     suffix = "global" if writer.space(place) == "__global" else "local"
     writer.define(op, f"{writer.helper(f'atomic_add_float_{suffix}')}(&{place.text}, {value.text})")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from retarget_opencl.clc.kernel import KernelWriter, Op, Value
 from retarget_opencl.clc.ops.table import Rule
+from retarget_opencl.clc.statements import StatementWriter
 from retarget_opencl.clc.types import Array, Pointer, Scalar, Struct, TypeSyntaxError, Vector
+from retarget_opencl.clc.values import Op, Value
 
 __all__ = ["RULES"]
 
@@ -45,7 +46,7 @@ def _as_lane(part: Value) -> str:
     return f"-(int){part.text}" if _is_bool(part) else part.text
 
 
-def _extract(writer: KernelWriter, op: Op) -> None:
+def _extract(writer: StatementWriter, op: Op) -> None:
     source, indices = op.operands[0], _numbers(str(op.attribute("indices")))
     if source.parts:
         call = source.parts[indices[0]].removeprefix("(uint)")
@@ -56,7 +57,7 @@ def _extract(writer: KernelWriter, op: Op) -> None:
     writer.define(op, f"{text} != 0" if _is_bool(op) else text)
 
 
-def _insert(writer: KernelWriter, op: Op) -> None:
+def _insert(writer: StatementWriter, op: Op) -> None:
     part, whole = op.operands
     assert op.result is not None  # noqa: S101
     name = writer.fresh()
@@ -67,7 +68,7 @@ def _insert(writer: KernelWriter, op: Op) -> None:
     writer.define(op, name)
 
 
-def _construct(writer: KernelWriter, op: Op) -> None:
+def _construct(writer: StatementWriter, op: Op) -> None:
     assert op.result is not None  # noqa: S101
     name = writer.names.value(op.result)
     texts = [operand.text for operand in op.operands]
@@ -81,7 +82,7 @@ def _construct(writer: KernelWriter, op: Op) -> None:
         writer.define(op, f"({name}){{{', '.join(texts)}}}")
 
 
-def _shuffle(writer: KernelWriter, op: Op) -> None:
+def _shuffle(writer: StatementWriter, op: Op) -> None:
     first, second = op.operands
     assert isinstance(first.kind, Vector)  # noqa: S101
     assert isinstance(op.result, Vector)  # noqa: S101
@@ -98,7 +99,7 @@ def _shuffle(writer: KernelWriter, op: Op) -> None:
     writer.define(op, f"({writer.names.value(op.result)})({', '.join(texts)})")
 
 
-def _indexed_copy(writer: KernelWriter, source: Value, index: Value) -> tuple[str, str]:
+def _indexed_copy(writer: StatementWriter, source: Value, index: Value) -> tuple[str, str]:
     """Copy a vector into a variable so that it can be indexed; return the variable and the indexing."""
     name = writer.fresh()
     assert isinstance(source.kind, Vector)  # noqa: S101
@@ -108,19 +109,19 @@ def _indexed_copy(writer: KernelWriter, source: Value, index: Value) -> tuple[st
     return name, f"(({element}*)&{name})[{index.text}]"
 
 
-def _extract_dynamic(writer: KernelWriter, op: Op) -> None:
+def _extract_dynamic(writer: StatementWriter, op: Op) -> None:
     _, text = _indexed_copy(writer, op.operands[0], op.operands[1])
     writer.define(op, f"{text} != 0" if _is_bool(op) else text)
 
 
-def _insert_dynamic(writer: KernelWriter, op: Op) -> None:
+def _insert_dynamic(writer: StatementWriter, op: Op) -> None:
     vector, component, index = op.operands
     name, place = _indexed_copy(writer, vector, index)
     writer.state(f"{place} = {_as_lane(component)}")
     writer.define(op, name)
 
 
-def _copy(writer: KernelWriter, op: Op) -> None:
+def _copy(writer: StatementWriter, op: Op) -> None:
     if isinstance(op.operands[0].kind, Pointer):
         msg = "a pointer is copied"
         raise TypeSyntaxError(msg)

@@ -6,9 +6,10 @@ to narrower float round to nearest even.
 
 from __future__ import annotations
 
-from retarget_opencl.clc.kernel import KernelWriter, Op
 from retarget_opencl.clc.ops.table import Rule, round_half
+from retarget_opencl.clc.statements import StatementWriter
 from retarget_opencl.clc.types import SpirvType, TypeSyntaxError, Vector, element_of, lanes_of
+from retarget_opencl.clc.values import Op
 
 __all__ = ["RULES"]
 
@@ -21,7 +22,7 @@ def _suffix(kind: SpirvType) -> str:
     return str(kind.lanes) if isinstance(kind, Vector) else ""
 
 
-def _float_to_int(writer: KernelWriter, op: Op) -> None:
+def _float_to_int(writer: StatementWriter, op: Op) -> None:
     assert op.result is not None  # noqa: S101
     names, operand = writer.names, op.operands[0]
     if op.name == "spirv.ConvertFToU":
@@ -31,7 +32,7 @@ def _float_to_int(writer: KernelWriter, op: Op) -> None:
         writer.define(op, f"as_{names.value(op.result)}({text})")
 
 
-def _int_to_float(writer: KernelWriter, op: Op) -> None:
+def _int_to_float(writer: StatementWriter, op: Op) -> None:
     assert op.result is not None  # noqa: S101
     operand = op.operands[0]
     signed = op.name == "spirv.ConvertSToF"
@@ -40,7 +41,7 @@ def _int_to_float(writer: KernelWriter, op: Op) -> None:
     writer.define(op, round_half(writer, op, converted))
 
 
-def _resize(writer: KernelWriter, op: Op) -> None:
+def _resize(writer: StatementWriter, op: Op) -> None:
     """`UConvert`, `SConvert`: extend with zeros or with the sign, or cut off."""
     assert op.result is not None  # noqa: S101
     names, operand = writer.names, op.operands[0]
@@ -52,7 +53,7 @@ def _resize(writer: KernelWriter, op: Op) -> None:
         writer.define(op, f"as_{names.value(op.result)}({text})")
 
 
-def _float_resize(writer: KernelWriter, op: Op) -> None:
+def _float_resize(writer: StatementWriter, op: Op) -> None:
     assert op.result is not None  # noqa: S101
     operand = op.operands[0]
     if writer.names.emulates(op.result) and element_of(operand.kind).bits == 64:
@@ -64,7 +65,7 @@ def _float_resize(writer: KernelWriter, op: Op) -> None:
     writer.define(op, round_half(writer, op, text))
 
 
-def _bit_cast(writer: KernelWriter, op: Op) -> None:
+def _bit_cast(writer: StatementWriter, op: Op) -> None:
     assert op.result is not None  # noqa: S101
     names, operand = writer.names, op.operands[0]
     if element_of(op.result).kind == "bool":
@@ -80,7 +81,7 @@ def _bit_cast(writer: KernelWriter, op: Op) -> None:
         writer.define(op, f"as_{names.value(op.result)}({text})")
 
 
-def _quantize(writer: KernelWriter, op: Op) -> None:
+def _quantize(writer: StatementWriter, op: Op) -> None:
     operand = op.operands[0]
     lanes = lanes_of(operand.kind)
     writer.define(op, f"{writer.helper('round_half' + (str(lanes) if lanes > 1 else ''))}({operand.text})")

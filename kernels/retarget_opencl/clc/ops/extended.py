@@ -6,9 +6,10 @@ of them says. Where a NaN must win, IREE tests for it itself.
 
 from __future__ import annotations
 
-from retarget_opencl.clc.kernel import KernelWriter, Op
 from retarget_opencl.clc.ops.table import Fit, Rule, text_rule
+from retarget_opencl.clc.statements import StatementWriter
 from retarget_opencl.clc.types import Struct
+from retarget_opencl.clc.values import Op
 
 __all__ = ["RULES"]
 
@@ -18,7 +19,7 @@ def _float(names: str | tuple[str, ...], text: str) -> Rule:
     return text_rule(tuple(f"spirv.GL.{name}" for name in names), text, Fit.ROUNDED)
 
 
-def _frexp(writer: KernelWriter, op: Op) -> None:
+def _frexp(writer: StatementWriter, op: Op) -> None:
     assert isinstance(op.result, Struct)  # noqa: S101
     operand, exponent_kind = op.operands[0], op.result.members[1]
     exponent, mantissa = writer.fresh("exponent"), writer.fresh("mantissa")

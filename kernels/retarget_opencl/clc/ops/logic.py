@@ -5,9 +5,10 @@ A boolean is `bool`; a vector of booleans is `intN`, each 0 or -1, as OpenCL's o
 
 from __future__ import annotations
 
-from retarget_opencl.clc.kernel import KernelWriter, Op
 from retarget_opencl.clc.ops.table import Fit, Rule, text_rule
+from retarget_opencl.clc.statements import StatementWriter
 from retarget_opencl.clc.types import Vector, element_of
+from retarget_opencl.clc.values import Op
 
 __all__ = ["RULES"]
 
@@ -23,7 +24,7 @@ def _vector_rule(ops: str, text: str) -> Rule:
     return Rule(rule.ops, rule.write, applies=_on_vectors)
 
 
-def _select(writer: KernelWriter, op: Op) -> None:
+def _select(writer: StatementWriter, op: Op) -> None:
     condition, yes, no = op.operands
     if not isinstance(condition.kind, Vector):
         writer.define(op, f"{condition.text} ? {yes.text} : {no.text}")

@@ -8,10 +8,11 @@ laid down by PTX; the template tells. Work on single elements does not depend on
 
 from __future__ import annotations
 
-from retarget_opencl.clc.kernel import KernelWriter, Op
 from retarget_opencl.clc.ops import memory
 from retarget_opencl.clc.ops.table import Rule
+from retarget_opencl.clc.statements import StatementWriter
 from retarget_opencl.clc.types import Matrix, Pointer, Scalar, TypeSyntaxError, element_of, lanes_of
+from retarget_opencl.clc.values import Op
 
 __all__ = ["RULES"]
 
@@ -20,7 +21,7 @@ def _layout(op: Op) -> str:
     return "row" if "RowMajor" in str(op.attribute("matrix_layout")) else "column"
 
 
-def _place(writer: KernelWriter, op: Op) -> str:
+def _place(writer: StatementWriter, op: Op) -> str:
     """Return the arguments that tell where a matrix lies: its first byte and its stride in bytes."""
     place = op.operands[0]
     assert isinstance(place.kind, Pointer)  # noqa: S101
@@ -34,7 +35,7 @@ def _place(writer: KernelWriter, op: Op) -> str:
     return f"({space} uchar*)&{place.text}, {step}"
 
 
-def _space(writer: KernelWriter, op: Op) -> str:
+def _space(writer: StatementWriter, op: Op) -> str:
     return writer.space(op.operands[0]).strip("_")
 
 
@@ -42,7 +43,7 @@ def _held(kind: Matrix) -> str:
     return "packed" if kind.packed else "single"
 
 
-def _load(writer: KernelWriter, op: Op) -> None:
+def _load(writer: StatementWriter, op: Op) -> None:
     kind = op.result
     assert isinstance(kind, Matrix)  # noqa: S101
     if kind.packed and kind.element.bits != 16:
@@ -59,7 +60,7 @@ def _load(writer: KernelWriter, op: Op) -> None:
 _HINTS = {"MatrixA": "left", "MatrixB": "right"}
 
 
-def _store(writer: KernelWriter, op: Op) -> None:
+def _store(writer: StatementWriter, op: Op) -> None:
     place, value, stride = op.operands
     kind = value.kind
     assert isinstance(kind, Matrix)  # noqa: S101
@@ -72,7 +73,7 @@ def _store(writer: KernelWriter, op: Op) -> None:
     writer.state(f"{call}({where}, {value.text})")
 
 
-def _multiply_add(writer: KernelWriter, op: Op) -> None:
+def _multiply_add(writer: StatementWriter, op: Op) -> None:
     assert isinstance(op.result, Matrix)  # noqa: S101
     if "matrix_operands" in op.ir.attributes and "None" not in str(op.attribute("matrix_operands")):
         msg = f"matrix operands {op.attribute('matrix_operands')}"
@@ -82,21 +83,21 @@ def _multiply_add(writer: KernelWriter, op: Op) -> None:
     writer.define(op, f"{call}({', '.join(operand.text for operand in op.operands)})", hint="sum")
 
 
-def _pack(writer: KernelWriter, text: str) -> str:
+def _pack(writer: StatementWriter, text: str) -> str:
     return f"{writer.helper('matrix_pack')}({text})"
 
 
-def _unpack(writer: KernelWriter, text: str) -> str:
+def _unpack(writer: StatementWriter, text: str) -> str:
     return f"{writer.helper('matrix_unpack')}({text})"
 
 
-def _splat(writer: KernelWriter, op: Op) -> None:
+def _splat(writer: StatementWriter, op: Op) -> None:
     assert isinstance(op.result, Matrix)  # noqa: S101
     text = f"(float8)({op.operands[0].text})"
     writer.define(op, _pack(writer, text) if op.result.packed else text, hint="sum")
 
 
-def _convert(writer: KernelWriter, op: Op) -> None:
+def _convert(writer: StatementWriter, op: Op) -> None:
     source, target = op.operands[0].kind, op.result
     assert isinstance(source, Matrix)  # noqa: S101
     assert isinstance(target, Matrix)  # noqa: S101
@@ -112,7 +113,7 @@ def _convert(writer: KernelWriter, op: Op) -> None:
 
 
 def _by_element(name: str, text: str) -> Rule:
-    def write(writer: KernelWriter, op: Op) -> None:
+    def write(writer: StatementWriter, op: Op) -> None:
         assert isinstance(op.result, Matrix)  # noqa: S101
         if op.result.packed and op.result.element.bits != 16:
             msg = f"arithmetic on a factor of single precision: {op.result}"

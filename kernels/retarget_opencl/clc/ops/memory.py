@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from retarget_opencl.clc.kernel import KernelWriter, Op, Value
 from retarget_opencl.clc.literals import integer_text
 from retarget_opencl.clc.ops.table import Rule
+from retarget_opencl.clc.statements import StatementWriter
 from retarget_opencl.clc.types import Array, Pointer, Scalar, SpirvType, Struct, TypeSyntaxError, Vector, lanes_of
+from retarget_opencl.clc.values import Op, Value
 
 __all__ = ["MATRIX_OPS", "RULES", "load_text", "store"]
 
@@ -13,7 +14,7 @@ __all__ = ["MATRIX_OPS", "RULES", "load_text", "store"]
 MATRIX_OPS = frozenset({"spirv.Variable", "spirv.Load", "spirv.Store"})
 
 
-def _constant(writer: KernelWriter, op: Op) -> None:
+def _constant(writer: StatementWriter, op: Op) -> None:
     assert op.result is not None  # noqa: S101
     attribute = op.attribute("value")
     number = None
@@ -25,30 +26,30 @@ def _constant(writer: KernelWriter, op: Op) -> None:
     writer.alias(op, Value(text, op.result, number=number))
 
 
-def _undefined(writer: KernelWriter, op: Op) -> None:
+def _undefined(writer: StatementWriter, op: Op) -> None:
     assert op.result is not None  # noqa: S101
     name = writer.names.value(op.result)
     text = f"({name})(0)" if isinstance(op.result, Scalar | Vector) else f"({name}){{0}}"
     writer.alias(op, Value(text, op.result))
 
 
-def _address_of(writer: KernelWriter, op: Op) -> None:
+def _address_of(writer: StatementWriter, op: Op) -> None:
     place = writer.global_place(str(op.attribute("variable")).lstrip("@").strip('"'))
     writer.alias(op, Value(place.text, place.kind, parts=place.parts))
 
 
-def _variable(writer: KernelWriter, op: Op) -> None:
+def _variable(writer: StatementWriter, op: Op) -> None:
     place = writer.local_variable(op)
     writer.alias(op, place)
     if op.operands:
         store(writer, place, op.operands[0])
 
 
-def _access_chain(writer: KernelWriter, op: Op) -> None:
+def _access_chain(writer: StatementWriter, op: Op) -> None:
     writer.alias(op, writer.step_into(op.operands[0], op.operands[1:]))
 
 
-def load_text(writer: KernelWriter, place: Value) -> str:
+def load_text(writer: StatementWriter, place: Value) -> str:
     """Return the expression that reads a place."""
     assert isinstance(place.kind, Pointer)  # noqa: S101
     kind = place.kind.pointee
@@ -65,7 +66,7 @@ def load_text(writer: KernelWriter, place: Value) -> str:
     return place.text
 
 
-def _load(writer: KernelWriter, op: Op) -> None:
+def _load(writer: StatementWriter, op: Op) -> None:
     place = op.operands[0]
     assert isinstance(place.kind, Pointer)  # noqa: S101
     if place.kind.storage == "Input":
@@ -75,7 +76,7 @@ def _load(writer: KernelWriter, op: Op) -> None:
         writer.define(op, load_text(writer, place))
 
 
-def store(writer: KernelWriter, place: Value, value: Value) -> None:
+def store(writer: StatementWriter, place: Value, value: Value) -> None:
     """Write the statements that store a value to a place."""
     assert isinstance(place.kind, Pointer)  # noqa: S101
     kind: SpirvType = place.kind.pointee
@@ -93,11 +94,11 @@ def store(writer: KernelWriter, place: Value, value: Value) -> None:
         writer.state(f"{place.text} = {value.text}")
 
 
-def _store(writer: KernelWriter, op: Op) -> None:
+def _store(writer: StatementWriter, op: Op) -> None:
     store(writer, op.operands[0], op.operands[1])
 
 
-def _barrier(writer: KernelWriter, op: Op) -> None:
+def _barrier(writer: StatementWriter, op: Op) -> None:
     """Barriers wait for the work-group. The fences follow the memory semantics' storage classes."""
     semantics = str(op.attribute("memory_semantics"))
     fences = []
@@ -109,7 +110,7 @@ def _barrier(writer: KernelWriter, op: Op) -> None:
     writer.state(f"{call}({' | '.join(fences)})")
 
 
-def _nothing(writer: KernelWriter, op: Op) -> None:
+def _nothing(writer: StatementWriter, op: Op) -> None:
     del writer, op
 
 

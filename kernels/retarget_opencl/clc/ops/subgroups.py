@@ -6,9 +6,10 @@ OpenCL has no subgroups, by the PTX instruction `shfl.sync` written inline. The 
 
 from __future__ import annotations
 
-from retarget_opencl.clc.kernel import KernelWriter, Op
 from retarget_opencl.clc.ops.table import Rule
+from retarget_opencl.clc.statements import StatementWriter
 from retarget_opencl.clc.types import Scalar, SpirvType, TypeSyntaxError, Vector, element_of
+from retarget_opencl.clc.values import Op
 
 __all__ = ["RULES"]
 
@@ -38,7 +39,7 @@ _REDUCTIONS = {
 }
 
 
-def _shuffled(writer: KernelWriter, kind: SpirvType, call: str, text: str, lane: str) -> str:
+def _shuffled(writer: StatementWriter, kind: SpirvType, call: str, text: str, lane: str) -> str:
     """Shuffle a scalar as 32 bits; narrower ones are widened, halves stay exact, wider ones go in two."""
     writer.feature("shuffle")
     writer.helper(call)
@@ -58,7 +59,7 @@ def _shuffled(writer: KernelWriter, kind: SpirvType, call: str, text: str, lane:
     return f"{call}({text}, {lane})" if kind.bits == 32 else f"({names.value(kind)}){call}((uint){text}, {lane})"
 
 
-def _shuffle(writer: KernelWriter, op: Op) -> None:
+def _shuffle(writer: StatementWriter, op: Op) -> None:
     value, lane = op.operands[0], op.operands[1]
     call = _SHUFFLES[op.name]
     if not isinstance(value.kind, Vector):
@@ -71,7 +72,7 @@ def _shuffle(writer: KernelWriter, op: Op) -> None:
     writer.define(op, f"({writer.names.value(value.kind)})({', '.join(parts)})")
 
 
-def _reduce(writer: KernelWriter, op: Op) -> None:
+def _reduce(writer: StatementWriter, op: Op) -> None:
     """A reduction over the subgroup or over clusters of it, by xor shuffles: each lane gets the result."""
     operation = str(op.attribute("group_operation"))
     value, names = op.operands[0], writer.names
@@ -93,7 +94,7 @@ def _reduce(writer: KernelWriter, op: Op) -> None:
     writer.define(op, total)
 
 
-def _elect(writer: KernelWriter, op: Op) -> None:
+def _elect(writer: StatementWriter, op: Op) -> None:
     writer.feature("shuffle")
     writer.define(op, f"{writer.helper('retarget_subgroup_lane')}() == 0")
 

@@ -19,9 +19,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from retarget_opencl.clc.kernel import KernelWriter, Op
 from retarget_opencl.clc.literals import signed_text
+from retarget_opencl.clc.statements import StatementWriter
 from retarget_opencl.clc.types import Matrix, Pointer, Scalar, Vector, lanes_of
+from retarget_opencl.clc.values import Op
 
 __all__ = ["Fit", "Rule", "RuleTable", "round_half", "text_rule"]
 
@@ -47,7 +48,7 @@ class Rule:
     """
 
     ops: tuple[str, ...]
-    write: Callable[[KernelWriter, Op], None]
+    write: Callable[[StatementWriter, Op], None]
     applies: Callable[[Op], bool] | None = None
     matrices: bool = False
 
@@ -91,7 +92,7 @@ def _has_matrix(op: Op) -> bool:
 class _Placeholders(Mapping[str, str]):
     """Looks placeholders up when they are asked for: most texts ask for few."""
 
-    def __init__(self, writer: KernelWriter, op: Op) -> None:
+    def __init__(self, writer: StatementWriter, op: Op) -> None:
         self.writer, self.op = writer, op
 
     def __getitem__(self, key: str) -> str:
@@ -122,12 +123,12 @@ class _Placeholders(Mapping[str, str]):
 _FORMATTER = string.Formatter()
 
 
-def expand(writer: KernelWriter, op: Op, text: str) -> str:
+def expand(writer: StatementWriter, op: Op, text: str) -> str:
     """Replace the placeholders of a rule's text."""
     return _FORMATTER.vformat(text, [operand.text for operand in op.operands], _Placeholders(writer, op))
 
 
-def round_half(writer: KernelWriter, op: Op, text: str) -> str:
+def round_half(writer: StatementWriter, op: Op, text: str) -> str:
     """Return `text` rounded to half precision, if the op's result is computed in single precision for it."""
     if op.result is None or not writer.names.emulates(op.result):
         return text
@@ -135,7 +136,7 @@ def round_half(writer: KernelWriter, op: Op, text: str) -> str:
     return f"{writer.helper('round_half' + (str(lanes) if lanes > 1 else ''))}({text})"
 
 
-def fit(writer: KernelWriter, op: Op, text: str, how: Fit) -> str:
+def fit(writer: StatementWriter, op: Op, text: str, how: Fit) -> str:
     """Return `text` converted to the op's result type."""
     if how is Fit.ROUNDED:
         return round_half(writer, op, text)
@@ -152,7 +153,7 @@ def text_rule(ops: str | tuple[str, ...], text: str, how: Fit = Fit.PLAIN, *, he
     """Make a rule of one expression. `helper` names a function of the template that the text calls; it may use
     `{suffix}` to name the one for the result's lanes."""
 
-    def write(writer: KernelWriter, op: Op) -> None:
+    def write(writer: StatementWriter, op: Op) -> None:
         if helper:
             writer.helper(expand(writer, op, helper))
         writer.define(op, fit(writer, op, expand(writer, op, text), how))

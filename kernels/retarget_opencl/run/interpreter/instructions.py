@@ -1,29 +1,83 @@
 # ruff: noqa: PLR0917 - an instruction's words are positional
 """What each instruction of a host program does.
 
-`BUILDERS` is all that a program can ask for. A builder takes the machine and an instruction's words, and returns a
+`BUILDERS` is all that a program can contain. A builder takes the machine and an instruction's words, and returns a
 closure over its registers' numbers; everything that can be looked up beforehand is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from operator import getitem, itemgetter, setitem
+from typing import Any
 
-from retarget_opencl.run.interpreter.host_instructions import HOST_BUILDERS
+import numpy as np
+import numpy.typing as npt
+
+from retarget_opencl.run.commands import memory_dtype
+from retarget_opencl.run.errors import ProgramError
+from retarget_opencl.run.interpreter.machine import Machine, Registers, Step
 from retarget_opencl.run.interpreter.scalars import affine_function, conversion, scalar_function
 
-if TYPE_CHECKING:
-    from retarget_opencl.run.interpreter.machine import Machine
+__all__ = ["BUILDERS"]
 
-__all__ = ["BUILDERS", "ProgramError", "Registers", "Step"]
+Builder = Callable[..., Step]
+Bytes = npt.NDArray[np.uint8]
 
-Registers = list[Any]
-Step = Callable[[Registers], None]
+# ---------------------------------------------------------------- functions as instructions
 
 
-class ProgramError(Exception):
-    """The program itself reports an error: an assertion, a wrong argument, unreachable code."""
+def _reader(words: Sequence[Any]) -> Callable[[Registers], Iterable[Any]]:
+    """Return what reads operands: numbers are registers, tuples are lists of registers, other words are constants."""
+    if len(words) > 1 and all(isinstance(word, int) for word in words):
+        return itemgetter(*words)
+    getters = [_getter(word) for word in words]
+    return lambda r: [get(r) for get in getters]
+
+
+def _getter(word: Any) -> Callable[[Registers], Any]:
+    if isinstance(word, int):
+        return itemgetter(word)
+    if isinstance(word, tuple):
+        return lambda r: [r[register] for register in word]
+    return lambda r: word  # noqa: ARG005
+
+
+def _assign(result: int, function: Callable[..., Any], words: Sequence[Any]) -> Step:
+    read = _reader(words)
+
+    def step(r: Registers) -> None:
+        r[result] = function(*read(r))
+
+    return step
+
+
+def _do(function: Callable[..., Any], words: Sequence[Any]) -> Step:
+    read = _reader(words)
+
+    def step(r: Registers) -> None:
+        function(*read(r))
+
+    return step
+
+
+def _value(function: Callable[..., Any]) -> Builder:
+    """An instruction that computes its result from its operands' values."""
+    return lambda machine, result, *words: _assign(result, function, words)  # noqa: ARG005
+
+
+def _effect(function: Callable[..., Any]) -> Builder:
+    """An instruction without a result."""
+    return lambda machine, *words: _do(function, words)  # noqa: ARG005
+
+
+def _command(name: str) -> Builder:
+    """A command of the device that returns something."""
+    return lambda machine, result, *words: _assign(result, getattr(machine.commands, name), words)
+
+
+def _command_effect(name: str) -> Builder:
+    return lambda machine, *words: _do(getattr(machine.commands, name), words)
 
 
 # ---------------------------------------------------------------- scalars
@@ -32,78 +86,30 @@ class ProgramError(Exception):
 def _scalar(machine: Machine, name: str, kind: str, result: int, *operands: int) -> Step:
     del machine
     function = scalar_function(name, kind)
-    if len(operands) == 2:
-        left, right = operands
+    if len(operands) != 2:
+        return _assign(result, function, operands)
+    left, right = operands
 
-        def binary(r: Registers) -> None:
-            r[result] = function(r[left], r[right])
+    def binary(r: Registers) -> None:
+        r[result] = function(r[left], r[right])
 
-        return binary
-
-    def step(r: Registers) -> None:
-        r[result] = function(*[r[operand] for operand in operands])
-
-    return step
+    return binary
 
 
 def _convert(machine: Machine, name: str, source: str, target: str, result: int, operand: int) -> Step:
     del machine
-    function = conversion(name, source, target)
-
-    def step(r: Registers) -> None:
-        r[result] = function(r[operand])
-
-    return step
+    return _assign(result, conversion(name, source, target), (operand,))
 
 
 def _affine(machine: Machine, name: str, result: int, operands: Sequence[int], expressions: Any, dims: int) -> Step:
     del machine
     functions = [affine_function(expression, dims) for expression in expressions]
     combine = max if name == "max" else min
-
-    def step(r: Registers) -> None:
-        values = [r[operand] for operand in operands]
-        r[result] = combine([function(values) for function in functions])
-
-    return step
+    return _assign(result, lambda values: combine([function(values) for function in functions]), (operands,))
 
 
-def _select(machine: Machine, result: int, condition: int, yes: int, no: int) -> Step:
-    del machine
-
-    def step(r: Registers) -> None:
-        r[result] = r[yes] if r[condition] else r[no]
-
-    return step
-
-
-def _select_nth(machine: Machine, result: int, index: int, default: int, values: Sequence[int]) -> Step:
-    del machine
-
-    def step(r: Registers) -> None:
-        number = r[index]
-        r[result] = r[values[number]] if 0 <= number < len(values) else r[default]
-
-    return step
-
-
-def _same(machine: Machine, result: int, left: int, right: int) -> Step:
-    del machine
-
-    def step(r: Registers) -> None:
-        r[result] = int(r[left] is r[right] or (isinstance(r[left], int) and r[left] == r[right]))
-
-    return step
-
-
-def _different(machine: Machine, result: int, left: int, right: int) -> Step:
-    same = _same(machine, result, left, right)
-
-    def step(r: Registers) -> None:
-        same(r)
-        r[result] = 1 - r[result]
-
-    return step
+def _same(left: Any, right: Any) -> int:
+    return int(left is right or (isinstance(left, int) and left == right))
 
 
 def _range_extents(machine: Machine, low: int, high: int, offsets: Sequence[int], lengths: Sequence[int]) -> Step:
@@ -122,34 +128,23 @@ def _range_extents(machine: Machine, low: int, high: int, offsets: Sequence[int]
 
 
 def _call(machine: Machine, function: int, results: Sequence[int], operands: Sequence[int]) -> Step:
-    codes = machine.codes
+    code = machine.codes[function]
 
     def step(r: Registers) -> None:
-        values = codes[function].run([r[operand] for operand in operands])
+        values = code.run([r[operand] for operand in operands])
         for result, value in zip(results, values, strict=True):
             r[result] = value
 
     return step
 
 
-def _assert(machine: Machine, condition: int, message: str) -> Step:
-    del machine
-
-    def step(r: Registers) -> None:
-        if not r[condition]:
-            msg = f"assertion failed: {message}"
-            raise ProgramError(msg)
-
-    return step
+def _assert(condition: int, message: str) -> None:
+    if not condition:
+        _fail(f"assertion failed: {message}")
 
 
-def _fail_step(machine: Machine, message: str) -> Step:
-    del machine
-
-    def step(r: Registers) -> None:  # noqa: ARG001
-        raise ProgramError(message)
-
-    return step
+def _fail(message: str) -> None:
+    raise ProgramError(message)
 
 
 def _global_load(machine: Machine, result: int, number: int) -> Step:
@@ -170,22 +165,36 @@ def _global_store(machine: Machine, number: int, value: int) -> Step:
     return step
 
 
-def _global_load_indirect(machine: Machine, result: int, address: int) -> Step:
-    values = machine.globals
-
-    def step(r: Registers) -> None:
-        r[result] = values[r[address]]
-
-    return step
+# ---------------------------------------------------------------- buffers of bytes in the host's memory, and lists
 
 
-def _global_store_indirect(machine: Machine, address: int, value: int) -> Step:
-    values = machine.globals
+def _buffer_load(source: Bytes, offset: int, kind: str) -> int | float:
+    dtype = memory_dtype(kind)
+    value: int | float = source[offset : offset + dtype.itemsize].view(dtype)[0].item()
+    return value
 
-    def step(r: Registers) -> None:
-        values[r[address]] = r[value]
 
-    return step
+def _buffer_store(value: float, target: Bytes, offset: int, kind: str) -> None:
+    dtype = memory_dtype(kind)
+    target[offset : offset + dtype.itemsize] = np.array([value], dtype).view(np.uint8)
+
+
+def _buffer_fill(pattern: float, target: Bytes, offset: int, length: int, kind: str) -> None:
+    target[offset : offset + length].view(memory_dtype(kind))[:] = pattern
+
+
+def _buffer_copy(source: Bytes, source_offset: int, target: Bytes, target_offset: int, length: int) -> None:
+    target[target_offset : target_offset + length] = source[source_offset : source_offset + length]
+
+
+def _buffer_compare(left: Bytes, left_offset: int, right: Bytes, right_offset: int, length: int) -> int:
+    first, second = left[left_offset : left_offset + length], right[right_offset : right_offset + length]
+    return int(np.array_equal(first, second))
+
+
+def _resize(values: list[Any], size: int) -> None:
+    del values[size:]
+    values.extend([None] * (size - len(values)))
 
 
 # ---------------------------------------------------------------- commands and views
@@ -201,34 +210,11 @@ def _free(machine: Machine, resource: int) -> Step:
     return step
 
 
-def _command(name: str, *, result: bool) -> Callable[..., Step]:
-    """An instruction whose words are registers, then constants, handed to the command of the same name."""
-
-    def build(machine: Machine, *words: Any) -> Step:
-        command = getattr(machine.commands, name)
-        target, operands = (words[0], words[1:]) if result else (None, words)
-        registers = [word for word in operands if isinstance(word, int)]
-        constants = [word for word in operands if not isinstance(word, int)]
-        if target is None:
-
-            def run(r: Registers) -> None:
-                command(*[r[register] for register in registers], *constants)
-
-            return run
-
-        def run_and_keep(r: Registers) -> None:
-            r[target] = command(*[r[register] for register in registers], *constants)
-
-        return run_and_keep
-
-    return build
-
-
 def _dispatch(machine: Machine, kernel: int, workload: Any, resources: Any, offsets: Any, uniforms: Any) -> Step:
-    launch = machine.commands.launcher(machine, machine.program.kernels[kernel])
-    bound = machine.program.kernels[kernel].bindings
-    pairs = [(resources[ordinal], offsets[ordinal]) for ordinal in bound]
-    constants = [uniforms[ordinal] for ordinal in machine.program.kernels[kernel].constants]
+    called = machine.program.kernels[kernel]
+    launch = machine.commands.launcher(called, machine.codes[called.groups].run)
+    pairs = [(resources[ordinal], offsets[ordinal]) for ordinal in called.bindings]
+    constants = [uniforms[ordinal] for ordinal in called.constants]
 
     def step(r: Registers) -> None:
         launch(
@@ -241,88 +227,69 @@ def _dispatch(machine: Machine, kernel: int, workload: Any, resources: Any, offs
 
 
 def _export(machine: Machine, result: int, source: int, size: int, element: str, shape: Any, dynamic: Any) -> Step:
-    export = machine.commands.export
+    def export(span: Any, length: int, sizes: Sequence[int]) -> Any:
+        known = iter(sizes)
+        dimensions = tuple([next(known) if dimension < 0 else dimension for dimension in shape])
+        return machine.commands.export(span, length, element, dimensions)
 
-    def step(r: Registers) -> None:
-        sizes = iter([r[word] for word in dynamic])
-        dimensions = tuple([next(sizes) if dimension < 0 else dimension for dimension in shape])
-        r[result] = export(r[source], r[size], element, dimensions)
-
-    return step
+    return _assign(result, export, (source, size, dynamic))
 
 
 def _view_dim(machine: Machine, result: int, view: int, index: int) -> Step:
-    dim = machine.commands.view_dim
-
-    def step(r: Registers) -> None:
-        r[result] = dim(r[view], index)
-
-    return step
+    return _assign(result, lambda value: machine.commands.view_dim(value, index), (view,))
 
 
-def _view_assert(machine: Machine, view: int, element: int, shape: Sequence[int], label: str) -> Step:
-    check = machine.commands.view_assert
-
-    def step(r: Registers) -> None:
-        check(r[view], r[element], [r[size] for size in shape], label)
-
-    return step
-
-
-def _view_create(machine: Machine, result: int, *words: Any) -> Step:
-    create: Callable[..., Any] = machine.commands.view_create
-    *operands, shape = words
-
-    def step(r: Registers) -> None:
-        r[result] = create(*[r[operand] for operand in operands], [r[size] for size in shape])
-
-    return step
-
-
-def _check(machine: Machine, kind: str, operands: Sequence[int], atol: float, rtol: float) -> Step:
-    commands = machine.commands
-
-    def step(r: Registers) -> None:
-        commands.check(kind, [r[operand] for operand in operands], atol, rtol)
-
-    return step
-
-
-BUILDERS: dict[str, Callable[..., Step]] = {
+BUILDERS: dict[str, Builder] = {
     "scalar": _scalar,
     "convert": _convert,
     "affine": _affine,
-    "select": _select,
-    "select_nth": _select_nth,
-    "same": _same,
-    "different": _different,
+    "select": _value(lambda condition, yes, no: yes if condition else no),
+    "select_nth": _value(
+        lambda index, default, values: values[index] if 0 <= index < len(values) else default,
+    ),
+    "same": _value(_same),
+    "different": _value(lambda left, right: 1 - _same(left, right)),
     "range_extents": _range_extents,
     "call": _call,
-    "assert": _assert,
-    "fail": _fail_step,
+    "assert": _effect(_assert),
+    "fail": _effect(_fail),
     "global_load": _global_load,
     "global_store": _global_store,
-    "global_load_indirect": _global_load_indirect,
-    "global_store_indirect": _global_store_indirect,
-    "allocate": _command("allocate", result=True),
+    "global_load_indirect": lambda machine, result, *words: _assign(result, machine.globals.__getitem__, words),
+    "global_store_indirect": lambda machine, *words: _do(machine.globals.__setitem__, words),
+    "buffer_alloc": _value(lambda size: np.zeros(size, np.uint8)),
+    "buffer_size": _value(len),
+    "buffer_slice": _value(lambda source, offset, length: source[offset : offset + length].copy()),
+    "buffer_subspan": _value(lambda source, offset, length: source[offset : offset + length]),
+    "buffer_load": _value(_buffer_load),
+    "buffer_store": _effect(_buffer_store),
+    "buffer_fill": _effect(_buffer_fill),
+    "buffer_copy": _effect(_buffer_copy),
+    "buffer_compare": _value(_buffer_compare),
+    "list_create": _value(lambda *capacity: []),  # noqa: ARG005
+    "list_construct": _value(list),
+    "list_size": _value(len),
+    "list_resize": _effect(_resize),
+    "list_get": _value(getitem),
+    "list_set": _effect(setitem),
+    "allocate": _command("allocate"),
     "free": _free,
-    "resource_size": _command("resource_size", result=True),
-    "subview": _command("subview", result=True),
-    "resource_load": _command("resource_load", result=True),
-    "resource_store": _command("resource_store", result=False),
-    "upload": _command("upload", result=False),
-    "fill": _command("fill", result=False),
-    "copy": _command("copy", result=False),
-    "flush": _command("flush", result=False),
+    "resource_size": _command("resource_size"),
+    "subview": _command("subview"),
+    "resource_load": _command("resource_load"),
+    "resource_store": _command_effect("resource_store"),
+    "upload": _command_effect("upload"),
+    "fill": _command_effect("fill"),
+    "copy": _command_effect("copy"),
+    "flush": _command_effect("flush"),
     "dispatch": _dispatch,
-    "import": _command("import_view", result=True),
+    "import": _command("import_view"),
     "export": _export,
     "view_dim": _view_dim,
-    "view_rank": _command("view_rank", result=True),
-    "view_element_type": _command("view_element_type", result=True),
-    "view_buffer": _command("view_buffer", result=True),
-    "view_assert": _view_assert,
-    "view_create": _view_create,
-    "check": _check,
-    **HOST_BUILDERS,
+    "view_rank": _command("view_rank"),
+    "view_element_type": _command("view_element_type"),
+    "view_buffer": _command("view_buffer"),
+    "view_assert": _command_effect("view_assert"),
+    "view_create": _command("view_create"),
+    "check": _command_effect("check"),
 }

@@ -1,0 +1,49 @@
+"""What goes wrong in a run: errors that the program itself reports, and OpenCL's, as errors of the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from retarget.extension import DriverError
+
+__all__ = ["BUILD_HINT", "ProgramError", "driver_errors", "status_name"]
+
+BUILD_HINT = "look at the kernels with: retarget show <artifact>"
+_HINTS = {
+    "MEM_OBJECT_ALLOCATION_FAILURE": "the device is out of memory: run fewer targets at a time, or smaller ones",
+    "OUT_OF_RESOURCES": "the device ran out of resources: fewer or smaller work-groups, or less local memory, may fit",
+    "INVALID_WORK_GROUP_SIZE": "compile for this device's profile: --opencl-profile=<device URI>",
+    "INVALID_BUFFER_SIZE": "a buffer is larger than the device allows",
+    "OUT_OF_HOST_MEMORY": "the host is out of memory",
+    "BUILD_PROGRAM_FAILURE": BUILD_HINT,
+    "DEVICE_NOT_AVAILABLE": "the device was lost: look at the system's log, and reset it",
+}
+
+
+class ProgramError(Exception):
+    """The program itself reports an error: an assertion, a wrong argument, unreachable code."""
+
+
+def status_name(error: Exception) -> str:
+    """Return the name of an OpenCL error's status, without the prefix `CL_`."""
+    import pyopencl as cl
+
+    code = getattr(error, "code", None)
+    return "error" if code is None else str(cl.status_code.to_string(code, "<unknown error %d>"))
+
+
+@contextmanager
+def driver_errors(what: str, device: str) -> Iterator[None]:
+    """Turn OpenCL's errors and those that the program reports into `DriverError`."""
+    import pyopencl as cl
+
+    try:
+        yield
+    except ProgramError as error:
+        raise DriverError(str(error)) from error
+    except cl.Error as error:
+        name = status_name(error)
+        # The first line is what expectations recognise failures by: it names neither function nor device.
+        msg = f"CL_{name}: {error}\n{what} on {device}"
+        raise DriverError(msg, _HINTS.get(name, "")) from error
