@@ -234,7 +234,7 @@ def main() -> None:
     parser.add_argument("--peer-import", action="store_true", help="measure a peer that imports the models, too")
     parser.add_argument("--folder", type=Path, default=None, help="default: build/benchmark-onnx-SAMPLE")
     arguments = parser.parse_args()
-    from retarget_onnx.manifest import read_manifest
+    from retarget_onnx.manifest_file import read_manifest
 
     everything = [entry.name for entry in read_manifest(MANIFEST).entries]
     step = len(everything) / arguments.sample if 0 < arguments.sample < len(everything) else 1.0

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from retarget.extension import CaseLoader, hookimpl
 
-from .loader import CasesLoader
+from retarget_cases.loader import CasesLoader
 
 __all__ = ["retarget_case_loaders"]
 

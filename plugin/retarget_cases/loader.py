@@ -13,12 +13,12 @@ from retarget.model import Module, RuntimeConfig, Suite
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean
 from retarget.support.files import is_inside
 
-from .paths import SUFFIX, cases_file_of, module_stem
+from retarget_cases.files.paths import SUFFIX, cases_file_of, module_stem
 
 if TYPE_CHECKING:
     from retarget.extension import FunctionInfo
 
-    from .files import WrittenCase
+    from retarget_cases.files.read import WrittenCase
 
 __all__ = ["CasesLoader"]
 
@@ -37,7 +37,7 @@ class CasesLoader:
 
         Raises `DiagnosticsError` with all errors of all cases files, for modules without one and one without modules.
         """
-        from .files import read_cases_file  # only a suite of this kind pays for its tables
+        from retarget_cases.files.read import read_cases_file  # only a suite of this kind pays for its tables
 
         diagnostics: list[Diagnostic] = []
         modules: list[Module] = []
@@ -60,13 +60,13 @@ class CasesLoader:
 
     def suggest_suites(self, request: ModulesRequest) -> Suggestions:
         """Return a suite of the modules that have cases, and one of those for which starter cases can be written."""
-        from .suggest import cases_suites
+        from retarget_cases.starters.suggest import cases_suites
 
         return cases_suites(request)
 
     def suite_diagnostics(self, suite: Suite, running: Mapping[str, Sequence[str]]) -> Sequence[Diagnostic]:
         """Return what is wrong with the configs that cases are to agree with."""
-        from .files import agreement_diagnostics
+        from retarget_cases.files.read import agreement_diagnostics
 
         return [
             diagnostic
@@ -79,7 +79,7 @@ class CasesLoader:
 
     def references(self, module: Module, folder: Path, compiler: str) -> Sequence[str]:
         """Return the configs that cases are to agree with, in order. Raises `DiagnosticsError`."""
-        from .files import agreed_config, read_cases_file
+        from retarget_cases.files.read import agreed_config, read_cases_file
 
         configs: dict[str, None] = {}
         for file in (read_cases_file(path, folder) for path in module.data):
@@ -102,8 +102,8 @@ class CasesLoader:
 
     def parameters(self, request: CaseRequest) -> Sequence[tuple[str, Path]]:
         """Return the parameter archives that the cases file names, by scope. Raises `DiagnosticsError`."""
-        from .cases import parameter_files  # it imports NumPy
-        from .files import read_cases_file
+        from retarget_cases.files.read import read_cases_file
+        from retarget_cases.worker.cases import parameter_files  # it imports NumPy
 
         return [
             pair for path in request.data for pair in parameter_files(read_cases_file(path, request.folder), request)
@@ -111,19 +111,19 @@ class CasesLoader:
 
     def file_schema(self) -> Mapping[str, object]:
         """Return the JSON Schema of cases files."""
-        from .file_schema import cases_schema
+        from retarget_cases.files.schema import cases_schema
 
         return cases_schema()
 
     def data_diagnostics(self, module: Module, suite: Suite) -> Sequence[Diagnostic]:
         """Return what does not fit the function that an ONNX model becomes, where the package onnx can tell it."""
-        from .onnx_models import SUFFIX as ONNX
-        from .onnx_models import model_function
+        from retarget_onnx.models import SUFFIX as ONNX
+        from retarget_onnx.models import model_function
 
         if module.path.suffix != ONNX:
             return ()
-        from .cases import case_diagnostics  # it imports NumPy
-        from .files import read_cases_file
+        from retarget_cases.files.read import read_cases_file
+        from retarget_cases.worker.cases import case_diagnostics  # it imports NumPy
 
         try:
             function = model_function(module.path)
@@ -148,9 +148,9 @@ class CasesLoader:
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
         """Return the cases in the order of the file; values are read and computed when each is about to run."""
-        from .cases import make_case  # it imports NumPy
-        from .files import read_cases_file
-        from .reference import References
+        from retarget_cases.files.read import read_cases_file
+        from retarget_cases.worker.cases import make_case  # it imports NumPy
+        from retarget_cases.worker.reference import References
 
         typed = _with_model_types(request)
         request, types_of_model = typed, typed is not request
@@ -173,8 +173,8 @@ class CasesLoader:
 
 def _with_model_types(request: CaseRequest) -> CaseRequest:
     """Return the request with the types that an ONNX model declares, where the artifact says nothing of types."""
-    from .onnx_models import SUFFIX as ONNX
-    from .onnx_models import model_function
+    from retarget_onnx.models import SUFFIX as ONNX
+    from retarget_onnx.models import model_function
 
     if request.source.suffix != ONNX or len(request.functions) != 1:
         return request

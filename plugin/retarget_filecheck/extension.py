@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from retarget.extension import CaseLoader, hookimpl
 
-from .cases import FileCheckLoader
+from retarget_filecheck.loader import FileCheckLoader
 
 __all__ = ["retarget_case_loaders"]
 

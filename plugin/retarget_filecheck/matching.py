@@ -20,7 +20,7 @@ from filecheck.matcher import Matcher
 from filecheck.options import Options
 from filecheck.parser import Parser, pattern_for_opts
 
-from .directives import COMMENTS
+from retarget_filecheck.directives import COMMENTS
 
 __all__ = ["Complaint", "match_text"]
 

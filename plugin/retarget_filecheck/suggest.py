@@ -10,7 +10,7 @@ from pathlib import Path
 
 from retarget.extension import ModulesRequest, SuggestedSuite, Suggestions
 
-from .directives import directive_diagnostics, prefixes
+from retarget_filecheck.directives import directive_diagnostics, prefixes
 
 __all__ = ["filecheck_suites"]
 

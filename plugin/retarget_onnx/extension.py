@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from retarget.extension import CaseLoader, hookimpl
 
-from .loader import OnnxBackendLoader
+from retarget_onnx.loader import OnnxBackendLoader
 
 __all__ = ["retarget_case_loaders"]
 

@@ -12,8 +12,8 @@ from retarget.model import Module, RuntimeConfig
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
 from retarget.support.installing import install_hint
 
-from .layout import CASES_FILE, MODEL_FILE
-from .manifest import read_manifest
+from retarget_onnx.layout import CASES_FILE, MODEL_FILE
+from retarget_onnx.manifest_file import read_manifest
 
 __all__ = ["OnnxBackendLoader"]
 
@@ -61,8 +61,8 @@ class OnnxBackendLoader:
 
     def make(self, description: Path, folder: Path) -> None:
         """Write the model and the data of every entry that the installed package has. Some seconds."""
-        from .installed import installed_tests, installed_version
-        from .stored import write_test
+        from retarget_onnx.worker.installed import installed_tests, installed_version
+        from retarget_onnx.worker.stored import write_test
 
         manifest = read_manifest(description)
         tests = {test.name: test for test in installed_tests()}
@@ -109,7 +109,7 @@ class OnnxBackendLoader:
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
         """Return a case for each data set of the test. Raises `RetargetError` where it is not clear what to call."""
-        from .stored import read_cases
+        from retarget_onnx.worker.stored import read_cases
 
         names = [function.name for function in request.functions]
         if len(names) != 1:

@@ -1,123 +1,24 @@
-"""The manifest: which node tests there are, as a file that is committed.
+"""Write the manifest of ONNX's node tests from the installed package, or compare: `python -m retarget_onnx.manifest`.
 
-What is collected must not hang on what is installed, so the list of tests is a file, `nodes.toml`, and not a question
-to the package onnx. It is TOML with one line per test:
-
-    format = 1
-    package = "onnx 1.23.2"
-
-    [tests]
-    test_abs = "op-Abs opset-13 f32"
-
-The words become tags of the test's targets: the operator that is tested, also where the test is the operator's
-expansion into others (then `expanded` stands there too); the opsets that the model asks for, `opset-13` for the default
-domain and like `ai.onnx.ml-4` for others; the element types of inputs and outputs.
-
-`python -m retarget_onnx.manifest -o FILE` writes it from the installed package, `--check FILE` compares.
+`retarget_onnx.manifest_file` describes the format.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
-from retarget.model.names import tag_error
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, display_path
+from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_atomically
-from retarget.support.toml.keypaths import KeyPath, Problem
-from retarget.support.toml.read import diagnostics_of, read_toml
 
-__all__ = ["Entry", "Manifest", "differences", "main", "manifest_text", "read_manifest"]
+from retarget_onnx.manifest_file import Manifest, manifest_text, read_manifest
+from retarget_onnx.worker.installed import installed_manifest
 
-_FORMAT = 1
-_HEADER = """\
-# The ONNX project's node tests: name = the tags of its targets.
-# Written by `python -m retarget_onnx.manifest -o {name}` from the installed package; not edited by hand.
-"""
+__all__ = ["differences", "main"]
+
 _SHOWN = 8
-_COMMAND = "python -m retarget_onnx.manifest -o"
-_KEYS = {"format": f"{_FORMAT}", "package": '"onnx VERSION"', "tests": "a table of tests"}
-"""The keys of a manifest, and what is expected of each."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One test. `tags` are its words, the operator's first."""
-
-    name: str
-    tags: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
-    """All tests in their package's order. `package` names the package and version that has them: `onnx 1.23.2`."""
-
-    package: str
-    entries: tuple[Entry, ...]
-
-
-def read_manifest(path: Path) -> Manifest:
-    """Return a manifest. Raises `DiagnosticsError` with all that is wrong with it."""
-    if path.suffix != ".toml":
-        message = f"found no manifest of ONNX node tests, expected a TOML file as `{_COMMAND} nodes.toml` writes it"
-        raise DiagnosticsError([Diagnostic(file=path, line=0, key_path="", message=message)])
-    text, document, diagnostics = read_toml(path)
-    if diagnostics:
-        raise DiagnosticsError(diagnostics)
-    problems = list(_head_problems(path, document))
-    tests = document.get("tests")
-    entries: tuple[Entry, ...] = ()
-    if isinstance(tests, dict):
-        known: dict[str, str | None] = {}
-        entries = tuple(_entry(name, written, known, problems) for name, written in tests.items())
-    if problems:
-        raise DiagnosticsError(diagnostics_of(path, text, problems))
-    return Manifest(package=str(document["package"]), entries=entries)
-
-
-def _head_problems(path: Path, document: Mapping[str, object]) -> Iterator[Problem]:
-    """Yield what is wrong with a manifest but for its entries."""
-    again = f"; write it again with `{_COMMAND} {display_path(path)}`"
-    for key in document:
-        if key not in _KEYS:
-            expected = f"expected one of {', '.join(_KEYS)}{did_you_mean(key, _KEYS)}"
-            yield Problem((key,), f"found the unknown key {key!r}, {expected}")
-    for key, expected in _KEYS.items():
-        value = document.get(key)
-        is_right = {
-            "format": value == _FORMAT,
-            "package": isinstance(value, str),
-            "tests": isinstance(value, dict) and bool(value),
-        }
-        if not is_right[key]:
-            found = repr(value) if key in document else "no such key"
-            yield Problem((key,), f"found {found}, expected {expected}{again}")
-
-
-def _entry(name: str, written: object, known: dict[str, str | None], problems: list[Problem]) -> Entry:
-    """Return an entry; `known` remembers what is wrong with a word, because the same few hundred come up again."""
-    place: KeyPath = ("tests", name)
-    if not name.isidentifier():
-        problems.append(Problem(place, f"found {name!r}, expected the name of a test: letters, digits and _"))
-    tags = tuple(written.split()) if isinstance(written, str) else ()
-    if not tags or not tags[0].startswith("op-"):
-        problems.append(Problem(place, f'found {written!r}, expected tags like "op-Abs opset-13 f32"'))
-    for tag in tags:
-        if tag not in known:
-            known[tag] = tag_error(tag)
-        if (diagnostic := known[tag]) is not None:
-            problems.append(Problem(place, diagnostic))
-    return Entry(name=name, tags=tags)
-
-
-def manifest_text(manifest: Manifest, name: str) -> str:
-    """Return a manifest as TOML. `name` is the file's, for the line that says how it was written."""
-    lines = [f'{entry.name} = "{" ".join(entry.tags)}"' for entry in manifest.entries]
-    head = f'{_HEADER.format(name=name)}format = {_FORMAT}\npackage = "{manifest.package}"\n\n[tests]\n'
-    return head + "\n".join(lines) + "\n"
 
 
 def differences(committed: Manifest, installed: Manifest) -> tuple[str, ...]:
@@ -148,8 +49,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     what.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the manifest of the installed package")
     what.add_argument("--check", type=Path, metavar="FILE", help="tell in what FILE is not the installed package's")
     arguments = parser.parse_args(argv)
-    from .installed import installed_manifest
-
     try:
         installed = installed_manifest()
         if arguments.check is not None:

@@ -15,7 +15,7 @@ import pytest
 from cases_support import function, load, read, value
 from retarget.arrays.datafiles import LIMIT_VARIABLE
 from retarget.support.errors import DiagnosticsError
-from retarget_cases.generators import default_seed
+from retarget_cases.worker.generators import default_seed
 
 NAN, INF = math.nan, math.inf
 

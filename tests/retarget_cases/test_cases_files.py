@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from retarget.support.errors import DiagnosticsError
-from retarget_cases.files import CasesFile, read_cases_file
-from retarget_cases.tolerances import DEFAULT_TOLERANCES
+from retarget_cases.files.read import CasesFile, read_cases_file
+from retarget_cases.files.tolerances import DEFAULT_TOLERANCES
 
 CASE = "[[case]]\n"
 JUDGED = "expected = [1]\n"

@@ -13,7 +13,7 @@ from retarget.cli import main
 from retarget.extension import CaseRequest, ChecksData, FunctionInfo
 from retarget.support.errors import DiagnosticsError
 from retarget_cases.loader import CasesLoader
-from retarget_cases.onnx_models import model_function
+from retarget_onnx.models import model_function
 
 onnx = pytest.importorskip("onnx")
 

@@ -13,9 +13,9 @@ from ml_dtypes import bfloat16, float8_e4m3fn
 from retarget.extension import Case, CaseLoader, CaseRequest, FindsModules, FunctionInfo, MakesModules, Tolerance
 from retarget.model import Module
 from retarget.support.errors import RetargetError
-from retarget_onnx.installed import installed_version
 from retarget_onnx.loader import OnnxBackendLoader
-from retarget_onnx.manifest import Entry, Manifest, manifest_text
+from retarget_onnx.manifest_file import Entry, Manifest, manifest_text
+from retarget_onnx.worker.installed import installed_version
 
 TESTS = {
     "test_abs": "op-Abs opset-13 f32",

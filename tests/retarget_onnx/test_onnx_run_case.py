@@ -9,7 +9,7 @@ from retarget.model import Module, Origin, RuntimeConfig
 from retarget.run_case import main
 from retarget_iree.compile_onnx import main as compile_onnx
 from retarget_onnx.loader import OnnxBackendLoader
-from retarget_onnx.manifest import Entry, Manifest, manifest_text
+from retarget_onnx.manifest_file import Entry, Manifest, manifest_text
 
 VMVX = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx")
 CONFIG = RuntimeConfig(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from retarget_onnx.manifest import Entry, Manifest, manifest_text
+from retarget_onnx.manifest_file import Entry, Manifest, manifest_text
 from retarget_onnx.table import main
 
 ENTRIES = {

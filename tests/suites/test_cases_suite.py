@@ -8,7 +8,7 @@ import pytest
 from retarget.declare.load import load_all
 from retarget.extension.registry import load_extensions
 from retarget.model import Module, Suite
-from retarget_cases.files import read_cases_file
+from retarget_cases.files.read import read_cases_file
 
 FOLDER = Path(__file__).resolve().parents[2] / "suites" / "cases"
 

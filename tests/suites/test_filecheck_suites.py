@@ -10,7 +10,7 @@ from retarget.extension import ArtifactRequest
 from retarget.extension.registry import load_extensions
 from retarget.model import CompileTarget
 from retarget.targets.expansion import expand
-from retarget_filecheck.cases import FileCheckLoader
+from retarget_filecheck.loader import FileCheckLoader
 
 FOLDER = Path(__file__).resolve().parents[2] / "suites" / "filecheck"
 

@@ -19,7 +19,7 @@ from retarget.declare.schema.export import json_schema, kind_schema
 from retarget.extension import DescribesFiles
 from retarget.extension.registry import load_extensions
 from retarget.support.errors import DiagnosticsError
-from retarget_cases.files import read_cases_file
+from retarget_cases.files.read import read_cases_file
 
 ROOT = Path(__file__).resolve().parents[3]
 SHIPPED = sorted(

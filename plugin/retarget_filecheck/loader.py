@@ -20,7 +20,7 @@ from retarget.support.errors import Diagnostic, RetargetError, display_path
 from retarget.support.files import read_regular
 from retarget.support.installing import install_hint
 
-from .directives import directive_diagnostics, other_prefixes, prefixes
+from retarget_filecheck.directives import directive_diagnostics, other_prefixes, prefixes
 
 __all__ = ["FileCheckLoader"]
 
@@ -42,7 +42,7 @@ class FileCheckLoader:
 
     def suggest_suites(self, request: ModulesRequest) -> Suggestions:
         """Return a suite per phase that modules with directives are compiled to."""
-        from .suggest import filecheck_suites
+        from retarget_filecheck.suggest import filecheck_suites
 
         return filecheck_suites(request)
 
@@ -95,7 +95,7 @@ def _checked(request: ArtifactRequest, source: str, text: str) -> CheckedCase:
             name=name, summary=f"{request.source.name}:{diagnostics[0].line}: {diagnostics[0].message}", report=report
         )
 
-    from .matching import match_text  # imports the package
+    from retarget_filecheck.matching import match_text  # imports the package
 
     complaint = match_text(
         source=source,

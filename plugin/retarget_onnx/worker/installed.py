@@ -1,6 +1,6 @@
 """The node tests of the installed package onnx: models, data and what the manifest says of them.
 
-Only this module imports onnx. It takes some seconds to have the package make its tests, so pytest's process never
+It takes some seconds to have the package make its tests, so pytest's process never
 imports it.
 """
 
@@ -11,32 +11,15 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from retarget.model.element_types import ELEMENT_TYPES, Kind
 from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
 
-from .manifest import Entry, Manifest
+from retarget_onnx.manifest_file import Entry, Manifest
+from retarget_onnx.models import element_name
 
 __all__ = ["installed_manifest", "installed_tests", "installed_version"]
 
-_WORDS: Mapping[str, str] = {
-    "FLOAT": "f32",
-    "DOUBLE": "f64",
-    "FLOAT16": "f16",
-    "BFLOAT16": "bf16",
-    "FLOAT8E4M3FN": "f8E4M3FN",
-    "FLOAT8E4M3FNUZ": "f8E4M3FNUZ",
-    "FLOAT8E5M2": "f8E5M2",
-    "FLOAT8E5M2FNUZ": "f8E5M2FNUZ",
-    "FLOAT8E8M0": "f8E8M0FNU",
-    "FLOAT4E2M1": "f4E2M1FN",
-    "BOOL": "bool",
-    "STRING": "string",
-    "COMPLEX64": "complex64",
-    "COMPLEX128": "complex128",
-    **{f"INT{bits}": f"i{bits}" for bits in (2, 4, 8, 16, 32, 64)},
-    **{f"UINT{bits}": f"u{bits}" for bits in (2, 4, 8, 16, 32, 64)},
-}
-"""ONNX's names of element types (`TensorProto.DataType`) as tags: MLIR's, but for the sign of integers."""
 _DEFAULT_DOMAINS = ("", "ai.onnx")
 _EXPANDED = "_expanded"
 """What ONNX puts after a test's name for the test of the operator's function body."""
@@ -97,11 +80,16 @@ def _type_words(declared: Any) -> Iterator[str]:
     sort = declared.WhichOneof("value")
     inner = getattr(declared, sort)
     if sort in {"tensor_type", "sparse_tensor_type"}:
-        from onnx import TensorProto
-
-        name = TensorProto.DataType.Name(inner.elem_type)
-        yield _WORDS.get(name, name.lower())
+        yield _element_word(element_name(inner.elem_type))
         return
     yield sort.removesuffix("_type")
     if sort != "map_type":
         yield from _type_words(inner.elem_type)
+
+
+def _element_word(name: str) -> str:
+    """Return an element type as a tag: MLIR's name, but without the sign of integers and without brackets."""
+    known = ELEMENT_TYPES.get(name)
+    if known is not None and known.kind in {Kind.BOOLEAN, Kind.COMPLEX}:
+        return known.dtype
+    return name.replace("ui", "u")

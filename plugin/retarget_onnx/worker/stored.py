@@ -24,7 +24,7 @@ from retarget.arrays.datafiles import read_bin
 from retarget.extension import Case, CaseData, Tolerance
 from retarget.support.errors import RetargetError
 
-from .layout import CASES_FILE, MODEL_FILE
+from retarget_onnx.layout import CASES_FILE, MODEL_FILE
 
 if TYPE_CHECKING:
     from retarget.extension import Array

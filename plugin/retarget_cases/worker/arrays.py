@@ -12,11 +12,10 @@ from retarget.arrays.datafiles import LIMIT_VARIABLE, DataFiles, data_limit, rea
 from retarget.arrays.dtypes import dtype_named, fit, type_text
 from retarget.model.element_types import DeclaredType, mlir_name
 
-from .faults import InvalidValueError
-from .generators import count_up, default_seed, draw
-from .literals import literal
-from .tables import BinTable, FillTable, IotaTable, NpyTable, NpzTable, ValuesTable, ValueTable
-from .values import Value
+from retarget_cases.files.tables import BinTable, FillTable, IotaTable, NpyTable, NpzTable, ValuesTable, ValueTable
+from retarget_cases.files.values import Value
+from retarget_cases.worker.generators import count_up, default_seed, draw
+from retarget_cases.worker.literals import InvalidValueError, literal
 
 if TYPE_CHECKING:
     from retarget.extension import Array

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from retarget.arrays.dtypes import type_text
 
-from .faults import InvalidValueError
-from .literals import first_lost, integer_of
-from .tables import IntegersTable, IotaTable, NormalTable, UniformTable
+from retarget_cases.files.tables import IntegersTable, IotaTable, NormalTable, UniformTable
+from retarget_cases.worker.literals import InvalidValueError, first_lost, integer_of
 
 if TYPE_CHECKING:
     from retarget.extension import Array

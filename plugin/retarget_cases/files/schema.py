@@ -8,7 +8,7 @@ from typing import Any
 from retarget.declare.schema.export import model_schema
 from retarget.model.element_types import DTYPE_NAMES, ELEMENT_TYPES
 
-from .tables import (
+from retarget_cases.files.tables import (
     BinTable,
     CasesFileTable,
     FillTable,

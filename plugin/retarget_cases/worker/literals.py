@@ -10,16 +10,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from retarget.arrays.dtypes import type_text
 from retarget.model.element_types import DeclaredType
-
-from .faults import InvalidValueError
+from retarget.support.errors import RetargetError
 
 if TYPE_CHECKING:
     from retarget.extension import Array
 
-__all__ = ["first_lost", "integer_of", "literal"]
+__all__ = ["InvalidValueError", "first_lost", "integer_of", "literal"]
 
 _SHOWN = 60
 """Characters of a text that a message shows."""
+
+
+class InvalidValueError(RetargetError):
+    """What is wrong with a value. `str()` is the message; `index` leads to the entry of a literal that is to blame."""
+
+    def __init__(self, message: str, index: tuple[str | int, ...] = ()) -> None:
+        super().__init__(message)
+        self.index = index
 
 
 def literal(

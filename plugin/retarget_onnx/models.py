@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from retarget.extension import FunctionInfo
+from retarget.model.element_types import ELEMENT_TYPES
 from retarget.support.errors import RetargetError, display_path
 
-__all__ = ["SUFFIX", "has_tensors_elsewhere", "model_function"]
+__all__ = ["SUFFIX", "element_name", "has_tensors_elsewhere", "model_function"]
 
 SUFFIX = ".onnx"
 
@@ -21,17 +22,24 @@ _ELEMENTS = {
     "DOUBLE": "f64",
     "FLOAT16": "f16",
     "BFLOAT16": "bf16",
-    "FLOAT8E4M3FN": "f8E4M3FN",
-    "FLOAT8E4M3FNUZ": "f8E4M3FNUZ",
-    "FLOAT8E5M2": "f8E5M2",
-    "FLOAT8E5M2FNUZ": "f8E5M2FNUZ",
+    **{f"FLOAT8{form}": f"f8{form}" for form in ("E4M3FN", "E4M3FNUZ", "E5M2", "E5M2FNUZ")},
+    "FLOAT8E8M0": "f8E8M0FNU",
+    "FLOAT4E2M1": "f4E2M1FN",
     "BOOL": "i1",
-    **{f"INT{bits}": f"i{bits}" for bits in (8, 16, 32, 64)},
-    **{f"UINT{bits}": f"ui{bits}" for bits in (8, 16, 32, 64)},
     "COMPLEX64": "complex<f32>",
     "COMPLEX128": "complex<f64>",
+    **{f"INT{bits}": f"i{bits}" for bits in (2, 4, 8, 16, 32, 64)},
+    **{f"UINT{bits}": f"ui{bits}" for bits in (2, 4, 8, 16, 32, 64)},
 }
-"""ONNX's name of an element type to MLIR's."""
+"""ONNX's names of element types (`TensorProto.DataType`) to MLIR's."""
+
+
+def element_name(code: int) -> str:
+    """Return MLIR's name of an ONNX element type; ONNX's, in lower case, where it has none (`string`)."""
+    import onnx
+
+    name: str = onnx.TensorProto.DataType.Name(code)
+    return _ELEMENTS.get(name, name.lower())
 
 
 def model_function(path: Path) -> FunctionInfo | None:
@@ -69,16 +77,13 @@ def has_tensors_elsewhere(path: Path) -> bool:
 
 def _type(value: Any) -> str:
     """Return the type of an input or output as MLIR writes it; as ONNX does where it is no tensor of numbers."""
-    import onnx
-
     sort = value.type.WhichOneof("value")
     if sort != "tensor_type":
         return f"{(sort or 'unknown').removesuffix('_type')} {value.name}"
     tensor = value.type.tensor_type
-    name = onnx.TensorProto.DataType.Name(tensor.elem_type)
-    element = _ELEMENTS.get(name)
-    if element is None:
-        return f"tensor of {name.lower()} {value.name}"
+    element = element_name(tensor.elem_type)
+    if element not in ELEMENT_TYPES:
+        return f"tensor of {element} {value.name}"
     if not tensor.HasField("shape"):
         return f"tensor<*x{element}>"
     sizes = (str(size.dim_value) if size.HasField("dim_value") else "?" for size in tensor.shape.dim)

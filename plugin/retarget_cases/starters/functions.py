@@ -14,8 +14,7 @@ from pathlib import Path
 from retarget.model.element_types import DeclaredType, parse_type, split_types
 from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
-
-from .onnx_models import has_tensors_elsewhere, model_function
+from retarget_onnx.models import has_tensors_elsewhere, model_function
 
 __all__ = ["Function", "mlir_functions", "onnx_functions"]
 

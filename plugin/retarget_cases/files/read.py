@@ -16,12 +16,11 @@ from retarget.support.errors import Diagnostic, DiagnosticsError
 from retarget.support.toml.keypaths import KeyPath, Problem
 from retarget.support.toml.read import diagnostics_of, read_toml
 
-from .agreement import Agreement, circle_problems, reach_problems, unserved
-from .paths import path_problem
-from .tables import CasesFileTable, CaseTable
-from .tolerance_tables import read_overrides
-from .tolerances import Overrides
-from .values import Value, read_value
+from retarget_cases.files.agreement import Agreement, circle_problems, reach_problems, unserved
+from retarget_cases.files.paths import path_problem
+from retarget_cases.files.tables import CasesFileTable, CaseTable
+from retarget_cases.files.tolerances import Overrides, read_overrides
+from retarget_cases.files.values import Value, read_value
 
 __all__ = [
     "CasesFile",

@@ -11,8 +11,8 @@ from retarget.extension import ModulesRequest, SuggestedSuite, Suggestions
 from retarget.model.element_types import DeclaredType, mlir_name
 from retarget.support.errors import RetargetError
 
-from .paths import SUFFIX, cases_file_of
-from .signatures import Function, mlir_functions, onnx_functions
+from retarget_cases.files.paths import SUFFIX, cases_file_of
+from retarget_cases.starters.functions import Function, mlir_functions, onnx_functions
 
 __all__ = ["cases_suites"]
 

@@ -13,7 +13,7 @@ from retarget.model.element_types import DTYPE_NAMES, ELEMENT_TYPES, element_dty
 from retarget.support.errors import did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
 
-from .tables import (
+from retarget_cases.files.tables import (
     BinTable,
     FillTable,
     IntegersTable,

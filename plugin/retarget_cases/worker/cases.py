@@ -19,14 +19,13 @@ from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError,
 from retarget.support.toml.keypaths import KeyPath, Problem
 from retarget.support.toml.read import diagnostics_of
 
-from .arrays import Maker
-from .faults import InvalidValueError
-from .files import CasesFile, Reference, WrittenCase, agreed_config
-from .literals import literal
-from .reference import References
-from .tables import FillTable, ValuesTable
-from .tolerances import tolerances
-from .values import Value
+from retarget_cases.files.read import CasesFile, Reference, WrittenCase, agreed_config
+from retarget_cases.files.tables import FillTable, ValuesTable
+from retarget_cases.files.tolerances import tolerances
+from retarget_cases.files.values import Value
+from retarget_cases.worker.arrays import Maker
+from retarget_cases.worker.literals import InvalidValueError, literal
+from retarget_cases.worker.reference import References
 
 if TYPE_CHECKING:
     from retarget.extension import Array

@@ -1,0 +1,1 @@
+"""Reads cases files, in pytest's process too: no NumPy, nothing of what the values become."""

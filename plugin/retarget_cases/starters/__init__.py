@@ -1,0 +1,1 @@
+"""What `retarget init` writes for modules whose functions take arguments."""

@@ -1,0 +1,1 @@
+"""Written cases → arrays and cases that run: needs NumPy, imported in workers and by `retarget check`."""
