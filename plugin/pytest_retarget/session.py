@@ -17,7 +17,7 @@ from retarget.extension import ComparesConfigs, MakesModules, UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Target
 from retarget.model.case_names import selected_cases
-from retarget.model.locations import Places
+from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import (
     Artifact,
     CaseOutcome,
@@ -100,7 +100,7 @@ class Services:
         self.commands = Commands(
             registry=registry, folder=folder, compiles=settings.artifacts is None, extensions=settings.extensions
         )
-        self.places = Places()
+        self.places = SourceLocations()
         self.selected: frozenset[str] = frozenset()
         self.selected_compiles: frozenset[str] = frozenset()
         self.exhausted: dict[str, Attempts] = {}

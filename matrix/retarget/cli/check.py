@@ -7,15 +7,18 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from retarget.cli.support import Places, add_path_arguments, request_of
-from retarget.declare.load import MATRIX_FILE, SUITE_FILE, DeclarationLoader
+from retarget.cli.support import add_path_arguments, request_of
+from retarget.declare.files import MATRIX_FILE, SUITE_FILE
+from retarget.declare.load import DeclarationLoader
 from retarget.expect.diagnostics import contradiction_diagnostics
 from retarget.expect.matching import RuleBook
 from retarget.expect.usage import Ledger
 from retarget.extension import ChecksArtifacts, ChecksData
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Origin, RunTarget, Suite, Target
+from retarget.model.locations import diagnostics_at
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
+from retarget.support.toml.keypaths import Problem
 from retarget.targets.expansion import expand
 from retarget.targets.pytest_selection import SelectionUsageError, find_declarations
 
@@ -107,22 +110,18 @@ def _judged(suite: Suite, targets: Sequence[Target], registry: Registry, ledger:
 
 
 def _unknown(loader: DeclarationLoader, suites: Iterable[Suite], registry: Registry) -> Iterable[Diagnostic]:
-    """Yield an error for each compiler, driver and kind that no extension brings."""
-    places = Places()
-
-    def diagnostics(origin: Origin, key: str, find: Callable[[str], object], name: str) -> Iterable[Diagnostic]:
+    """Return an error for each compiler, driver and kind that no extension provides."""
+    named: list[tuple[Origin, str, Callable[[str], object], str]] = []
+    named += [(one.origin, "compiler", registry.compiler, one.compiler) for one in loader.compiler_configs]
+    named += [(one.origin, "driver", registry.driver, one.driver) for one in loader.runtime_configs]
+    named += [(one.origin, "kind", registry.case_loader, one.kind) for one in suites]
+    found: list[tuple[Origin, Problem]] = []
+    for origin, key, find, name in named:
         try:
             find(name)
         except RetargetError as error:
-            key_path = f"{origin.key_path}.{key}"
-            yield Diagnostic(file=origin.file, line=places.line(origin, key), key_path=key_path, message=str(error))
-
-    for compiler in loader.compiler_configs:
-        yield from diagnostics(compiler.origin, "compiler", registry.compiler, compiler.compiler)
-    for runtime in loader.runtime_configs:
-        yield from diagnostics(runtime.origin, "driver", registry.driver, runtime.driver)
-    for suite in suites:
-        yield from diagnostics(suite.origin, "kind", registry.case_loader, suite.kind)
+            found.append((origin, Problem((key,), str(error))))
+    return diagnostics_at(found)
 
 
 def _summary(files: int, suites: Sequence[Suite], targets: Sequence[Target]) -> str:

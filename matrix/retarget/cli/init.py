@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from retarget.cli.devices import Finding, find_devices
+from retarget.declare.files import MATRIX_FILE, SUITE_FILE, discover
 from retarget.declare.initial import Plan, Survey, matrix_text, plan_suites, suite_text, survey
-from retarget.declare.load import MATRIX_FILE, SUITE_FILE, DeclarationLoader, discover
+from retarget.declare.load import DeclarationLoader
 from retarget.extension import SuggestedTarget, SuggestsTargets
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import RunTarget, TargetConfig

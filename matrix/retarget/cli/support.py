@@ -9,13 +9,13 @@ from pathlib import Path
 
 from retarget.extension.registry import Registry
 from retarget.model import Suite, Target
-from retarget.model.locations import Places
+from retarget.model.locations import SourceLocations
 from retarget.support.errors import display_path
 from retarget.targets.pytest_selection import CollectedSuite, SelectionRequest, SelectionUsageError, select_targets
 
 __all__ = [
     "Declared",
-    "Places",
+    "SourceLocations",
     "add_expression_arguments",
     "add_path_arguments",
     "check_paths",

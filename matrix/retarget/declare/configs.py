@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from retarget.declare.read import Declared, FileTables
-from retarget.declare.schema.tables import CompilerConfigTable, ConfigTable, HeirTable, RuntimeConfigTable
+from retarget.declare.schema.tables import CompilerConfigTable, ConfigTable, RuntimeConfigTable
+from retarget.declare.scope import Names, Scope, find_named, unknown_name
 from retarget.model import CompilerConfig, Origin, RuntimeConfig, TargetConfig
 from retarget.model.names import config_name_error, name_error, tag_error
 from retarget.support.errors import display_path
 from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
 from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, system_word, word_error
-from retarget.targets.references import Names, Scope, find_named, unknown_name
 
 if TYPE_CHECKING:
     from retarget.extension.registry import Registry
@@ -22,11 +22,10 @@ __all__ = ["extend_scope", "tag_problems"]
 
 _ConfigT = TypeVar("_ConfigT", bound=CompilerConfig | RuntimeConfig | TargetConfig)
 _HeirT = TypeVar("_HeirT", bound=CompilerConfig | RuntimeConfig)
-_HeirTableT = TypeVar("_HeirTableT", bound=HeirTable)
+_HeirTableT = TypeVar("_HeirTableT", bound=CompilerConfigTable | RuntimeConfigTable)
 _TableT = TypeVar("_TableT", bound=ConfigTable)
-_ValueT = TypeVar("_ValueT")
 
-_TOLD = 20
+_REPORTED = 20
 """How many configs of one product declaration have their own message: looking for near names takes time for each."""
 
 
@@ -39,9 +38,23 @@ def extend_scope(
     """
     problems: list[Problem] = []
     compilers = _heirs(
-        above.compilers, tables, tables.compilers, problems, check=_compiler_problems, build=_compiler_config
+        above.compilers,
+        tables,
+        tables.compilers,
+        problems,
+        tool="compiler",
+        check=_compiler_problems,
+        build=_compiler_config,
     )
-    runtimes = _heirs(above.runtimes, tables, tables.runtimes, problems, check=_runtime_problems, build=_runtime_config)
+    runtimes = _heirs(
+        above.runtimes,
+        tables,
+        tables.runtimes,
+        problems,
+        tool="driver",
+        check=_runtime_problems,
+        build=_runtime_config,
+    )
     targets = _target_configs(above.targets, tables, compilers, runtimes, problems, registry=registry)
     return Scope(compilers=compilers, runtimes=runtimes, targets=targets), tuple(problems)
 
@@ -96,10 +109,11 @@ def _heirs(
     declared: Sequence[Declared[_HeirTableT]],
     problems: list[Problem],
     *,
+    tool: str,
     check: Callable[[Declared[_HeirTableT]], Iterable[Problem]],
-    build: Callable[[Declared[_HeirTableT], _HeirT | None, Origin, list[Problem]], _HeirT | None],
+    build: Callable[[_HeirTableT, tuple[Origin, ...], Origin], _HeirT],
 ) -> Names[_HeirT]:
-    """Build the configs that may extend one another, bases first.
+    """Build the configs that may extend one another, bases first. Each must name its `tool`, itself or by its base.
 
     Each is checked by itself, whatever is wrong with its name or its base.
     """
@@ -112,15 +126,16 @@ def _heirs(
             unsound.add(declaration.table.name)
     is_complete = above.is_complete and above.sort not in tables.hiding
     bases = {name: entry.table.extends for name, entry in good.items() if entry.table.extends is not None}
-    invalid = bad | above.invalid | tables.invalid.get(above.sort, frozenset()) | _circular(bases, good, problems)
+    invalid = bad | above.invalid | tables.invalid.get(above.sort, frozenset()) | _cyclic(bases, good, problems)
     configs = dict(above.configs)
-    told: Counter[KeyPath] = Counter()
+    complete = dict(above.tables)
+    reported: Counter[KeyPath] = Counter()
     for name in sorted((name for name in good if name not in invalid), key=lambda name: _depth(name, bases)):
         entry = good[name]
         base = bases.get(name)
         if base is not None and base not in configs:
-            if is_complete and base not in invalid and told[entry.path] < _TOLD:
-                told[entry.path] += 1
+            if is_complete and base not in invalid and reported[entry.path] < _REPORTED:
+                reported[entry.path] += 1
                 known = [*above.configs, *(other for other in good if other != name)]
                 problems.append(Problem((*entry.path, "extends"), unknown_name(above.sort, base, known)))
             invalid.add(name)
@@ -128,45 +143,50 @@ def _heirs(
         if name in unsound:
             invalid.add(name)
             continue
-        origin = Origin(file=tables.file, key_path=format_key_path(entry.path))
-        config = build(entry, None if base is None else configs[base], origin, problems)
-        if config is None:
+        table = entry.table if base is None else _inherited(entry.table, complete[base])
+        if not getattr(table, tool):
+            message = f"found no {tool}, expected its name here or by extends"
+            problems.append(Problem((*entry.path, tool), message))
             invalid.add(name)
-        else:
-            configs[name] = config
+            continue
+        origin = Origin(file=tables.file, key_path=format_key_path(entry.path))
+        inherited = () if base is None else configs[base].flag_origins
+        complete[name] = table
+        configs[name] = build(table, (*inherited, *(origin for _ in entry.table.flags)), origin)
     ordered = {name: configs[name] for name in (*above.configs, *good) if name in configs}
-    return Names(sort=above.sort, configs=ordered, invalid=frozenset(invalid), is_complete=is_complete)
+    return Names(sort=above.sort, configs=ordered, tables=complete, invalid=frozenset(invalid), is_complete=is_complete)
 
 
-def _circular(bases: Mapping[str, str], good: Mapping[str, Declared[_HeirTableT]], problems: list[Problem]) -> set[str]:
-    """Return the names that extend themselves by way of others; each circle is reported once."""
-    circular: set[str] = set()
+def _inherited(own: _HeirTableT, base: CompilerConfigTable | RuntimeConfigTable) -> _HeirTableT:
+    """Return a table with what it does not have of its own taken from its base."""
+    written = own.model_fields_set
+    if {"device", "devices"} & written:
+        written = written | {"device", "devices"}
+    taken = {key: value for key, value in base if key not in written}
+    taken |= {"flags": [*base.flags, *own.flags], "env": {**base.env, **own.env}}
+    return cast("_HeirTableT", own.model_copy(update=taken))
+
+
+def _cyclic(bases: Mapping[str, str], good: Mapping[str, Declared[_HeirTableT]], problems: list[Problem]) -> set[str]:
+    """Return the names that extend themselves by way of others; each cycle is reported once."""
+    cyclic: set[str] = set()
     for first in good:
-        circle = [first]
-        while (base := bases.get(circle[-1])) is not None and base not in circle:
-            circle.append(base)
-        if base == first and first not in circular:
-            circular.update(circle)
-            message = f"found a circle: {' → '.join([*circle, first])}; expected a chain that ends"
+        cycle = [first]
+        while (base := bases.get(cycle[-1])) is not None and base not in cycle:
+            cycle.append(base)
+        if base == first and first not in cyclic:
+            cyclic.update(cycle)
+            message = f"found a cycle: {' → '.join([*cycle, first])}; expected a chain that ends"
             problems.append(Problem((*good[first].path, "extends"), message))
-    return circular
+    return cyclic
 
 
 def _depth(name: str, bases: Mapping[str, str]) -> int:
-    """Return the number of bases above a name; stops where a circle closes."""
+    """Return the number of bases above a name; stops where a cycle closes."""
     seen = [name]
     while (base := bases.get(seen[-1])) is not None and base not in seen:
         seen.append(base)
     return len(seen)
-
-
-def _pick(given: bool, own: _ValueT, base: _ValueT | None) -> _ValueT:
-    """Return what is written; else what the base has; else the default, which `own` is then."""
-    return own if given or base is None else base
-
-
-def _merged(base: tuple[tuple[str, str], ...], own: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    return tuple({**dict(base), **own}.items())
 
 
 # ---------------------------------------------------------------- the three sorts
@@ -177,23 +197,16 @@ def _compiler_problems(entry: Declared[CompilerConfigTable]) -> Iterable[Problem
     yield from _env_problems(entry.table.env, (*entry.path, "env"))
 
 
-def _compiler_config(
-    entry: Declared[CompilerConfigTable], base: CompilerConfig | None, origin: Origin, problems: list[Problem]
-) -> CompilerConfig | None:
-    table, given = entry.table, entry.table.model_fields_set
-    compiler = table.compiler or (base.compiler if base is not None else None)
-    if not compiler:
-        problems.append(Problem((*entry.path, "compiler"), "found no compiler, expected its name here or by extends"))
-        return None
+def _compiler_config(table: CompilerConfigTable, flag_origins: tuple[Origin, ...], origin: Origin) -> CompilerConfig:
     return CompilerConfig(
         name=table.name,
-        compiler=compiler,
-        flags=(*(base.flags if base else ()), *table.flags),
-        env=_merged(base.env if base else (), table.env),
-        tags=_pick("tags" in given, tuple(table.tags), base.tags if base is not None else None),
-        timeout=_pick("timeout" in given, table.timeout, base.timeout if base is not None else None),
-        devices=_pick("devices" in given, tuple(table.devices.items()), base.devices if base is not None else None),
-        flag_origins=(*(base.flag_origins if base else ()), *(origin for _ in table.flags)),
+        compiler=table.compiler or "",
+        flags=tuple(table.flags),
+        env=tuple(table.env.items()),
+        tags=tuple(table.tags),
+        timeout=table.timeout,
+        devices=tuple(table.devices.items()),
+        flag_origins=flag_origins,
         origin=origin,
     )
 
@@ -210,31 +223,22 @@ def _runtime_problems(entry: Declared[RuntimeConfigTable]) -> Iterable[Problem]:
         yield Problem((*entry.path, "run_under", 0), "found an empty string, expected a command")
 
 
-def _runtime_config(
-    entry: Declared[RuntimeConfigTable], base: RuntimeConfig | None, origin: Origin, problems: list[Problem]
-) -> RuntimeConfig | None:
-    table, given = entry.table, entry.table.model_fields_set
-    driver = table.driver or (base.driver if base is not None else None)
-    if not driver:
-        problems.append(Problem((*entry.path, "driver"), "found no driver, expected its name here or by extends"))
-        return None
-    systems = tuple(dict.fromkeys(map(system_word, table.host_os)))
-    devices = tuple(table.devices) if table.device is None else (table.device,)
+def _runtime_config(table: RuntimeConfigTable, flag_origins: tuple[Origin, ...], origin: Origin) -> RuntimeConfig:
     return RuntimeConfig(
         name=table.name,
-        driver=driver,
-        devices=_pick(bool({"device", "devices"} & given), devices, base.devices if base is not None else None),
-        flags=(*(base.flags if base else ()), *table.flags),
-        env=_merged(base.env if base else (), table.env),
-        host_os=_pick("host_os" in given, systems, base.host_os if base is not None else None),
-        host_arch=_pick("host_arch" in given, tuple(table.host_arch), base.host_arch if base is not None else None),
-        run_under=_pick("run_under" in given, tuple(table.run_under), base.run_under if base is not None else None),
-        deps=_pick("deps" in given, tuple(table.deps), base.deps if base is not None else None),
-        defines=_pick("defines" in given, tuple(table.defines.items()), base.defines if base is not None else None),
-        tags=_pick("tags" in given, tuple(table.tags), base.tags if base is not None else None),
-        timeout=_pick("timeout" in given, table.timeout, base.timeout if base is not None else None),
-        concurrency=_pick("concurrency" in given, table.concurrency, base.concurrency if base is not None else None),
-        flag_origins=(*(base.flag_origins if base else ()), *(origin for _ in table.flags)),
+        driver=table.driver or "",
+        devices=tuple(table.devices) if table.device is None else (table.device,),
+        flags=tuple(table.flags),
+        env=tuple(table.env.items()),
+        host_os=tuple(dict.fromkeys(map(system_word, table.host_os))),
+        host_arch=tuple(table.host_arch),
+        run_under=tuple(table.run_under),
+        deps=tuple(table.deps),
+        defines=tuple(table.defines.items()),
+        tags=tuple(table.tags),
+        timeout=table.timeout,
+        concurrency=table.concurrency,
+        flag_origins=flag_origins,
         origin=origin,
     )
 
@@ -250,10 +254,10 @@ def _target_configs(
 ) -> Names[TargetConfig]:
     good, bad = _new_names(above, tables.targets, name_error, problems)
     configs = dict(above.configs)
-    told: Counter[KeyPath] = Counter()
+    reported: Counter[KeyPath] = Counter()
     for entry in tables.targets:
         table, name = entry.table, entry.table.name
-        if told[entry.path] >= _TOLD:
+        if reported[entry.path] >= _REPORTED:
             bad.add(name)
             continue
         found_compilers, compiler_diagnostics = find_named(compilers, table.compiler, (*entry.path, "compiler"))
@@ -262,7 +266,7 @@ def _target_configs(
         if registry is not None:
             diagnostics += _misfits(registry, found_compilers, found_runtimes, (*entry.path, "compiler"))
         problems.extend(diagnostics)
-        told[entry.path] += bool(diagnostics)
+        reported[entry.path] += bool(diagnostics)
         if diagnostics or not found_compilers:
             bad.add(name)
             continue

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retarget.declare.load import MATRIX_FILE, SUITE_FILE
+from retarget.declare.files import DECLARATION_FILES, SUITE_FILE
 from retarget.declare.sources import name_problem
 from retarget.extension import ModulesRequest, SuggestedSuite, SuggestedTarget, SuggestsSuites
 from retarget.extension.registry import Registry
@@ -27,7 +27,6 @@ __all__ = ["Plan", "PlannedSuite", "Survey", "globs_for", "matrix_text", "plan_s
 _NOT_ENTERED = frozenset({"__pycache__", "build", "dist", "node_modules", "venv"})
 """Folders without sources, besides hidden ones; pytest does not look for suites in them either."""
 
-_DECLARATIONS = frozenset({MATRIX_FILE, SUITE_FILE, "expectations.toml"})
 _FEW = 4
 """Up to this many files, or a fifth of those that it finds, a glob may find besides those that it shall: `exclude`."""
 
@@ -81,7 +80,7 @@ def survey(folder: Path) -> Survey:
                 declared += [below] if is_declared else []
                 is_inside = True
         for name in sorted(names):
-            if name.startswith(".") or name in _DECLARATIONS:
+            if name.startswith(".") or name in DECLARATION_FILES:
                 continue
             present.append(f"{prefix}{name}")
             if not is_inside:

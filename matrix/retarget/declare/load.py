@@ -4,39 +4,34 @@
 own. A file sees its own configs and those of each `matrix.toml` above it, up to one that says `root = true`, a folder
 that holds `.git`, or the root of the file system. Expectations, which an `expectations.toml` in any of these folders
 may hold as well, serve in the same way. Collecting is pure: files are read, the machine is not asked.
+
+Each file takes one way: `read` (text → validated tables), `build` (tables → configs, suites and rules, resolved).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
-
-if TYPE_CHECKING:
-    from retarget.extension.registry import Registry
-    from retarget.model import CompilerConfig, Expectation, RuntimeConfig, Suite
-    from retarget.targets.references import Scope
+from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE, discover
+from retarget.declare.scope import Scope
+from retarget.extension.registry import Registry
+from retarget.model import CompilerConfig, Expectation, RuntimeConfig, Suite
+from retarget.support.errors import Diagnostic, DiagnosticsError
 
 __all__ = ["EXPECTATIONS_FILE", "MATRIX_FILE", "SUITE_FILE", "DeclarationLoader", "discover", "load_all"]
 
-# pydantic comes with the modules that this one imports inside its functions: a project without declarations does not
-# pay for it.
-
-MATRIX_FILE = "matrix.toml"
-SUITE_FILE = "suite.toml"
-EXPECTATIONS_FILE = "expectations.toml"
-_SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules"})
+_ConfigT = TypeVar("_ConfigT", CompilerConfig, RuntimeConfig)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Seen:
+class _Visible:
     """What a file in a folder sees, the rules that serve it, and the errors of the files that make both."""
 
-    scope: Scope
+    scope: Scope = field(default_factory=Scope)
     diagnostics: tuple[Diagnostic, ...] = ()
     expectations: tuple[Expectation, ...] = ()
 
@@ -48,7 +43,7 @@ class DeclarationLoader:
         """`registry` has the kinds that find modules in a way of their own (without it each source is a module), and
         knows which drivers load what which compilers make."""
         self._registry = registry
-        self._seen: dict[Path, _Seen] = {}
+        self._visible: dict[Path, _Visible] = {}
         self._matrix_files: list[Path] = []
         self._suites: dict[str, Path] = {}
         self._scopes: list[Scope] = []
@@ -62,16 +57,12 @@ class DeclarationLoader:
     @property
     def compiler_configs(self) -> tuple[CompilerConfig, ...]:
         """All compiler configs of the files read so far, used or not."""
-        return tuple(
-            {id(config): config for scope in self._scopes for config in scope.compilers.configs.values()}.values()
-        )
+        return _distinct(config for scope in self._scopes for config in scope.compilers.configs.values())
 
     @property
     def runtime_configs(self) -> tuple[RuntimeConfig, ...]:
         """All runtime configs of the files read so far, used or not."""
-        return tuple(
-            {id(config): config for scope in self._scopes for config in scope.runtimes.configs.values()}.values()
-        )
+        return _distinct(config for scope in self._scopes for config in scope.runtimes.configs.values())
 
     @property
     def expectations(self) -> tuple[Expectation, ...]:
@@ -80,14 +71,14 @@ class DeclarationLoader:
 
     def read_matrix_file(self, path: Path) -> tuple[Diagnostic, ...]:
         """Return all errors of a `matrix.toml` or `expectations.toml`, of the one beside it and of those above."""
-        return self._see(Path(os.path.abspath(path)).parent).diagnostics  # noqa: PTH100  links stay as they are
+        return self._visible_in(_absolute(path).parent).diagnostics
 
     def scope_of(self, folder: Path) -> Scope:
         """Return the configs that a file in `folder` sees. Raises `DiagnosticsError` for errors in their files."""
-        seen = self._see(Path(os.path.abspath(folder)))  # noqa: PTH100  links stay as they are
-        if seen.diagnostics:
-            raise DiagnosticsError(seen.diagnostics)
-        return seen.scope
+        visible = self._visible_in(_absolute(folder))
+        if visible.diagnostics:
+            raise DiagnosticsError(visible.diagnostics)
+        return visible.scope
 
     def load_suite_file(self, path: Path) -> tuple[Suite, ...]:
         """Return the suites of one file in declared order.
@@ -102,119 +93,47 @@ class DeclarationLoader:
 
     def read_suite_file(self, path: Path) -> tuple[tuple[Suite, ...], tuple[Diagnostic, ...]]:
         """Return the well-formed suites, and all errors of the file and of the `matrix.toml` files above it."""
-        from retarget.declare.configs import extend_scope
-        from retarget.declare.expectations import build_expectations
-        from retarget.declare.read import diagnostics_of, read_tables
-        from retarget.declare.suites import build_suites
-        from retarget.support.toml.keypaths import Problem
-
-        path = Path(os.path.abspath(path))  # noqa: PTH100  links stay as they are
-        above = self._see(path.parent)
-        tables, diagnostics = read_tables(path)
-        scope, problems = extend_scope(above.scope, tables, self._registry)
-        self._scopes.append(scope)
-        suites, suite_problems, elsewhere = build_suites(tables, scope, self._suites, self._registry)
+        path = _absolute(path)
+        suites, visible = self._read(path, SUITE_FILE, lambda _: self._visible_in(path.parent))
         self._suites.update((suite.name, path) for suite in suites)
-        rules, rule_problems = build_expectations(tables)
-        self._expectations += rules
-        if rules := (*above.expectations, *rules):
-            suites = tuple(replace(suite, expectations=rules) for suite in suites)
-        problems = (*problems, *suite_problems, *rule_problems)
-        if tables.root:
-            problems = (*problems, Problem(("root",), f"found root, expected it in a {MATRIX_FILE} only"))
-        if not tables.suites and "module_test_suite" not in tables.hiding | tables.invalid.keys():
-            message = "found no [[module_test_suite]], expected one"
-            diagnostics = (*diagnostics, Diagnostic(file=path, line=0, key_path="", message=message))
-        return suites, (*above.diagnostics, *diagnostics, *diagnostics_of(path, tables.text, problems), *elsewhere)
+        return suites, visible.diagnostics
 
-    def _see(self, folder: Path) -> _Seen:
-        if folder not in self._seen:
-            self._seen[folder] = self._look(folder)
-        return self._seen[folder]
+    def _visible_in(self, folder: Path) -> _Visible:
+        if folder not in self._visible:
+            self._visible[folder] = self._look(folder)
+        return self._visible[folder]
 
-    def _look(self, folder: Path) -> _Seen:
-        from retarget.targets.references import Scope
-
+    def _look(self, folder: Path) -> _Visible:
         is_last = folder.parent == folder or os.path.lexists(folder / ".git")
-        matrix, expectations = folder / MATRIX_FILE, folder / EXPECTATIONS_FILE
-        if os.path.lexists(matrix):
-            seen = self._matrix(matrix, is_last=is_last)
-        else:
-            seen = _Seen(scope=Scope()) if is_last else self._see(folder.parent)
-        return self._with_rules_of(expectations, seen) if os.path.lexists(expectations) else seen
 
-    def _matrix(self, file: Path, *, is_last: bool) -> _Seen:
-        """Read a `matrix.toml` and those above it."""
-        from retarget.declare.configs import extend_scope
-        from retarget.declare.expectations import build_expectations
-        from retarget.declare.read import diagnostics_of, read_tables
-        from retarget.support.toml.keypaths import Problem
-        from retarget.targets.references import Scope
+        def above(is_root: bool) -> _Visible:
+            return _Visible() if is_last or is_root else self._visible_in(folder.parent)
 
-        self._matrix_files.append(file)
-        tables, diagnostics = read_tables(file)
-        above = _Seen(scope=Scope()) if is_last or tables.root else self._see(file.parent.parent)
-        scope, problems = extend_scope(above.scope, tables, self._registry)
-        self._scopes.append(scope)
-        rules, rule_problems = build_expectations(tables)
-        self._expectations += rules
-        problems = (*problems, *rule_problems)
-        if tables.suites:
-            message = f"found a suite, expected it in a {SUITE_FILE}"
-            problems = (*problems, Problem((*tables.suites[0].path,), message))
-        return _Seen(
-            scope=scope,
-            diagnostics=(*above.diagnostics, *diagnostics, *diagnostics_of(file, tables.text, problems)),
-            expectations=(*above.expectations, *rules),
+        visible: _Visible | None = None
+        if os.path.lexists(folder / MATRIX_FILE):
+            self._matrix_files.append(folder / MATRIX_FILE)
+            visible = self._read(folder / MATRIX_FILE, MATRIX_FILE, above)[1]
+        if os.path.lexists(folder / EXPECTATIONS_FILE):
+            self._matrix_files.append(folder / EXPECTATIONS_FILE)
+            beside = visible or above(False)
+            visible = self._read(folder / EXPECTATIONS_FILE, EXPECTATIONS_FILE, lambda _: beside)[1]
+        return visible or above(False)
+
+    def _read(self, file: Path, role: str, above: Callable[[bool], _Visible]) -> tuple[tuple[Suite, ...], _Visible]:
+        """Read one file in the role of the file name `role`. `above` says what it sees, given whether it is a root."""
+        from retarget.declare.build import (  # only who has declarations pays for pydantic
+            build_declarations,
+            read_tables,
         )
 
-    def _with_rules_of(self, file: Path, seen: _Seen) -> _Seen:
-        """Read an `expectations.toml` beside or below what `seen` was made of."""
-        from retarget.declare.expectations import build_expectations, foreign_problems
-        from retarget.declare.read import diagnostics_of, read_tables
-
-        self._matrix_files.append(file)
-        tables, diagnostics = read_tables(file)
-        rules, problems = build_expectations(tables)
-        self._expectations += rules
-        problems = (*problems, *foreign_problems(tables, EXPECTATIONS_FILE))
-        return _Seen(
-            scope=seen.scope,
-            diagnostics=(*seen.diagnostics, *diagnostics, *diagnostics_of(file, tables.text, problems)),
-            expectations=(*seen.expectations, *rules),
-        )
-
-
-def discover(paths: Sequence[Path], *, name: str = SUITE_FILE) -> tuple[Path, ...]:
-    """Return all `suite.toml` (or files called `name`) at and below `paths`, sorted and without repetition.
-
-    A path that is a file itself counts, whatever its name, but only as a `suite.toml`. Hidden folders, `__pycache__`,
-    `node_modules` and virtual environments are passed over. Raises `RetargetError` for a path that does not exist.
-    """
-    found: set[Path] = set()
-    for path in paths:
-        if not os.path.lexists(path):
-            msg = f"{display_path(path)}: found no such file or folder, expected a folder with {SUITE_FILE} files"
-            raise RetargetError(msg)
-        absolute = Path(os.path.abspath(path))  # noqa: PTH100  links stay as they are
-        if absolute.is_dir() and absolute.name != name:
-            found.update(_below(absolute, name))
-        elif name in {SUITE_FILE, absolute.name}:
-            found.add(absolute)
-    return tuple(sorted(found))
-
-
-def _below(folder: Path, name: str) -> Iterator[Path]:
-    for at, folders, files in os.walk(folder):
-        # A folder of that name is found too, so that it is reported and not silently passed over.
-        if name in files or name in folders:
-            yield Path(at) / name
-        folders[:] = [
-            below
-            for below in folders
-            if not below.startswith(".") and below not in _SKIPPED_FOLDERS and below != name
-            if not os.path.lexists(f"{at}/{below}/pyvenv.cfg")
-        ]
+        tables = read_tables(file)
+        outer = above(tables.root)
+        found = build_declarations(tables, role, outer.scope, taken=self._suites, registry=self._registry)
+        self._scopes.append(found.scope)
+        self._expectations += found.expectations
+        rules = (*outer.expectations, *found.expectations)
+        visible = _Visible(scope=found.scope, diagnostics=(*outer.diagnostics, *found.diagnostics), expectations=rules)
+        return tuple(replace(suite, expectations=rules) for suite in found.suites), visible
 
 
 def load_all(paths: Sequence[Path], registry: Registry | None = None) -> tuple[Suite, ...]:
@@ -234,3 +153,11 @@ def load_all(paths: Sequence[Path], registry: Registry | None = None) -> tuple[S
     if diagnostics:
         raise DiagnosticsError(tuple(diagnostics))
     return tuple(suites)
+
+
+def _absolute(path: Path) -> Path:
+    return Path(os.path.abspath(path))  # noqa: PTH100  links stay as they are
+
+
+def _distinct(configs: Iterable[_ConfigT]) -> tuple[_ConfigT, ...]:
+    return tuple({id(config): config for config in configs}.values())

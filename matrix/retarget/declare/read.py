@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -22,9 +22,9 @@ from retarget.declare.schema.tables import (
 )
 from retarget.support.errors import Diagnostic, did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
-from retarget.support.toml.read import diagnostics_of, read_toml
+from retarget.support.toml.read import read_toml
 
-__all__ = ["Declared", "FileTables", "diagnostics_of", "read_tables"]
+__all__ = ["Declared", "FileTables", "read_tables"]
 
 _Table = TypeVar("_Table", bound=BaseModel)
 _Config = TypeVar("_Config", bound=ConfigTable)
@@ -43,7 +43,7 @@ class FileTables:
     """What one file declares, as far as it is well-formed.
 
     `invalid` are, for each sort, names of tables with an error; `hiding` are the sorts in which an error hides names.
-    What refers to either is not blamed.
+    What refers to either is not blamed. `problems` are the errors of tables, `unreadable` those of a file without any.
     """
 
     file: Path
@@ -56,20 +56,16 @@ class FileTables:
     expectations: tuple[Declared[ExpectationTable], ...] = ()
     invalid: Mapping[str, frozenset[str]] = field(default_factory=dict)
     hiding: frozenset[str] = frozenset()
+    problems: tuple[Problem, ...] = ()
+    unreadable: tuple[Diagnostic, ...] = ()
 
 
-def read_tables(file: Path) -> tuple[FileTables, tuple[Diagnostic, ...]]:
+def read_tables(file: Path) -> FileTables:
     """Read one file. The errors are those of the text and of each table for itself, not of what names refer to."""
-    broken = FileTables(file=file, hiding=frozenset(DeclarationFile.model_fields))
-    text, data, broken_text = read_toml(file)
-    if broken_text:
-        return broken, broken_text
+    text, data, unreadable = read_toml(file)
+    if unreadable:
+        return FileTables(file=file, hiding=frozenset(DeclarationFile.model_fields), unreadable=unreadable)
     problems: list[Problem] = []
-    tables = _tables(file, text, data, problems)
-    return tables, diagnostics_of(file, text, problems)
-
-
-def _tables(file: Path, text: str, data: dict[str, object], problems: list[Problem]) -> FileTables:
     try:
         DeclarationFile.model_validate(data)
     except ValidationError as error:
@@ -80,20 +76,22 @@ def _tables(file: Path, text: str, data: dict[str, object], problems: list[Probl
     suites = _Sort(ModuleTestSuiteTable, "module_test_suite", data)
     expectations = _Sort(ExpectationTable, "expectation", data)
     root = data.get("root")
-    tables = FileTables(
+    sorts: tuple[_Sort[Any], ...] = (compilers, runtimes, targets, suites)
+    filled = (_products(compilers, problems), _products(runtimes, problems), _products(targets, problems))
+    problems.extend(_nul_problems(data))
+    return FileTables(
         file=file,
         text=text,
         root=root if isinstance(root, bool) else False,
-        compilers=_products(compilers, problems),
-        runtimes=_products(runtimes, problems),
-        targets=_products(targets, problems),
+        compilers=filled[0],
+        runtimes=filled[1],
+        targets=filled[2],
         suites=tuple(suites.tables),
         expectations=tuple(expectations.tables),
-        invalid={sort.kind: frozenset(sort.invalid) for sort in (compilers, runtimes, targets, suites) if sort.invalid},
-        hiding=frozenset(sort.kind for sort in (compilers, runtimes, targets, suites) if sort.is_hiding),
+        invalid={sort.kind: frozenset(sort.invalid) for sort in sorts if sort.invalid},
+        hiding=frozenset(sort.kind for sort in sorts if sort.is_hiding),
+        problems=tuple(problems),
     )
-    problems.extend(_nul_problems(data, ()))
-    return tables
 
 
 class _Sort(Generic[_Table]):
@@ -144,7 +142,7 @@ def _filled(declared: Declared[_Config], problems: list[Problem]) -> Iterable[_C
     if not table.axes:
         return (table,) if product else ()
     written = table.model_dump(exclude_unset=True, exclude={"axes", "exclude"})
-    diagnostics = tuple(_placeholder_problems(written, (), table.axes))
+    diagnostics = tuple(_placeholder_problems(written, table.axes))
     missing = [axis for axis in table.axes if axis not in placeholders(table.name)]
     if missing:
         expected = f"expected every axis in it; {', '.join(f'{{{axis}}}' for axis in missing)} is missing"
@@ -165,27 +163,28 @@ def _fill_all(value: object, combination: Combination) -> object:
     return value
 
 
-def _placeholder_problems(value: object, path: KeyPath, axes: Iterable[str]) -> Iterable[Problem]:
-    if isinstance(value, str):
-        for axis in sorted(placeholders(value) - set(axes)):
+def _placeholder_problems(table: object, axes: Iterable[str]) -> Iterable[Problem]:
+    for path, text, is_key in _texts(table, ()):
+        for axis in sorted(placeholders(text) - set(axes)):
             expected = f"expected one of {', '.join(axes)}, or {{{{{axis}}}}} for the text itself"
-            yield Problem(path, f"found the unknown axis {{{axis}}}, {expected}{did_you_mean(axis, axes)}")
-    elif isinstance(value, list):
-        for index, entry in enumerate(value):
-            yield from _placeholder_problems(entry, (*path, index), axes)
-    elif isinstance(value, dict):
-        for key, entry in value.items():
-            yield from _placeholder_problems(key, path, axes)
-            yield from _placeholder_problems(entry, (*path, key), axes)
+            message = f"found the unknown axis {{{axis}}}, {expected}{did_you_mean(axis, axes)}"
+            yield Problem(path[:-1] if is_key else path, message)
 
 
-def _nul_problems(value: object, path: KeyPath) -> Iterable[Problem]:
-    if isinstance(value, str) and "\0" in value:
-        yield Problem(path, "found a NUL character, which no program can be given; expected text")
+def _nul_problems(data: object) -> Iterable[Problem]:
+    for path, text, _ in _texts(data, ()):
+        if "\0" in text:
+            yield Problem(path, "found a NUL character, which no program can be given; expected text")
+
+
+def _texts(value: object, path: KeyPath) -> Iterator[tuple[KeyPath, str, bool]]:
+    """Yield all strings in a value with their key paths, and whether each is a key itself."""
+    if isinstance(value, str):
+        yield path, value, False
     elif isinstance(value, list):
         for index, entry in enumerate(value):
-            yield from _nul_problems(entry, (*path, index))
+            yield from _texts(entry, (*path, index))
     elif isinstance(value, dict):
         for key, entry in value.items():
-            yield from _nul_problems(key, (*path, key))
-            yield from _nul_problems(entry, (*path, key))
+            yield (*path, key), key, True
+            yield from _texts(entry, (*path, key))

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from retarget.declare.files import DECLARATION_FILES
 from retarget.model import Module
 from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["find_modules", "name_problem", "select_modules"]
 
 _MAGIC = re.compile(r"[*?\[]")
-_DECLARATIONS = {"expectations.toml", "matrix.toml", "suite.toml"}
 _NOT_IN_MODULE_NAMES = re.compile(r"[\s\x00-\x1f\x7f:*?\[\]\\\ud800-\udfff]")
 
 
@@ -169,7 +169,7 @@ def _excluded_parts(exclude: Sequence[str], problems: list[Problem]) -> list[tup
 def _find(folder: Path, glob: str) -> list[str]:
     found = sorted(set(_walk(str(folder), "", tuple(glob.split("/")))))
     if _MAGIC.search(glob):
-        return [relative for relative in found if PurePosixPath(relative).name not in _DECLARATIONS]
+        return [relative for relative in found if PurePosixPath(relative).name not in DECLARATION_FILES]
     return found
 
 

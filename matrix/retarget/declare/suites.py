@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from retarget.declare.configs import tag_problems
 from retarget.declare.read import Declared, FileTables
 from retarget.declare.schema.tables import ModuleTable, ModuleTestSuiteTable
+from retarget.declare.scope import Scope, find_named
 from retarget.declare.sources import find_modules, select_modules
 from retarget.extension import CaseLoader, ChecksSuites, FindsModules
 from retarget.model import Module, ModuleOverride, Origin, Suite, TargetConfig
-from retarget.model.names import name_error
+from retarget.model.names import is_glob, known_words, name_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean, display_path
 from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
 from retarget.targets.expansion import running_compilers
-from retarget.targets.references import Scope, find_named, is_glob, known_words
 
 if TYPE_CHECKING:
     from retarget.extension.registry import Registry

@@ -13,10 +13,10 @@ from datetime import date
 from retarget.expect.verdict import Ruling, Verdict, is_expired, judge
 from retarget.model import Expectation
 from retarget.model.case_names import matches_case
+from retarget.model.names import is_glob
 from retarget.model.outcomes import CaseOutcome, Failure, Observation, first_failure
 from retarget.model.signatures import observe, observe_all
 from retarget.support.errors import RetargetError, display_path
-from retarget.targets.references import is_glob
 
 __all__ = ["CaseRule", "TargetRules", "TargetVerdict", "case_rank", "judge_target", "says"]
 

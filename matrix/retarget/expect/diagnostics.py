@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retarget.expect.matching import Contradiction, Effect
 from retarget.expect.verdict import is_expired
 from retarget.model import Expectation, Origin
 from retarget.model.case_names import matches_case
-from retarget.model.locations import Places
+from retarget.model.locations import SourceLocations, diagnostics_at
 from retarget.support.errors import Diagnostic, did_you_mean
-from retarget.support.toml.keypaths import KeyPath, Problem, parse_key_path
+from retarget.support.toml.keypaths import KeyPath, Problem
 from retarget.targets.selection import terms
 
 if TYPE_CHECKING:
@@ -27,22 +26,22 @@ _HINTS = 10
 
 def contradiction_diagnostics(contradictions: Iterable[Contradiction]) -> tuple[Diagnostic, ...]:
     """Return an error for each pair of rules, at the later of the two."""
-    places = Places()
+    locations = SourceLocations()
     problems = []
     for contradiction in contradictions:
         first, second = contradiction.rules
         message = (
             f"found another stage, signature, outcome or date than {first.origin.key_path} at "
-            f"{places.place(first.origin)}, which is as specific and also matches {contradiction.target}; "
+            f"{locations.location(first.origin)}, which is as specific and also matches {contradiction.target}; "
             "expected that they agree, or that one is more specific"
         )
         problems.append((second.origin, Problem((), message)))
-    return _diagnostics(problems)
+    return diagnostics_at(problems)
 
 
 def expired_diagnostics(rules: Iterable[Expectation], day: date) -> tuple[Diagnostic, ...]:
     """Return an error for each rule that excuses nothing any more on `day`."""
-    return _diagnostics(
+    return diagnostics_at(
         (
             rule.origin,
             Problem(
@@ -74,7 +73,7 @@ def stale_diagnostics(
         known = tags if problem.path[0] == "when" else modules
         hint = did_you_mean(word, known) if number < _HINTS and word else ""
         hinted.append((origin, Problem(problem.path, problem.message + (hint or "; remove it"))))
-    return _diagnostics(hinted)
+    return diagnostics_at(hinted)
 
 
 def unknown_case_diagnostics(
@@ -94,7 +93,7 @@ def unknown_case_diagnostics(
                 hint = did_you_mean(entry, known) or "; remove it"
                 message = f"found {entry!r}, which matches no case of the modules that this rule is about{hint}"
                 problems.append((use.origin, Problem(("case", index), message)))
-    return _diagnostics(problems)
+    return diagnostics_at(problems)
 
 
 def _stale(rule: Expectation, effect: Effect) -> Iterator[tuple[Problem, str]]:
@@ -112,20 +111,3 @@ def _stale(rule: Expectation, effect: Effect) -> Iterator[tuple[Problem, str]]:
             where = f" with {rule.when!r}" if rule.when else ""
             stages = f" that can fail at {' or '.join(rule.stages)}" if rule.outcome != "skip" else ""
             yield Problem(path, f"found {entry!r}, which{where} matches no target{stages}"), ""
-
-
-def _diagnostics(found: Iterable[tuple[Origin, Problem]]) -> tuple[Diagnostic, ...]:
-    from retarget.declare.read import diagnostics_of  # only an error pays for it
-
-    by_file: dict[Path, list[Problem]] = {}
-    for origin, problem in found:
-        path = (*parse_key_path(origin.key_path), *problem.path)
-        by_file.setdefault(origin.file, []).append(Problem(path, problem.message))
-    diagnostics: list[Diagnostic] = []
-    for file, problems in by_file.items():
-        try:
-            text = file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            text = ""
-        diagnostics += diagnostics_of(file, text, problems)
-    return tuple(diagnostics)

@@ -18,7 +18,7 @@ from functools import cache, lru_cache
 
 from retarget.expect.cases import CaseRule, TargetRules, case_rank, says
 from retarget.model import CompileTarget, Expectation, Origin, RunTarget, Target
-from retarget.targets.references import is_glob
+from retarget.model.names import is_glob
 from retarget.targets.selection import Selector, Term, compile_selector, terms
 
 __all__ = [

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from retarget.declare.load import SUITE_FILE, discover
+from retarget.declare.files import SUITE_FILE, discover
 from retarget.expect.diagnostics import expired_diagnostics, stale_diagnostics
 from retarget.expect.matching import Assignment, Effect
 from retarget.expect.verdict import is_expired, today

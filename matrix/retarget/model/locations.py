@@ -1,35 +1,49 @@
-"""Says where declarations stand, with their lines."""
+"""Where declarations are: their lines, and diagnostics of them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from retarget.model.declared import Origin
-from retarget.support.errors import display_path
-from retarget.support.toml.keypaths import parse_key_path
+from retarget.support.errors import Diagnostic, display_path
+from retarget.support.toml.keypaths import Problem, parse_key_path
+from retarget.support.toml.read import diagnostics_of
 
-__all__ = ["Places"]
+if TYPE_CHECKING:
+    from retarget.support.toml.locate import Locator
+
+__all__ = ["SourceLocations", "diagnostics_at"]
 
 
-class Places:
+def diagnostics_at(found: Iterable[tuple[Origin, Problem]]) -> tuple[Diagnostic, ...]:
+    """Return errors with their lines, those of one file together. The key paths start at the declarations."""
+    by_file: dict[Path, list[Problem]] = {}
+    for origin, problem in found:
+        path = (*parse_key_path(origin.key_path), *problem.path)
+        by_file.setdefault(origin.file, []).append(Problem(path, problem.message))
+    return tuple(one for file, problems in by_file.items() for one in diagnostics_of(file, _text(file), problems))
+
+
+class SourceLocations:
     """The lines of declarations; each file is read once."""
 
     def __init__(self) -> None:
-        self._locators: dict[Path, object] = {}
+        self._locators: dict[Path, Locator] = {}
 
-    def place(self, origin: Origin, *steps: str | int) -> str:
-        """Return `file:line` of a declaration, or of a key below it."""
-        line = self.line(origin, *steps)
-        return f"{display_path(origin.file)}:{line}" if line else display_path(origin.file)
-
-    def line(self, origin: Origin, *steps: str | int) -> int:
-        """Return the 1-based line of a declaration, or of a key below it; 0 if the file cannot be read any more."""
-        from retarget.support.toml.locate import Locator  # only who is told a place pays for the parser
+    def location(self, origin: Origin, *steps: str | int) -> str:
+        """Return `file:line` of a declaration, or of a key below it; the file alone if it cannot be read any more."""
+        from retarget.support.toml.locate import Locator  # only who is told a location pays for the parser
 
         if origin.file not in self._locators:
-            try:
-                self._locators[origin.file] = Locator(origin.file.read_text(encoding="utf-8"))
-            except (OSError, UnicodeDecodeError):
-                self._locators[origin.file] = None
-        locator = self._locators[origin.file]
-        return locator.line((*parse_key_path(origin.key_path), *steps)) if isinstance(locator, Locator) else 0
+            self._locators[origin.file] = Locator(_text(origin.file))
+        line = self._locators[origin.file].line((*parse_key_path(origin.key_path), *steps))
+        return f"{display_path(origin.file)}:{line}" if line else display_path(origin.file)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""

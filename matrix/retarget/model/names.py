@@ -8,12 +8,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 __all__ = [
     "RESERVED_WORDS",
     "TARGET_SORTS",
     "config_name_error",
+    "is_glob",
     "is_tag",
+    "known_words",
     "name_error",
     "tag_error",
 ]
@@ -22,6 +25,9 @@ TARGET_SORTS = ("compile", "run")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 _TAG = re.compile(r"[\w:+\-.\[\]\\/]+")
+
+_MAGIC = re.compile(r"[*?\[]")
+_SHOWN = 8
 
 _EXPRESSION_WORDS = frozenset({"and", "or", "not", "True", "False", "None"})
 _PYTEST_MARKS = frozenset({"filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail"})
@@ -75,3 +81,17 @@ def _reserved_error(word: str) -> str | None:
     if word in _PYTEST_MARKS:
         return f"found {word!r}, which is a mark of pytest's own; expected another word"
     return None
+
+
+def is_glob(reference: str) -> bool:
+    """Tell whether a reference is a glob. No name is one."""
+    return _MAGIC.search(reference) is not None
+
+
+def known_words(known: Iterable[str]) -> str:
+    """Return what names there are, as the end of a message."""
+    names = list(known)
+    if not names:
+        return "there is none"
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"there is {', '.join(names[:_SHOWN])}{more}"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from retarget.model import CompilerConfig, RuntimeConfig
-from retarget.model.locations import Places
+from retarget.model.locations import SourceLocations
 from retarget.support.errors import RetargetError, did_you_mean
 
 __all__ = [
@@ -93,7 +93,7 @@ def check_python_path(config: CompilerConfig | RuntimeConfig) -> None:
     for entry in dict(config.env).get("PYTHONPATH", "").split(os.pathsep):
         if entry and not Path(entry).exists():
             kind = "compiler" if isinstance(config, CompilerConfig) else "runtime"
-            place = Places().place(config.origin, "env", "PYTHONPATH")
+            place = SourceLocations().location(config.origin, "env", "PYTHONPATH")
             relative = "" if Path(entry).is_absolute() else f" in {Path.cwd()}"
             msg = (
                 f"{kind} config {config.name!r} ({place}): "
@@ -105,7 +105,7 @@ def check_python_path(config: CompilerConfig | RuntimeConfig) -> None:
 
 def unusable_build(config: CompilerConfig, error: Exception) -> RetargetError:
     """Return the error for a config whose PYTHONPATH names a build that is not usable: it is no reason for a skip."""
-    place = Places().place(config.origin, "env", "PYTHONPATH")
+    place = SourceLocations().location(config.origin, "env", "PYTHONPATH")
     return RetargetError(f"compiler config {config.name!r} ({place}): the build of its env.PYTHONPATH: {error}")
 
 

@@ -24,8 +24,9 @@ from retarget.model import (
     Target,
     TargetConfig,
 )
+from retarget.model.locations import diagnostics_at
 from retarget.support.errors import Diagnostic, DiagnosticsError
-from retarget.support.toml.keypaths import Problem, parse_key_path
+from retarget.support.toml.keypaths import Problem
 from retarget.targets.tags import compile_tags, run_tags
 
 __all__ = [
@@ -244,35 +245,18 @@ def excluding_override(suite: Suite, module: str, names: Sequence[str]) -> int |
 
 def _too_many(suite: Suite, found: str) -> Sequence[Diagnostic]:
     expected = f"expected at most {MAX_TARGETS} in a suite: name fewer modules in srcs, or fewer configs in targets"
-    return _diagnostics_of(
-        suite, [Problem((*parse_key_path(suite.origin.key_path), "targets"), f"found {found}, {expected}")]
-    )
+    return diagnostics_at([(suite.origin, Problem(("targets",), f"found {found}, {expected}"))])
 
 
-def _collisions(suite: Suite, targets: Sequence[Target]) -> list[Diagnostic]:
+def _collisions(suite: Suite, targets: Sequence[Target]) -> Sequence[Diagnostic]:
     first: dict[str, Target] = {}
-    problems: list[Problem] = []
-    path = parse_key_path(suite.origin.key_path)
-    for target in targets:
-        other = first.setdefault(target.name, target)
-        if other is not target:
-            expected = "expected another name for one of the modules or configs"
-            problems.append(
-                Problem(
-                    path, f"found the target name {target.name!r} for {_parts(other)} and {_parts(target)}, {expected}"
-                )
-            )
-    return _diagnostics_of(suite, problems)
-
-
-def _diagnostics_of(suite: Suite, problems: Sequence[Problem]) -> list[Diagnostic]:
-    from retarget.declare.read import diagnostics_of  # only an error pays for it
-
-    try:
-        text = suite.origin.file.read_text()
-    except (OSError, UnicodeDecodeError):
-        text = ""
-    return list(diagnostics_of(suite.origin.file, text, problems))
+    expected = "expected another name for one of the modules or configs"
+    found = (
+        f"found the target name {target.name!r} for {_parts(other)} and {_parts(target)}, {expected}"
+        for target in targets
+        if (other := first.setdefault(target.name, target)) is not target
+    )
+    return diagnostics_at((suite.origin, Problem((), message)) for message in found)
 
 
 def _parts(target: Target) -> str:

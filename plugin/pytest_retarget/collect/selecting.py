@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from _pytest.config.findpaths import determine_setup
-from retarget.declare.load import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
+from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
 from retarget.model import Suite, Target
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 from retarget.targets.pytest_selection import (

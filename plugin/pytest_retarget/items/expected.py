@@ -14,7 +14,7 @@ from typing import NoReturn
 from _pytest.outcomes import XFailed
 from retarget.expect.cases import TargetRules, TargetVerdict, judge_target
 from retarget.expect.verdict import Ruling, Verdict, excuse, observed_text, today
-from retarget.model.locations import Places
+from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import CaseOutcome, Failure, Observation
 from retarget.model.signatures import observe_all
 from retarget.support.errors import RetargetError
@@ -88,7 +88,7 @@ def attempts(rules: TargetRules, once: Callable[[], Attempts], again: Callable[[
         again()
 
 
-def settle(rules: TargetRules, tried: Attempts, places: Places) -> None:
+def settle(rules: TargetRules, tried: Attempts, places: SourceLocations) -> None:
     """Raise what rules make of a target's outcome, if it did not just pass. `places` knows where rules stand.
 
     Raises `AsExpected`, `UnexpectedPassError`, `OtherwiseError`, or the target's own `StageFailedError`.
@@ -107,7 +107,7 @@ def settle(rules: TargetRules, tried: Attempts, places: Places) -> None:
     raise AsExpected(_excuse(verdict, tried), error, by_chance=verdict.ruling is Ruling.CHANCE)
 
 
-def _raise_broken(verdict: TargetVerdict, tried: Attempts, places: Places) -> NoReturn:
+def _raise_broken(verdict: TargetVerdict, tried: Attempts, places: SourceLocations) -> NoReturn:
     """Fail for rules that do not hold; with what failed, unless all that did was expected."""
     first, *others = verdict.broken
     error = tried.error
@@ -157,15 +157,15 @@ def _of_case(verdict: Verdict, error: StageFailedError) -> Failure | None:
     return next((case.failure for case in error.cases if name and case.name == name and case.failure is not None), None)
 
 
-def _block(verdict: Verdict, places: Places) -> str:
-    place = places.place(verdict.rule.origin) if verdict.rule is not None else ""
+def _block(verdict: Verdict, places: SourceLocations) -> str:
+    place = places.location(verdict.rule.origin) if verdict.rule is not None else ""
     lines = verdict.lines(place)
     width = max(len(word) for word, _ in lines)
     return "\n".join(f"{word.ljust(width)}  {text}" for word, text in lines)
 
 
 def _every_time(
-    verdict: TargetVerdict, before: Sequence[StageFailedError], last: StageFailedError, places: Places
+    verdict: TargetVerdict, before: Sequence[StageFailedError], last: StageFailedError, places: SourceLocations
 ) -> str:
     """Word a flaky target that failed at every attempt."""
     errors = (*before, last)
@@ -173,5 +173,5 @@ def _every_time(
     lines = [f"failed at each of {len(errors)} attempts: {first}", ""]
     lines += [f"attempt {number}  {observed_text(_observed(error))}" for number, error in enumerate(errors, 1)]
     rules = {one.rule.origin: one.rule for one in verdict.verdicts if one.ruling is Ruling.AGAIN and one.rule}
-    lines += [*(f"flaky by   {places.place(rule.origin)}: {excuse(rule)}" for rule in rules.values()), rest]
+    lines += [*(f"flaky by   {places.location(rule.origin)}: {excuse(rule)}" for rule in rules.values()), rest]
     return "\n".join(lines).rstrip("\n")

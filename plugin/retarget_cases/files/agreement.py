@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from retarget.declare.schema.errors import describe_value
+from retarget.model.names import is_glob, known_words
 from retarget.support.errors import did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
-from retarget.targets.references import is_glob, known_words
 
 __all__ = ["Agreement", "circle_problems", "reach_problems", "unserved"]
 

@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from retarget.declare.load import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
+from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
 from retarget.expect.update.text import toml_list, toml_string
 from retarget.model.names import name_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path

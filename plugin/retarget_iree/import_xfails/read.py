@@ -31,9 +31,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from retarget.model.names import is_glob
 from retarget.support.errors import Diagnostic, did_you_mean
 from retarget.support.files import read_regular
-from retarget.targets.references import is_glob
 
 __all__ = ["LISTS", "ConfigLists", "read_config_lists"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
-from retarget.declare.load import EXPECTATIONS_FILE
+from retarget.declare.files import EXPECTATIONS_FILE
 from retarget.expect.update.match import with_modules
 from retarget.expect.update.narrowing import stand_of
 from retarget.expect.update.reasons import reason

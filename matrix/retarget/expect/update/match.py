@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from retarget.expect.matching import specificity
 from retarget.model import Expectation
-from retarget.targets.references import is_glob
+from retarget.model.names import is_glob
 
 __all__ = ["names_module", "with_modules", "without_modules"]
 

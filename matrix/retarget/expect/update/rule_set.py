@@ -12,9 +12,9 @@ from retarget.expect.matching import Effect, RuleBook, Specificity, is_judged_at
 from retarget.expect.update.match import names_module
 from retarget.expect.update.text import NewRule, RuleChange
 from retarget.model import CompileTarget, Expectation, Origin, RunTarget, Suite, Target
+from retarget.model.names import is_glob
 from retarget.model.outcomes import Observation
 from retarget.support.toml.keypaths import parse_key_path
-from retarget.targets.references import is_glob
 from retarget.targets.selection import compile_selector, terms
 
 __all__ = ["Key", "Observations", "RuleSet", "SuiteTargets", "cell_of", "index_of", "key_of", "module_of", "new_rule"]

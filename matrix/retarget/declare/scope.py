@@ -1,22 +1,23 @@
-"""Names that declarations refer to, and what is said of a reference that names nothing."""
+"""The configs that a file sees by name, and what is said of a reference that names none of them."""
 
 from __future__ import annotations
 
 import fnmatch
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from retarget.model import CompilerConfig, RuntimeConfig, TargetConfig
+from retarget.model.names import is_glob, known_words
 from retarget.support.errors import did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
 
-__all__ = ["Names", "Scope", "find_named", "is_glob", "known_words", "unknown_name"]
+if TYPE_CHECKING:
+    from retarget.declare.schema.tables import CompilerConfigTable, RuntimeConfigTable
+
+__all__ = ["Names", "Scope", "find_named", "unknown_name"]
 
 ConfigT = TypeVar("ConfigT", bound=CompilerConfig | RuntimeConfig | TargetConfig)
-_MAGIC = re.compile(r"[*?\[]")
-_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,11 +25,13 @@ class Names(Generic[ConfigT]):
     """The configs of one sort that a file can see.
 
     `invalid` are names whose declaration has an error. Where `is_complete` is False an error may hide further names.
-    What refers to either is not blamed: one cause, one error.
+    What refers to either is not blamed: one cause, one error. `tables` are those that configs were built from, with
+    what they inherit: others may extend them.
     """
 
     sort: str
     configs: Mapping[str, ConfigT] = field(default_factory=dict)
+    tables: Mapping[str, CompilerConfigTable | RuntimeConfigTable] = field(default_factory=dict)
     invalid: frozenset[str] = frozenset()
     is_complete: bool = True
 
@@ -51,11 +54,6 @@ class Scope:
         """Whether no error hides a config or takes a part of one away."""
         sorts = (self.compilers, self.runtimes, self.targets)
         return all(names.is_complete and not names.invalid for names in sorts)
-
-
-def is_glob(reference: str) -> bool:
-    """Tell whether a reference is a glob. No name is one."""
-    return _MAGIC.search(reference) is not None
 
 
 def find_named(
@@ -90,12 +88,3 @@ def unknown_name(sort: str, reference: str, known: Iterable[str]) -> str:
     names = list(known)
     hint = did_you_mean(reference, names) or f"; {known_words(names)}"
     return f"found {reference!r}, expected the name of a {sort} declared in this file or above{hint}"
-
-
-def known_words(known: Iterable[str]) -> str:
-    """Return what names there are, as the end of a message."""
-    names = list(known)
-    if not names:
-        return "there is none"
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"there is {', '.join(names[:_SHOWN])}{more}"

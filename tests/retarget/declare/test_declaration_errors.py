@@ -231,9 +231,9 @@ BAD_CONFIGS = {
     ),
     "a config that extends itself": (
         COMPILER + 'extends = "cc"\n' + RUNTIME + TARGET,
-        "suite.toml:4: compiler_config[0].extends: found a circle: cc → cc; expected a chain that ends",
+        "suite.toml:4: compiler_config[0].extends: found a cycle: cc → cc; expected a chain that ends",
     ),
-    "a circle of configs": (
+    "a cycle of configs": (
         COMPILER.replace('"cc"', '"heir"')
         + 'extends = "cc"\n'
         + COMPILER
@@ -242,7 +242,7 @@ BAD_CONFIGS = {
         + 'extends = "cc"\n'
         + RUNTIME
         + TARGET,
-        "suite.toml:8: compiler_config[1].extends: found a circle: cc → b → cc; expected a chain that ends",
+        "suite.toml:8: compiler_config[1].extends: found a cycle: cc → b → cc; expected a chain that ends",
     ),
     "an empty axis": (
         COMPILER.replace('"cc"', '"cc-{a}"') + "axes = { a = [] }\n" + RUNTIME + TARGET,
@@ -511,7 +511,7 @@ runtimes = []
     assert [diagnostic for diagnostic in found[1:] if "].name: " not in diagnostic] == [
         "suite.toml:5: compiler_config[0].tags[0]: found 'x y', expected a word for -m: "
         "letters, digits and any of _ : + - . [ ] / \\",
-        "suite.toml:8: compiler_config[1].extends: found a circle: c → d → c; expected a chain that ends",
+        "suite.toml:8: compiler_config[1].extends: found a cycle: c → d → c; expected a chain that ends",
         "suite.toml:9: compiler_config[1].env.\"\": found '', expected the name of an environment variable, without '='",
         f"suite.toml:13: compiler_config[2].tags[0]: {reserved}",
         f"suite.toml:17: runtime_config[0].extends: found 's', expected the name of a runtime_config {no_config}; there is none",

@@ -1,0 +1,68 @@
+"""One file's validated tables → the configs, suites and rules that it declares, and all that is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from retarget.declare.configs import extend_scope
+from retarget.declare.expectations import build_expectations
+from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
+from retarget.declare.read import FileTables, read_tables
+from retarget.declare.scope import Scope
+from retarget.declare.suites import build_suites
+from retarget.extension.registry import Registry
+from retarget.model import Expectation, Suite
+from retarget.support.errors import Diagnostic
+from retarget.support.toml.keypaths import KeyPath, Problem
+from retarget.support.toml.read import diagnostics_of
+
+__all__ = ["FileDeclarations", "build_declarations", "read_tables"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileDeclarations:
+    """What one file declares, as far as it is well-formed. `scope` is what it sees, its own configs included."""
+
+    scope: Scope
+    suites: tuple[Suite, ...]
+    expectations: tuple[Expectation, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def build_declarations(
+    tables: FileTables, role: str, above: Scope, *, taken: Mapping[str, Path], registry: Registry | None
+) -> FileDeclarations:
+    """Resolve what a file declares. `role` is the name of the file that it is read as; `above` are the configs of the
+    files above, `taken` the names of the suites of other files."""
+    problems = [*tables.problems, *_misplaced(tables, role)]
+    scope = above
+    suites: tuple[Suite, ...] = ()
+    elsewhere: tuple[Diagnostic, ...] = ()
+    if role != EXPECTATIONS_FILE:
+        scope, found = extend_scope(above, tables, registry)
+        problems += found
+    if role == SUITE_FILE:
+        suites, found, elsewhere = build_suites(tables, scope, taken, registry)
+        problems += found
+    expectations, found = build_expectations(tables)
+    problems += found
+    diagnostics = (*tables.unreadable, *diagnostics_of(tables.file, tables.text, problems), *elsewhere)
+    return FileDeclarations(scope=scope, suites=suites, expectations=expectations, diagnostics=diagnostics)
+
+
+def _misplaced(tables: FileTables, role: str) -> list[Problem]:
+    """Return what a file with this name must not hold, or lacks."""
+    declared = (tables.compilers, tables.runtimes, tables.targets, tables.suites)
+    root: list[KeyPath] = [("root",)] if tables.root else []
+    if role == EXPECTATIONS_FILE:
+        expected = f"expected it in another file: {EXPECTATIONS_FILE} holds [[expectation]] only"
+        paths = [*root, *(entries[0].path for entries in declared if entries)]
+        return [Problem(path, f"found {path[0]}, {expected}") for path in paths]
+    if role == MATRIX_FILE:
+        return [Problem(entry.path, f"found a suite, expected it in a {SUITE_FILE}") for entry in tables.suites[:1]]
+    problems = [Problem(path, f"found root, expected it in a {MATRIX_FILE} only") for path in root]
+    if not tables.suites and "module_test_suite" not in tables.hiding | tables.invalid.keys():
+        problems.append(Problem((), "found no [[module_test_suite]], expected one"))
+    return problems
