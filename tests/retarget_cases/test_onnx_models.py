@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases_support import function, read
+from declaration_texts import compiler, suite, target
 from retarget.cli import main
 from retarget.extension import CaseRequest, ChecksData, FunctionInfo
 from retarget.support.errors import DiagnosticsError
@@ -17,20 +18,7 @@ from retarget_onnx.models import model_function
 
 onnx = pytest.importorskip("onnx")
 
-SUITE = """\
-[[compiler_config]]
-name = "cc"
-compiler = "iree"
-[[target_config]]
-name = "all"
-compiler = "cc"
-runtimes = []
-[[module_test_suite]]
-name = "models"
-srcs = ["*.onnx"]
-kind = "cases"
-targets = ["all"]
-"""
+SUITE = compiler("cc") + target("all", "cc", []) + suite("models", "*.onnx", "cases")
 
 
 def tensor(name: str, element: str, shape: list[int | str] | None) -> object:

@@ -6,24 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from retarget.cli import main
 
-MATRIX = """\
-[[compiler_config]]
-name = "vmvx"
-compiler = "iree"
-flags = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"]
-
-[[runtime_config]]
-name = "sync"
-driver = "local-sync"
-
-[[target_config]]
-name = "cpu"
-compiler = "vmvx"
-runtimes = ["sync"]
-"""
-SUITE = '[[module_test_suite]]\nname = "{name}"\nsrcs = ["**/*.mlir"]\nkind = "check"\ntargets = ["cpu"]\n'
+MATRIX = declarations(compiler("vmvx", flags=VMVX_FLAGS), runtime("sync"), target("cpu", "vmvx", ["sync"]))
+SUITE = suite("{name}", "**/*.mlir", targets=["cpu"])
 
 
 @pytest.fixture

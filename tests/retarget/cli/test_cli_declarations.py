@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import retarget
+from declaration_texts import compiler, declarations, runtime, suite, table, target
 from retarget.cli.commands import _COMMANDS
 from retarget.cli.main import TRACEBACK_VARIABLE, _parser, main
 from retarget.extension.registry import load_commands
@@ -50,56 +51,19 @@ def retarget_drivers(): return [Driver()]
 def retarget_case_loaders(): return [Loader()]
 """
 
-MATRIX = """\
-[[compiler_config]]
-name = "base"
-compiler = "tiny"
-flags = ["-base"]
-env = { LEVEL = "2 3" }
+MATRIX = declarations(
+    compiler("base", "tiny", flags=["-base"], env={"LEVEL": "2 3"}),
+    table("compiler_config", name="cc", extends="base", flags=["-cc"], tags=["fast"]),
+    runtime("rt", "toy", device="toy://0", flags=["--rt"], deps=["//toy"], defines={"TOY": "ON"}),
+    runtime("elsewhere", "toy", host_os="ios"),
+    target("all", "cc", ["rt", "elsewhere"]),
+)
 
-[[compiler_config]]
-name = "cc"
-extends = "base"
-flags = ["-cc"]
-tags = ["fast"]
-
-[[runtime_config]]
-name = "rt"
-driver = "toy"
-device = "toy://0"
-flags = ["--rt"]
-deps = ["//toy"]
-defines = { TOY = "ON" }
-
-[[runtime_config]]
-name = "elsewhere"
-driver = "toy"
-host_os = "ios"
-
-[[target_config]]
-name = "all"
-compiler = "cc"
-runtimes = ["rt", "elsewhere"]
-"""
-
-SUITE = """\
-[[module_test_suite]]
-name = "first"
-srcs = ["*.lines"]
-kind = "lines"
-targets = ["all"]
-compiler_flags = ["-suite"]
-
-[[module_test_suite.module]]
-match = "bar"
-exclude_targets = ["rt"]
-reason = "the toy cannot"
-
-[[module_test_suite.module]]
-match = "foo"
-flags = ["-foo"]
-tags = ["odd"]
-"""
+SUITE = declarations(
+    suite("first", "*.lines", "lines", compiler_flags=["-suite"]),
+    table("module_test_suite.module", match="bar", exclude_targets=["rt"], reason="the toy cannot"),
+    table("module_test_suite.module", match="foo", flags=["-foo"], tags=["odd"]),
+)
 
 
 @pytest.fixture

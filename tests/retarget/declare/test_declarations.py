@@ -8,34 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from declaration_texts import compiler, declarations, runtime, suite, target
 from retarget.declare.load import DeclarationLoader, discover, load_all
 from retarget.model import CompilerConfig, RuntimeConfig, Suite
 from retarget.support.errors import DiagnosticsError, RetargetError
 
 ROOT = Path(__file__).parents[3]
 
-CONFIGS = """\
-[[compiler_config]]
-name = "cc"
-compiler = "iree"
+CONFIGS = declarations(compiler("cc"), runtime("rt"), target("all", "cc", ["rt"]))
 
-[[runtime_config]]
-name = "rt"
-driver = "local-sync"
-
-[[target_config]]
-name = "all"
-compiler = "cc"
-runtimes = ["rt"]
-"""
-
-SUITE = """\
-[[module_test_suite]]
-name = "linalg"
-srcs = ["*.mlir"]
-kind = "check"
-targets = ["all"]
-"""
+SUITE = suite("linalg")
 
 Write = Callable[[str, str], Path]
 

@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from declaration_texts import compiler, declarations, runtime, suite, target
 from retarget.cli import main
 from retarget.declare.load import DeclarationLoader, load_all
 from retarget.expect.diagnostics import contradiction_diagnostics
@@ -21,39 +22,16 @@ from retarget.model.signatures import observe, observe_all
 from retarget.support.errors import DiagnosticsError
 from retarget.targets.expansion import expand
 
-CONFIGS = """\
-root = true
+CONFIGS = declarations(
+    "root = true\n",
+    compiler("c1", tags=["fast"]),
+    compiler("c2"),
+    runtime("sync"),
+    runtime("task", "local-task"),
+    target("all", ["c1", "c2"], ["sync", "task"]),
+)
 
-[[compiler_config]]
-name = "c1"
-compiler = "iree"
-tags = ["fast"]
-
-[[compiler_config]]
-name = "c2"
-compiler = "iree"
-
-[[runtime_config]]
-name = "sync"
-driver = "local-sync"
-
-[[runtime_config]]
-name = "task"
-driver = "local-task"
-
-[[target_config]]
-name = "all"
-compiler = ["c1", "c2"]
-runtimes = ["sync", "task"]
-"""
-
-SUITE = """\
-[[module_test_suite]]
-name = "linalg"
-srcs = ["**/*.mlir"]
-kind = "check"
-targets = ["all"]
-"""
+SUITE = suite("linalg", "**/*.mlir")
 
 MODULES = ("add", "add_f16", "sub", "deep/add")
 

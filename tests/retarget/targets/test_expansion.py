@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from declaration_texts import compiler, declarations, runtime, table, target
 from retarget.cli import main
 from retarget.declare.load import DeclarationLoader
 from retarget.extension.registry import Registry
@@ -29,93 +30,36 @@ from retarget.targets.expansion import excluding_override, expand
 ORIGIN = Origin(file=Path("suite.toml"), key_path="module_test_suite[0]")
 
 # The worked example of the IREE issue "Clear plan and standardization for driver/backend naming" (#2175).
-EXAMPLE = """
-[[compiler_config]]
-name = "llvm-aot-arm64"
-compiler = "iree"
-flags = ["--iree-hal-target-backends=llvm-cpu", "--iree-llvmcpu-target-triple=aarch64"]
-
-[[compiler_config]]
-name = "vulkan-1.1-generic"
-compiler = "iree"
-flags = ["--iree-hal-target-backends=vulkan-spirv"]
-
-[[compiler_config]]
-name = "vulkan-1.1-mali"
-compiler = "iree"
-flags = ["--iree-hal-target-backends=vulkan-spirv", "--iree-vulkan-target=valhall"]
-
-[[compiler_config]]
-name = "metal-2-generic"
-compiler = "iree"
-flags = ["--iree-hal-target-backends=metal-spirv"]
-
-[[runtime_config]]
-name = "android-r29-arm64-dylib"
-driver = "local-task"
-host_os = "android"
-host_arch = "arm64"
-deps = ["//iree/hal/dylib"]
-defines = { ANDROID_API = "29" }
-
-[[runtime_config]]
-name = "android-r29-arm64-vulkan"
-driver = "vulkan"
-host_os = "android"
-host_arch = "arm64"
-deps = ["//iree/hal/vulkan"]
-defines = { ANDROID_API = "29" }
-
-[[runtime_config]]
-name = "ios-v13-arm64-dylib"
-driver = "local-task"
-host_os = "ios"
-host_arch = "arm64"
-deps = ["//iree/hal/dylib"]
-defines = { IOS_VERSION = "13" }
-
-[[runtime_config]]
-name = "ios-v13-arm64-metal-2"
-driver = "metal"
-host_os = "ios"
-host_arch = "arm64"
-deps = ["//iree/hal/metal"]
-defines = { IOS_VERSION = "13" }
-
-[[runtime_config]]
-name = "macos-v10.13-x64-metal-2"
-driver = "metal"
-host_os = "macos"
-host_arch = "x86_64"
-deps = ["//iree/hal/metal"]
-defines = { MACOS_VERSION = "10.13" }
-
-[[target_config]]
-name = "llvm-aot-arm64"
-compiler = "llvm-aot-arm64"
-runtimes = ["android-r29-arm64-dylib", "ios-v13-arm64-dylib"]
-
-[[target_config]]
-name = "vulkan-1.1-generic"
-compiler = "vulkan-1.1-generic"
-runtimes = ["android-r29-arm64-vulkan"]
-
-[[target_config]]
-name = "vulkan-1.1-mali"
-compiler = "vulkan-1.1-mali"
-runtimes = ["android-r29-arm64-vulkan"]
-
-[[target_config]]
-name = "metal-2-generic"
-compiler = "metal-2-generic"
-runtimes = ["ios-v13-arm64-metal-2", "macos-v10.13-x64-metal-2"]
-
-[[module_test_suite]]
-name = "example"
-srcs = ["foo.mlir", "bar.mlir"]
-kind = "check"
-targets = ["llvm-aot-arm64", "vulkan-1.1-generic", "vulkan-1.1-mali", "metal-2-generic"]
-"""
+EXAMPLE = "\n" + declarations(
+    compiler(
+        "llvm-aot-arm64",
+        flags=["--iree-hal-target-backends=llvm-cpu", "--iree-llvmcpu-target-triple=aarch64"],
+    ),
+    compiler("vulkan-1.1-generic", flags=["--iree-hal-target-backends=vulkan-spirv"]),
+    compiler("vulkan-1.1-mali", flags=["--iree-hal-target-backends=vulkan-spirv", "--iree-vulkan-target=valhall"]),
+    compiler("metal-2-generic", flags=["--iree-hal-target-backends=metal-spirv"]),
+    *(
+        runtime(name, driver, host_os=system, host_arch=machine, deps=[f"//iree/hal/{library}"], defines=defines)
+        for name, driver, system, machine, library, defines in (
+            ("android-r29-arm64-dylib", "local-task", "android", "arm64", "dylib", {"ANDROID_API": "29"}),
+            ("android-r29-arm64-vulkan", "vulkan", "android", "arm64", "vulkan", {"ANDROID_API": "29"}),
+            ("ios-v13-arm64-dylib", "local-task", "ios", "arm64", "dylib", {"IOS_VERSION": "13"}),
+            ("ios-v13-arm64-metal-2", "metal", "ios", "arm64", "metal", {"IOS_VERSION": "13"}),
+            ("macos-v10.13-x64-metal-2", "metal", "macos", "x86_64", "metal", {"MACOS_VERSION": "10.13"}),
+        )
+    ),
+    target("llvm-aot-arm64", "llvm-aot-arm64", ["android-r29-arm64-dylib", "ios-v13-arm64-dylib"]),
+    target("vulkan-1.1-generic", "vulkan-1.1-generic", ["android-r29-arm64-vulkan"]),
+    target("vulkan-1.1-mali", "vulkan-1.1-mali", ["android-r29-arm64-vulkan"]),
+    target("metal-2-generic", "metal-2-generic", ["ios-v13-arm64-metal-2", "macos-v10.13-x64-metal-2"]),
+    table(
+        "module_test_suite",
+        name="example",
+        srcs=["foo.mlir", "bar.mlir"],
+        kind="check",
+        targets=["llvm-aot-arm64", "vulkan-1.1-generic", "vulkan-1.1-mali", "metal-2-generic"],
+    ),
+)
 
 EXAMPLE_RUN_TARGETS = [
     "foo_llvm-aot-arm64_android-r29-arm64-dylib",

@@ -5,28 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from retarget.cli import main
 from retarget.support.errors import RetargetError
 from retarget_iree.compiler.dump import dump_module
 
-MATRIX = """\
-root = true
-
-[[compiler_config]]
-name = "vmvx"
-compiler = "iree"
-flags = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"]
-
-[[runtime_config]]
-name = "sync"
-driver = "local-sync"
-
-[[target_config]]
-name = "cpu"
-compiler = "vmvx"
-runtimes = ["sync"]
-"""
-SUITE = '[[module_test_suite]]\nname = "first"\nsrcs = ["*.mlir"]\nkind = "check"\ntargets = ["cpu"]\n'
+MATRIX = declarations(
+    "root = true\n", compiler("vmvx", flags=VMVX_FLAGS), runtime("sync"), target("cpu", "vmvx", ["sync"])
+)
+SUITE = suite("first", targets=["cpu"])
 MODULE = """\
 func.func @twice(%a: tensor<4xf32>) -> tensor<4xf32> {
   %b = arith.addf %a, %a : tensor<4xf32>

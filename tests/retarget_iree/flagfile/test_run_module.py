@@ -9,6 +9,7 @@ from pathlib import Path
 import iree.runtime as rt
 import numpy as np
 import pytest
+from declaration_texts import compiler, declarations, suite, target
 from iree_support import VMVX, VULKAN, Compile, OpenDevice, runtime_config
 from retarget.cli import main
 from retarget.extension import CaseRequest, Device, DriverError, FunctionInfo, LoadsParameters
@@ -226,22 +227,7 @@ def test_data_that_is_not_there_or_of_another_length_is_told_without_the_module(
     ]
 
 
-DECLARED = """\
-[[compiler_config]]
-name = "vmvx"
-compiler = "iree"
-
-[[target_config]]
-name = "cpu"
-compiler = "vmvx"
-runtimes = []
-
-[[module_test_suite]]
-name = "ops"
-kind = "run-module"
-srcs = ["**/*.txt"]
-targets = ["cpu"]
-"""
+DECLARED = declarations(compiler("vmvx"), target("cpu", "vmvx", []), suite("ops", "**/*.txt", "run-module", ["cpu"]))
 
 
 def test_retarget_check_tells_the_errors_of_all_flagfiles(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

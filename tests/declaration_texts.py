@@ -1,0 +1,44 @@
+"""Declarations as TOML text: tables written by their keys, joined by blank lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+__all__ = ["VMVX_FLAGS", "compiler", "declarations", "runtime", "suite", "table", "target"]
+
+VMVX_FLAGS = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"]
+
+
+def _value(value: object) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_value(item)}" for key, item in value.items()) + " }"
+    return json.dumps(value)
+
+
+def table(kind: str, /, **values: object) -> str:
+    """One element of an array of tables."""
+    return "\n".join([f"[[{kind}]]", *(f"{key} = {_value(value)}" for key, value in values.items()), ""])
+
+
+def compiler(name: str, compiler: str = "iree", **more: object) -> str:
+    return table("compiler_config", name=name, compiler=compiler, **more)
+
+
+def runtime(name: str, driver: str = "local-sync", **more: object) -> str:
+    return table("runtime_config", name=name, driver=driver, **more)
+
+
+def target(name: str, compiler: str | Sequence[str], runtimes: Sequence[str], **more: object) -> str:
+    return table("target_config", name=name, compiler=compiler, runtimes=runtimes, **more)
+
+
+def suite(
+    name: str, srcs: str = "*.mlir", kind: str = "check", targets: Sequence[str] = ("all",), **more: object
+) -> str:
+    return table("module_test_suite", name=name, srcs=[srcs], kind=kind, targets=targets, **more)
+
+
+def declarations(*tables: str) -> str:
+    """The text of a file."""
+    return "\n".join(tables)
