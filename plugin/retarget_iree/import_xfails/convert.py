@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retarget.expect.update.text import NewRule, rule_text, toml_list, toml_string
-from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig, Target
+from retarget.expect.update.text import rule_text, toml_list, toml_string
+from retarget.model import CompilerConfig, CompileTarget, Expectation, Module, Origin, RunTarget, RuntimeConfig, Target
 from retarget.model.names import config_name_error
 from retarget.support.errors import Diagnostic
 from retarget.targets.expansion import compile_target_name, run_target_name
@@ -199,7 +199,7 @@ def _claims(config: _Config, notes: list[str]) -> dict[str, list[str]]:
 
 def _rules(
     configs: Sequence[_Config], claims: Mapping[str, Mapping[str, Sequence[str]]]
-) -> list[tuple[NewRule, tuple[str, ...]]]:
+) -> list[tuple[Expectation, tuple[str, ...]]]:
     """Return the rules, each with the names of the configs that it is about."""
     targets = _targets(configs)
     rules = []
@@ -215,12 +215,13 @@ def _rules(
         for (about, when), tests in groups.items():
             told = [config.lists.name for config in configs if config.compiler.name in about]
             sources = [config.lists.source or key for config in configs if config.compiler.name in about]
-            rule = NewRule(
+            rule = Expectation(
                 match=tuple(sorted(tests)),
                 when=when,
                 stages=_STAGES.get(key, ()),
                 outcome="skip" if key.startswith("skip") else "xfail",
                 reason=f"taken over from {', '.join(dict.fromkeys(sources))} of {', '.join(told)}",
+                origin=_ORIGIN,
             )
             rules.append((rule, about))
     return rules

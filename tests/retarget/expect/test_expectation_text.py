@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
 import tomli
 from hypothesis import given, settings
-from retarget.expect.update.text import HEADER, NewRule, RuleChange, rewrite, toml_string
+from retarget.expect.update.text import HEADER, RuleChange, rewrite, toml_string
+from retarget.model import Expectation, Origin
 
-NEW = NewRule(match=("n",), stages=("run",), reason="r")
+NEW = Expectation(match=("n",), stages=("run",), reason="r", origin=Origin(file=Path(), key_path=""))
 
 
 def edited(listed: str, wanted: Sequence[str]) -> str:
@@ -29,20 +31,29 @@ def edited(listed: str, wanted: Sequence[str]) -> str:
         ('["a", "b", "c"]', "bc", '["b", "c"]'),
         ('["a", "b", "c"]', "ac", '["a", "c"]'),
         ('["a", "b", "c"]', "ab", '["a", "b"]'),
-        ('["a", "b",]', "a", '["a",]'),
-        ("[ 'a', \"b\" ]", "a", "[ 'a' ]"),
+        ('["a", "b",]', "a", '["a"]'),
+        ("[ 'a', \"b\" ]", "a", '["a"]'),
         ('["a", "c"]', "abc", '["a", "b", "c"]'),
         ('["b", "c"]', "abc", '["a", "b", "c"]'),
         ('["c"]', "ac", '["a", "c"]'),
         ('["c"]', "cd", '["c", "d"]'),
         ('["c", "b"]', "acb", '["c", "b", "a"]'),
         ('["a"]', "xy", '["x", "y"]'),
+        ('["a",\n  "b", "c"]', "ac", '[\n    "a",\n    "c",\n]'),
+        ('[\n    "a",\n    "c",\n]', "abc", '[\n    "a",\n    "b",\n    "c",\n]'),
+        ('[\n  "a",\n  "c"\n]', "acd", '[\n    "a",\n    "c",\n    "d",\n]'),
+        ('[\'a"b\', "é, # no", "c"]', ("é, # no", "c"), '["é, # no", "c"]'),
+    ],
+)
+def test_a_list_without_comments_is_written_anew_in_its_order(listed: str, wanted: Sequence[str], result: str) -> None:
+    assert edited(listed, tuple(wanted)) == result
+
+
+@pytest.mark.parametrize(
+    ("listed", "wanted", "result"),
+    [
         ('["a", # x\n  "b"]', "a", '["a" # x\n]'),
         ('["a",\n  # those\n  "b"]', "b", '[\n  # those\n  "b"]'),
-        ('["a",\n  "b", "c"]', "ac", '["a",\n  "c"]'),
-        ('["a", "b",\n  "c"]', "ac", '["a",\n  "c"]'),
-        ('[\n  "a",\n  "c",\n]', "abc", '[\n  "a",\n  "b",\n  "c",\n]'),
-        ('[\n  "a",\n  "c"\n]', "acd", '[\n  "a",\n  "c",\n  "d"\n]'),
         ('[\n  "a", # x\n  "b" # y\n]', "a", '[\n  "a", # x\n]'),
         ('[\n  "a", # x\n  "b" # y\n]', "b", '[\n  "b" # y\n]'),
         ('[\n  "a", # x\n  "b" # y\n]', "abc", '[\n  "a", # x\n  "b", # y\n  "c"\n]'),
@@ -54,10 +65,9 @@ def edited(listed: str, wanted: Sequence[str]) -> str:
         ('[\n  # these\n  "a",\n  # those\n  "b",\n]', "b", '[\n  # these\n  # those\n  "b",\n]'),
         ('[\n  "a",\n  # last\n  "b",\n]', "a", '[\n  "a",\n  # last\n]'),
         ('[\n  "a" # x\n  , "b"\n]', "ab0", '[\n  "a" # x\n  , "b", "0"\n]'),
-        ('[\'a"b\', "é, # no", "c"]', ("é, # no", "c"), '["é, # no", "c"]'),
     ],
 )
-def test_a_list_keeps_what_stays_as_it_stands(listed: str, wanted: Sequence[str], result: str) -> None:
+def test_a_list_with_comments_keeps_what_stays_as_it_stands(listed: str, wanted: Sequence[str], result: str) -> None:
     assert edited(listed, tuple(wanted)) == result
 
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from retarget.expect.matching import COMPILE_STAGES, Assignment, Effect, RuleBook
 from retarget.expect.update.plan import SuiteTargets, Update, plan_update
 from retarget.expect.update.rule_set import Key, key_of
-from retarget.expect.update.text import NewRule, RuleChange, rewrite, rule_text
+from retarget.expect.update.text import RuleChange, rewrite, rule_text
 from retarget.expect.verdict import Ruling, judge
 from retarget.extension.registry import Registry
 from retarget.model import (
@@ -455,7 +455,9 @@ match = "q"   # why q
 when = "z"   # why z
 stage = "run"
 """
-NEW = NewRule(match=("n",), stages=("run",), signature='say "a\\b"', reason="it fails")
+NEW = Expectation(
+    match=("n",), stages=("run",), signature='say "a\\b"', reason="it fails", origin=Origin(file=Path(), key_path="")
+)
 NEW_TEXT = """\
 [[expectation]]
 match = "n"
@@ -487,7 +489,7 @@ def edit(index: int, match: tuple[str, ...], when: str = "") -> RuleChange:
     ],
 )
 def test_an_edit_changes_its_lines_and_no_other(
-    changes: list[RuleChange], new: list[tuple[int | None, NewRule]], old: str, text: str, newline: str
+    changes: list[RuleChange], new: list[tuple[int | None, Expectation]], old: str, text: str, newline: str
 ) -> None:
     assert old in FILE
     expected = FILE.replace(old, text)
@@ -583,7 +585,7 @@ class World:
     def __repr__(self) -> str:
         rules = {made.origin: made for one in self.suites for made in one.suite.expectations}
         seen = [f"{key}: {value}" for key, value in self.seen.items()]
-        told = [f"{made.origin.file}: {rule_text(as_new(made))}" for made in rules.values()]
+        told = [f"{made.origin.file}: {rule_text(made)}" for made in rules.values()]
         compilers = sorted(
             {target.compiler.name for target in self.suites[0].targets if isinstance(target, CompileTarget)}
         )
@@ -626,21 +628,8 @@ def texts(suites: Sequence[SuiteTargets]) -> dict[Path, str]:
     rules = {made.origin: made for one in suites for made in one.suite.expectations}
     files: dict[Path, list[str]] = {}
     for made in rules.values():
-        files.setdefault(made.origin.file, []).append(f"# about {made.reason}\n{rule_text(as_new(made))}")
+        files.setdefault(made.origin.file, []).append(f"# about {made.reason}\n{rule_text(made)}")
     return {file: "\n".join(["# Known failures.\n", *parts]) for file, parts in files.items()}
-
-
-def as_new(made: Expectation) -> NewRule:
-    return NewRule(
-        match=made.match,
-        when=made.when,
-        cases=made.cases,
-        stages=made.stages,
-        signature=made.signature,
-        outcome=made.outcome,
-        reason=made.reason,
-        until=made.until,
-    )
 
 
 def read(file: Path, text: str) -> list[Expectation]:

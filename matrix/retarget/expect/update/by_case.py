@@ -14,8 +14,7 @@ from pathlib import Path
 
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleBook
-from retarget.expect.update.covering import Covering
-from retarget.expect.update.narrowing import Narrowing
+from retarget.expect.update.covering import fit_rules
 from retarget.expect.update.rule_set import Key, Observations, RuleSet, SuiteTargets, key_of, module_of
 from retarget.expect.verdict import allows, is_expired
 from retarget.model import Expectation, Origin, RunTarget, Target
@@ -211,12 +210,7 @@ class _Plan:
         modules = None if there else {(key[0], module_of(self._targets[key])) for key in one.seen}
         others = self._not_ours(one) if there else {}
         rules = RuleSet([_sliced(suite, others | there, modules) for suite in self._suites], doubt)
-        narrowing = Narrowing(rules, one.seen, self._day)
-        narrowing.drop_idle()
-        narrowing.narrow()
-        Covering(rules, one.seen, self._day).cover()
-        narrowing.narrow()
-        narrowing.drop_idle()
+        fit_rules(rules, one.seen, self._day)
         found = {rule.origin: rule for rule in rules.all()}
         changed: dict[Origin, Expectation | None] = {}
         for origin, rule in there.items():

@@ -8,22 +8,33 @@ from datetime import date
 from pathlib import Path
 
 from retarget.declare.files import EXPECTATIONS_FILE
-from retarget.expect.update.match import with_modules
-from retarget.expect.update.narrowing import stand_of
-from retarget.expect.update.reasons import reason
-from retarget.expect.update.rule_set import Key, Observations, RuleSet, cell_of, key_of, module_of
-from retarget.expect.verdict import allows, is_expired
+from retarget.expect.update.narrowing import Narrowing, stand_of
+from retarget.expect.update.rule_set import Key, Observations, RuleSet, cell_of, key_of, module_of, with_modules
+from retarget.expect.verdict import allows, is_expired, observed_text
 from retarget.model import CompileTarget, Expectation, Origin, RunTarget, Target
 from retarget.model.outcomes import Observation
 from retarget.model.signatures import CRASH, TIMEOUT
 from retarget.targets.tag_expressions import exact_expression, shortest_expression
 
-__all__ = ["Covering"]
+__all__ = ["fit_rules"]
 
 _STAGES = ("compile", CRASH, TIMEOUT, "load", "run", "compare")
 """In which order new rules are written."""
 
 _WITH_DIAGNOSTIC = frozenset({"compile", "load", "run"})
+
+_AT_RUN = {
+    "load": "the module or its data cannot be loaded",
+    "run": "the call fails",
+    "compare": "the results are not those expected",
+    CRASH: "the run crashes",
+    TIMEOUT: "the run takes longer than it may",
+}
+_AT_COMPILE = {"compile": "does not compile it", CRASH: "crashes on it", TIMEOUT: "takes longer than it may"}
+_SHOWN = 3
+"""How many ways in which cases fail a reason names."""
+
+_PLURAL = {"does": "do", "crashes": "crash", "takes": "take", "fails": "fail"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +59,23 @@ class _Failure:
 
     def has_reason_of(self, rule: Expectation, targets: Sequence[Target]) -> bool:
         """Tell whether the rule's reason holds for these targets, which are all that failed so, too."""
-        return _is_of_same_cause(rule, _said(self.seen)[0], reason(self.seen, targets))
+        return _is_of_same_cause(rule, _said(self.seen)[0], _reason(self.seen, targets))
 
 
-class Covering:
+def fit_rules(rules: RuleSet, seen: Observations, day: date) -> None:
+    """Change the rules until they say what was observed; rules may have expired on `day`.
+
+    Raises `RetargetError` if they cannot be made to.
+    """
+    narrowing = Narrowing(rules, seen, day)
+    narrowing.drop_idle()
+    narrowing.narrow()
+    _Covering(rules, seen, day).cover()
+    narrowing.narrow()
+    narrowing.drop_idle()
+
+
+class _Covering:
     """Works on a `RuleSet`. `seen` is what was observed, `day` the day that rules may have expired on."""
 
     def __init__(self, rules: RuleSet, seen: Observations, day: date) -> None:
@@ -172,7 +196,7 @@ class Covering:
                 when=when,
                 stages=_said(seen)[0],
                 signature=_said(seen)[1],
-                reason=reason(seen, members),
+                reason=_reason(seen, members),
                 origin=Origin(file=folder / EXPECTATIONS_FILE, key_path=""),
             )
             for (folder, seen, _, when), (names, members) in rules.items()
@@ -225,3 +249,23 @@ def _is_of_same_cause(rule: Expectation, stages: Iterable[str], generated: str) 
     if rule.signature and _WITH_DIAGNOSTIC.issuperset(stages):
         return True
     return not rule.issue and rule.reason == generated
+
+
+def _reason(seen: Observation, targets: Sequence[Target]) -> str:
+    """Return one line: `iree does not compile it: failed to legalize operation 'foo.bar'`."""
+    if seen.also:
+        told = "; ".join(observed_text(way) for way in seen.ways[:_SHOWN])
+        return f"its cases fail in different ways: {told}" + ("; …" if len(seen.ways) > _SHOWN else "")
+    compilers = sorted({target.compiler.compiler for target in targets if isinstance(target, CompileTarget)})
+    if compilers:
+        who = " and ".join([", ".join(compilers[:-1]), compilers[-1]] if len(compilers) > 1 else compilers)
+        what = _AT_COMPILE.get(seen.stage, f"fails at {seen.stage}")
+        told = f"{who} {_plural(what) if len(compilers) > 1 else what}"
+    else:
+        told = _AT_RUN.get(seen.stage, f"it fails at {seen.stage}")
+    return f"{told}: {seen.signature}" if seen.signature else told
+
+
+def _plural(words: str) -> str:
+    verb, _, rest = words.partition(" ")
+    return f"{_PLURAL[verb]} {rest}"

@@ -1,4 +1,4 @@
-"""Editing a list of strings in TOML text: what stays keeps its place, its line, its comments.
+"""Editing a list of strings that holds comments in TOML text: what stays keeps its line and its comments.
 
 A list is `[`, elements, and what follows the last of them up to `]`. An element is what leads to it, the string, what
 stands between it and its comma, the comma if it has one, and its tail: the rest of its line, if only a comment is left
@@ -42,21 +42,15 @@ class _Element:
 def edited_list(node: Any, wanted: Sequence[str], quote: Any) -> str:
     """Return the text of a list of strings with the `wanted` ones in it and no others.
 
-    `node` is its tree-sitter node, `quote` gives a string's TOML. What is new stands in order where the list has an
-    order and no comments, else at the end. Lines must end in a newline alone.
+    `node` is its tree-sitter node, `quote` gives a string's TOML. What is new comes last. Lines must end in a newline
+    alone.
     """
     elements, close = _elements(node)
-    there, asked = {element.value for element in elements}, set(wanted)
-    new = [word for word in wanted if word not in there]
-    kept = [element for element in elements if element.value in asked]
-    values = [element.value for element in kept]
-    is_ordered = bool(values) and values == sorted(values) and "#" not in node.text.decode()
-    for word in new:
-        after = next((one for one in kept if is_ordered and one.value > word), None)
-        added = _insert(elements, elements.index(after) if after is not None else len(elements), quote(word))
-        if is_ordered:
-            kept = sorted([*kept, added], key=lambda one: one.value)
-    for element in [one for one in elements if one.value not in asked]:
+    there = {element.value for element in elements}
+    for word in wanted:
+        if word not in there:
+            _append(elements, quote(word))
+    for element in [one for one in elements if one.value not in wanted]:
         close = _delete(elements, element, close)
     return "".join(["[", *map(str, elements), close, "]"])
 
@@ -84,21 +78,13 @@ def _elements(node: Any) -> tuple[list[_Element], str]:
     return elements, data[at:-1].decode()
 
 
-def _insert(elements: list[_Element], index: int, text: str) -> _Element:
-    """Put a string before the element at an index, or at the end, on a line of its own where the others are."""
-    if index < len(elements):
-        following = elements[index]
-        added = _Element(lead=following.lead, text=text)
-        if index == 0 and "\n" not in following.lead:
-            following.lead = elements[1].lead if len(elements) > 1 else " "
-    else:
-        last = elements[-1]
-        indent = last.lead.rpartition("\n")[2]
-        is_listed = "\n" in last.lead or "#" in last.gap + last.tail
-        added = _Element(lead=f"\n{indent}" if is_listed else " ", text=text, comma=last.comma)
-        last.comma = ","
-    elements.insert(index, added)
-    return added
+def _append(elements: list[_Element], text: str) -> None:
+    """Put a string at the end, on a line of its own where the others are."""
+    last = elements[-1]
+    indent = last.lead.rpartition("\n")[2]
+    is_listed = "\n" in last.lead or "#" in last.gap + last.tail
+    elements.append(_Element(lead=f"\n{indent}" if is_listed else " ", text=text, comma=last.comma))
+    last.comma = ","
 
 
 def _delete(elements: list[_Element], element: _Element, close: str) -> str:

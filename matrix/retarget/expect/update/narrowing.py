@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from retarget.expect.matching import COMPILE_STAGES
-from retarget.expect.update.match import with_modules, without_modules
-from retarget.expect.update.rule_set import Key, Observations, RuleSet, cell_of, key_of
+from retarget.expect.update.rule_set import Key, Observations, RuleSet, cell_of, key_of, with_modules, without_modules
 from retarget.expect.verdict import Ruling, is_expired, judge
 from retarget.model import CompileTarget, Expectation, Origin, Target
 from retarget.support.errors import RetargetError

@@ -16,10 +16,9 @@ from pathlib import Path
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleBook
 from retarget.expect.update.by_case import CasesSeen, CaseUpdate, plan_cases, without_cases
-from retarget.expect.update.covering import Covering
-from retarget.expect.update.narrowing import Narrowing
-from retarget.expect.update.rule_set import Edits, Key, Observations, RuleSet, SuiteTargets, index_of, key_of, new_rule
-from retarget.expect.update.text import NewRule, RuleChange
+from retarget.expect.update.covering import fit_rules
+from retarget.expect.update.rule_set import Edits, Key, Observations, RuleSet, SuiteTargets, index_of, key_of
+from retarget.expect.update.text import RuleChange
 from retarget.expect.verdict import Ruling, judge
 from retarget.model import Expectation, Origin, RunTarget, Target
 from retarget.model.outcomes import Observation
@@ -34,7 +33,7 @@ class FileEdit:
 
     file: Path
     changes: tuple[RuleChange, ...]
-    new: tuple[tuple[int | None, NewRule], ...]
+    new: tuple[tuple[int | None, Expectation], ...]
     rules: int
     targets: int
 
@@ -97,12 +96,7 @@ def plan_update(
         is_first = now_is_read and not any(rule.cases for one in now for rule in one.suite.expectations)
         rules = everything if is_first else RuleSet(without_cases(now), doubt)
         now_is_read = False
-        narrowing = Narrowing(rules, of_cases.plain, day)
-        narrowing.drop_idle()
-        narrowing.narrow()
-        Covering(rules, of_cases.plain, day).cover()
-        narrowing.narrow()
-        narrowing.drop_idle()
+        fit_rules(rules, of_cases.plain, day)
         is_changed = edits.apply(rules, of_cases)
         if not is_changed or not of_cases.names_cases:  # a rule may come into force where another with `case` goes
             break
@@ -195,13 +189,13 @@ class _Edits:
     def by_file(self) -> dict[Path, Edits]:
         """What changes in each file."""
         changes: dict[Path, list[RuleChange]] = {}
-        new: dict[Path, list[tuple[int | None, NewRule]]] = {}
+        new: dict[Path, list[tuple[int | None, Expectation]]] = {}
         for origin, rule in self._original.items():
             now = self._rules.get(origin)
             kept = self._kept.get(origin, ())
             if kept and (now is None or (now.when, now.cases) != (rule.when, rule.cases)):
                 if now is not None:
-                    new.setdefault(origin.file, []).append((index_of(origin), new_rule(now)))
+                    new.setdefault(origin.file, []).append((index_of(origin), now))
                 now = replace(rule, match=kept)
             elif now is not None and kept:
                 order = {entry: index for index, entry in enumerate(rule.match)}
@@ -215,7 +209,7 @@ class _Edits:
         for origin, rule in self._rules.items():
             if origin not in self._original:
                 after = self._after.get(origin)
-                new.setdefault(origin.file, []).append((index_of(after) if after else None, new_rule(rule)))
+                new.setdefault(origin.file, []).append((index_of(after) if after else None, rule))
         return {
             file: (tuple(changes.get(file, ())), tuple(new.get(file, ()))) for file in dict.fromkeys([*changes, *new])
         }

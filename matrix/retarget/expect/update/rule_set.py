@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 from retarget.expect.matching import Effect, RuleBook, Specificity, is_judged_at, specificity
-from retarget.expect.update.match import names_module
-from retarget.expect.update.text import NewRule, RuleChange
+from retarget.expect.update.text import RuleChange
 from retarget.model import CompileTarget, Expectation, Origin, RunTarget, Suite, Target
 from retarget.model.names import is_glob
 from retarget.model.outcomes import Observation
 from retarget.support.toml.keypaths import parse_key_path
 from retarget.targets.selection import compile_selector, terms
 
-__all__ = ["Key", "Observations", "RuleSet", "SuiteTargets", "cell_of", "index_of", "key_of", "module_of", "new_rule"]
+__all__ = [
+    "Key",
+    "Observations",
+    "RuleSet",
+    "SuiteTargets",
+    "cell_of",
+    "index_of",
+    "key_of",
+    "module_of",
+    "with_modules",
+    "without_modules",
+]
 
 Key = tuple[str, str]
 """Names of a suite and of one of its targets."""
@@ -25,7 +35,7 @@ Key = tuple[str, str]
 Observations = Mapping[Key, Observation | None]
 """What was observed: how a target failed, None if it passed. Others were not observed."""
 
-Edits = tuple[tuple[RuleChange, ...], tuple[tuple[int | None, NewRule], ...]]
+Edits = tuple[tuple[RuleChange, ...], tuple[tuple[int | None, Expectation], ...]]
 """What changes in one file: its rules by index, and new ones with the index of the rule that they follow."""
 
 _selector = lru_cache(maxsize=4096)(compile_selector)
@@ -247,17 +257,27 @@ def index_of(origin: Origin) -> int:
     return int(index)
 
 
-def new_rule(rule: Expectation) -> NewRule:
-    """Return a rule as it is to be written."""
-    return NewRule(
-        match=rule.match,
-        when=rule.when,
-        cases=rule.cases,
-        stages=rule.stages,
-        signature=rule.signature,
-        outcome=rule.outcome,
-        retries=rule.retries,
-        reason=rule.reason,
-        issue=rule.issue,
-        until=rule.until,
-    )
+def names_module(entry: str, module: str) -> bool:
+    """Tell whether an entry of a `match` is a module's name, or a glob that it fits."""
+    return fnmatch.fnmatchcase(module, entry) if is_glob(entry) else entry == module
+
+
+def with_modules(match: Sequence[str], names: Iterable[str]) -> tuple[str, ...]:
+    """Add modules to a `match`, in order if it is in order."""
+    more = sorted({*names} - {*match})
+    return tuple(sorted([*match, *more])) if list(match) == sorted(match) else (*match, *more)
+
+
+def without_modules(rule: Expectation, kept: Iterable[str], dropped: Iterable[str]) -> tuple[str, ...]:
+    """Return what a rule's `match` is for the kept modules alone.
+
+    A glob that names a dropped module too gives way to names; so does one that would be less specific than before.
+    """
+    kept_names, dropped_names = sorted(kept), set(dropped)
+    entries = [entry for entry in rule.match if not any(names_module(entry, name) for name in dropped_names)]
+    entries = [entry for entry in entries if any(names_module(entry, name) for name in kept_names)]
+    for name in kept_names:
+        naming = [entry for entry in rule.match if names_module(entry, name)]
+        if max(naming, key=lambda entry: specificity(rule, entry)) not in entries:
+            entries.append(name)
+    return tuple(dict.fromkeys(entries))

@@ -11,15 +11,15 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import Any
 
 import tomli
 
 from retarget.expect.update.lists import edited_list
+from retarget.model import Expectation
 from retarget.support.errors import RetargetError
 
-__all__ = ["HEADER", "NewRule", "RuleChange", "rewrite", "rule_text", "toml_list", "toml_string"]
+__all__ = ["HEADER", "RuleChange", "rewrite", "rule_text", "toml_list", "toml_string"]
 
 HEADER = """\
 # What is known to fail here, and why. `pytest --retarget-update-expectations` keeps this file true to what a run shows;
@@ -33,22 +33,6 @@ _WIDTH = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewRule:
-    """A rule to write. `stages` and what follows are as in `retarget.model.Expectation`."""
-
-    match: tuple[str, ...]
-    when: str = ""
-    cases: tuple[str, ...] = ()
-    stages: tuple[str, ...]
-    signature: str = ""
-    outcome: str = "xfail"
-    retries: int = 0
-    reason: str = ""
-    issue: str = ""
-    until: date | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RuleChange:
     """What is to be different about the rule at `index` of its file. No `match`: it goes. No `cases`: these stay."""
 
@@ -58,7 +42,7 @@ class RuleChange:
     cases: tuple[str, ...] = ()
 
 
-def rewrite(text: str, changes: Sequence[RuleChange], new: Sequence[tuple[int | None, NewRule]]) -> str:
+def rewrite(text: str, changes: Sequence[RuleChange], new: Sequence[tuple[int | None, Expectation]]) -> str:
     """Return the text with some rules changed or gone, and new ones after the rule at an index, or at the end (None).
 
     Raises `RetargetError` where the rules are not tables of their own (`expectation = [{…}]`).
@@ -95,27 +79,21 @@ def rewrite(text: str, changes: Sequence[RuleChange], new: Sequence[tuple[int | 
     return text
 
 
-def rule_text(rule: NewRule) -> str:
+def rule_text(rule: Expectation) -> str:
     """Return the table of a new rule, ending in a newline."""
-    lines = [f"[[{_TABLE}]]", f"match = {_one_or_more(rule.match)}"]
-    if rule.when:
-        lines.append(f"when = {toml_string(rule.when)}")
-    if rule.cases:
-        lines.append(f"case = {_one_or_more(rule.cases)}")
-    if rule.stages:
-        lines.append(f"stage = {_one_or_more(rule.stages)}")
-    if rule.signature:
-        lines.append(f"signature = {toml_string(rule.signature)}")
-    if rule.outcome != "xfail":
-        lines.append(f"outcome = {toml_string(rule.outcome)}")
-    if rule.retries:
-        lines.append(f"retries = {rule.retries}")
-    lines.append(f"reason = {toml_string(rule.reason)}")
-    if rule.issue:
-        lines.append(f"issue = {toml_string(rule.issue)}")
-    if rule.until is not None:
-        lines.append(f"until = {rule.until.isoformat()}")
-    return "\n".join([*lines, ""])
+    keys = {
+        "match": _one_or_more(rule.match),
+        "when": rule.when and toml_string(rule.when),
+        "case": rule.cases and _one_or_more(rule.cases),
+        "stage": rule.stages and _one_or_more(rule.stages),
+        "signature": rule.signature and toml_string(rule.signature),
+        "outcome": "" if rule.outcome == "xfail" else toml_string(rule.outcome),
+        "retries": rule.retries,
+        "reason": toml_string(rule.reason),
+        "issue": rule.issue and toml_string(rule.issue),
+        "until": rule.until,
+    }
+    return "\n".join([f"[[{_TABLE}]]", *(f"{key} = {value}" for key, value in keys.items() if value), ""])
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,10 +209,20 @@ def _changed(text: str, change: RuleChange) -> str:
 
 
 def _edited_words(node: Any, now: str | list[str], wanted: tuple[str, ...]) -> list[tuple[int, int, str]]:
-    """The edit that makes a string or a list of strings the wanted ones; none if it is that."""
+    """The edit that makes a string or a list of strings the wanted ones; none if it is that.
+
+    A list is written anew, in its own order and on several lines if it was, unless it holds comments.
+    """
     if (tuple(now) if isinstance(now, list) else (now,)) == wanted:
         return []
-    new = edited_list(node, wanted, toml_string) if isinstance(now, list) else _one_or_more(wanted)
+    if not isinstance(now, list):
+        new = _one_or_more(wanted)
+    elif any(child.type == "comment" for child in node.children):
+        new = edited_list(node, wanted, toml_string)
+    else:
+        kept = [word for word in now if word in wanted]
+        words = [*kept, *(word for word in wanted if word not in kept)]
+        new = toml_list(sorted(words) if kept and kept == sorted(kept) else words, is_split=b"\n" in node.text)
     return [(node.start_byte, node.end_byte, new)]
 
 
@@ -264,10 +252,10 @@ def _one_or_more(words: Sequence[str]) -> str:
     return toml_string(words[0]) if len(words) == 1 else toml_list(words)
 
 
-def toml_list(words: Sequence[str]) -> str:
-    """Return a list of strings, one on each line where they are long together."""
+def toml_list(words: Sequence[str], *, is_split: bool = False) -> str:
+    """Return a list of strings, one on each line where they are long together or `is_split` asks for it."""
     line = f"[{', '.join(map(toml_string, words))}]"
-    if len(line) <= _WIDTH:
+    if len(line) <= _WIDTH and not is_split:
         return line
     return "\n".join(["[", *(f"    {toml_string(word)}," for word in words), "]"])
 
