@@ -17,11 +17,12 @@ from retarget_opencl.clc.kernel import KernelWriter
 from retarget_opencl.clc.ops import RULES
 from retarget_opencl.clc.source import kernel_source
 from retarget_opencl.clc.types import TypeNames
-from retarget_opencl.clc.values import KernelText, TranslationError
+from retarget_opencl.clc.values import KernelText
 from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.compile.frontend import _settle_dialects
 from retarget_opencl.device.profile import DeviceProfile, generic_profile
 from retarget_opencl.run.device import OpenClDevice
+from retarget_opencl.translation import TranslationError
 
 Array = npt.NDArray[np.generic]
 

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from retarget_opencl.clc.ops import RULES
 from retarget_opencl.clc.statements import StatementWriter, identifier
 from retarget_opencl.clc.types import Pointer, Scalar, TypeSyntaxError
-from retarget_opencl.clc.values import KernelText, Op, TranslationError, Value
+from retarget_opencl.clc.values import KernelText, Op, Value
+from retarget_opencl.translation import Ir, TranslationError, describe
 
 __all__ = ["KernelWriter"]
-
-Ir = Any  # objects of iree.compiler.ir, which has no types of its own
 
 
 @dataclass(slots=True)
@@ -218,9 +216,9 @@ class KernelWriter(StatementWriter):
                 rule.write(self, wrapped)
                 return
         except TypeSyntaxError as error:
-            msg = f"{error}; in {Op(name, op, [], None).describe()}"
+            msg = f"{error}; in {describe(op)}"
             raise TranslationError(msg) from error
-        msg = f"no OpenCL C rule for {wrapped.describe()}"
+        msg = f"no OpenCL C rule for {describe(op)}"
         raise TranslationError(msg)
 
     def _copy(self, target: Ir, operands: Iterable[Ir]) -> None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 import re
 import struct
-from typing import Any
 
 from retarget_opencl.clc.types import Array, Scalar, SpirvType, TypeNames, TypeSyntaxError, Vector
+from retarget_opencl.translation import Ir
 
 __all__ = ["float_text", "integer_text", "literal", "signed_text"]
-
-Ir = Any
 
 
 def float_text(kind: Scalar, value: float, names: TypeNames) -> str:

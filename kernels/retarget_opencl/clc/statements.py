@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from retarget_opencl.clc.literals import literal
 from retarget_opencl.clc.passes.barriers import with_barriers
@@ -25,11 +24,10 @@ from retarget_opencl.clc.types import (
     element_of,
     parse_type,
 )
-from retarget_opencl.clc.values import Binding, Line, Op, TranslationError, Value
+from retarget_opencl.clc.values import Binding, Line, Op, Value
+from retarget_opencl.translation import Ir, TranslationError
 
 __all__ = ["StatementWriter", "identifier"]
-
-Ir = Any  # objects of iree.compiler.ir, which has no types of its own
 
 
 _SPACES = {"StorageBuffer": "__global", "Workgroup": "__local", "Function": "__private"}

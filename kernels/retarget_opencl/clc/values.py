@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from retarget_opencl.clc.types import SpirvType
+from retarget_opencl.translation import Ir
 
-__all__ = ["Binding", "KernelText", "Line", "Op", "TranslationError", "Value"]
-
-Ir = Any  # objects of iree.compiler.ir, which has no types of its own
-
-
-class TranslationError(Exception):
-    """Something in the compiled module that has no counterpart in OpenCL C. `str()` names op, types and location."""
+__all__ = ["Binding", "KernelText", "Line", "Op", "Value"]
 
 
 @dataclass(slots=True)
@@ -60,12 +54,6 @@ class Op:
         """Return an attribute; None if the op does not have it."""
         attributes = self.ir.attributes
         return attributes[name] if name in attributes else None  # noqa: SIM401  (an MLIR dictionary has no get)
-
-    def describe(self) -> str:
-        """Return op, types and location, for messages."""
-        operands = ", ".join(str(value.type) for value in self.ir.operands)
-        results = ", ".join(str(value.type) for value in self.ir.results)
-        return f"{self.name} : ({operands}) -> ({results}) at {self.ir.location}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -171,9 +171,9 @@ class OpenClCompiler:
     def compile_bytes(self, source: bytes, source_name: str, flags: Sequence[str], profile: DeviceProfile) -> Compiled:
         """Compile a module's bytes for a profile. Raises `CompilerError` or `UnavailableError`."""
         _require_templates()
-        from retarget_opencl.clc.values import TranslationError
         from retarget_opencl.compile.frontend import compiled_module
         from retarget_opencl.compile.translate import translate
+        from retarget_opencl.translation import TranslationError
 
         # The device is named, because IREE would otherwise make a symbol of the whole attribute's text.
         complete = (*flags, f"--iree-hal-target-device=opencl={target_attribute(profile)}")

@@ -21,9 +21,10 @@ from retarget_iree.compiler.onnx_import import import_onnx
 from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
 from retarget_iree.toolchain import compiler_api
 
+from retarget_opencl.translation import Ir
+
 __all__ = ["compiled_module"]
 
-Ir = Any
 _PHASE = b"executable-targets"
 _BYTECODE_MAGIC = b"ML\xefR"
 

@@ -5,21 +5,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from retarget_opencl.artifact.program import Constant, Export, Function, Kernel, Program, Scalar
 from retarget_opencl.clc.kernel import KernelWriter
 from retarget_opencl.clc.source import kernel_source
 from retarget_opencl.clc.types import TypeNames, TypeSyntaxError
-from retarget_opencl.clc.values import KernelText, TranslationError
+from retarget_opencl.clc.values import KernelText
 from retarget_opencl.device.profile import DeviceProfile
-from retarget_opencl.hostprog.constants import resource_blobs
+from retarget_opencl.hostprog.constants import number_of, resource_blobs
 from retarget_opencl.hostprog.rules import HOST_RULES
 from retarget_opencl.hostprog.writer import FunctionWriter, Symbols
+from retarget_opencl.translation import Ir, TranslationError, symbol_name
 
 __all__ = ["Translation", "translate"]
-
-Ir = Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,15 +28,6 @@ class Translation:
     program: Program
     blobs: tuple[bytes, ...]
     features: frozenset[str]
-
-
-def _name(attribute: Ir) -> str:
-    return str(attribute.value)
-
-
-def _entry_key(text: str) -> str:
-    """Return `executable::variant::export` without sigils and quotes."""
-    return re.sub(r'[@"]', "", text)
 
 
 @dataclass(slots=True)
@@ -56,13 +45,13 @@ class _KernelSet:
         for variant in _ops(executable, "hal.executable.variant"):
             modules = [module for inner in _ops(variant, "builtin.module") for module in _ops(inner, "spirv.module")]
             entry_points = {
-                _name(function.attributes["sym_name"]): (module, function)
+                symbol_name(function): (module, function)
                 for module in modules
                 for function in _ops(module, "spirv.func")
             }
             for export in _ops(variant, "hal.executable.export"):
-                name = _name(export.attributes["sym_name"])
-                key = "::".join((_name(executable.attributes["sym_name"]), _name(variant.attributes["sym_name"]), name))
+                name = symbol_name(export)
+                key = "::".join((symbol_name(executable), symbol_name(variant), name))
                 if name not in entry_points:
                     msg = f"the executable export {key} has no spirv.func; found {', '.join(entry_points) or 'none'}"
                     raise TranslationError(msg)
@@ -125,17 +114,10 @@ def _write_groups(key: str, export: Ir) -> Function:
 
 
 def _initial_value(op: Ir) -> Scalar:
+    kind = str(op.attributes["type"].value)
     if "initial_value" not in op.attributes:
-        return 0 if re.fullmatch(r"index|i\d+|f\d+|bf16", str(op.attributes["type"].value)) else None
-    attribute = op.attributes["initial_value"]
-    text = str(attribute).partition(" : ")[0]
-    if text in {"true", "false"}:
-        return int(text == "true")
-    if re.fullmatch(r"-?\d+", text):
-        return int(text)
-    if re.fullmatch(r"f\d+|bf16", str(op.attributes["type"].value)):
-        return float(attribute.value)
-    return None
+        return 0 if re.fullmatch(r"index|i\d+|f\d+|bf16", kind) else None
+    return number_of(op.attributes["initial_value"], kind)
 
 
 def _declaration(op: Ir) -> str:
@@ -157,28 +139,26 @@ def translate(module: Ir, profile: DeviceProfile) -> Translation:
     bodies = [op for op in top if op.name in {"util.func", "util.initializer"} and len(op.regions[0].blocks)]
     first = len(functions)
     symbols = Symbols(
-        functions={
-            _name(op.attributes["sym_name"]): first + index for index, op in enumerate(bodies) if op.name == "util.func"
-        },
+        functions={symbol_name(op): first + index for index, op in enumerate(bodies) if op.name == "util.func"},
         globals={},
-        kernels=_Entries(kernels.entries),
+        kernels=kernels.entries,
         # The bindings give no other way to a resource's bytes than the module's text.
         resources=cache(lambda: resource_blobs(module.get_asm(large_elements_limit=1, assume_verified=True))),
     )
     initial: list[tuple[str, Scalar]] = []
     for op in top:
         if op.name == "util.global":
-            symbols.globals[_name(op.attributes["sym_name"])] = len(initial)
-            initial.append((_name(op.attributes["sym_name"]), _initial_value(op)))
+            symbols.globals[symbol_name(op)] = len(initial)
+            initial.append((symbol_name(op), _initial_value(op)))
     exports: list[Export] = []
     initializers: list[int] = []
     for index, op in enumerate(bodies):
         is_function = op.name == "util.func"
-        name = _name(op.attributes["sym_name"]) if is_function else f"initializer {len(initializers)}"
+        name = symbol_name(op) if is_function else f"initializer {len(initializers)}"
         functions.append(FunctionWriter(name, symbols, HOST_RULES).write(op.regions[0]))
         if not is_function:
             initializers.append(first + index)
-        elif "sym_visibility" not in op.attributes or _name(op.attributes["sym_visibility"]) == "public":
+        elif "sym_visibility" not in op.attributes or str(op.attributes["sym_visibility"].value) == "public":
             kind = op.attributes["function_type"].value
             if any(str(item) == "!hal.fence" for item in kind.inputs):
                 # The asynchronous twin of a function that is exported as well.
@@ -206,13 +186,3 @@ def translate(module: Ir, profile: DeviceProfile) -> Translation:
         blobs=tuple(symbols.blobs),
         features=frozenset(kernels.features),
     )
-
-
-class _Entries(dict[str, int]):
-    """Kernels by entry point, however its symbols are quoted."""
-
-    def __getitem__(self, key: str) -> int:
-        return super().__getitem__(_entry_key(key))
-
-    def __contains__(self, key: object) -> bool:
-        return isinstance(key, str) and super().__contains__(_entry_key(key))

@@ -15,12 +15,23 @@ import numpy.typing as npt
 from retarget.model.element_types import parse_type, split_types
 
 from retarget_opencl.artifact.element_types import element_dtype, pack_small
+from retarget_opencl.translation import Ir
 
-__all__ = ["ConstantSyntaxError", "constant_bytes", "resource_blobs"]
+__all__ = ["ConstantSyntaxError", "constant_bytes", "number_of", "resource_blobs"]
 
 
 class ConstantSyntaxError(ValueError):
     """A constant attribute in a form that no rule knows. `str()` quotes its beginning."""
+
+
+def number_of(attribute: Ir, kind: str) -> float | None:
+    """Return the number of an attribute of that type; integers, `index` and Booleans as `int`. None for other types."""
+    text = str(attribute).partition(" : ")[0]
+    if text in {"true", "false"}:
+        return int(text == "true")
+    if re.fullmatch(r"index|i\d+", kind):
+        return int(text)
+    return float(attribute.value) if re.fullmatch(r"f\d+|bf16", kind) else None
 
 
 _TOKEN = re.compile(r"true|false|0[xX][0-9A-Fa-f]+|[-+]?[0-9][0-9.]*(?:[eE][-+]?[0-9]+)?|[-+]?(?:inf|nan)")

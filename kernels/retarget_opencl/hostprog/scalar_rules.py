@@ -6,129 +6,85 @@ Most become `("scalar", name, type, result, operands…)`; `run.interpreter.scal
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any
+
+from retarget.model.element_types import split_types
 
 from retarget_opencl.artifact.program import Scalar
-from retarget_opencl.hostprog.writer import FunctionWriter, HostRules
+from retarget_opencl.hostprog.common_rules import instruction
+from retarget_opencl.hostprog.constants import number_of
+from retarget_opencl.hostprog.writer import FunctionWriter, HostRule, HostRules
+from retarget_opencl.translation import Ir
 
 __all__ = ["SCALAR_RULES"]
 
-Ir = Any
-HostRule = Callable[[FunctionWriter, Ir, Ir], None]
 
-
-def _constant(writer: FunctionWriter, view: Ir, op: Ir) -> None:
-    del view
-    attribute, result = op.attributes["value"], op.results[0]
-    kind = str(result.type)
-    text = str(attribute).partition(" : ")[0]
-    if text in {"true", "false"}:
-        writer.alias(result, writer.number(int(text == "true")))
-    elif kind == "index" or re.fullmatch(r"i\d+", kind):
-        writer.alias(result, writer.number(int(text)))
-    elif re.fullmatch(r"f\d+|bf16", kind):
-        writer.alias(result, writer.float(float(attribute.value)))
-    else:
+def _constant(writer: FunctionWriter, op: Ir) -> None:
+    kind = str(op.results[0].type)
+    value = number_of(op.attributes["value"], kind)
+    if value is None:
         msg = f"a constant of type {kind} in the host program"
         raise ValueError(msg)
+    writer.alias(op.results[0], writer.float(value) if isinstance(value, float) else writer.number(value))
 
 
-def _scalar(name: str) -> HostRule:
-    """The operand's type decides; conversions name both types."""
+def _scalar(name: str, kind: str = "") -> HostRule:
+    """The first operand's type decides, unless `kind` is given."""
 
-    def write(writer: FunctionWriter, view: Ir, op: Ir) -> None:
-        del view
-        operands = writer.values(op.operands)
-        kind = str(op.operands[0].type)
-        writer.emit("scalar", name, kind, writer.define(op.results[0]), *operands)
+    def write(writer: FunctionWriter, op: Ir) -> None:
+        decides = kind or str(op.operands[0].type)
+        writer.emit("scalar", name, decides, writer.define(op.results[0]), *writer.values(op.operands))
 
     return write
 
 
 def _conversion(name: str) -> HostRule:
-    def write(writer: FunctionWriter, view: Ir, op: Ir) -> None:
-        del view
-        source, operand = str(op.operands[0].type), writer.value(op.operands[0])
-        writer.emit("convert", name, source, str(op.results[0].type), writer.define(op.results[0]), operand)
+    def write(writer: FunctionWriter, op: Ir) -> None:
+        (operand,), (result,) = op.operands, op.results
+        kinds = str(operand.type), str(result.type)
+        writer.emit("convert", name, *kinds, writer.define(result), writer.value(operand))
 
     return write
 
 
 _PREDICATES = {
-    "arith.cmpi": ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"),
-    "arith.cmpf": (
+    "cmpi": ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"),
+    "cmpf": (
         *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
         *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
     ),
 }
 
 
-def _compare(writer: FunctionWriter, view: Ir, op: Ir) -> None:
-    del view
-    number = int(str(op.attributes["predicate"]).partition(" ")[0])
-    left, right = op.operands
-    kind = str(left.type)
-    name = ("cmpi_" if op.name == "arith.cmpi" else "cmpf_") + _PREDICATES[op.name][number]
-    registers = writer.value(left), writer.value(right)
-    writer.emit("scalar", name, kind, writer.define(op.results[0]), *registers)
-
-
-def _select(writer: FunctionWriter, view: Ir, op: Ir) -> None:
-    del view
-    operands = writer.values(op.operands)
-    writer.emit("select", writer.define(op.results[0]), *operands)
-
-
-def _equal(name: str) -> HostRule:
-    def write(writer: FunctionWriter, view: Ir, op: Ir) -> None:
-        del view
-        operands = writer.values(op.operands)
-        writer.emit(name, writer.define(op.results[0]), *operands)
+def _compare(name: str) -> HostRule:
+    def write(writer: FunctionWriter, op: Ir) -> None:
+        number = int(str(op.attributes["predicate"]).partition(" ")[0])
+        _scalar(f"{name}_{_PREDICATES[name][number]}")(writer, op)
 
     return write
-
-
-def _align(writer: FunctionWriter, view: Ir, op: Ir) -> None:
-    value, alignment = writer.value(view.value), writer.value(view.alignment)
-    writer.emit("scalar", "align", "index", writer.define(op.results[0]), value, alignment)
-
-
-def _switch(writer: FunctionWriter, view: Ir, op: Ir) -> None:
-    registers = writer.value(view.index), writer.value(view.default_value)
-    values = writer.values(view.values)
-    writer.emit("select_nth", writer.define(op.results[0]), *registers, values)
 
 
 def _range(name: str) -> HostRule:
-    def write(writer: FunctionWriter, view: Ir, op: Ir) -> None:
-        del view
+    def write(writer: FunctionWriter, op: Ir) -> None:
         operands = writer.values(op.operands)
-        writer.emit(
-            "affine", name, writer.define(op.results[0]), operands, tuple(("s", i) for i in range(len(operands))), 0
-        )
+        symbols = tuple(("s", index) for index in range(len(operands)))
+        writer.emit("affine", name, writer.define(op.results[0]), operands, symbols, 0)
 
     return write
 
 
-def _range_extents(writer: FunctionWriter, view: Ir, op: Ir) -> None:
-    offsets, lengths = writer.values(view.offsets), writer.values(view.lengths)
-    low, high = op.results
-    writer.emit("range_extents", writer.define(low), writer.define(high), offsets, lengths)
-
-
-def _sizeof(writer: FunctionWriter, view: Ir, op: Ir) -> None:
-    del view
+def _sizeof(writer: FunctionWriter, op: Ir) -> None:
     kind = str(op.attributes["sizedType"].value)
-    match = re.fullmatch(r"[a-z]+(\d+)", kind)
-    size = 8 if kind == "index" else -(-int(match[1]) // 8) if match else None
-    if size is None:
+    match = re.fullmatch(r"[a-z]+(\d+)", kind.replace("index", "i64"))
+    if match is None:
         msg = f"the size of {kind}"
         raise ValueError(msg)
-    writer.alias(op.results[0], writer.number(size))
+    writer.alias(op.results[0], writer.number(-(-int(match[1]) // 8)))
 
 
 # ---------------------------------------------------------------- affine maps
+
+_OPERATORS = ({"+", "-"}, {"*", "mod", "floordiv", "ceildiv"})
+"""By precedence, the weakest first."""
 
 
 def _expression(text: str) -> Scalar:
@@ -141,7 +97,7 @@ def _expression(text: str) -> Scalar:
         token = tokens[position]
         position += 1
         if token == "(":  # noqa: S105 - a word of the grammar
-            inner = additive()
+            inner = binary(0)
             position += 1
             return inner
         if token == "-":  # noqa: S105
@@ -150,51 +106,32 @@ def _expression(text: str) -> Scalar:
             return (token[0], int(token[1:]))
         return ("c", int(token))
 
-    def multiplicative() -> Scalar:
+    def binary(level: int) -> Scalar:
         nonlocal position
-        left = primary()
-        while position < len(tokens) and tokens[position] in {"*", "mod", "floordiv", "ceildiv"}:
+        if level == len(_OPERATORS):
+            return primary()
+        left = binary(level + 1)
+        while position < len(tokens) and tokens[position] in _OPERATORS[level]:
             operator = tokens[position]
             position += 1
-            left = (operator, left, primary())
+            left = (operator, left, binary(level + 1))
         return left
 
-    def additive() -> Scalar:
-        nonlocal position
-        left = multiplicative()
-        while position < len(tokens) and tokens[position] in {"+", "-"}:
-            operator = tokens[position]
-            position += 1
-            left = (operator, left, multiplicative())
-        return left
-
-    return additive()
+    return binary(0)
 
 
 def _affine(name: str) -> HostRule:
-    def write(writer: FunctionWriter, view: Ir, op: Ir) -> None:
-        del view
+    def write(writer: FunctionWriter, op: Ir) -> None:
         attribute = op.attributes["map"]
         match = re.fullmatch(r"affine_map<\((.*?)\)(?:\[(.*?)\])? -> \((.*)\)>", str(attribute))
         if match is None:
             msg = f"the affine map {attribute}"
             raise ValueError(msg)
-        dims = len([item for item in match[1].split(",") if item.strip()])
-        expressions = tuple(_expression(part) for part in _results(match[3]))
-        operands = writer.values(op.operands)
-        writer.emit("affine", name, writer.define(op.results[0]), operands, expressions, dims)
+        dims = len(split_types(match[1]))
+        expressions = tuple(_expression(part) for part in split_types(match[3]))
+        writer.emit("affine", name, writer.define(op.results[0]), writer.values(op.operands), expressions, dims)
 
     return write
-
-
-def _results(text: str) -> list[str]:
-    parts, depth, start = [], 0, 0
-    for index, letter in enumerate(text):
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth == 0:
-            parts.append(text[start:index])
-            start = index + 1
-    return [*parts, text[start:]]
 
 
 _PLAIN = (
@@ -217,18 +154,18 @@ SCALAR_RULES: HostRules = {
     **{f"arith.{name}": _scalar(name) for name in _PLAIN},
     **{f"arith.{name}": _conversion(name) for name in _CONVERSIONS},
     **{f"math.{name}": _scalar(f"math_{name}") for name in _MATH},
-    "arith.cmpi": _compare,
-    "arith.cmpf": _compare,
-    "arith.select": _select,
+    "arith.cmpi": _compare("cmpi"),
+    "arith.cmpf": _compare("cmpf"),
+    "arith.select": instruction("select", "condition", "true_value", "false_value"),
     "affine.apply": _affine("apply"),
     "affine.min": _affine("min"),
     "affine.max": _affine("max"),
-    "util.align": _align,
-    "util.switch": _switch,
-    "util.cmp.eq": _equal("same"),
-    "util.cmp.ne": _equal("different"),
+    "util.align": _scalar("align", "index"),
+    "util.switch": instruction("select_nth", "index", "default_value", "values"),
+    "util.cmp.eq": instruction("same", "lhs", "rhs"),
+    "util.cmp.ne": instruction("different", "lhs", "rhs"),
     "util.range.min": _range("min"),
     "util.range.max": _range("max"),
-    "util.range.extents": _range_extents,
+    "util.range.extents": instruction("range_extents", "offsets", "lengths"),
     "util.sizeof": _sizeof,
 }

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from retarget_opencl.hostprog.writer import FunctionWriter, HostRules
+from retarget_opencl.translation import Ir
 
 __all__ = ["STRUCTURED_RULES"]
-
-Ir = Any
 
 
 def _body(writer: FunctionWriter, region: Ir, arguments: Sequence[int]) -> tuple[int, ...]:
@@ -25,10 +23,10 @@ def _results(writer: FunctionWriter, op: Ir) -> tuple[int, ...]:
     return tuple(writer.define(result) for result in op.results)
 
 
-def _if(writer: FunctionWriter, view: Ir, op: Ir) -> None:
+def _if(writer: FunctionWriter, op: Ir) -> None:
     results = _results(writer, op)
     yes, no, after = writer.reserve_block(), writer.reserve_block(), writer.reserve_block()
-    writer.emit("cond_br", writer.value(view.condition), yes, (), (), no, (), ())
+    writer.emit("cond_br", writer.value(op.condition), yes, (), (), no, (), ())
     for number, region in zip((yes, no), op.regions, strict=True):
         writer.enter_block(number)
         values = _body(writer, region, ()) if len(region.blocks) else ()
@@ -36,8 +34,7 @@ def _if(writer: FunctionWriter, view: Ir, op: Ir) -> None:
     writer.enter_block(after)
 
 
-def _for(writer: FunctionWriter, view: Ir, op: Ir) -> None:
-    del view
+def _for(writer: FunctionWriter, op: Ir) -> None:
     lower, upper, step = (writer.value(value) for value in list(op.operands)[:3])
     initial = writer.values(list(op.operands)[3:])
     results = _results(writer, op)
@@ -57,8 +54,7 @@ def _for(writer: FunctionWriter, view: Ir, op: Ir) -> None:
     writer.enter_block(after)
 
 
-def _while(writer: FunctionWriter, view: Ir, op: Ir) -> None:
-    del view
+def _while(writer: FunctionWriter, op: Ir) -> None:
     results = _results(writer, op)
     before = tuple(writer.register() for _ in op.regions[0].blocks[0].arguments)
     carried = tuple(writer.register() for _ in op.regions[1].blocks[0].arguments)
@@ -72,8 +68,7 @@ def _while(writer: FunctionWriter, view: Ir, op: Ir) -> None:
     writer.enter_block(after)
 
 
-def _index_switch(writer: FunctionWriter, view: Ir, op: Ir) -> None:
-    del view
+def _index_switch(writer: FunctionWriter, op: Ir) -> None:
     results = _results(writer, op)
     cases = tuple(int(number) for number in op.attributes["cases"])
     numbers = [writer.reserve_block() for _ in op.regions]

@@ -9,16 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from retarget_opencl.artifact.program import Constant, Function, Instruction, Scalar
-from retarget_opencl.clc.values import TranslationError
+from retarget_opencl.translation import Ir, TranslationError, describe
 
-__all__ = ["FunctionWriter", "HostRules", "Symbols"]
+__all__ = ["FunctionWriter", "HostRule", "HostRules", "Symbols"]
 
-Ir = Any
-HostRules = Mapping[str, Callable[["FunctionWriter", Ir, Ir], None]]
-"""Op name → what writes it. Called with the writer, the op's view (named operands) and the op itself."""
+HostRule = Callable[["FunctionWriter", Ir], None]
+"""Writes an op, whose operands it can take by name."""
+HostRules = Mapping[str, HostRule]
+"""Op name → rule."""
 
 
 @dataclass(slots=True)
@@ -62,7 +62,11 @@ class FunctionWriter:
 
     def values(self, ir_values: Sequence[Ir]) -> tuple[int, ...]:
         """Return the registers of SSA values."""
-        return tuple(self._values[value] for value in ir_values)
+        return tuple(map(self.value, ir_values))
+
+    def operand(self, operand: Ir) -> int | tuple[int, ...]:
+        """Return the register of an operand, or the registers of an operand of variable number."""
+        return self.value(operand) if hasattr(operand, "type") else self.values(operand)
 
     def define(self, ir_value: Ir) -> int:
         """Return a new register for an SSA value."""
@@ -129,12 +133,10 @@ class FunctionWriter:
         op = item.operation
         rule = self.rules.get(op.name)
         if rule is None:
-            operands = ", ".join(str(value.type) for value in op.operands)
-            results = ", ".join(str(value.type) for value in op.results)
-            msg = f"no host program rule for {op.name} : ({operands}) -> ({results}) at {op.location}"
+            msg = f"no host program rule for {describe(op)}"
             raise TranslationError(msg)
         try:
-            rule(self, item, op)
+            rule(self, item)
         except (ValueError, KeyError, IndexError) as error:
             msg = f"{error}; in {op.name} at {op.location}"
             raise TranslationError(msg) from error
@@ -156,14 +158,12 @@ class FunctionWriter:
         return self._finish(parameters)
 
     def _finish(self, parameters: tuple[int, ...]) -> Function:
+        constants = ((register, kind, value) for (kind, value), register in self._constants.items())
         return Function(
             name=self.name,
             registers=self._registers,
             parameters=parameters,
-            constants=tuple(
-                Constant(register=register, kind=kind, value=value)
-                for (kind, value), register in self._constants.items()
-            ),
+            constants=tuple(Constant(register=register, kind=kind, value=value) for register, kind, value in constants),
             blocks=tuple(tuple(block) for block in self._blocks),
         )
 

@@ -1,0 +1,29 @@
+"""What the translations of kernels and of the host program share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["Ir", "TranslationError", "describe", "symbol_name"]
+
+Ir = Any
+"""Objects of `iree.compiler.ir`, which has no types of its own."""
+
+
+class TranslationError(Exception):
+    """Something in the compiled module that has no counterpart in OpenCL C or in host programs.
+
+    `str()` names op, types and source location.
+    """
+
+
+def describe(op: Ir) -> str:
+    """Return op, types and source location, for messages."""
+    operands = ", ".join(str(value.type) for value in op.operands)
+    results = ", ".join(str(value.type) for value in op.results)
+    return f"{op.name} : ({operands}) -> ({results}) at {op.location}"
+
+
+def symbol_name(op: Ir) -> str:
+    """Return the name of an op that defines a symbol."""
+    return str(op.attributes["sym_name"].value)
