@@ -15,16 +15,11 @@ from typing import TypeVar
 
 import pytest
 from _pytest.mark.expression import Expression
+from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
 
 __all__ = ["MARKERS", "SETTINGS", "Requirement", "Settings", "add_options", "register_markers"]
 
 T = TypeVar("T")
-
-COMPILE_TIMEOUT = 600.0
-"""Seconds that one compile may take where neither the declarations nor the command line say otherwise."""
-
-RUN_TIMEOUT = 120.0
-"""Seconds that one run may take where neither the declarations nor the command line say otherwise."""
 
 MARKERS = (
     "compile: retarget: the target compiles a module, one per module and compiler config",

@@ -7,7 +7,7 @@ import json
 import sys
 
 from retarget.engine.cache.folder import cache_of_command
-from retarget.engine.cache.generated import made_folders
+from retarget.engine.cache.generated import module_sets
 from retarget.engine.cache.store import Store
 from retarget.engine.cache.sweep import leftovers, sweep
 from retarget.support.errors import RetargetError
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "clear":
         freed = store.clear()
         swept = sweep(store)
-        used = [modules.path.name for modules in made_folders(folder)]
+        used = [modules.path.name for modules in module_sets(folder)]
         lines = [f"{folder}: {_size(freed)} freed"]
         lines += [f"leftovers of killed sessions removed: {swept}"] if swept else []
         lines += [f"{name} is kept: a running session uses it" for name in used]

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from retarget.cli.support import add_path_arguments, read_declared, request_of
-from retarget.engine.rerun import Rerunner
-from retarget.engine.run.lease import WaitNotes
+from retarget.engine.cache.folder import cache_of_command
+from retarget.engine.engine import Engine
 from retarget.extension import Tolerance, UnavailableError
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Module, RunTarget, Suite, Target
-from retarget.model.outcomes import OutputComparison, OutputDifference, RunOutcome, Stage
+from retarget.model.outcomes import Failure, OutputComparison, OutputDifference, RunOutcome, Stage
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.scratch import ScratchFolder
 from retarget.support.text import first_line, strip_colour
-from retarget.targets.availability import host_mismatch
 from retarget.targets.expansion import expand
+from retarget.worker.artifact import is_recorded
 
 __all__ = ["add_arguments", "run"]
 
@@ -71,23 +71,20 @@ def run(arguments: argparse.Namespace) -> int:
     tolerance = Tolerance(atol=arguments.atol, rtol=arguments.rtol, ulp=arguments.ulp)
     with (
         ScratchFolder("outputs") as scratch,
-        Rerunner(
-            registry=registry,
-            extensions=arguments.retarget_extension,
-            seed=arguments.seed,
-            on_wait=WaitNotes(_note),
-        ) as rerunner,
+        Engine(
+            registry=registry, cache=cache_of_command().folder, extensions=arguments.retarget_extension, note=_note
+        ) as engine,
     ):
-        targets = [_available(rerunner, _matching(found, name), name) for name in names]
+        targets = [_available(engine, _matching(found, name), name) for name in names]
         if targets[0] == targets[1]:
             msg = f"found --configs {arguments.configs}, which both mean {targets[0].name}; expected two to compare"
             raise argparse.ArgumentError(None, msg)
         sides = (_pair(targets[0]), _pair(targets[1]))
         folders = (scratch.path / "a", scratch.path / "b")
-        outcomes = [rerunner.run(target, folder) for target, folder in zip(targets, folders, strict=True)]
+        outcomes = [_recorded(engine, *one, arguments.seed) for one in zip(targets, folders, strict=True)]
         comparison = None
-        if all(rerunner.is_recorded(folder) for folder in folders):
-            comparison = rerunner.compare(folders, sides, tolerance)
+        if all(is_recorded(folder) for folder in folders):
+            comparison = engine.compare(folders, sides, tolerance)
     suites = [found.suite.name, *(f"(also in suite {one.suite.name})" for one in alike)]
     title = f"{found.module.name} ({display_path(found.module.path)}), suite {' '.join(suites)}"
     sys.stdout.write("\n".join([title, *_report(found, targets, outcomes, comparison)]) + "\n")
@@ -217,23 +214,30 @@ def _matching(found: _Found, name: str) -> list[RunTarget]:
     return [target for target in found.targets if name in {target.compile.compiler.name, _pair(target)}]
 
 
-def _available(rerunner: Rerunner, targets: Sequence[RunTarget], name: str) -> RunTarget:
+def _available(engine: Engine, targets: Sequence[RunTarget], name: str) -> RunTarget:
     """Return the first that can run here. Raises `RetargetError` with every reason."""
     reasons = []
     for target in targets:
-        reason = host_mismatch(target.runtime)
-        if reason is None and target.runtime.run_under:
-            reason = "out of run_under come no outputs to compare"
-        if reason is None:
-            try:
-                rerunner.check(target)
-            except (UnavailableError, RetargetError) as error:
-                reason = first_line(str(error))
-            else:
+        try:
+            engine.check_available(target)
+        except (UnavailableError, RetargetError) as error:
+            reason = first_line(str(error))
+        else:
+            if not target.runtime.run_under:
                 return target
+            reason = "out of run_under come no outputs to compare"
         reasons.append(reason if _pair(target) == name else f"{_pair(target)}: {reason}")
     msg = f"{name} cannot be compared here: {'; '.join(reasons)}"
     raise RetargetError(msg)
+
+
+def _recorded(engine: Engine, target: RunTarget, folder: Path, seed: int) -> RunOutcome:
+    """Compile and run a target; its outputs are recorded in `folder`. A compile that fails is a failure at compile."""
+    compiled = engine.compile(target.compile)
+    if compiled.artifact is None:
+        failure = compiled.failure or Failure(stage=Stage.COMPILE, summary="there is no artifact")
+        return RunOutcome(devices=(), failure=failure)
+    return engine.run(target, compiled.artifact, record=folder, seed=seed)
 
 
 def _pair(target: RunTarget) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 
+from retarget.engine.limits import OPEN_TIMEOUT
 from retarget.engine.run.service import RunService
 from retarget.extension import UnavailableError
 from retarget.extension.registry import load_extensions
@@ -39,7 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `retarget devices`."""
     parser.add_argument("driver", nargs="*", help="drivers to ask (all that are registered)")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
-    parser.add_argument("--timeout", type=_seconds, default=60.0, help="seconds a driver may take (60)")
+    seconds = f"seconds a driver may take ({OPEN_TIMEOUT:.0f})"
+    parser.add_argument("--timeout", type=_seconds, default=OPEN_TIMEOUT, help=seconds)
 
 
 def _seconds(text: str) -> float:

@@ -22,7 +22,7 @@ from retarget.cli.support import (
 from retarget.engine.compile.builds import describe_build
 from retarget.expect.matching import RuleBook
 from retarget.expect.verdict import excuse, expected_text, is_expired, today
-from retarget.extension import ChecksArtifacts, MakesModules, RunPlan, RunsCasesOutside
+from retarget.extension import ChecksArtifacts, RunPlan, RunsCasesOutside
 from retarget.extension.registry import EXTENSIONS_VARIABLE, Registry, named_extensions
 from retarget.model import CompilerConfig, CompileTarget, Origin, RunTarget, RuntimeConfig, Suite, Target, TargetConfig
 from retarget.run_case import run_case_command
@@ -282,9 +282,9 @@ class _Explainer:
         if compiler is None:
             return
         loader = self.registry.case_loaders.get(compiled.kind)
-        if isinstance(loader, MakesModules):
+        if self.registry.module_generator(compiled.kind) is not None:
             manifest = display_path(compiled.module.path)
-            yield f"pytest makes the module from {manifest} when it runs the target; a failure names the file", ""
+            yield f"pytest generates the module from {manifest} when it runs the target; a failure names the file", ""
             return
         output = Path(tempfile.gettempdir()) / (compiled.name.replace("/", "-") + compiler.artifact_suffix)
         yield _line(compiled.compiler.env, compiler.reproduce(compiled, compiled.flags, output)), ""

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 from retarget.cli.support import add_path_arguments, read_declared, request_of
-from retarget.engine.rerun import Rerunner
+from retarget.engine.cache.folder import cache_of_command
+from retarget.engine.engine import Engine
 from retarget.extension import ShowsArtifacts, UnavailableError
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompileTarget
@@ -94,9 +95,10 @@ def _target(arguments: argparse.Namespace) -> tuple[CompileTarget, Registry]:
 
 def _compiled(target: CompileTarget, arguments: argparse.Namespace, registry: Registry) -> bytes:
     """Return a target's artifact, from the cache or compiled. Raises `RetargetError` where there is none."""
-    with Rerunner(registry=registry, extensions=arguments.retarget_extension) as rerunner:
+    cache = cache_of_command().folder
+    with Engine(registry=registry, cache=cache, extensions=arguments.retarget_extension) as engine:
         try:
-            outcome = rerunner.compile(target)
+            outcome = engine.compile(target)
         except UnavailableError as error:
             msg = f"{target.name} cannot be compiled here: {error}{f'; {error.hint}' if error.hint else ''}"
             raise RetargetError(msg) from error

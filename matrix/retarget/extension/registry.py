@@ -26,7 +26,7 @@ from typing import Any, TypeVar
 
 import pluggy
 
-from retarget.extension.cases import CaseLoader, ChecksArtifacts
+from retarget.extension.cases import CaseLoader, ChecksArtifacts, MakesModules
 from retarget.extension.commands import Command
 from retarget.extension.compilers import Compiler, DescribesBuild
 from retarget.extension.drivers import Driver, LoadsArtifacts
@@ -83,6 +83,11 @@ class Registry:
         """Return the case loader of a kind whose artifacts are checked and not run; None for every other kind."""
         loader = self.case_loaders.get(kind)
         return loader if isinstance(loader, ChecksArtifacts) else None
+
+    def module_generator(self, kind: str) -> MakesModules | None:
+        """Return the case loader of a kind whose modules are generated on demand; None for every other kind."""
+        loader = self.case_loaders.get(kind)
+        return loader if isinstance(loader, MakesModules) else None
 
     def unknown(self, suite: Suite) -> tuple[str, ...]:
         """Return what is to be said of compilers, drivers and the kind of a suite that no extension brought.

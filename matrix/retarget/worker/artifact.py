@@ -7,10 +7,15 @@ from pathlib import Path
 
 from retarget.support.errors import RetargetError
 
-__all__ = ["OUTPUTS_INDEX", "read_artifact"]
+__all__ = ["OUTPUTS_INDEX", "is_recorded", "read_artifact"]
 
 OUTPUTS_INDEX = "outputs.json"
 """The file that tells that a folder of recorded outputs is whole; see `retarget.worker.child.outputs`."""
+
+
+def is_recorded(folder: Path) -> bool:
+    """Tell whether a run came to its end and recorded its outputs in `folder`."""
+    return (folder / OUTPUTS_INDEX).is_file()
 
 
 def read_artifact(path: Path, digest: str) -> bytes:

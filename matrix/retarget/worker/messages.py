@@ -23,8 +23,8 @@ __all__ = [
     "CompiledModule",
     "DescribeBuild",
     "Devices",
-    "MakeModules",
-    "ModulesMade",
+    "GenerateModules",
+    "ModulesGenerated",
     "Named",
     "OpenDevices",
     "ProbeDriver",
@@ -133,8 +133,8 @@ class RunModule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MakeModules:
-    """Write all modules that a file of a kind lists below `folder`. Answered by `ModulesMade` or `Refused`."""
+class GenerateModules:
+    """Write all modules that a file of a kind lists below `folder`. Answered by `ModulesGenerated` or `Refused`."""
 
     kind: str
     description: Path
@@ -174,7 +174,7 @@ Request = (
     | ProbeDriver
     | OpenDevices
     | RunModule
-    | MakeModules
+    | GenerateModules
     | CheckArtifact
     | CompareOutputs
 )
@@ -257,8 +257,8 @@ class Devices:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModulesMade:
-    """The modules are there."""
+class ModulesGenerated:
+    """The modules are written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -292,13 +292,13 @@ class _Comparer:
             target = by_name.get(one.name)
             if target is None:
                 return None
-            outcome = services.compiled(target.compile)
+            outcome = services.engine.compile(target.compile)
             if outcome.artifact is None:
                 return None
             folder = self._scratch.subfolder()
             services.run(target, outcome.artifact, of_module, record=folder)
             folders.append(folder)
-        return services.compare((folders[0], folders[1]), pairs)
+        return services.engine.compare((folders[0], folders[1]), pairs)
 
     def _targets(self, failed: _Failed, seen: Seen) -> Sequence[RunTarget]:
         """The run targets of a failed one's module, as declared: the controller of xdist has no items."""

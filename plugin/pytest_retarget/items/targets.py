@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import MutableMapping, Sequence
 from dataclasses import replace
-from typing import Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import pytest
 from _pytest._code.code import ExceptionInfo, TerminalRepr, TracebackStyle
@@ -38,7 +38,10 @@ from pytest_retarget.items.skips import Blocked, Excused, Unavailable, Unselecte
 from pytest_retarget.items.status import Standing
 from pytest_retarget.report.failures import check_failed, compile_failed, error_repr, first_line, run_failed
 from pytest_retarget.report.summary import Record
-from pytest_retarget.session import SERVICES, Recording, Services
+from pytest_retarget.session import SERVICES, Services
+
+if TYPE_CHECKING:
+    from retarget.engine.references import Recording
 
 __all__ = ["CompileItem", "MatrixItem", "RunItem"]
 
@@ -152,12 +155,12 @@ class MatrixItem(Standing):
     @property
     def concrete(self) -> CompileTarget:
         """The compile target with files that are there, where a kind makes its modules."""
-        return self.services.concrete(self.compile_target)
+        return self.services.engine.generated(self.compile_target)
 
     def check_files(self) -> None:
         """Skip or fail if the module's files are to be generated and cannot be."""
         try:
-            self.services.concrete(self.compile_target)
+            self.services.engine.generated(self.compile_target)
         except UnavailableError as error:
             self._not_compiled_here(error)
 
@@ -168,7 +171,7 @@ class MatrixItem(Standing):
     def check_compiler(self) -> None:
         """Skip if the compiler is not installed. Raises `RetargetError` for one that no extension provides."""
         try:
-            self.services.check_compiler(self.compile_target.compiler)
+            self.services.engine.check_compiler(self.compile_target.compiler)
         except UnavailableError as error:
             self._not_compiled_here(error)
 
@@ -211,7 +214,7 @@ class MatrixItem(Standing):
         outcome = self._compiled()
         by_chance = self.compile_rule is not None and self.compile_rule.outcome == "intermittent"
         if by_chance and outcome.reused and outcome.artifact is None:  # what is stored is the chance of another day
-            self.services.compile_again(self.compile_target)
+            self.services.engine.compile_again(self.compile_target)
             outcome = self._compiled()
 
         def once() -> Attempts:
@@ -221,7 +224,7 @@ class MatrixItem(Standing):
 
         def again() -> None:
             nonlocal outcome
-            self.services.compile_again(self.compile_target)
+            self.services.engine.compile_again(self.compile_target)
             outcome = self._compiled()
 
         tried = self.services.exhausted.get(self.compile_id) or attempts(self.compile_rules, once, again)
@@ -238,7 +241,7 @@ class MatrixItem(Standing):
 
     def _compiled(self) -> CompileOutcome:
         try:
-            return self.services.compiled(self.compile_target)
+            return self.services.engine.compile(self.compile_target)
         except UnavailableError as error:
             self._not_compiled_here(error)
 
@@ -275,7 +278,7 @@ class CompileItem(MatrixItem):
     def _checked(self, artifact: Artifact) -> Attempts:
         """Hold the artifact against what its module's checks ask for."""
         try:
-            checked = self.services.check(self.target, artifact, skipping=self.rules.skipping(today()))
+            checked = self.services.engine.check(self.target, artifact, skipping=self.rules.skipping(today()))
         except UnavailableError as error:
             raise Unavailable(str(error), error.hint) from None
         if checked.failure is None:
@@ -315,7 +318,7 @@ class RunItem(MatrixItem):
         if self.services.settings.artifacts is None:
             self._check_compiler_or_block()
         try:
-            self.devices = self.services.devices(runtime)
+            self.devices = self.services.engine.devices(runtime)
         except UnavailableError as error:
             self._unavailable_device(error)
 
@@ -367,7 +370,7 @@ class RunItem(MatrixItem):
         Returns where one of them does not tell why it gave none: then this target does.
         """
         configs = dict.fromkeys(case.failure.lacking for case in run.cases if case.failure is not None)
-        recordings = [self.services.recorded(config, self.target) for config in configs]
+        recordings = [self.services.references.recorded(config, self.target) for config in configs]
         if all(recording.unavailable for recording in recordings):
             raise Unavailable(failure.summary)
         excuses = [self._excuse_of(recording) for recording in recordings]

@@ -202,7 +202,7 @@ class Face:
         """End the workers and hand in their statistics. Errors of expectations are no success."""
         services = session.config.stash.get(SERVICES, None)
         statistics = services.statistics() if services is not None else {}
-        notes = (*self._hints, *(services.notes() if services is not None else ()))
+        notes = (*self._hints, *(services.engine.notes if services is not None else ()))
         diagnostics = self._expectation_diagnostics(session)
         if self._is_worker:
             output: dict[str, Any] = session.config.workeroutput  # type: ignore[attr-defined]  # set by xdist
@@ -248,7 +248,7 @@ class Face:
 
         def hurry(*_: object) -> None:
             if services := self._config.stash.get(SERVICES, None):
-                services.kill()
+                services.engine.kill()
 
         if threading.current_thread() is threading.main_thread() and self._on_interrupt is None:
             self._on_interrupt = signal.signal(signal.SIGINT, hurry)

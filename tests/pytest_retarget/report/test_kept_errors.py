@@ -5,15 +5,11 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
-from pytest_retarget.options import Settings
-from pytest_retarget.report.progress import Progress
-from pytest_retarget.session import Services
 from retarget.engine.cache.store import Store
 from retarget.engine.compile.resolution import Resolver
+from retarget.engine.compile.service import BuildService
 from retarget.extension import UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, Origin
@@ -32,19 +28,10 @@ def frames(call: Callable[[], object]) -> int:
     return len(traceback.extract_tb(caught.value.__traceback__))
 
 
-def session(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], object]:
-    services = Services(
-        settings=Settings(),
-        registry=Registry(compilers={}, drivers={}, case_loaders={}, origins={}),
-        folder=folder,
-        cache_dir=folder,
-        processes=1,
-        progress=cast("Progress", None),
-        command=(),
-        run_id="",
-    )
-    monkeypatch.setattr(services, "_builds", lambda: SimpleNamespace(check=fingerprint))
-    return lambda: services.check_compiler(CONFIG)
+def builds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], object]:
+    service = BuildService(store=Store(folder), registry=Registry(), extensions=(), default_timeout=1.0)
+    monkeypatch.setattr(service, "_ask_fingerprint", fingerprint)
+    return lambda: service.check(CONFIG)
 
 
 def resolver(folder: Path, _: pytest.MonkeyPatch) -> Callable[[], object]:
@@ -52,7 +39,7 @@ def resolver(folder: Path, _: pytest.MonkeyPatch) -> Callable[[], object]:
     return lambda: found.resolve(CONFIG, ())
 
 
-@pytest.mark.parametrize("made", [session, resolver])
+@pytest.mark.parametrize("made", [builds, resolver])
 def test_a_kept_error_is_raised_with_the_traceback_of_the_last_time_alone(
     made: Callable[[Path, pytest.MonkeyPatch], Callable[[], object]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,19 +28,19 @@ from retarget.support.errors import RetargetError
 from retarget.support.files import UNFINISHED, read_regular, write_atomically
 from retarget.support.locks import HeldLock, hold
 
-__all__ = ["MADE_FOLDER", "GeneratedModules", "MadeModules", "made_folders", "made_leftovers", "remove_made"]
+__all__ = ["GENERATED_FOLDER", "ModuleGenerator", "ModuleSet", "module_sets", "remove_set", "unfinished_sets"]
 
-MADE_FOLDER = "made"
+GENERATED_FOLDER = "made"
 """The folder of the cache in which they lie."""
 
 _GONE = ".gone-"
 
-Make = Callable[[str, Path, Path], None]
+Generate = Callable[[str, Path, Path], None]
 """Takes a kind, the file that describes its modules, and an empty folder to write them to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GeneratedModules:
+class ModuleSet:
     """One set of modules: its size in bytes, and its last use in seconds since the epoch."""
 
     path: Path
@@ -58,18 +58,18 @@ class GeneratedModules:
         return "" if _measured(self.path)["digest"] == body.get("digest") else f"{self.path}: its files were changed"
 
 
-def made_folders(cache: Path) -> tuple[GeneratedModules, ...]:
+def module_sets(cache: Path) -> tuple[ModuleSet, ...]:
     """Return the sets of modules in a cache."""
     found = []
     with suppress(FileNotFoundError, NotADirectoryError):
-        for path in sorted((cache / MADE_FOLDER).iterdir()):
+        for path in sorted((cache / GENERATED_FOLDER).iterdir()):
             if path.is_dir() and not path.name.startswith("."):
                 with suppress(FileNotFoundError):
-                    found.append(GeneratedModules(path=path, size=_size(path), used=path.stat().st_mtime))
+                    found.append(ModuleSet(path=path, size=_size(path), used=path.stat().st_mtime))
     return tuple(found)
 
 
-def remove_made(path: Path) -> bool:
+def remove_set(path: Path) -> bool:
     """Remove one set of modules. False if a session uses it. Raises `RetargetError` if it cannot be removed."""
     try:
         lock = hold(_lock(path), wait=False)
@@ -89,11 +89,11 @@ def remove_made(path: Path) -> bool:
     return True
 
 
-def made_leftovers(cache: Path, *, remove: bool = False) -> tuple[Path, ...]:
+def unfinished_sets(cache: Path, *, remove: bool = False) -> tuple[Path, ...]:
     """Return what processes that were killed have left half written or half removed; `remove` it."""
     found = []
     with suppress(OSError):
-        for path in sorted((cache / MADE_FOLDER).iterdir()):
+        for path in sorted((cache / GENERATED_FOLDER).iterdir()):
             prefix = next((one for one in (UNFINISHED, _GONE) if path.name.startswith(one)), None)
             if prefix is None:
                 continue
@@ -112,16 +112,16 @@ def made_leftovers(cache: Path, *, remove: bool = False) -> tuple[Path, ...]:
     return tuple(found)
 
 
-class MadeModules:
-    """Finds the files of modules that a kind generates below `folder`; has `make` generate them if they are not there.
+class ModuleGenerator:
+    """Finds the files of modules that a kind generates below `folder`; has `generate` write them if they are not there.
 
     What is there was written whole, and stays there until `close`.
     """
 
-    def __init__(self, folder: Path, make: Make) -> None:
+    def __init__(self, folder: Path, generate: Generate) -> None:
         self._folder = folder
-        self._make = make
-        self._made: dict[tuple[str, Path], Path] = {}
+        self._generate = generate
+        self._folders: dict[tuple[str, Path], Path] = {}
         self._held: list[HeldLock] = []
 
     def resolve(self, target: CompileTarget, loader: MakesModules) -> CompileTarget:
@@ -131,16 +131,16 @@ class MadeModules:
         missing.
         """
         description = target.module.path
-        folder = self._made.get((target.kind, description))
+        folder = self._folders.get((target.kind, description))
         if folder is None:
-            folder = self._made[target.kind, description] = self._ensure(target.kind, description, loader)
+            folder = self._folders[target.kind, description] = self._ensure(target.kind, description, loader)
         return replace(target, module=loader.made(target.module, folder), folder=folder)
 
     def close(self) -> None:
         """Use them no more."""
         while self._held:
             self._held.pop().release()
-        self._made.clear()
+        self._folders.clear()
 
     def _ensure(self, kind: str, description: Path, loader: MakesModules) -> Path:
         try:
@@ -185,7 +185,7 @@ class MadeModules:
         shutil.rmtree(beside, ignore_errors=True)  # left by one that was killed
         beside.mkdir()
         try:
-            self._make(kind, description, beside)
+            self._generate(kind, description, beside)
             write_atomically(_sum(folder), seal(_measured(beside)))
             beside.rename(folder)
         except BaseException:

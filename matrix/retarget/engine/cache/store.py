@@ -29,7 +29,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from retarget.engine.cache.generated import GeneratedModules, made_folders, remove_made
+from retarget.engine.cache.generated import ModuleSet, module_sets, remove_set
 from retarget.engine.cache.key import digest_of
 from retarget.engine.cache.sealed_files import (
     DamagedError,
@@ -85,7 +85,7 @@ class StoreInfo:
     failures: int
     artifacts: int
     resolutions: int
-    generated: tuple[GeneratedModules, ...]
+    generated: tuple[ModuleSet, ...]
     size: int
     max_bytes: int
 
@@ -251,7 +251,7 @@ class Store:
                 failures += "failure" in read_sealed(file.path)
         artifacts = list(self._files("artifacts"))
         resolutions = list(self._files("resolutions"))
-        generated = made_folders(self.folder)
+        generated = module_sets(self.folder)
         return StoreInfo(
             folder=self.folder,
             entries=len(entries),
@@ -271,7 +271,7 @@ class Store:
         """
         freed = 0
         try:
-            freed += sum(modules.size for modules in made_folders(self.folder) if remove_made(modules.path))
+            freed += sum(modules.size for modules in module_sets(self.folder) if remove_set(modules.path))
         except RetargetError as error:
             raise StoreError(str(error)) from error
         try:
@@ -324,10 +324,10 @@ class Store:
                 except DamagedError as error:
                     removed.append(str(error))
                     self._remove(file.path)
-        for modules in made_folders(self.folder):
+        for modules in module_sets(self.folder):
             checked += 1
             if damage := modules.damage():
-                kept = "" if remove_made(modules.path) else "; a running session uses them, so they stay"
+                kept = "" if remove_set(modules.path) else "; a running session uses them, so they stay"
                 removed.append(f"{damage}{kept}")
         return StoreVerification(checked=checked, removed=tuple(removed))
 
@@ -349,7 +349,7 @@ class Store:
     def _trim(self) -> int:
         files = [file for kind in ("artifacts", "entries", "resolutions") for file in self._files(kind)]
         files.sort(key=lambda file: file.used)
-        kept: list[StoredFile | GeneratedModules] = [*files[:-2], *made_folders(self.folder)]  # but the last outcome
+        kept: list[StoredFile | ModuleSet] = [*files[:-2], *module_sets(self.folder)]  # but the last outcome
         total = sum(one.size for one in kept) + sum(file.size for file in files[-2:])
         freed = 0
         if total > self.max_bytes:
@@ -446,9 +446,9 @@ class Store:
         return StoreError(msg)
 
 
-def _removed(modules: GeneratedModules) -> bool:
+def _removed(modules: ModuleSet) -> bool:
     try:
-        return remove_made(modules.path)
+        return remove_set(modules.path)
     except RetargetError:  # a read-only folder
         return False
 

@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from retarget.engine.cache.generated import made_leftovers
+from retarget.engine.cache.generated import unfinished_sets
 from retarget.engine.cache.store import Store
 from retarget.support.locks import hold
 from retarget.support.scratch import abandoned_folders, sweep_scratch
@@ -40,9 +40,9 @@ def sweep_daily(store: Store) -> None:
 
 def sweep(store: Store) -> int:
     """Remove what processes that were killed have left; return how many files and folders."""
-    return store.remove_unfinished() + len(made_leftovers(store.folder, remove=True)) + sweep_scratch()
+    return store.remove_unfinished() + len(unfinished_sets(store.folder, remove=True)) + sweep_scratch()
 
 
 def leftovers(store: Store) -> tuple[Path, ...]:
     """Return what `sweep` would remove."""
-    return (*store.unfinished(), *made_leftovers(store.folder), *abandoned_folders())
+    return (*store.unfinished(), *unfinished_sets(store.folder), *abandoned_folders())

@@ -8,14 +8,15 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from retarget.engine.cache.inputs import InputDigests, Inputs
 from retarget.engine.cache.key import compile_key
 from retarget.engine.cache.store import Store, StoreError
 from retarget.engine.compile.pool import CompilePool, compile_failure
 from retarget.engine.compile.resolution import NotBuiltError, Resolver
-from retarget.extension import Compiler, CompileRequest, Resolved, UnavailableError
+from retarget.extension import CompileRequest, Resolved, UnavailableError
+from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, CompileTarget
 from retarget.model.outcomes import CompileOutcome, Failure, Stage
 from retarget.support.errors import RetargetError
@@ -24,10 +25,10 @@ from retarget.targets.availability import check_python_path, python_path_unused,
 from retarget.worker.messages import CompiledModule, CompileModule, Refusal, Refused, ResolvedFlags
 from retarget.worker.process import Spawner, available_cores
 
-if TYPE_CHECKING:
-    from retarget.extension.registry import Registry
+__all__ = ["BuildService", "BuildStatistics", "OnBuildWait"]
 
-__all__ = ["BuildService", "BuildStatistics"]
+OnBuildWait = Callable[[float, int, int], None]
+"""Takes seconds waited, compiles done, and compiles in all."""
 
 _FIRST_PAUSE = 0.02
 _LONGEST_PAUSE = 0.5
@@ -77,17 +78,19 @@ class BuildService:
         self,
         *,
         store: Store,
+        registry: Registry,
         extensions: Sequence[str],
         workers: int | None = None,
         default_timeout: float,
-        registry: Registry | None = None,
     ) -> None:
-        """`workers` compiles run at a time (None: one per core that this process may use). `default_timeout` in seconds
-        is for a target that declares none. `registry` spares loading the extensions again."""
+        """`extensions` are module names to load in the workers besides the installed entry points.
+
+        `workers` compiles run at a time (None: one per core that this process may use). `default_timeout` in seconds is
+        for a target that declares none.
+        """
         self._store = store
         self._default_timeout = default_timeout
         self._registry = registry
-        self._extensions = tuple(extensions)
         self._workers = workers or available_cores()
         self._spawner = Spawner()
         self._pool = CompilePool(spawner=self._spawner, extensions=extensions, max_idle=2 * self._workers)
@@ -127,13 +130,7 @@ class BuildService:
 
     def submit(self, targets: Iterable[CompileTarget]) -> None:
         """Queue `targets` in order. What is queued or done already is left as it is."""
-        registry = self._registry
-        if registry is None:
-            from retarget.extension.registry import load_extensions
-
-            registry = load_extensions(self._extensions)
         with self._changed:
-            self._registry = registry
             for target in targets:
                 if target not in self._jobs:
                     self._jobs[target] = self._pending[target] = _Job(target)
@@ -144,10 +141,10 @@ class BuildService:
                 self._threads.append(thread)
             self._changed.notify_all()
 
-    def result(self, target: CompileTarget, on_wait: Callable[[float, int, int], None] | None = None) -> CompileOutcome:
+    def result(self, target: CompileTarget, on_wait: OnBuildWait | None = None) -> CompileOutcome:
         """Return the outcome of `target`; wait for it, ahead of all that is only queued.
 
-        `on_wait(seconds waited, compiles done, compiles in all)` is called about every 0.5 s meanwhile.
+        `on_wait` is called about every 0.5 s meanwhile.
 
         Raises `UnavailableError` if its compiler is not installed here, `RetargetError` if no extension brings the
         compiler, or the cache folder cannot be used.
@@ -353,7 +350,7 @@ class BuildService:
             return self._store.put_artifact(
                 key,
                 answer.artifact,
-                suffix=self._compiler(compiler).artifact_suffix,
+                suffix=self._registry.compiler(compiler).artifact_suffix,
                 seconds=answer.seconds,
                 diagnostics=answer.diagnostics,
                 entry=not changed,
@@ -368,16 +365,9 @@ class BuildService:
             if line not in self._notes:
                 self._notes.append(line)
 
-    def _compiler(self, name: str) -> Compiler:
-        if self._registry is None:
-            from retarget.extension.registry import load_extensions
-
-            self._registry = load_extensions(self._extensions)
-        return self._registry.compiler(name)
-
     def _ask_fingerprint(self, config: CompilerConfig) -> str:
         check_python_path(config)
-        compiler = self._compiler(config.compiler)
+        compiler = self._registry.compiler(config.compiler)
         if not config.env:
             return compiler.fingerprint(config)
         timeout = self._default_timeout if config.timeout is None else config.timeout

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from retarget.engine.limits import OPEN_TIMEOUT
 from retarget.engine.refusals import device_infos, refusal_error, refusal_failure
 from retarget.engine.run.device_worker import DeviceWorker
 from retarget.engine.run.lease import DeviceLeases, Holder, Lease, OnLeaseWait, current_holder
@@ -32,8 +33,8 @@ from retarget.worker.messages import (
     CheckedArtifact,
     CompareOutputs,
     Devices,
-    MakeModules,
-    ModulesMade,
+    GenerateModules,
+    ModulesGenerated,
     ProbeDriver,
     Progress,
     Refusal,
@@ -44,8 +45,8 @@ from retarget.worker.process import Spawner, WorkerProcess
 
 __all__ = ["RunService"]
 
-_MAKE_SECONDS = 600.0
-"""How long a package may take to make its modules: a thousand take seconds."""
+_GENERATE_SECONDS = 600.0
+"""How long a package may take to generate its modules: a thousand take seconds."""
 
 
 class RunService:
@@ -59,7 +60,7 @@ class RunService:
         *,
         extensions: Sequence[str],
         default_timeout: float,
-        open_timeout: float = 60.0,
+        open_timeout: float = OPEN_TIMEOUT,
         lease_folder: Path | None = None,
         holder: Holder | None = None,
     ) -> None:
@@ -195,13 +196,13 @@ class RunService:
             raise refusal_error(answer, f"the outputs of {sides[0]} and {sides[1]} cannot be compared")
         return answer
 
-    def make(self, kind: str, description: Path, folder: Path) -> None:
+    def generate(self, kind: str, description: Path, folder: Path) -> None:
         """Write the modules that a file of a kind lists below the empty `folder`, in a worker process.
 
         Raises `RetargetError`, and `UnavailableError` where a package is missing.
         """
-        message = MakeModules(kind=kind, description=description, folder=folder)
-        answer = self._plain().ask(message, ModulesMade, timeout=_MAKE_SECONDS)
+        message = GenerateModules(kind=kind, description=description, folder=folder)
+        answer = self._plain().ask(message, ModulesGenerated, timeout=_GENERATE_SECONDS)
         if isinstance(answer, Refused):
             raise refusal_error(answer, f"the modules of {description} cannot be generated")
 

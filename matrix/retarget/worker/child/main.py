@@ -26,7 +26,6 @@ from retarget.extension import (
     ChecksArtifacts,
     CompilerError,
     DriverError,
-    MakesModules,
     UnavailableError,
 )
 from retarget.extension.returned import ExtensionError
@@ -41,8 +40,8 @@ from retarget.worker.messages import (
     CompileModule,
     DescribeBuild,
     Devices,
-    MakeModules,
-    ModulesMade,
+    GenerateModules,
+    ModulesGenerated,
     Named,
     OpenDevices,
     ProbeDriver,
@@ -157,8 +156,8 @@ class _Server:
                 return Devices(infos=tuple(self._device.infos))
             case RunModule():
                 return self._run(message)
-            case MakeModules():
-                return self._make(message)
+            case GenerateModules():
+                return self._generate(message)
             case CheckArtifact():
                 return self._check(message)
             case CompareOutputs(folders=folders, sides=sides, tolerance=tolerance):
@@ -194,13 +193,13 @@ class _Server:
             self._device = self._registry.driver(message.config.driver).open(message.config)
         return run_in_process(self._device, loader, message, self._send, self._output.read)
 
-    def _make(self, message: MakeModules) -> ModulesMade:
-        loader = self._registry.case_loader(message.kind)
-        if not isinstance(loader, MakesModules):
-            msg = f"the case loader {message.kind!r} makes no modules"
+    def _generate(self, message: GenerateModules) -> ModulesGenerated:
+        generator = self._registry.module_generator(message.kind)
+        if generator is None:
+            msg = f"the case loader {message.kind!r} generates no modules"
             raise TypeError(msg)
-        loader.make(message.description, message.folder)
-        return ModulesMade()
+        generator.make(message.description, message.folder)
+        return ModulesGenerated()
 
     def _check(self, message: CheckArtifact) -> CheckedArtifact:
         from retarget.worker.artifact import read_artifact

@@ -16,6 +16,7 @@ from retarget.engine.cache.store import Store, StoreError
 from retarget.engine.compile.pool import compile_failure
 from retarget.engine.compile.service import BuildService
 from retarget.extension import UnavailableError
+from retarget.extension.registry import load_extensions
 from retarget.model.outcomes import Stage
 from retarget.support.errors import RetargetError
 from retarget.worker.messages import Refusal, Refused
@@ -38,7 +39,15 @@ def make(tmp_path: Path) -> Iterator[Make]:
 
     def build_service(folder: Path | None = None, *, workers: int = 1, timeout: float = 30) -> BuildService:
         store = Store(folder or tmp_path / "cache")
-        made.append(BuildService(store=store, extensions=EXTENSIONS, workers=workers, default_timeout=timeout))
+        made.append(
+            BuildService(
+                store=store,
+                registry=load_extensions(EXTENSIONS),
+                extensions=EXTENSIONS,
+                workers=workers,
+                default_timeout=timeout,
+            )
+        )
         return made[-1]
 
     yield build_service
@@ -125,11 +134,15 @@ sys.path[:0] = {path!r}
 from retarget.engine.compile.pool import compile_failure
 from retarget.engine.compile.service import BuildService
 from retarget.engine.cache.store import Store
+from retarget.extension.registry import load_extensions
 from targets_of_doubles import compile_target
 folder = Path(sys.argv[1])
 targets = [compile_target(folder / sys.argv[2], name, f"@sleep 0.1\\npass {{name}}") for name in "abcdef"]
 store = Store(folder / "cache")
-with BuildService(store=store, extensions=("worker_doubles",), workers=1, default_timeout=30) as service:
+registry = load_extensions(["worker_doubles"])
+with BuildService(
+    store=store, registry=registry, extensions=("worker_doubles",), workers=1, default_timeout=30
+) as service:
     service.submit(targets)
     assert all(service.result(target).artifact is not None for target in targets)
 """
@@ -571,10 +584,14 @@ sys.path[:0] = {path!r}
 from retarget.engine.compile.pool import compile_failure
 from retarget.engine.compile.service import BuildService
 from retarget.engine.cache.store import Store
+from retarget.extension.registry import load_extensions
 from targets_of_doubles import compile_target
 folder = Path(sys.argv[1])
 store = Store(folder / "cache")
-with BuildService(store=store, extensions=("worker_doubles",), workers=2, default_timeout=60) as service:
+registry = load_extensions(["worker_doubles"])
+with BuildService(
+    store=store, registry=registry, extensions=("worker_doubles",), workers=2, default_timeout=60
+) as service:
     service.submit([compile_target(folder, name, "@hang native") for name in "abc"])
     service.result(compile_target(folder, "a", "@hang native"))
 """

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from retarget.engine.cache.generated import MADE_FOLDER, MadeModules, made_folders, made_leftovers, remove_made
+from retarget.engine.cache.generated import GENERATED_FOLDER, ModuleGenerator, module_sets, remove_set, unfinished_sets
 from retarget.engine.cache.store import Store
 from retarget.extension import CaseRequest
 from retarget.model import CompileTarget, Module
@@ -50,8 +50,8 @@ def target(folder: Path, text: str) -> CompileTarget:
     return replace(written, kind="words", module=replace(written.module, entry="one"))
 
 
-def modules(cache: Path, maker: Maker) -> MadeModules:
-    return MadeModules(cache / MADE_FOLDER, lambda kind, description, folder: maker.make(description, folder))
+def modules(cache: Path, maker: Maker) -> ModuleGenerator:
+    return ModuleGenerator(cache / GENERATED_FOLDER, lambda kind, description, folder: maker.make(description, folder))
 
 
 def test_a_module_gets_the_file_that_was_made_and_its_folder(tmp_path: Path) -> None:
@@ -80,33 +80,33 @@ def test_what_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
     maker = Maker()
     with pytest.raises(RetargetError, match="bad cannot be made"):
         modules(tmp_path / "cache", maker).resolve(target(tmp_path, "one bad"), maker)
-    assert made_folders(tmp_path / "cache") == ()
-    assert not [path for path in (tmp_path / "cache" / MADE_FOLDER).iterdir() if path.is_dir()]
+    assert module_sets(tmp_path / "cache") == ()
+    assert not [path for path in (tmp_path / "cache" / GENERATED_FOLDER).iterdir() if path.is_dir()]
 
 
 def test_a_cache_without_generated_modules_has_none(tmp_path: Path) -> None:
-    assert made_folders(tmp_path) == made_leftovers(tmp_path) == ()
+    assert module_sets(tmp_path) == unfinished_sets(tmp_path) == ()
 
 
 def test_they_are_removed_when_no_session_uses_them(tmp_path: Path) -> None:
     maker = Maker()
     session = modules(tmp_path, maker)
     found = session.resolve(target(tmp_path, "one two"), maker)
-    (listed,) = made_folders(tmp_path)
+    (listed,) = module_sets(tmp_path)
     assert listed.size == len("onetwo")
-    assert not remove_made(listed.path)
+    assert not remove_set(listed.path)
     assert found.module.path.read_text() == "one"
     session.close()
-    assert remove_made(listed.path)
-    assert list((tmp_path / MADE_FOLDER).iterdir()) == []
+    assert remove_set(listed.path)
+    assert list((tmp_path / GENERATED_FOLDER).iterdir()) == []
 
 
 def test_they_are_not_removed_while_another_process_generates_them(tmp_path: Path) -> None:
     class Slow(Maker):
         def make(self, description: Path, folder: Path) -> None:
             whole = folder.with_name(folder.name.removeprefix(".new-"))
-            assert not remove_made(whole)
-            assert made_leftovers(tmp_path, remove=True) == ()
+            assert not remove_set(whole)
+            assert unfinished_sets(tmp_path, remove=True) == ()
             super().make(description, folder)
 
     maker = Slow()
@@ -116,8 +116,8 @@ def test_they_are_not_removed_while_another_process_generates_them(tmp_path: Pat
 def test_what_is_removed_before_a_session_uses_it_is_generated_again(tmp_path: Path) -> None:
     class Removed(Maker):
         def version(self) -> str:
-            for listed in made_folders(tmp_path):
-                assert remove_made(listed.path)
+            for listed in module_sets(tmp_path):
+                assert remove_set(listed.path)
             return super().version()
 
     for _ in range(2):
@@ -132,7 +132,7 @@ _KILLED = """
 import os, signal, sys
 from pathlib import Path
 sys.path[:0] = {path!r}
-from test_made import Maker, modules, target
+from test_generated import Maker, modules, target
 class Killed(Maker):
     def make(self, description, folder):
         (folder / "half").write_text("")
@@ -145,23 +145,23 @@ modules(Path(sys.argv[1]), maker).resolve(target(Path(sys.argv[1]), "one"), make
 def test_what_a_killed_process_left_is_swept_and_stands_in_nobodys_way(tmp_path: Path) -> None:
     argv = [sys.executable, "-c", _KILLED.format(path=sys.path), str(tmp_path)]
     assert subprocess.run(argv, check=False).returncode == -signal.SIGKILL
-    (left,) = made_leftovers(tmp_path)
+    (left,) = unfinished_sets(tmp_path)
     assert left.name.startswith(".new-words-")
     maker = Maker()
     session = modules(tmp_path, maker)
     assert session.resolve(target(tmp_path, "one"), maker).module.path.read_text() == "one"
     session.close()
-    assert made_leftovers(tmp_path) == ()
+    assert unfinished_sets(tmp_path) == ()
 
     assert subprocess.run([*argv[:-1], str(tmp_path / "b")], check=False).returncode == -signal.SIGKILL
-    assert len(made_leftovers(tmp_path / "b", remove=True)) == 1
-    assert list((tmp_path / "b" / MADE_FOLDER).iterdir()) == []
+    assert len(unfinished_sets(tmp_path / "b", remove=True)) == 1
+    assert list((tmp_path / "b" / GENERATED_FOLDER).iterdir()) == []
 
 
 def test_changed_files_are_damage(tmp_path: Path) -> None:
     maker = Maker()
     found = modules(tmp_path, maker).resolve(target(tmp_path, "one two"), maker)
-    (listed,) = made_folders(tmp_path)
+    (listed,) = module_sets(tmp_path)
     assert listed.damage() == ""
     found.module.path.write_text("two")
     assert listed.damage() == f"{listed.path}: its files were changed"
@@ -191,7 +191,7 @@ def test_they_count_for_the_bound_of_the_store_and_go_by_their_last_use(tmp_path
     sessions[0].close()
     sessions[2].close()
     store = Store(tmp_path, max_bytes=300)
-    assert store.info().size == sum(listed.size for listed in made_folders(tmp_path)) > 300
+    assert store.info().size == sum(listed.size for listed in module_sets(tmp_path)) > 300
     assert store.trim() > 100
     assert [folder.exists() for folder in folders] == [False, True, True]
     Store(tmp_path, max_bytes=10).trim()
@@ -207,7 +207,7 @@ def test_clearing_the_store_keeps_those_that_a_session_uses(tmp_path: Path) -> N
     assert found.module.path.exists()
     session.close()
     assert store.clear() == len("one")
-    assert made_folders(tmp_path) == ()
+    assert module_sets(tmp_path) == ()
 
 
 def test_verifying_the_store_removes_those_that_were_changed(tmp_path: Path) -> None:

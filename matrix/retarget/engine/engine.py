@@ -1,0 +1,240 @@
+"""From a target to its outcome: the one engine that pytest and the commands drive.
+
+It compiles in worker processes or takes artifacts from the cache, generates modules, and runs artifacts on devices.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from retarget.engine.cache.generated import GENERATED_FOLDER, ModuleGenerator
+from retarget.engine.cache.store import Store
+from retarget.engine.cache.sweep import sweep_daily
+from retarget.engine.cache.transfer import ArtifactFolder, export_artifact
+from retarget.engine.compile.service import BuildService, BuildStatistics, OnBuildWait
+from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
+from retarget.engine.run.lease import Holder, WaitNotes, current_holder
+from retarget.engine.run.service import RunService
+from retarget.extension import Tolerance, UnavailableError
+from retarget.extension.registry import Registry
+from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig
+from retarget.model.case_names import selected_cases
+from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, OutputComparison, RunOutcome, first_failure
+from retarget.targets.availability import host_mismatch
+
+__all__ = ["Engine"]
+
+
+def _no_progress(_: CompileTarget) -> AbstractContextManager[OnBuildWait | None]:
+    return nullcontext()
+
+
+class Engine:
+    """Compiles and runs targets for one process. To be closed. Nothing is started before a target needs it."""
+
+    def __init__(
+        self,
+        *,
+        registry: Registry,
+        cache: Path,
+        extensions: Sequence[str] = (),
+        compiles: int | None = None,
+        compile_timeout: float = COMPILE_TIMEOUT,
+        run_timeout: float = RUN_TIMEOUT,
+        cases: Sequence[str] = (),
+        artifacts: Path | None = None,
+        export: Path | None = None,
+        holder: Holder | None = None,
+        progress: Callable[[CompileTarget], AbstractContextManager[OnBuildWait | None]] = _no_progress,
+        note: Callable[[str], None] | None = None,
+    ) -> None:
+        """`extensions` are module names to load in the workers besides the installed entry points.
+
+        `compiles` run at a time (None: one per core that this process may use). Timeouts are in seconds, for targets
+        that declare none. `cases` are names and globs, all if there are none. Artifacts are taken from the folder
+        `artifacts` and not compiled, if there is one, or written to the folder `export`. Processes that wait for a
+        device are told of the `holder`. `progress` is entered around each compile that is waited for; `note` takes a
+        line on each wait for a device that another session uses.
+        """
+        self.registry = registry
+        self._cache = cache
+        self._extensions = tuple(extensions)
+        self._compiles = compiles
+        self._compile_timeout = compile_timeout
+        self._run_timeout = run_timeout
+        self._cases = tuple(cases)
+        self._artifact_folder = artifacts
+        self._export = export
+        self._holder = holder
+        self._progress = progress
+        self._on_device_wait = None if note is None else WaitNotes(note)
+        self._exported: set[tuple[str, str]] = set()
+        self._started: list[BuildService | RunService] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # ---------------------------------------------------------------- what is here
+
+    def check_compiler(self, config: CompilerConfig) -> None:
+        """Raise `UnavailableError` if a config's compiler is not installed, `RetargetError` if it is unknown."""
+        self._builds.check(config)
+
+    def check_available(self, target: RunTarget) -> None:
+        """Raise `UnavailableError` if this machine lacks something that a target needs, `RetargetError` for errors."""
+        self.registry.case_loader(target.compile.kind)
+        self.registry.driver(target.runtime.driver)
+        if self._artifact_folder is None:
+            self.check_compiler(target.compile.compiler)
+        self.devices(target.runtime)
+
+    def devices(self, runtime: RuntimeConfig) -> tuple[DeviceInfo, ...]:
+        """Open the devices of a runtime config and return them. Raises `UnavailableError` and `RetargetError`."""
+        if (reason := host_mismatch(runtime)) is not None:
+            raise UnavailableError(reason)
+        return self._runs.devices(runtime)
+
+    # ---------------------------------------------------------------- compiling
+
+    def generated(self, target: CompileTarget) -> CompileTarget:
+        """Return a target with the files of its module, which are generated if its kind generates them.
+
+        Raises `UnavailableError` where what generates them is not installed, `RetargetError` if it fails.
+        """
+        generator = self.registry.module_generator(target.kind)
+        return target if generator is None else self._generator.resolve(target, generator)
+
+    def submit(self, targets: Iterable[CompileTarget]) -> None:
+        """Queue compiles, to be done ahead of need. Raises as `generated` does."""
+        self._builds.submit([self.generated(target) for target in targets])
+
+    def compile(self, target: CompileTarget) -> CompileOutcome:
+        """Wait for a compile, or take its outcome from the cache or the folder of artifacts.
+
+        Raises `UnavailableError` if the compiler is not here, `RetargetError` if a folder cannot be used.
+        """
+        target = self.generated(target)
+        if self._artifact_folder is not None:
+            return self._artifacts.outcome(target)
+        with self._progress(target) as on_wait:
+            outcome = self._builds.result(target, on_wait)
+        if self._export is not None and (target.suite, target.name) not in self._exported:
+            export_artifact(outcome, target, self.registry, self._export)
+            self._exported.add((target.suite, target.name))
+        return outcome
+
+    def compile_again(self, target: CompileTarget) -> None:
+        """Have `compile` try a compile that failed once more."""
+        if self._artifact_folder is None:
+            self._exported.discard((target.suite, target.name))
+            self._builds.retry(self.generated(target))
+
+    # ---------------------------------------------------------------- running
+
+    def run(
+        self,
+        target: RunTarget,
+        artifact: Artifact,
+        *,
+        record: Path | None = None,
+        references: Sequence[tuple[str, Path]] = (),
+        lacking: Sequence[tuple[str, str]] = (),
+        seed: int | None = None,
+        skipping: Sequence[tuple[str, bool]] = (),
+    ) -> RunOutcome:
+        """Run the selected cases of one target on its devices. The arguments are those of `RunService.run`."""
+        return self._runs.run(
+            replace(target, compile=self.generated(target.compile)),
+            artifact,
+            record=record,
+            references=references,
+            lacking=lacking,
+            seed=seed,
+            only=self._cases,
+            skipping=skipping,
+            on_wait=self._on_device_wait,
+        )
+
+    def check(
+        self, target: CompileTarget, artifact: Artifact, *, skipping: Sequence[tuple[str, bool]] = ()
+    ) -> RunOutcome:
+        """Judge an artifact of a kind that runs nothing by the checks that are selected and not in `skipping`."""
+        checked = self._runs.check(self.generated(target), artifact)
+        cases = tuple(selected_cases(checked.cases, self._cases, skipping))
+        return replace(checked, cases=cases, failure=first_failure(cases)) if cases != checked.cases else checked
+
+    def compare(
+        self, folders: tuple[Path, Path], sides: tuple[str, str], tolerance: Tolerance | None = None
+    ) -> OutputComparison:
+        """Compare what two runs recorded, exactly unless there is a tolerance. `sides` are the names of the two."""
+        return self._runs.compare(folders, sides, tolerance)
+
+    # ---------------------------------------------------------------- the session
+
+    def sweep(self) -> None:
+        """Remove what killed sessions have left, once a day."""
+        sweep_daily(Store(self._cache))
+
+    @property
+    def statistics(self) -> BuildStatistics | None:
+        """What has been compiled so far; None before the first compile."""
+        return self._builds.statistics if "_builds" in vars(self) else None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the store found damaged and repaired, and what was not stored, one line each."""
+        return self._builds.notes if "_builds" in vars(self) else ()
+
+    def kill(self) -> None:
+        """Kill all worker processes, so that `close` has none to wait for. Safe in a signal handler."""
+        for service in self._started:
+            service.kill()
+
+    def close(self) -> None:
+        """End all workers: what uses generated modules after those who do, whatever happens."""
+        with ExitStack() as ending:  # in the reverse order
+            for name in ("_runs", "_builds", "_generator"):
+                if (started := vars(self).pop(name, None)) is not None:
+                    ending.callback(started.close)
+
+    @cached_property
+    def _builds(self) -> BuildService:
+        service = BuildService(
+            store=Store(self._cache),
+            registry=self.registry,
+            extensions=self._extensions,
+            workers=self._compiles,
+            default_timeout=self._compile_timeout,
+        )
+        self._started.append(service)
+        return service
+
+    @cached_property
+    def _runs(self) -> RunService:
+        service = RunService(
+            extensions=self._extensions,
+            default_timeout=self._run_timeout,
+            holder=self._holder or current_holder(sys.argv),
+        )
+        self._started.append(service)
+        return service
+
+    @cached_property
+    def _generator(self) -> ModuleGenerator:
+        return ModuleGenerator(self._cache / GENERATED_FOLDER, self._runs.generate)
+
+    @cached_property
+    def _artifacts(self) -> ArtifactFolder:
+        return ArtifactFolder(self._artifact_folder or Path())
