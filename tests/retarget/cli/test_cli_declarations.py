@@ -375,7 +375,7 @@ def test_explain_shows_no_command_for_a_module_that_is_made_yet(
     )
     lines = run(capsys, "explain", "test_abs_c")[1].splitlines()
     assert lines[lines.index("by hand") + 1 :] == [
-        "  pytest makes the module from nodes.toml when it runs the target; a failure names the file"
+        "  pytest generates the module from nodes.toml when it runs the target; a failure names the file"
     ]
 
 
