@@ -46,15 +46,16 @@ from .extension import (
     ChecksArtifacts,
     DriverError,
     HasParameters,
+    RunPlan,
     UnavailableError,
 )
 from .model import CompileTarget, Module, Origin, RuntimeConfig
 
-__all__ = ["RUN_CASE", "TELLING", "check_command", "main", "run_case_command"]
+__all__ = ["RUN_CASE", "check_command", "main", "run_case_command", "run_case_plan"]
 
 RUN_CASE = "retarget.run_case"
 """What `python -m` runs."""
-TELLING = tuple((stage, rf".*?: failed at {stage.value}: (.*)") for stage in (Stage.LOAD, Stage.RUN, Stage.COMPARE))
+_TELLING = tuple((stage, rf".*?: failed at {stage.value}: (.*)") for stage in (Stage.LOAD, Stage.RUN, Stage.COMPARE))
 """How the command tells of a failure: `RunPlan.telling`."""
 
 
@@ -77,6 +78,14 @@ def run_case_command(
         str(module.path),
         *map(str, module.data),
     )
+
+
+def run_case_plan(
+    *, kind: str, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
+) -> RunPlan:
+    """Return the plan of that command: what `RunsCasesOutside` returns where the cases are judged by this program."""
+    argv = run_case_command(kind=kind, config=config, artifact=artifact, module=module, folder=folder, case=case)
+    return RunPlan(argv=argv, telling=_TELLING)
 
 
 def check_command(target: CompileTarget, artifact: Path) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from retarget.extension import Case, CaseRequest, ModulesRequest, RunPlan, Suggestions
 from retarget.model import Module, RuntimeConfig, Suite
@@ -14,11 +13,6 @@ from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError,
 from retarget.support.files import is_inside
 
 from retarget_cases.files.paths import SUFFIX, cases_file_of, module_stem
-
-if TYPE_CHECKING:
-    from retarget.extension import FunctionInfo
-
-    from retarget_cases.files.read import WrittenCase
 
 __all__ = ["CasesLoader"]
 
@@ -93,21 +87,15 @@ class CasesLoader:
         self, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
     ) -> RunPlan | None:
         """Return the `python -m retarget.run_case` command of a case."""
-        from retarget.run_case import TELLING, run_case_command
+        from retarget.run_case import run_case_plan
 
-        argv = run_case_command(
-            kind=self.kind, config=config, artifact=artifact, module=module, folder=folder, case=case
-        )
-        return RunPlan(argv=argv, telling=TELLING)
+        return run_case_plan(kind=self.kind, config=config, artifact=artifact, module=module, folder=folder, case=case)
 
     def parameters(self, request: CaseRequest) -> Sequence[tuple[str, Path]]:
         """Return the parameter archives that the cases file names, by scope. Raises `DiagnosticsError`."""
-        from retarget_cases.files.read import read_cases_file
-        from retarget_cases.worker.cases import parameter_files  # it imports NumPy
+        from retarget_cases.files.read import parameter_files
 
-        return [
-            pair for path in request.data for pair in parameter_files(read_cases_file(path, request.folder), request)
-        ]
+        return [pair for path in request.data for pair in parameter_files(path, request.folder)]
 
     def file_schema(self) -> Mapping[str, object]:
         """Return the JSON Schema of cases files."""
@@ -122,8 +110,7 @@ class CasesLoader:
 
         if module.path.suffix != ONNX:
             return ()
-        from retarget_cases.files.read import read_cases_file
-        from retarget_cases.worker.cases import case_diagnostics  # it imports NumPy
+        from retarget_cases.worker.cases import readings  # it imports NumPy
 
         try:
             function = model_function(module.path)
@@ -139,36 +126,15 @@ class CasesLoader:
             compiler="",
             functions=(function,),
         )
-        diagnostics: list[Diagnostic] = []
-        for file in (read_cases_file(path, suite.folder) for path in module.data):
-            names = _names(file.cases, request.functions)
-            for written, name in zip(file.cases, names, strict=True):
-                diagnostics += case_diagnostics(file=file, written=written, name=name, request=request)
-        return diagnostics
+        checked = readings(request, types_of_model=True, only_checks=True)
+        return [diagnostic for reading in checked for diagnostic in reading.diagnostics()]
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
         """Return the cases in the order of the file; values are read and computed when each is about to run."""
-        from retarget_cases.files.read import read_cases_file
-        from retarget_cases.worker.cases import make_case  # it imports NumPy
-        from retarget_cases.worker.reference import References
+        from retarget_cases.worker.cases import readings  # it imports NumPy
 
         typed = _with_model_types(request)
-        request, types_of_model = typed, typed is not request
-        references = References()
-        cases: list[Case] = []
-        for file in (read_cases_file(path, request.folder) for path in request.data):
-            names = _names(file.cases, request.functions)
-            for written, name in zip(file.cases, names, strict=True):
-                case = make_case(
-                    file=file,
-                    written=written,
-                    name=name,
-                    request=request,
-                    references=references,
-                    types_of_model=types_of_model,
-                )
-                cases.append(case)
-        return cases
+        return [reading.case() for reading in readings(typed, types_of_model=typed is not request)]
 
 
 def _with_model_types(request: CaseRequest) -> CaseRequest:
@@ -185,23 +151,6 @@ def _with_model_types(request: CaseRequest) -> CaseRequest:
     if declared is None or declared.name != function.name:
         return request
     return replace(request, functions=(declared,))
-
-
-def _names(cases: Sequence[WrittenCase], functions: Sequence[FunctionInfo]) -> Sequence[str]:
-    """Return the names: the written ones, else that of the function; numbered from 2 where it is taken."""
-    taken = {case.name for case in cases if case.name is not None}
-    names: list[str] = []
-    for case in cases:
-        name = case.name
-        if name is None:
-            base = case.function or (functions[0].name if len(functions) == 1 else "case")
-            name, number = base, 1
-            while name in taken:
-                number += 1
-                name = f"{base}-{number}"
-            taken.add(name)
-        names.append(name)
-    return names
 
 
 def _without_cases(source: Path, cases: Path) -> Diagnostic:

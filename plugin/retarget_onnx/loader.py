@@ -95,9 +95,9 @@ class OnnxBackendLoader:
         del folder
         if not module.data:
             return None
-        from retarget.run_case import TELLING, run_case_command
+        from retarget.run_case import run_case_plan
 
-        argv = run_case_command(
+        return run_case_plan(
             kind=self.kind,
             config=config,
             artifact=artifact,
@@ -105,7 +105,6 @@ class OnnxBackendLoader:
             folder=module.path.parent,
             case=case,
         )
-        return RunPlan(argv=argv, env=config.env, telling=TELLING)
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
         """Return a case for each data set of the test. Raises `RetargetError` where it is not clear what to call."""

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from cases_support import function, load, read, value
-from retarget.arrays.datafiles import LIMIT_VARIABLE
+from retarget.support.datapaths import LIMIT_VARIABLE
 from retarget.support.errors import DiagnosticsError
 from retarget_cases.worker.generators import default_seed
 

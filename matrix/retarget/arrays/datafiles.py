@@ -6,7 +6,7 @@ folder once links are resolved. Files of `MAP_FROM` bytes and more are mapped, n
 
 from __future__ import annotations
 
-import os
+import math
 import tokenize
 import zipfile
 import zlib
@@ -19,105 +19,27 @@ import numpy as np
 import numpy.typing as npt
 
 from retarget.arrays.dtypes import type_text
+from retarget.support.datapaths import data_limit, too_large
 from retarget.support.errors import RetargetError, did_you_mean, display_path
-from retarget.support.files import OutsideError, resolve_inside
 
 if TYPE_CHECKING:
     from retarget.extension import Array
 
 __all__ = [
-    "DEFAULT_LIMIT",
-    "LIMIT_VARIABLE",
     "MAP_FROM",
-    "DataFiles",
     "RawFile",
     "StoredArrays",
-    "data_limit",
     "read_bin",
     "read_npy",
     "read_npz",
 ]
 
-DEFAULT_LIMIT = 1 << 30
-"""Bytes that a data file may have, and an array of one once unpacked."""
-LIMIT_VARIABLE = "RETARGET_MAX_DATA_BYTES"
-"""The environment variable that raises the limit."""
 MAP_FROM = 1 << 20
 """Bytes from which an array is mapped: below, reading costs less than a mapping."""
 
 _SHOWN = 8
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 """How a file begins that Git LFS has put in the place of one that was not fetched."""
-
-
-def data_limit() -> int:
-    """Return the limit in bytes. Raises `RetargetError` for a variable that is no positive number."""
-    written = os.environ.get(LIMIT_VARIABLE)
-    if written is None:
-        return DEFAULT_LIMIT
-    try:
-        limit = int(written)
-    except ValueError:
-        limit = 0
-    if limit <= 0:
-        msg = (
-            f"the environment variable {LIMIT_VARIABLE} is {written!r}, expected a number of bytes, such as 4294967296"
-        )
-        raise RetargetError(msg)
-    return limit
-
-
-# ---------------------------------------------------------------- paths
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataFiles:
-    """Finds data files. Relative paths start at `base`; none may lie outside `folder`, the suite's."""
-
-    folder: Path
-    base: Path
-
-    def path(self, written: str) -> Path:
-        """Return the existing file that `written` names, links resolved.
-
-        Raises `RetargetError` for a path outside the folder, a missing file, what is no regular file, and one larger
-        than `data_limit`.
-        """
-        return self._path(written, limit=data_limit())
-
-    def large_path(self, written: str) -> Path:
-        """Do what `path` does for a file that is never read as a whole, of any size."""
-        return self._path(written, limit=None)
-
-    def _path(self, written: str, *, limit: int | None) -> Path:
-        try:
-            path = resolve_inside(self.base / written, self.folder)
-            exists, regular = path.exists(), path.is_file()
-            size = path.stat().st_size if regular else 0
-        except OutsideError as error:
-            msg = (
-                f"data file {written} leads to {error.path}, outside the suite's folder {self.folder}; "
-                "expected a file inside it: copy it there"
-            )
-            raise RetargetError(msg) from error
-        except OSError as error:  # a cycle of links, a name too long, a NUL
-            msg = f"{written!r} is not a path that can be read: {error.strerror or error}"
-            raise RetargetError(msg) from error
-        if not regular:
-            what = "is no regular file" if exists else "does not exist"
-            near = "" if exists else did_you_mean(path.name, _neighbours(path.parent))
-            msg = f"data file {display_path(path)} {what}{near}"
-            raise RetargetError(msg)
-        if limit is not None and size > limit:
-            raise _too_large(path, size, limit)
-        return path
-
-
-def _neighbours(folder: Path) -> list[str]:
-    try:
-        return [entry.name for entry in folder.iterdir()]
-    except OSError:
-        return []
 
 
 def _unreadable(path: Path, error: Exception) -> RetargetError:
@@ -135,14 +57,6 @@ def _unfetched(path: Path) -> str:
     return "; it is a pointer of Git LFS: `git lfs pull` fetches the data" if is_pointer else ""
 
 
-def _too_large(path: Path, size: int, limit: int, what: str = "has") -> RetargetError:
-    msg = (
-        f"data file {display_path(path)} {what} {size} bytes, over the limit of {limit}; "
-        f"to read it, set the environment variable {LIMIT_VARIABLE} to {size} or more"
-    )
-    return RetargetError(msg)
-
-
 # ---------------------------------------------------------------- raw bytes
 
 
@@ -158,25 +72,34 @@ def read_bin(path: Path, *, dtype: npt.DTypeLike, shape: Sequence[int]) -> Array
 
 
 @dataclass(slots=True, kw_only=True)
-class RawFile:
-    """A file of raw elements that several arrays follow each other in. `position` is in bytes."""
+class _Sequence:
+    """A file that several arrays follow each other in. `position` is in bytes."""
 
     path: Path
     position: int = 0
     _size: int = field(default=-1, repr=False)
-    _types: list[str] = field(default_factory=list, repr=False)
 
     @property
     def size(self) -> int:
         """The file's size in bytes."""
         if self._size < 0:
-            self._size = _size_of(self.path)
+            try:
+                self._size = self.path.stat().st_size
+            except OSError as error:
+                raise _unreadable(self.path, error) from error
         return self._size
+
+
+@dataclass(slots=True, kw_only=True)
+class RawFile(_Sequence):
+    """A file of raw elements, of one array after the other."""
+
+    _types: list[str] = field(default_factory=list, repr=False)
 
     def next(self, *, dtype: npt.DTypeLike, shape: Sequence[int]) -> Array:
         """Return the next array. Raises `RetargetError` for a file that is too short."""
         element = np.dtype(dtype)
-        length = _count(shape) * element.itemsize
+        length = math.prod(shape) * element.itemsize
         left = self.size - self.position
         if length > left:
             place = f" at byte {self.position}" if self.position else ""
@@ -211,7 +134,7 @@ def _explained(path: Path) -> str:
 
 def _raw_array(path: Path, dtype: np.dtype[Any], shape: Sequence[int], offset: int, order: str = "C") -> Array:
     """Return an array of the bytes from `offset`, which are there."""
-    count = _count(shape)
+    count = math.prod(shape)
     stored = np.dtype(np.uint8) if dtype == np.bool_ else dtype
     flat: npt.NDArray[Any]
     try:
@@ -230,20 +153,6 @@ def _raw_array(path: Path, dtype: np.dtype[Any], shape: Sequence[int], offset: i
             flat = flat != 0  # a byte of another value is no NumPy Boolean
         return flat.reshape(tuple(shape), order="F" if order == "F" else "C")
     except (OSError, ValueError, TypeError) as error:
-        raise _unreadable(path, error) from error
-
-
-def _count(shape: Sequence[int]) -> int:
-    count = 1
-    for size in shape:
-        count *= size
-    return count
-
-
-def _size_of(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError as error:
         raise _unreadable(path, error) from error
 
 
@@ -267,19 +176,8 @@ def read_npy(path: Path) -> Array:
 
 
 @dataclass(slots=True, kw_only=True)
-class StoredArrays:
-    """The arrays of a `.npy` file that `numpy.save` wrote one after the other. `position` is in bytes."""
-
-    path: Path
-    position: int = 0
-    _size: int = field(default=-1, repr=False)
-
-    @property
-    def size(self) -> int:
-        """The file's size in bytes."""
-        if self._size < 0:
-            self._size = _size_of(self.path)
-        return self._size
+class StoredArrays(_Sequence):
+    """The arrays of a `.npy` file that `numpy.save` wrote one after the other."""
 
     @property
     def at_end(self) -> bool:
@@ -304,7 +202,7 @@ class StoredArrays:
             place = f" at byte {self.position}" if self.position else ""
             msg = f"data file {name} is no .npy file{place}: {_first_line(error)}{_unfetched(self.path)}"
             raise RetargetError(msg) from error
-        length = _count(shape) * dtype.itemsize
+        length = math.prod(shape) * dtype.itemsize
         if length > self.size - start:
             msg = (
                 f"data file {name} is short: expected {length} bytes for {type_text(shape, dtype)} "
@@ -363,7 +261,7 @@ def read_npz(path: Path, name: str = "") -> Array:
             entry = members[chosen]
             limit = data_limit()
             if entry.file_size > limit:
-                raise _too_large(path, entry.file_size, limit, what=f"unpacks its array {chosen!r} to")
+                raise too_large(path, entry.file_size, limit, what=f"unpacks its array {chosen!r} to")
             with archive.open(entry) as stream:
                 shape, fortran, dtype = _header(stream)  # type: ignore[arg-type]  # it reads, which is all that is asked
                 _expect_numbers(shape, dtype)
@@ -375,7 +273,7 @@ def read_npz(path: Path, name: str = "") -> Array:
     except (ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
         msg = f"data file {shown} is no .npz archive of arrays: {_first_line(error)}{_unfetched(path)}"
         raise RetargetError(msg) from error
-    length = _count(shape) * dtype.itemsize
+    length = math.prod(shape) * dtype.itemsize
     if length != len(content):
         msg = (
             f"array {chosen!r} of data file {shown}: expected {length} bytes for {type_text(shape, dtype)}, "

@@ -1,10 +1,11 @@
-"""Which compiler config a case agrees with, and whether configs wait for each other in a circle."""
+"""Which compiler config a case agrees with, and whether configs wait for each other in a cycle."""
 
 from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
 from retarget.declare.schema.errors import describe_value
@@ -12,7 +13,7 @@ from retarget.model.names import is_glob, known_words
 from retarget.support.errors import did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
 
-__all__ = ["Agreement", "circle_problems", "reach_problems", "unserved"]
+__all__ = ["Agreement", "cycle_problems", "reach_problems", "unserved"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,11 +93,11 @@ def reach_problems(
             yield Problem(place, f"found {found}, {expected}")
 
 
-def circle_problems(agreements: Sequence[Agreement], known: Sequence[str]) -> Iterable[Problem]:
-    """Yield a problem for a circle of configs of one module each of which needs results of the next.
+def cycle_problems(agreements: Sequence[Agreement], known: Sequence[str]) -> Iterable[Problem]:
+    """Yield a problem for a cycle of configs of one module each of which needs results of the next.
 
-    All cases of a config run together, so one case may close a circle that another opened. What is not among the
-    `known` configs is told as unknown, and is part of no circle.
+    All cases of a config run together, so one case may close a cycle that another opened. What is not among the
+    `known` configs is told as unknown, and is part of no cycle.
     """
     named = dict.fromkeys(config for agreement in agreements for config in agreement.named)
     configs = [config for config in named if config in known]
@@ -106,28 +107,20 @@ def circle_problems(agreements: Sequence[Agreement], known: Sequence[str]) -> It
             other = agreement.config(config)
             if other is not None and other != config and other in waits:
                 waits[config].setdefault(other, agreement)
-    circle = _circle(waits)
-    if circle:
-        last = max((waits[one][other].place for one, other in pairwise(circle)), key=str)
-        shown = " → ".join(circle)
+    cycle = _cycle(waits)
+    if cycle:
+        last = max((waits[one][other].place for one, other in pairwise(cycle)), key=str)
+        shown = " → ".join(cycle)
         expected = "expected the last config of a chain to agree with none but itself"
         yield Problem(last, f"found configs that wait for each other's results, {shown}; {expected}")
 
 
-def _circle(waits: Mapping[str, Iterable[str]]) -> list[str]:
-    """Return the first circle, its first config again at the end; empty where there is none."""
-    done: set[str] = set()
-
-    def walk(config: str, trail: list[str]) -> list[str]:
-        if config in trail:
-            return [*trail[trail.index(config) :], config]
-        if config in done:
-            return []
-        for other in waits[config]:
-            found = walk(other, [*trail, config])
-            if found:
-                return found
-        done.add(config)
-        return []
-
-    return next((circle for config in waits if (circle := walk(config, []))), [])
+def _cycle(waits: Mapping[str, Iterable[str]]) -> list[str]:
+    """Return a cycle, its first config again at the end; empty where there is none."""
+    try:
+        TopologicalSorter(waits).prepare()
+    except CycleError as error:
+        cycle: list[str] = error.args[1][:0:-1]
+        start = cycle.index(next(config for config in waits if config in cycle))
+        return [*cycle[start:], *cycle[: start + 1]]
+    return []

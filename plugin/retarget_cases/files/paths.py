@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from retarget.support.datapaths import DataFiles
 from retarget.support.errors import RetargetError
-from retarget.support.files import OutsideError, resolve_inside
 
 __all__ = ["SUFFIX", "cases_file_of", "module_stem", "path_problem"]
 
@@ -25,26 +25,16 @@ def module_stem(source: Path) -> str:
     return source.name.removesuffix(source.suffix)
 
 
-def path_problem(written: str, base: Path, folder: Path, suffixes: Sequence[str], *, is_mapped: bool = False) -> str:
-    """Return what is wrong with a path that starts at `base`; empty where it is an existing file inside `folder`.
+def path_problem(written: str, files: DataFiles, suffixes: Sequence[str], *, is_mapped: bool = False) -> str:
+    """Return what is wrong with the path of a data file; empty where it is an existing file inside the suite's folder.
 
     `is_mapped` is for what is never read as a whole and may have any size.
     """
     if not written.endswith(tuple(suffixes)):
         return f"found the path {written!r}, expected one that ends with {' or '.join(suffixes)}"
     try:
-        path = resolve_inside(base / written, folder)
-        if path.is_file() and (is_mapped or path.stat().st_size <= _SURELY_READ):
-            return ""
-    except (OSError, OutsideError):
-        pass  # said below
-    from retarget.arrays.datafiles import DataFiles  # it imports NumPy, for which only an error pays
-
-    files = DataFiles(folder=folder, base=base)
-    try:
-        if is_mapped:
-            files.large_path(written)
-        else:
+        path = files.large_path(written)
+        if not is_mapped and path.stat().st_size > _SURELY_READ:
             files.path(written)
     except RetargetError as error:
         return str(error)

@@ -12,11 +12,12 @@ from pathlib import Path
 
 from pydantic import ValidationError
 from retarget.declare.schema.errors import schema_problems
-from retarget.support.errors import Diagnostic, DiagnosticsError
+from retarget.support.datapaths import DataFiles
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 from retarget.support.toml.keypaths import KeyPath, Problem
 from retarget.support.toml.read import diagnostics_of, read_toml
 
-from retarget_cases.files.agreement import Agreement, circle_problems, reach_problems, unserved
+from retarget_cases.files.agreement import Agreement, cycle_problems, reach_problems, unserved
 from retarget_cases.files.paths import path_problem
 from retarget_cases.files.tables import CasesFileTable, CaseTable
 from retarget_cases.files.tolerances import Overrides, read_overrides
@@ -28,6 +29,7 @@ __all__ = [
     "WrittenCase",
     "agreed_config",
     "agreement_diagnostics",
+    "parameter_files",
     "read_cases_file",
 ]
 
@@ -84,7 +86,7 @@ def agreement_diagnostics(
 ) -> Sequence[Diagnostic]:
     """Return what is wrong with the configs that the cases of a sound file are to agree with.
 
-    See `reach_problems` and `circle_problems`. Cheap where there are none: such a file is not parsed.
+    See `reach_problems` and `cycle_problems`. Cheap where there are none: such a file is not parsed.
     """
     if not running or b"agree_with" not in path.read_bytes():
         return ()
@@ -95,8 +97,21 @@ def agreement_diagnostics(
         for agreement in agreements
         for problem in reach_problems(agreement, suite=suite, running=running, known=known)
     ]
-    problems += circle_problems(agreements, known)
+    problems += cycle_problems(agreements, known)
     return diagnostics_of(path, file.text, problems)
+
+
+def parameter_files(path: Path, folder: Path) -> Sequence[tuple[str, Path]]:
+    """Return the (scope, archive) pairs of a cases file. Raises `DiagnosticsError`."""
+    file = read_cases_file(path, folder)
+    files = DataFiles(folder=folder, base=path.parent)
+    found: list[tuple[str, Path]] = []
+    for scope, written, place in file.parameters:
+        try:
+            found.append((scope, files.large_path(written)))
+        except RetargetError as error:
+            raise file.diagnostic(place, str(error)) from error
+    return found
 
 
 def read_cases_file(path: Path, folder: Path) -> CasesFile:
@@ -123,7 +138,7 @@ def _read(path: Path, folder: Path) -> CasesFile:
         table = CasesFileTable.model_validate(data)
     except ValidationError as error:
         problems += schema_problems(error, data, model=CasesFileTable)
-    reader = _Reader(base=path.parent, folder=folder, problems=problems)
+    reader = _Reader(files=DataFiles(folder=folder, base=path.parent), problems=problems)
     found = reader.file(path, text, data, table)
     if problems:
         raise DiagnosticsError(diagnostics_of(path, text, problems))
@@ -132,10 +147,9 @@ def _read(path: Path, folder: Path) -> CasesFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reader:
-    """Reads one file and collects what is wrong with it. Paths start at `base`."""
+    """Reads one file and collects what is wrong with it. `files` finds what it names."""
 
-    base: Path
-    folder: Path
+    files: DataFiles
     problems: list[Problem]
 
     def file(self, path: Path, text: str, data: Mapping[str, object], table: CasesFileTable | None) -> CasesFile:
@@ -231,7 +245,7 @@ class _Reader:
         return Reference(written=written, file=file, function=function, place=place)
 
     def _path(self, written: str, place: KeyPath, *, suffixes: tuple[str, ...], is_mapped: bool = False) -> None:
-        message = path_problem(written, self.base, self.folder, suffixes, is_mapped=is_mapped)
+        message = path_problem(written, self.files, suffixes, is_mapped=is_mapped)
         if message:
             self.problems.append(Problem(place, message))
 

@@ -8,27 +8,10 @@ from typing import Any
 from retarget.declare.schema.export import model_schema
 from retarget.model.element_types import DTYPE_NAMES, ELEMENT_TYPES
 
-from retarget_cases.files.tables import (
-    BinTable,
-    CasesFileTable,
-    FillTable,
-    IntegersTable,
-    IotaTable,
-    NormalTable,
-    NpyTable,
-    NpzTable,
-    ToleranceTable,
-    UniformTable,
-    ValuesTable,
-    ValueTable,
-)
+from retarget_cases.files.tables import DISTRIBUTIONS, FORMS, CasesFileTable, ToleranceTable, ValueTable
 
 __all__ = ["cases_schema"]
 
-_TABLES: tuple[type[ValueTable], ...] = (
-    *(ValuesTable, NpyTable, NpzTable, BinTable, FillTable, IotaTable),
-    *(NormalTable, UniformTable, IntegersTable),
-)
 _NAMES = sorted({*DTYPE_NAMES, *ELEMENT_TYPES})
 _CONFIG = {"type": "string", "pattern": r"^[^*?\[]+$"}
 _PATHS = {"npy": r"\.npy$", "npz": r"\.npz$", "bin": r"\.(bin|raw)$"}
@@ -54,7 +37,7 @@ _LITERAL = {
 def cases_schema() -> Mapping[str, object]:
     """Return the schema of a cases file."""
     schema = model_schema(CasesFileTable)
-    tables = {model.__name__: _value(model) for model in _TABLES}
+    tables = {model.__name__: _value(model) for model in (*FORMS.values(), *DISTRIBUTIONS.values())}
     definitions: dict[str, Any] = {
         "element": _ELEMENT,
         "literal": _LITERAL,

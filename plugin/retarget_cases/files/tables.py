@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 __all__ = [
+    "DISTRIBUTIONS",
+    "FORMS",
     "BinTable",
     "CaseTable",
     "CasesFileTable",
@@ -134,3 +137,20 @@ class IntegersTable(ValueTable):
     low: int
     high: int
     seed: _Size | None = None
+
+
+FORMS: Mapping[str, type[ValueTable]] = {
+    "values": ValuesTable,
+    "npy": NpyTable,
+    "npz": NpzTable,
+    "bin": BinTable,
+    "fill": FillTable,
+    "iota": IotaTable,
+}
+"""The tables of values, by the key that they have and no other has."""
+DISTRIBUTIONS: Mapping[str, type[ValueTable]] = {
+    "normal": NormalTable,
+    "uniform": UniformTable,
+    "integers": IntegersTable,
+}
+"""The tables of random values, by what `random` says."""

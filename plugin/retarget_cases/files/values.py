@@ -14,11 +14,11 @@ from retarget.support.errors import did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
 
 from retarget_cases.files.tables import (
+    DISTRIBUTIONS,
+    FORMS,
     BinTable,
     FillTable,
     IntegersTable,
-    IotaTable,
-    NormalTable,
     NpyTable,
     NpzTable,
     UniformTable,
@@ -28,23 +28,10 @@ from retarget_cases.files.tables import (
 
 __all__ = ["Value", "read_value"]
 
-_FORMS: Mapping[str, type[ValueTable]] = {
-    "values": ValuesTable,
-    "npy": NpyTable,
-    "npz": NpzTable,
-    "bin": BinTable,
-    "fill": FillTable,
-    "iota": IotaTable,
-}
-_DISTRIBUTIONS: Mapping[str, type[ValueTable]] = {
-    "normal": NormalTable,
-    "uniform": UniformTable,
-    "integers": IntegersTable,
-}
 _FILES = (".npy", ".npz", ".bin")
 _MAX_RANK = 64
 """As many dimensions as NumPy knows."""
-_KEYS = (*_FORMS, "random")
+_KEYS = (*FORMS, "random")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,12 +148,12 @@ def _table(written: Mapping[str, object], place: KeyPath, problems: list[Problem
         return None
     form = forms[0]
     if form != "random":
-        return _validated(_FORMS[form], written, place, problems)
+        return _validated(FORMS[form], written, place, problems)
     distribution = written["random"]
-    model = _DISTRIBUTIONS.get(distribution) if isinstance(distribution, str) else None
+    model = DISTRIBUTIONS.get(distribution) if isinstance(distribution, str) else None
     if model is None:
-        hint = did_you_mean(distribution, _DISTRIBUTIONS) if isinstance(distribution, str) else ""
-        message = f"found {describe_value(distribution)}, expected one of {_listed(tuple(_DISTRIBUTIONS))}{hint}"
+        hint = did_you_mean(distribution, DISTRIBUTIONS) if isinstance(distribution, str) else ""
+        message = f"found {describe_value(distribution)}, expected one of {_listed(tuple(DISTRIBUTIONS))}{hint}"
         problems.append(Problem((*place, "random"), message))
         return None
     return _validated(model, written, place, problems)

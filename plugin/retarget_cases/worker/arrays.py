@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from retarget.arrays.datafiles import LIMIT_VARIABLE, DataFiles, data_limit, read_bin, read_npy, read_npz
+from retarget.arrays.datafiles import read_bin, read_npy, read_npz
 from retarget.arrays.dtypes import dtype_named, fit, type_text
 from retarget.model.element_types import DeclaredType, mlir_name
+from retarget.support.datapaths import LIMIT_VARIABLE, DataFiles, data_limit
 
 from retarget_cases.files.tables import BinTable, FillTable, IotaTable, NpyTable, NpzTable, ValuesTable, ValueTable
 from retarget_cases.files.values import Value

@@ -5,21 +5,20 @@ What is wrong with one case is found when it is about to run, and is that case's
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from retarget.arrays.datafiles import DataFiles
 from retarget.arrays.dtypes import dtype_of, fit
 from retarget.extension import Case, CaseData, CaseRequest, FunctionInfo
 from retarget.model.element_types import DeclaredType, parse_type
+from retarget.support.datapaths import DataFiles
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
 from retarget.support.toml.read import diagnostics_of
 
-from retarget_cases.files.read import CasesFile, Reference, WrittenCase, agreed_config
+from retarget_cases.files.read import CasesFile, Reference, WrittenCase, agreed_config, read_cases_file
 from retarget_cases.files.tables import FillTable, ValuesTable
 from retarget_cases.files.tolerances import tolerances
 from retarget_cases.files.values import Value
@@ -30,69 +29,49 @@ from retarget_cases.worker.reference import References
 if TYPE_CHECKING:
     from retarget.extension import Array
 
-__all__ = ["case_diagnostics", "make_case", "parameter_files"]
+__all__ = ["Reading", "readings"]
 
 
-def parameter_files(file: CasesFile, request: CaseRequest) -> Sequence[tuple[str, Path]]:
-    """Return (scope, archive) pairs. Raises `DiagnosticsError`."""
-    files = DataFiles(folder=request.folder, base=file.path.parent)
-    found: list[tuple[str, Path]] = []
-    for scope, written, place in file.parameters:
-        try:
-            found.append((scope, files.large_path(written)))
-        except RetargetError as error:
-            raise file.diagnostic(place, str(error)) from error
-    return found
+def readings(request: CaseRequest, *, types_of_model: bool, only_checks: bool = False) -> Iterator[Reading]:
+    """Yield the written cases of a module, in the order of its files. Raises `DiagnosticsError`.
 
-
-def make_case(
-    *,
-    file: CasesFile,
-    written: WrittenCase,
-    name: str,
-    request: CaseRequest,
-    references: References,
-    types_of_model: bool = False,
-) -> Case:
-    """Return the case. `read` makes its values and raises `DiagnosticsError` for what does not fit the function.
-
-    `types_of_model` tells that the artifact says nothing of the function's types: they are those of its source.
+    `types_of_model` tells that the artifact says nothing of the function's types: they are those of its source. With
+    `only_checks` nothing is generated.
     """
-    function = written.function or (request.functions[0].name if len(request.functions) == 1 else "")
-    agreement = written.agreement
-    reading = _Reading(
-        file=file,
-        written=written,
-        name=name,
-        request=request,
-        references=references,
-        types_of_model=types_of_model,
-    )
-    return Case(
-        name=name,
-        function=function,
-        read=reading.read,
-        tolerances=tolerances(file.tolerance, written.tolerance),
-        agree_with="" if agreement is None else agreement.config(request.compiler) or "",
-    )
+    references = References()
+    for path in request.data:
+        file = read_cases_file(path, request.folder)
+        for written, name in zip(file.cases, _names(file.cases, request.functions), strict=True):
+            yield Reading(
+                file=file,
+                written=written,
+                name=name,
+                request=request,
+                references=references,
+                types_of_model=types_of_model,
+                only_checks=only_checks,
+            )
 
 
-def case_diagnostics(*, file: CasesFile, written: WrittenCase, name: str, request: CaseRequest) -> Sequence[Diagnostic]:
-    """Return what of a case does not fit the function. Nothing is generated, and no reference is called."""
-    reading = _Reading(
-        file=file,
-        written=written,
-        name=name,
-        request=request,
-        references=References(),
-        types_of_model=True,
-        only_checks=True,
-    )
-    return reading.diagnostics()
+def _names(cases: Sequence[WrittenCase], functions: Sequence[FunctionInfo]) -> Sequence[str]:
+    """Return the names: the written ones, else that of the function; numbered from 2 where it is taken."""
+    taken = {case.name for case in cases if case.name is not None}
+    names: list[str] = []
+    for case in cases:
+        name = case.name
+        if name is None:
+            base = case.function or (functions[0].name if len(functions) == 1 else "case")
+            name, number = base, 1
+            while name in taken:
+                number += 1
+                name = f"{base}-{number}"
+            taken.add(name)
+        names.append(name)
+    return names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Reading:
+class Reading:
     """One case about to run, or to be checked."""
 
     file: CasesFile
@@ -100,8 +79,19 @@ class _Reading:
     name: str
     request: CaseRequest
     references: References
-    types_of_model: bool = False
-    only_checks: bool = False
+    types_of_model: bool
+    only_checks: bool
+
+    def case(self) -> Case:
+        """Return the case. `read` makes its values and raises `DiagnosticsError` for what does not fit the function."""
+        functions, agreement = self.request.functions, self.written.agreement
+        return Case(
+            name=self.name,
+            function=self.written.function or (functions[0].name if len(functions) == 1 else ""),
+            read=self.read,
+            tolerances=tolerances(self.file.tolerance, self.written.tolerance),
+            agree_with="" if agreement is None else agreement.config(self.request.compiler) or "",
+        )
 
     def diagnostics(self) -> Sequence[Diagnostic]:
         """Return what is wrong with the function, the inputs and the expected values that are written."""

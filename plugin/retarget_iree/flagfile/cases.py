@@ -11,6 +11,7 @@ from pathlib import Path
 from retarget.extension import Case, CaseData, CaseRequest, FunctionInfo, RunPlan, Tolerance
 from retarget.model import Module, RuntimeConfig
 from retarget.model.outcomes import Stage
+from retarget.support.datapaths import DataFiles
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, display_path
 from retarget.support.files import OutsideError, is_inside, resolve_inside
 
@@ -281,8 +282,6 @@ def _parameters_in(path: Path, folder: Path) -> dict[str, tuple[Place, dict[Path
         return {}
     if not file.parameters:
         return {}
-    from retarget.arrays.datafiles import DataFiles  # imports NumPy
-
     files = DataFiles(folder=folder, base=path.parent)
     given: dict[str, tuple[Place, dict[Path, None]]] = {}
     diagnostics: list[Diagnostic] = []

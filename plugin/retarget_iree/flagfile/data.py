@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from retarget.arrays.datafiles import LIMIT_VARIABLE, DataFiles, RawFile, StoredArrays, data_limit
+from retarget.arrays.datafiles import RawFile, StoredArrays
 from retarget.arrays.dtypes import dtype_named, dtype_of, fit, type_text
 from retarget.extension import CaseData, FunctionInfo
 from retarget.model.element_types import parse_type
+from retarget.support.datapaths import LIMIT_VARIABLE, DataFiles, data_limit
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 
 from retarget_iree.flagfile.parse import FlagFile
