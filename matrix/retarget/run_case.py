@@ -10,7 +10,8 @@
     --compiler=NAME     the compiler config that the artifact is of
     --reference=A=DIR   the folder with the recorded results of compiler config A, for cases that agree with it
 
-The first FILE is the module, the others are the files of its cases. Any other --name=value is a flag of the runtime.
+The first FILE is the module, the others are the files of its cases; a kind whose cases are the artifact's functions,
+such as check, needs none. Any other --name=value is a flag of the runtime.
 Results are judged as in a run of the suite; a case that agrees with another compiler config fails where the results of
 that config are not there.
 
@@ -44,14 +45,17 @@ from .extension import (
     CaseLoader,
     CaseRequest,
     ChecksArtifacts,
+    Driver,
     DriverError,
+    FindsModules,
     HasParameters,
     RunPlan,
+    RunsCasesOutside,
     UnavailableError,
 )
-from .model import CompileTarget, Module, Origin, RuntimeConfig
+from .model import CompileTarget, Module, Origin, RunTarget, RuntimeConfig
 
-__all__ = ["RUN_CASE", "check_command", "main", "run_case_command", "run_case_plan"]
+__all__ = ["RUN_CASE", "check_command", "main", "plan_by_hand", "plan_outside", "run_case_plan"]
 
 RUN_CASE = "retarget.run_case"
 """What `python -m` runs."""
@@ -59,11 +63,26 @@ _TELLING = tuple((stage, rf".*?: failed at {stage.value}: (.*)") for stage in (S
 """How the command tells of a failure: `RunPlan.telling`."""
 
 
-def run_case_command(
-    *, kind: str, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
-) -> tuple[str, ...]:
-    """Return the command that runs a case (empty: all) of an artifact on a config's devices, without `run_under`."""
-    return (
+def run_case_plan(
+    *,
+    kind: str,
+    config: RuntimeConfig,
+    artifact: Path,
+    module: Module | None = None,
+    folder: Path | None = None,
+    case: str,
+) -> RunPlan:
+    """Return how this program runs a case (empty: all) of an artifact on a config's devices, without `run_under`.
+
+    `folder` is the suite's. A kind whose cases are the artifact's functions needs no module.
+    """
+    source: list[str] = []
+    files: list[str] = []
+    if module is not None:
+        source += [] if folder in {None, module.path.parent} else [f"--folder={folder}"]
+        source += [f"--entry={module.entry}"] if module.entry else []
+        files = [str(module.path), *map(str, module.data)]
+    argv = (
         sys.executable,
         "-m",
         RUN_CASE,
@@ -71,21 +90,52 @@ def run_case_command(
         f"--driver={config.driver}",
         *(f"--device={device}" for device in config.devices),
         f"--artifact={artifact}",
-        *(() if folder == module.path.parent else (f"--folder={folder}",)),
-        *((f"--entry={module.entry}",) if module.entry else ()),
+        *source,
         *((f"--case={case}",) if case else ()),
         *config.flags,
-        str(module.path),
-        *map(str, module.data),
+        *files,
     )
-
-
-def run_case_plan(
-    *, kind: str, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
-) -> RunPlan:
-    """Return the plan of that command: what `RunsCasesOutside` returns where the cases are judged by this program."""
-    argv = run_case_command(kind=kind, config=config, artifact=artifact, module=module, folder=folder, case=case)
     return RunPlan(argv=argv, telling=_TELLING)
+
+
+def plan_outside(
+    driver: Driver,
+    loader: CaseLoader | None,
+    *,
+    kind: str,
+    config: RuntimeConfig,
+    artifact: Path,
+    module: Module,
+    folder: Path,
+    case: str,
+    function: str,
+) -> RunPlan | None:
+    """Return how the tool of the kind, or else that of the driver, runs a case; None where there is none."""
+    if isinstance(loader, RunsCasesOutside):
+        return loader.run_case_outside(config, artifact, module, folder, case)
+    return driver.run_outside(config, artifact, function, kind)
+
+
+def plan_by_hand(registry: Registry, target: RunTarget, artifact: Path, *, case: str, function: str) -> RunPlan | None:
+    """Return how a case is run by hand: as `plan_outside` says, else with this module, which knows no `run_under`.
+
+    Raises `RetargetError` for a driver that is not registered.
+    """
+    kind, config, module, folder = target.compile.kind, target.runtime, target.compile.module, target.compile.folder
+    plan = plan_outside(
+        registry.driver(config.driver),
+        registry.case_loaders.get(kind),
+        kind=kind,
+        config=config,
+        artifact=artifact,
+        module=module,
+        folder=folder,
+        case=case,
+        function=function,
+    )
+    if plan is not None or config.run_under or kind not in registry.case_loaders:
+        return plan
+    return run_case_plan(kind=kind, config=config, artifact=artifact, module=module, folder=folder, case=case)
 
 
 def check_command(target: CompileTarget, artifact: Path) -> tuple[str, ...]:
@@ -121,11 +171,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--compilers", default="", metavar="A,B,…", help="where nothing is run: compiler configs")
     parser.add_argument("--tags", default="", metavar="A,B,…", help="where nothing is run: the target's tags")
-    parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="the module, then the files of its cases")
+    parser.add_argument("files", type=Path, nargs="*", metavar="FILE", help="the module, then the files of its cases")
     options, flags = parser.parse_known_args(argv)
     if any(not all(one.partition("=")) for one in options.reference):
         parser.error("argument --reference: expected the name of a compiler config, '=' and a folder")
-    source, *data = (path.absolute() for path in options.files)
+    source, *data = (path.absolute() for path in options.files or [options.artifact])
     folder = source.parent if options.folder is None else options.folder.absolute()
     if not source.is_relative_to(folder):
         parser.error(f"{source} is not in --folder={folder}")
@@ -152,11 +202,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         registry = load_extensions()
         loader = registry.case_loader(options.kind)
-        checks = isinstance(loader, ChecksArtifacts)
-        if not (options.compilers if checks else options.driver):
-            parser.error(f"the following arguments are required: {'--compilers' if checks else '--driver'}")
-        if isinstance(loader, ChecksArtifacts):
-            outcome = _check(loader, message, _words_of(options.compilers), _words_of(options.tags), options.case)
+        checker = registry.artifact_checker(options.kind)
+        if not (options.driver if checker is None else options.compilers):
+            parser.error(f"the following arguments are required: {'--driver' if checker is None else '--compilers'}")
+        if not options.files and (checker is not None or isinstance(loader, FindsModules)):
+            parser.error("the following arguments are required: FILE")
+        if checker is not None:
+            outcome = _check(checker, message, _words_of(options.compilers), _words_of(options.tags), options.case)
         else:
             outcome = _run(registry, loader, message, options.case)
     except (DriverError, UnavailableError) as error:

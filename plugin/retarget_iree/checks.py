@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from retarget.extension import Case, CaseRequest, ModulesRequest, Suggestions
+from retarget.extension import Case, CaseRequest, ModulesRequest, SuggestedSuite, Suggestions
 
 __all__ = ["CheckCaseLoader"]
+
+_LARGEST_TEXT = 64 << 20
+"""Bytes of a module that are looked into."""
+_CHECK = re.compile(rb"\bcheck\.expect_\w+")
+_COMMENT = re.compile(rb"//[^\n]*")
 
 
 class CheckCaseLoader:
@@ -28,7 +34,21 @@ class CheckCaseLoader:
         ]
 
     def suggest_suites(self, request: ModulesRequest) -> Suggestions:
-        """Return one suite of the modules that make checks."""
-        from retarget_iree.suggest import check_suites
-
-        return check_suites(request)
+        """Return one suite of all modules that make checks of their own."""
+        files = []
+        left_out = []
+        for path in request.files:
+            if path.suffix == ".mlirbc":
+                reason = "is MLIR bytecode, whose functions cannot be seen without the compiler"
+                left_out.append((path, f"{reason}; add it to a suite by hand"))
+            elif path.suffix == ".mlir":
+                with path.open("rb") as stream:
+                    content = stream.read(_LARGEST_TEXT)
+                if _CHECK.search(_COMMENT.sub(b"", content)):
+                    files.append(path)
+        comment = (
+            "Modules that check themselves: every function without arguments is run,",
+            "and all of its check.expect_… operations must hold.",
+        )
+        suites = (SuggestedSuite(files=tuple(files), comment=comment),) if files else ()
+        return Suggestions(suites=suites, left_out=tuple(left_out))

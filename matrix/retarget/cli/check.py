@@ -13,7 +13,7 @@ from retarget.declare.load import DeclarationLoader
 from retarget.expect.diagnostics import contradiction_diagnostics
 from retarget.expect.matching import RuleBook
 from retarget.expect.usage import Ledger
-from retarget.extension import ChecksArtifacts, ChecksData
+from retarget.extension import ChecksData
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Origin, RunTarget, Suite, Target
 from retarget.model.locations import diagnostics_at
@@ -101,7 +101,7 @@ def _data_diagnostics(suite: Suite, registry: Registry) -> Iterable[Diagnostic]:
 def _judged(suite: Suite, targets: Sequence[Target], registry: Registry, ledger: Ledger) -> Iterable[Diagnostic]:
     """Enter what the rules of a suite do, and yield where two of them contradict each other."""
     if suite.expectations and targets:
-        checks = isinstance(registry.case_loaders.get(suite.kind), ChecksArtifacts)
+        checks = registry.artifact_checker(suite.kind) is not None
         assignment = RuleBook(suite.expectations, checks_artifacts=checks).assign(targets)
         ledger.add(suite, assignment, targets)
         yield from contradiction_diagnostics(assignment.contradictions)

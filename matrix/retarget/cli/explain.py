@@ -22,10 +22,9 @@ from retarget.cli.support import (
 from retarget.engine.compile.builds import describe_build
 from retarget.expect.matching import RuleBook
 from retarget.expect.verdict import excuse, expected_text, is_expired, today
-from retarget.extension import ChecksArtifacts, RunPlan, RunsCasesOutside
 from retarget.extension.registry import EXTENSIONS_VARIABLE, Registry, named_extensions
 from retarget.model import CompilerConfig, CompileTarget, Origin, RunTarget, RuntimeConfig, Suite, Target, TargetConfig
-from retarget.run_case import run_case_command
+from retarget.run_case import RUN_CASE, plan_by_hand
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.targets.availability import host_mismatch
 from retarget.targets.expansion import active_overrides, compile_target_name, excluding_override, run_target_name
@@ -166,7 +165,7 @@ class _Explainer:
         yield from _section("expectation", self._expectation(suite, target))
         yield from _section("builds", self._builds(compiled, runtime))
         yield from _section("on this host", self._availability(compiled, runtime))
-        yield from _section("by hand", self._by_hand(compiled, runtime))
+        yield from _section("by hand", self._by_hand(target))
 
     def _parts(
         self,
@@ -232,7 +231,7 @@ class _Explainer:
     def _expectation(self, suite: Suite, target: Target) -> Iterator[tuple[str, str]]:
         """The rules in force, those for cases last; for a run target, that of its compile target too, which excuses
         both."""
-        checks = isinstance(self.registry.case_loaders.get(suite.kind), ChecksArtifacts)
+        checks = self.registry.artifact_checker(suite.kind) is not None
         book = RuleBook(suite.expectations, checks_artifacts=checks)
         through = [("its compile target: ", target.compile)] if isinstance(target, RunTarget) else []
         for whose, judged in (*through, ("", target)):
@@ -277,35 +276,26 @@ class _Explainer:
             return str(error)
         return None
 
-    def _by_hand(self, compiled: CompileTarget, runtime: RuntimeConfig | None) -> Iterator[tuple[str, str]]:
+    def _by_hand(self, target: Target) -> Iterator[tuple[str, str]]:
+        compiled = target.compile if isinstance(target, RunTarget) else target
         compiler = self.registry.compilers.get(compiled.compiler.compiler)
         if compiler is None:
             return
-        loader = self.registry.case_loaders.get(compiled.kind)
         if self.registry.module_generator(compiled.kind) is not None:
             manifest = display_path(compiled.module.path)
             yield f"pytest generates the module from {manifest} when it runs the target; a failure names the file", ""
             return
         output = Path(tempfile.gettempdir()) / (compiled.name.replace("/", "-") + compiler.artifact_suffix)
         yield _line(compiled.compiler.env, compiler.reproduce(compiled, compiled.flags, output)), ""
-        driver = self.registry.drivers.get(runtime.driver) if runtime is not None else None
-        if runtime is None or driver is None:
+        if not isinstance(target, RunTarget) or target.runtime.driver not in self.registry.drivers:
             return
-        if isinstance(loader, RunsCasesOutside):
-            plan = loader.run_case_outside(runtime, output, compiled.module, compiled.folder, "")
-        else:
-            plan = driver.run_outside(runtime, output, "FUNCTION", compiled.kind)  # the artifact knows its functions
-        if plan is None and loader is not None and not runtime.run_under:
-            module, folder = compiled.module, compiled.folder
-            extensions = os.pathsep.join(named_extensions(self.extensions))
-            plan = RunPlan(
-                argv=run_case_command(
-                    kind=compiled.kind, config=runtime, artifact=output, module=module, folder=folder, case=""
-                ),
-                env=((EXTENSIONS_VARIABLE, extensions),) if extensions else (),
-            )
+        runtime = target.runtime
+        plan = plan_by_hand(self.registry, target, output, case="", function="FUNCTION")  # the artifact knows the names
         if plan is not None:
-            line = _line((*runtime.env, *plan.env), (*runtime.run_under, *plan.argv))
+            extensions = os.pathsep.join(named_extensions(self.extensions)) if RUN_CASE in plan.argv else ""
+            named = {EXTENSIONS_VARIABLE: extensions} if extensions else {}
+            env = {**named, **dict(runtime.env), **dict(plan.env)}
+            line = _line(tuple(env.items()), (*runtime.run_under, *plan.argv))
             yield line if plan.cwd is None else f"(cd {shlex.quote(str(plan.cwd))} && {line})", ""
 
 

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from retarget.extension import ChecksArtifacts
 from retarget.extension.registry import Registry
 from retarget.model import (
     CompilerConfig,
@@ -161,7 +160,7 @@ class _Plan:
 
 
 def _plan(suite: Suite, overrides: Sequence[ModuleOverride], tags: tuple[str, ...], registry: Registry) -> _Plan:
-    is_run = not isinstance(registry.case_loaders.get(suite.kind), ChecksArtifacts)
+    is_run = registry.artifact_checker(suite.kind) is None
     is_excluded = _any_glob([glob for override in overrides for glob in override.exclude_targets])
     through: dict[str, list[TargetConfig]] = {}
     compilers: dict[str, CompilerConfig] = {}

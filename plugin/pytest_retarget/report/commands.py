@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ParamSpec
 
-from retarget.extension import RunPlan, RunsCasesOutside
+from retarget.extension import RunPlan
 from retarget.extension.registry import EXTENSIONS_VARIABLE, Registry
 from retarget.extension.returned import ExtensionError
 from retarget.model import CompileTarget, RunTarget
 from retarget.model.outcomes import Artifact, CaseOutcome
-from retarget.run_case import RUN_CASE, check_command, run_case_command
+from retarget.run_case import RUN_CASE, check_command, plan_by_hand
 
 __all__ = ["BY_HAND", "COMPARE", "SHOWN_RUNS", "Commands", "program"]
 
@@ -106,20 +106,8 @@ class Commands:
 
     def _plan(self, target: RunTarget, artifact: Path, case: CaseOutcome | None) -> RunPlan | None:
         """What a tool of the kind or the driver does by hand; where there is none, what this project's own does."""
-        kind, module, folder = target.compile.kind, target.compile.module, target.compile.folder
-        loader = self._registry.case_loader(kind)
-        name = "" if case is None else case.name
-        if isinstance(loader, RunsCasesOutside):
-            plan = loader.run_case_outside(target.runtime, artifact, module, folder, name)
-        else:
-            function = "" if case is None else case.function or case.name
-            plan = self._registry.driver(target.runtime.driver).run_outside(target.runtime, artifact, function, kind)
-        if plan is not None or target.runtime.run_under:
-            return plan
-        argv = run_case_command(
-            kind=kind, config=target.runtime, artifact=artifact, module=module, folder=folder, case=name
-        )
-        return RunPlan(argv=argv)
+        name, function = ("", "") if case is None else (case.name, case.function or case.name)
+        return plan_by_hand(self._registry, target, artifact, case=name, function=function)
 
     def text(self, lines: Sequence[str]) -> str:
         """The block that a failure ends with."""

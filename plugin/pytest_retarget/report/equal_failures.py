@@ -28,7 +28,7 @@ _POSITION = re.compile(r"…(?:\.\w+)?(?::\d+)+")
 """A name that was taken out, with the rest of its file's name and lines or columns in that."""
 
 _CHANCE = re.compile(r"\b0x[0-9a-fA-F]{6,}\b|\b\d+\.\d+ s\b")
-"""Addresses in stack dumps, and durations such as those that run_check prints."""
+"""Addresses in stack dumps, and durations such as those that tools print."""
 
 
 class FoldAlike:

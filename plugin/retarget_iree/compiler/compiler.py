@@ -20,6 +20,7 @@ from retarget.model.outcomes import DeviceInfo
 from retarget.support.errors import did_you_mean
 
 from retarget_iree.compiler.capture import CapturedStderr
+from retarget_iree.compiler.command import compile_command
 from retarget_iree.compiler.flags import (
     PHASE_FLAG,
     flag_value,
@@ -35,7 +36,6 @@ from retarget_iree.compiler.flags import (
 from retarget_iree.compiler.hostcpu import explicit_host
 from retarget_iree.compiler.onnx_import import import_onnx, onnx_version
 from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
-from retarget_iree.reproduce import compile_command
 from retarget_iree.toolchain import Toolchain, compiler_api, compiler_hint, environment_facts, find_toolchain
 
 __all__ = ["IreeCompiler"]
@@ -112,7 +112,7 @@ class IreeCompiler:
 
     def suggest_targets(self, devices: Mapping[str, Sequence[DeviceInfo]]) -> Sequence[SuggestedTarget]:
         """Return a target config for each sort of device that was found."""
-        from retarget_iree.suggest import iree_targets
+        from retarget_iree.compiler.suggest import iree_targets
 
         return iree_targets(devices)
 

@@ -18,7 +18,7 @@ from retarget.support.files import OutsideError, is_inside, resolve_inside
 from retarget_iree.flagfile.lines import flags_of, read_text
 from retarget_iree.flagfile.parse import FlagFile, load_flagfile
 from retarget_iree.flagfile.values import Place, Written, quoted
-from retarget_iree.reproduce import flagfile_command
+from retarget_iree.runtime.command import run_module_command
 from retarget_iree.runtime.drivers import DRIVERS
 
 __all__ = ["cases_of", "data_diagnostics", "find_modules", "parameters_of", "plan_of"]
@@ -108,11 +108,26 @@ def plan_of(config: RuntimeConfig, artifact: Path, module: Module, folder: Path,
     for path, name in zip(module.data, _case_names(module.data, folder), strict=True):
         if name == case or not case or len(module.data) == 1:
             try:
-                argv = flagfile_command(config, artifact.absolute(), path, folder)
+                argv = run_module_command(config, artifact.absolute(), _tool_arguments(path, folder))
             except DiagnosticsError:
                 return None
             return None if argv is None else RunPlan(argv=argv, env=config.env, cwd=path.parent, telling=_TELLING)
     return None
+
+
+def _tool_arguments(flagfile: Path, folder: Path) -> tuple[str, ...]:
+    """Return what `iree-run-module` gets of a flagfile, in the flagfile's folder.
+
+    A flagfile that names its module does so by its source, which the tool cannot load: its other flags are written out.
+    """
+    flags, _ = flags_of(flagfile, read_text(flagfile), folder)
+    if all(flag.name != "module" for flag in flags):
+        return (f"--flagfile={flagfile.name}",)
+    return tuple(
+        f"--{flag.name}={flag.value.text}" if flag.value else f"--{flag.name}"
+        for flag in flags
+        if flag.name != "module"
+    )
 
 
 # ---------------------------------------------------------------- modules

@@ -65,6 +65,6 @@ class RunModuleCaseLoader:
 
     def suggest_suites(self, request: ModulesRequest) -> Suggestions:
         """Return one suite of the flagfiles whose module is there."""
-        from retarget_iree.suggest import flagfile_suites
+        from retarget_iree.flagfile.suggest import flagfile_suites
 
         return flagfile_suites(request)

@@ -12,7 +12,7 @@ from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo
 
 from retarget_iree.noise import clean_status
-from retarget_iree.reproduce import RUN_CHECK_TELLS, run_command
+from retarget_iree.runtime.command import check_plan, run_module_command
 from retarget_iree.runtime.identity import describe_device
 from retarget_iree.runtime.selection import select_device
 from retarget_iree.toolchain import describe_runtime, runtime_hint, runtime_installed
@@ -83,10 +83,10 @@ class IreeDriver:
 
     def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
         """Return the command that runs one function by hand; None where no tool takes the config's devices."""
-        argv = run_command(config, artifact, function, kind)
-        if argv is None:
-            return None
-        return RunPlan(argv=argv, env=config.env, telling=RUN_CHECK_TELLS if kind == "check" else ())
+        if kind == "check":
+            return check_plan(config, artifact, function)
+        argv = run_module_command(config, artifact, (f"--function={function}",) if function else ())
+        return None if argv is None else RunPlan(argv=argv, env=config.env)
 
     def _require_runtime(self) -> None:
         if not runtime_installed():

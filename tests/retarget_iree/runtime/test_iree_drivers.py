@@ -223,18 +223,20 @@ def test_devices_close_without_complaints_of_the_runtime(arithmetic: bytes, tmp_
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_check_modules_are_run_by_hand_with_run_check() -> None:
+def test_check_modules_are_run_by_hand_with_run_case() -> None:
     config = runtime_config("vulkan", "0", "vulkan://GPU-01", flags=["--vulkan_validation_layers=true"])
     plan = driver_named("vulkan").run_outside(config, Path("a.vmfb"), "f", "check")
     assert plan is not None
     assert plan.argv == (
-        command("python"),
+        sys.executable,
         "-m",
-        "retarget_iree.run_check",
-        "--device=vulkan://0",
+        "retarget.run_case",
+        "--kind=check",
+        "--driver=vulkan",
+        "--device=0",
         "--device=vulkan://GPU-01",
-        "--module=a.vmfb",
-        "--function=f",
+        "--artifact=a.vmfb",
+        "--case=f",
         "--vulkan_validation_layers=true",
     )
 
@@ -242,7 +244,7 @@ def test_check_modules_are_run_by_hand_with_run_check() -> None:
 def test_a_module_that_does_not_load_is_run_by_hand_without_a_function() -> None:
     plan = driver_named("local-sync").run_outside(runtime_config("local-sync"), Path("a.vmfb"), "", "check")
     assert plan is not None
-    assert plan.argv[3:] == ("--device=local-sync", "--module=a.vmfb")
+    assert plan.argv[3:] == ("--kind=check", "--driver=local-sync", "--artifact=a.vmfb")
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retarget.extension import (
-    ChecksArtifacts,
     CompilerError,
     DriverError,
     UnavailableError,
@@ -204,8 +203,8 @@ class _Server:
     def _check(self, message: CheckArtifact) -> CheckedArtifact:
         from retarget.worker.artifact import read_artifact
 
-        loader = self._registry.case_loader(message.kind)
-        if not isinstance(loader, ChecksArtifacts):
+        loader = self._registry.artifact_checker(message.kind)
+        if loader is None:
             msg = f"the case loader {message.kind!r} checks no artifacts"
             raise TypeError(msg)
         artifact = read_artifact(message.artifact, message.digest)

@@ -17,7 +17,7 @@ from retarget.extension.returned import ExtensionError
 from retarget.model import Module
 from retarget.model.case_names import selected_cases
 from retarget.model.outcomes import CaseOutcome, Failure, RunOutcome, Stage, first_failure
-from retarget.run_case import RUN_CASE
+from retarget.run_case import RUN_CASE, plan_outside
 from retarget.support.errors import RetargetError
 from retarget.support.text import clip, cut_stacks, first_line, strip_colour
 from retarget.worker.artifact import read_artifact
@@ -81,11 +81,17 @@ def _run_case(
     start = time.perf_counter()
     output = ""
     judged_there = isinstance(loader, RunsCasesOutside)
-    if isinstance(loader, RunsCasesOutside):
-        module = Module(name=message.module, path=message.source, data=message.data, entry=message.entry)
-        plan = loader.run_case_outside(message.config, message.artifact, module, message.folder, case.name)
-    else:
-        plan = driver.run_outside(message.config, message.artifact, case.function, message.kind)
+    plan = plan_outside(
+        driver,
+        loader,
+        kind=message.kind,
+        config=message.config,
+        artifact=message.artifact,
+        module=Module(name=message.module, path=message.source, data=message.data, entry=message.entry),
+        folder=message.folder,
+        case=case.name,
+        function=case.function,
+    )
     has_data = bool(case.inputs) or case.expected is not None or case.read is not None or bool(case.agree_with)
     if has_data and not judged_there:
         failure: Failure | None = Failure(

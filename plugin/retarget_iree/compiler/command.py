@@ -1,0 +1,29 @@
+"""The command that compiles a target by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from retarget.model import CompileTarget
+
+from retarget_iree.compiler.flags import phase_of, with_devices, with_one_phase
+from retarget_iree.toolchain import command
+
+__all__ = ["compile_command"]
+
+
+def compile_command(target: CompileTarget, flags: Sequence[str], output: Path) -> tuple[str, ...]:
+    """Return the command that compiles a target to `output`.
+
+    `iree-compile` for what it reads; an ONNX model goes through `python -m retarget_iree.compile_onnx`, which imports
+    it with the importer of IREE's package first. Where the flags name a phase to compile to, the output is text and has
+    the suffix of a program instead of an artifact's.
+    """
+    tool: tuple[str, ...] = (command("iree-compile"),)
+    if target.module.path.suffix == ".onnx":
+        tool = (command("python"), "-m", "retarget_iree.compile_onnx")
+    complete = with_one_phase(with_devices(target.compiler, flags))
+    if phase_of(complete):
+        output = output.with_suffix(".mlir")
+    return (*tool, str(target.module.path), *complete, "-o", str(output))

@@ -1,0 +1,47 @@
+"""The commands that run an artifact by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from retarget.extension import RunPlan
+from retarget.model import RuntimeConfig
+from retarget.model.outcomes import Stage
+from retarget.run_case import run_case_plan
+
+from retarget_iree.toolchain import command
+
+__all__ = ["check_plan", "run_module_command"]
+
+
+def check_plan(config: RuntimeConfig, artifact: Path, function: str) -> RunPlan:
+    """Return how a function of a check module is run, all of them where `function` is empty.
+
+    With `retarget.run_case`, because IREE's packages hold no tool that knows the check module.
+    """
+    plan = run_case_plan(kind="check", config=config, artifact=artifact, case=function)
+    return replace(plan, env=config.env, telling=(*plan.telling, (Stage.LOAD, r"error: (.*)")))
+
+
+def run_module_command(config: RuntimeConfig, artifact: Path, arguments: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the `iree-run-module` command for an artifact, without `run_under`.
+
+    None where a device of the config is not named by a URI: the tool takes no ordinals and no names.
+    """
+    uris = [_tool_uri(config.driver, device) for device in config.devices] or [config.driver]
+    if None in uris:
+        return None
+    devices = (f"--device={uri}" for uri in uris)
+    return (command("iree-run-module"), *devices, f"--module={artifact}", *arguments, *config.flags)
+
+
+def _tool_uri(driver: str, device: str) -> str | None:
+    """Return a device as IREE's own tools take it: a URI with a path of the driver's, not an ordinal or a name."""
+    if "://" not in device:
+        return None
+    path = device.partition("://")[2]
+    if not path:
+        return driver
+    return None if path.isdigit() else device

@@ -1,0 +1,79 @@
+"""ONNX models: the import, and `python -m retarget_iree.compile_onnx` that compiles one by hand."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from iree_support import VMVX, Compile, OpenDevice
+from onnx import TensorProto, helper
+from retarget.extension import Check, CompilerError, UnavailableError
+from retarget.support.installing import install_hint
+from retarget_iree.compiler.onnx_import import import_onnx
+
+
+def onnx_model() -> onnx.ModelProto:
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [3]) for name in "ab"]
+    output = helper.make_tensor_value_info("c", TensorProto.FLOAT, [3])
+    graph = helper.make_graph([helper.make_node("Add", ["a", "b"], ["c"])], "add", inputs, [output])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def test_an_onnx_model_is_imported_compiled_and_called(compile_module: Compile, open_device: OpenDevice) -> None:
+    artifact = compile_module(onnx_model().SerializeToString(), *VMVX, name="add.onnx")
+    program = open_device("local-sync").load(artifact)
+    assert [(function.name, function.arguments) for function in program.functions] == [("add", 2)]
+    checks: list[Check] = []
+    values = np.array([1.0, 2.0, 3.0], np.float32)
+    (result,) = program.call("add", [values, values], checks.append)
+    assert result.tolist() == [2.0, 4.0, 6.0]
+    assert checks == []
+
+
+@pytest.mark.parametrize("content", [b"not a model", b""])
+def test_bytes_that_are_no_onnx_model_are_refused(content: bytes) -> None:
+    with pytest.raises(CompilerError, match=r"^bad\.onnx: not an ONNX model: "):
+        import_onnx(content, "bad.onnx")
+
+
+def test_an_invalid_onnx_model_is_told_in_the_importers_words() -> None:
+    model = onnx_model()
+    model.graph.node[0].op_type = "NoSuchOperator"
+    with pytest.raises(CompilerError, match=r"^m\.onnx: the ONNX importer refused the model: ") as caught:
+        import_onnx(model.SerializeToString(), "m.onnx")
+    assert "NoSuchOperator" in caught.value.diagnostics
+
+
+def test_an_onnx_model_with_tensors_in_other_files_is_refused() -> None:
+    model = onnx_model()
+    tensor = model.graph.initializer.add(name="b", data_type=TensorProto.FLOAT, dims=[3])
+    tensor.data_location = TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value="weights.bin")
+    with pytest.raises(CompilerError, match=r"^m\.onnx: tensors lie in other files \(weights\.bin\)"):
+        import_onnx(model.SerializeToString(), "m.onnx")
+
+
+def test_without_the_package_onnx_the_hint_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(UnavailableError) as caught:
+        import_onnx(b"", "m.onnx")
+    assert caught.value.hint == install_hint("onnx")
+
+
+def test_compile_onnx_compiles_by_hand(tmp_path: Path) -> None:
+    model, output = tmp_path / "add.onnx", tmp_path / "add.vmfb"
+    onnx.save(onnx_model(), model)
+    argv = [sys.executable, "-m", "retarget_iree.compile_onnx", str(model), *VMVX, "-o", str(output)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert output.stat().st_size > 1000
+    broken = subprocess.run([*argv[:3], "missing.onnx", "-o", "x"], capture_output=True, text=True, check=False)
+    assert (broken.returncode, broken.stderr) == (1, "error: cannot read missing.onnx: No such file or directory\n")
+    wrong = subprocess.run(argv[:3], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2
+    assert wrong.stderr.startswith("usage: ")
