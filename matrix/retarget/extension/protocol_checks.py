@@ -28,11 +28,11 @@ from retarget.extension.cases import (
 from retarget.extension.commands import Command
 from retarget.extension.compilers import Compiler, DescribesBuild, ShowsArtifacts
 from retarget.extension.drivers import Driver, LoadsArtifacts
-from retarget.extension.returned import NEAR
+from retarget.extension.returned import NEAR, protocol_members
 from retarget.extension.suggestions import SuggestsSuites, SuggestsTargets
 from retarget.support.errors import RetargetError
 
-__all__ = ["SORTS", "Sort", "can_be_called", "checked_product", "protocol_members"]
+__all__ = ["SORTS", "Sort", "can_be_called", "checked_product"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,12 +181,6 @@ def _public(product: object) -> Iterator[str]:
         if not name.startswith("_"):
             yield name
     yield from (name for name in getattr(product, "__dict__", {}) if not name.startswith("_"))
-
-
-def protocol_members(protocol: type[Any]) -> list[str]:
-    """Return the names of a protocol's methods and attributes, in the order in which they are written."""
-    members = [*inspect.get_annotations(protocol), *protocol.__dict__]
-    return list(dict.fromkeys(name for name in members if not name.startswith("_")))
 
 
 def can_be_called(function: object, parameters: Sequence[str]) -> bool:

@@ -329,7 +329,9 @@ def registry_of(extensions: Mapping[str, object]) -> Registry:
                 other = origins.setdefault((sort.word, key), name)
                 if key in products[sort.word]:
                     raise _taken(name, sort.word, key, other)
-                products[sort.word][key] = guarded(product, sort.word, f"extension {name!r}: {sort.word} {key!r}")
+                products[sort.word][key] = guarded(
+                    product, (sort.protocol, *sort.optional), f"extension {name!r}: {sort.word} {key!r}"
+                )
     return Registry(
         compilers=MappingProxyType(products["compiler"]),
         drivers=MappingProxyType(products["driver"]),

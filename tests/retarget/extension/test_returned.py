@@ -24,9 +24,8 @@ from retarget.extension import (
     ShowsArtifacts,
     hookimpl,
 )
-from retarget.extension.protocol_checks import SORTS, Sort, protocol_members
 from retarget.extension.registry import Registry, registry_of
-from retarget.extension.returned import CHECKS, ExtensionError
+from retarget.extension.returned import ExtensionError
 from retarget.model import Module
 from retarget.model.outcomes import DeviceInfo
 from retarget.support.errors import RetargetError
@@ -170,11 +169,6 @@ def test_of_a_compiler(method: str, answer: object, message: str) -> None:
     compiler = registry(compiler=Shows(answer)).compiler("tiny")
     arguments = {"fingerprint": 1, "resolve": 2, "compile": 1, "reproduce": 3, "show": 1}[method]
     assert told(lambda: getattr(compiler, method)(*[None] * arguments)) == COMPILER + message
-
-
-@pytest.mark.parametrize("sort", SORTS, ids=lambda sort: sort.word)
-def test_each_method_of_each_protocol_is_checked(sort: Sort) -> None:
-    assert set(CHECKS[sort.word]) == {name for one in (sort.protocol, *sort.optional) for name in protocol_members(one)}
 
 
 def test_what_a_protocol_allows_passes_and_sequences_become_tuples() -> None:
