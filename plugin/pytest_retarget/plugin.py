@@ -1,7 +1,7 @@
 """The pytest plugin, as the entry point `retarget` of the group `pytest11` names it.
 
-What stands here is all that a project without matrix files ever loads: options, the fixed marks, and a look at the
-name of each file. The rest is imported when a `suite.toml` is met.
+This module and `options` are all that a project without matrix files ever loads: options, the fixed marks, and a look
+at the name of each file. The rest is imported when a `suite.toml` is met.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .options import SETTINGS, Settings, add_options, register_markers
+from pytest_retarget.options import SETTINGS, Settings, add_options, register_markers
 
 if TYPE_CHECKING:
     from retarget.targets.pytest_selection import FoundFiles, Selection, SelectionRequest
@@ -23,6 +24,10 @@ __all__ = ["find_declarations", "select_targets"]
 SUITE_FILE = "suite.toml"
 MATRIX_FILE = "matrix.toml"
 EXPECTATIONS_FILE = "expectations.toml"
+
+NAME = "retarget-matrix"
+REQUIREMENTS = "retarget-requirements"
+"""The names under which hooks are registered."""
 
 Collectors = list[pytest.Collector]
 
@@ -38,9 +43,45 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[SETTINGS] = settings = Settings.of(config)
     register_markers(config)
     if settings.require:
-        from pytest_retarget.collect.requirements import NAME, Requirements
+        from pytest_retarget.collect.requirements import Requirements
 
-        config.pluginmanager.register(Requirements(config), NAME)
+        config.pluginmanager.register(Requirements(config), REQUIREMENTS)
+
+
+def activate(config: pytest.Config) -> ModuleType:
+    """Register the hooks that serve targets, once per session. Return the module that has the collectors."""
+    from pytest_retarget.collect import suite_files
+
+    if not config.pluginmanager.has_plugin(NAME):
+        from pytest_retarget.attribution.reports import Attribution
+        from pytest_retarget.collect.hooks import CollectionHooks
+        from pytest_retarget.items.hooks import ServiceHooks
+        from pytest_retarget.report.equal_failures import FoldAlike, Unfold
+        from pytest_retarget.report.lastfailed import RememberBlocked
+        from pytest_retarget.report.recording import Recorder
+        from pytest_retarget.report.terminal import TerminalHooks
+
+        adjustments = []
+        if (requirements := config.pluginmanager.get_plugin(REQUIREMENTS)) is not None:
+            adjustments.append(requirements.adjust)
+        plugins: dict[str, object] = {
+            "": (collection := CollectionHooks()),
+            "-services": ServiceHooks(config),
+            "-recorder": Recorder(adjustments),
+            "-terminal": TerminalHooks(config, collection),
+            "-lastfailed": RememberBlocked(config),
+            "-attribution": Attribution(config),
+        }
+        if not hasattr(config, "workerinput"):
+            plugins |= {"-fold": (fold := FoldAlike(config)), "-unfold": Unfold(fold)}
+        if config.stash[SETTINGS].update_expectations:
+            from pytest_retarget.update import UpdateExpectations
+
+            plugins["-update"] = update = UpdateExpectations(config)
+            adjustments.append(update.adjust)
+        for name, plugin in plugins.items():
+            config.pluginmanager.register(plugin, f"{NAME}{name}")
+    return suite_files
 
 
 @pytest.hookimpl(wrapper=True)
@@ -48,25 +89,28 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[
     """Collect suite files; and, where it or its folder is named, a module through the suite that declares it."""
     collectors = yield
     if file_path.name == SUITE_FILE:
-        from pytest_retarget.collect.suite_files import SuiteFile
-
-        collectors.append(SuiteFile.from_parent(parent, path=file_path))
+        collectors.append(activate(parent.config).SuiteFile.from_parent(parent, path=file_path))
     elif (not collectors or file_path.suffix in _DOCTESTS) and parent.session.isinitpath(file_path):
         if file_path.name in {MATRIX_FILE, EXPECTATIONS_FILE}:
-            from pytest_retarget.collect.suite_files import MatrixFile
-
-            collectors.append(MatrixFile.from_parent(parent, path=file_path))
-        elif any((folder / SUITE_FILE).is_file() for folder in file_path.parents):
-            from pytest_retarget.collect.suite_files import ModuleFile, is_declared
-
-            if not collectors or is_declared(parent.config, file_path):
-                collectors[:] = [ModuleFile.from_parent(parent, path=file_path)]
-    elif not collectors and any(_leads_to(folder, file_path) for folder in _folders_in_suites(parent.config)):
-        from pytest_retarget.collect.suite_files import ModuleFile, is_declared
-
-        if is_declared(parent.config, file_path, as_source=True):
-            collectors.append(ModuleFile.from_parent(parent, path=file_path))
+            collectors.append(activate(parent.config).MatrixFile.from_parent(parent, path=file_path))
+        elif any((folder / SUITE_FILE).is_file() for folder in file_path.parents) and (
+            not collectors or _is_declared(parent.config, file_path)
+        ):
+            collectors[:] = [activate(parent.config).ModuleFile.from_parent(parent, path=file_path)]
+    elif (
+        not collectors
+        and any(_leads_to(folder, file_path) for folder in _folders_in_suites(parent.config))
+        and _is_declared(parent.config, file_path, as_source=True)
+    ):
+        collectors.append(activate(parent.config).ModuleFile.from_parent(parent, path=file_path))
     return collectors
+
+
+def _is_declared(config: pytest.Config, path: Path, *, as_source: bool = False) -> bool:
+    from pytest_retarget.collect.declared import is_declared
+
+    activate(config)
+    return is_declared(config, path, as_source=as_source)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -76,9 +120,7 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, p
     if isinstance(collector, pytest.Directory) and report.passed:
         path = collector.path / SUITE_FILE
         if os.path.lexists(path) and not path.is_file() and not _ignored(collector, path):
-            from pytest_retarget.collect.suite_files import SuiteFile
-
-            report.result.append(SuiteFile.from_parent(collector, path=path))
+            report.result.append(activate(collector.config).SuiteFile.from_parent(collector, path=path))
     return report
 
 
@@ -109,13 +151,11 @@ def _folders_in_suites(config: pytest.Config) -> tuple[Path, ...]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_node_collection_finished(node: object, ids: Sequence[str]) -> None:
-    """Under xdist only the workers collect: bring in the reporting when they have found a suite, or an invalid one."""
+    """Under xdist only the workers collect: activate the reporting when they have found a suite, or an invalid one."""
     config: pytest.Config = node.config  # type: ignore[attr-defined]  # xdist's WorkerController, not ours to import
     terminal: Any = config.pluginmanager.getplugin("terminalreporter")
     errors = terminal.stats.get("error", ()) if terminal is not None else ()
     if any(f"{SUITE_FILE}::" in nodeid for nodeid in ids) or any(one.nodeid.endswith(SUITE_FILE) for one in errors):
-        from pytest_retarget.report.hooks import activate
-
         activate(config)
 
 
@@ -124,7 +164,7 @@ def pytest_configure_node(node: object) -> None:
     """Give xdist's workers one folder to share where the user wants no lasting one."""
     config: pytest.Config = node.config  # type: ignore[attr-defined]
     if config.stash[SETTINGS].no_cache:
-        from .cachedir import WORKER_KEY, cache_dir
+        from pytest_retarget.cachedir import WORKER_KEY, cache_dir
 
         node.workerinput[WORKER_KEY] = str(cache_dir(config))  # type: ignore[attr-defined]
 

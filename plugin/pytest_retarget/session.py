@@ -7,30 +7,21 @@ lets them work together. Nothing is started before something selected needs it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from retarget.extension import UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import RunTarget
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import Artifact, Failure, RunOutcome, Stage
 from retarget.support.errors import RetargetError
 from retarget.support.text import first_line
-from retarget.targets.availability import host_mismatch
 from retarget.worker.process import available_cores
 
+from pytest_retarget.options import Settings
 from pytest_retarget.report.commands import Commands
 from pytest_retarget.report.progress import Progress
-
-from .options import Settings
-
-if TYPE_CHECKING:
-    from pytest_retarget.items.expected import Attempts
-    from pytest_retarget.items.targets import MatrixItem
 
 __all__ = ["SERVICES", "Services", "compiles_at_a_time"]
 
@@ -68,8 +59,6 @@ class Services:
         self.places = SourceLocations()
         self.selected: frozenset[str] = frozenset()
         self.selected_compiles: frozenset[str] = frozenset()
-        self.exhausted: dict[str, Attempts] = {}
-        """Flaky compiles that failed at every attempt, by their node ids: they are not tried for each run target."""
         self.engine = Engine(
             registry=registry,
             cache=cache_dir,
@@ -85,24 +74,6 @@ class Services:
             note=progress.note,
         )
         self.references = ReferenceRuns(self.engine)
-
-    def start(self, items: Sequence[MatrixItem]) -> None:
-        """Queue every compile that the selection needs, in its order.
-
-        What only run targets need that will be skipped here is not compiled ahead. The first compiles run while devices
-        are still being opened and modules generated for those after them.
-        """
-        self.selected = frozenset(item.nodeid for item in items)
-        self.selected_compiles = frozenset(item.nodeid for item in items if not item.runtime)
-        self.engine.sweep()
-        if self.settings.artifacts is not None:
-            return
-        queued: set[str] = set()
-        for item in items:
-            if item.compile_id not in queued and self._is_needed(item):
-                queued.add(item.compile_id)
-                with suppress(UnavailableError, RetargetError):  # its own setup will say so
-                    self.engine.submit([item.compile_target])
 
     def run(
         self,
@@ -136,22 +107,6 @@ class Services:
         """End all workers, at once."""
         self.references.close()
         self.engine.close()
-
-    def _is_needed(self, item: MatrixItem) -> bool:
-        if item.skipping is not None:
-            return False
-        try:
-            self.engine.check_compiler(item.compile_target.compiler)
-            if item.runtime is None:
-                return True
-            if host_mismatch(item.runtime) is not None:
-                return False
-            if item.compile_id not in self.selected_compiles:
-                self.registry.driver(item.runtime.driver)
-                self.engine.devices(item.runtime)
-        except (UnavailableError, RetargetError):
-            return False  # its own setup will say so
-        return True
 
 
 SERVICES = pytest.StashKey[Services]()

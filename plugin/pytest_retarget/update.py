@@ -8,7 +8,8 @@ process that shows the reports writes the rules.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,21 +28,12 @@ from retarget.support.checkout import incomplete
 from retarget.support.errors import DiagnosticsError, RetargetError, display_path
 from retarget.targets.expansion import compile_target_name, expand
 
-from pytest_retarget.items.subtests import CASES, NOT_RUN, CaseResult
-from pytest_retarget.items.targets import MatrixItem
-from pytest_retarget.report.hooks import RECORD
-from pytest_retarget.report.summary import PASSED, Record
-
-from .lastfailed import BLOCKED
-from .options import SETTINGS
+from pytest_retarget.collect.declared import declared
+from pytest_retarget.items.base import MatrixItem
+from pytest_retarget.options import SETTINGS
+from pytest_retarget.record import CaseRecord, Outcome, Result, TargetRecord, record_of
 
 __all__ = ["UpdateExpectations"]
-
-COMPILED = "retarget_compiled"
-"""The attribute of a run target's report: whether its module compiled; None where that is not known."""
-
-ALSO = "retarget_also_observed"
-"""The attribute of a report: the ways in which cases failed besides the one that its record has."""
 
 _NAMED = 4
 """How many entries that match nothing are named; the others are counted."""
@@ -65,70 +57,68 @@ class UpdateExpectations:
 
     # ------------------------------------------------------------ where targets run
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    def adjust(
+        self, item: MatrixItem, report: pytest.TestReport, _: BaseException | None, record: TargetRecord
+    ) -> TargetRecord:
         """Report what was observed as the rules to be written will judge it."""
-        report = yield
-        if not isinstance(item, MatrixItem) or report.when != "call":
-            return report
-        is_of_compile = item.runtime is not None and ("retarget.stage", str(Stage.COMPILE)) in item.user_properties
-        setattr(report, COMPILED, None if item.runtime is None or item.observed is None else not is_of_compile)
-        setattr(report, ALSO, [list(way) for way in item.also_observed])
-        if item.observed is None:
-            if getattr(report, BLOCKED, False) and item.compile_observed is not None and _is_written(item.compile_rule):
-                setattr(report, BLOCKED, False)
-                name = item.compile_target.name
-                report.wasxfail = f"{name} is expected to fail: {observed_text(item.compile_observed)}"
-                report.longrepr = None
-            return report
-        _settle_cases(item, report)
-        if item.observed == PASSED:
+        if report.when != "call":
+            return record
+        if record.result is Result.UNKNOWN:
+            seen = item.compile_observation
+            if record.outcome is not Outcome.BLOCKED or seen is None or not _is_written(item.compile_rule):
+                return record
+            report.wasxfail = f"{item.compile_target.name} is expected to fail: {observed_text(seen)}"
+            report.longrepr = None
+            return replace(record, outcome=Outcome.XFAILED)
+        failed = [one for one in record.cases if one.outcome is Outcome.FAILED and one.stage]
+        record = replace(record, cases=tuple(_as_written(item, case) for case in record.cases))
+        if record.result is Result.PASSED:
             if report.failed:
                 report.outcome, report.longrepr = "passed", None
-            return report
-        failed = [] if is_of_compile else [one for one in item.case_results if one.outcome == "failed" and one.stage]
-        rules = [item.rules.of(one.name) or item.rule for one in failed]
-        if all(map(_is_written, rules or [item.compile_rule if is_of_compile else item.rule])):
+                record = replace(record, outcome=Outcome.PASSED)
+            return record
+        if item.runtime is not None and record.stage == Stage.COMPILE:
+            rules = [item.compile_rule]
+        else:
+            rules = [item.rules.of(one.name) or item.rule for one in failed] or [item.rule]
+        if all(map(_is_written, rules)):
             report.outcome = "skipped"
-            report.wasxfail = observed_text(_observation(item.observed, item.also_observed))
-        return report
+            report.wasxfail = observed_text(record.observation)
+            record = replace(record, outcome=Outcome.XFAILED)
+        return record
 
     # ------------------------------------------------------------ where reports are shown
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep what was observed."""
-        if self._is_worker or not hasattr(report, RECORD):
+        record = record_of(report)
+        if self._is_worker or record is None:
             return
-        record = Record.from_plain(getattr(report, RECORD))
+        key = (record.suite, record.target)
         self._files.add(Path(record.file))
-        self._reported.add((record.suite, record.target))
-        if record.observed is None:
+        self._reported.add(key)
+        if record.result is Result.UNKNOWN:
             return
-        seen = None if record.observed == PASSED else _observation(record.observed, getattr(report, ALSO, ()))
-        compiled = getattr(report, COMPILED, None)
+        seen = record.observation if record.result is Result.FAILED else None
         compile_key = (record.suite, compile_target_name(record.module, record.compiler))
-        if compiled is None:
-            self._seen[record.suite, record.target] = seen
-            self._keep_cases(record, report)
-        elif compiled:
-            self._seen[record.suite, record.target] = seen
-            self._keep_cases(record, report)
-            self._compiled.setdefault(compile_key, None)
-        else:
+        if record.runtime and record.stage == Stage.COMPILE:
             self._compiled[compile_key] = seen
+            return
+        self._seen[key] = seen
+        self._keep_cases(key, record.cases)
+        if record.runtime:
+            self._compiled.setdefault(compile_key, None)
 
-    def _keep_cases(self, record: Record, report: pytest.TestReport) -> None:
+    def _keep_cases(self, key: tuple[str, str], cases: Sequence[CaseRecord]) -> None:
         """Keep what was observed of a target's cases."""
-        results = [CaseResult(**result) for result in getattr(report, CASES, ())]
         seen = {
             one.name: Observation(stage=one.stage, signature=one.signature) if one.stage else None
-            for one in results
-            if one.outcome != NOT_RUN and not one.is_silent
+            for one in cases
+            if one.outcome is not Outcome.NOT_RUN and not one.no_verdict
         }
         if seen:
-            names = tuple(one.name for one in results)
-            is_selection = bool(self._config.stash[SETTINGS].cases)
-            self._cases[record.suite, record.target] = CasesSeen(names=names, seen=seen, is_selection=is_selection)
+            names = tuple(one.name for one in cases)
+            self._cases[key] = CasesSeen(names=names, seen=seen, is_selection=bool(self._config.stash[SETTINGS].cases))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
@@ -171,8 +161,6 @@ class UpdateExpectations:
         return self._crashed
 
     def _update(self, session: pytest.Session) -> None:
-        from pytest_retarget.collect.suite_files import declared
-
         registry = declared(self._config).registry
         suites = _suites(self._files, registry)
         if unknown := dict.fromkeys(text for suite in suites for text in registry.unknown(suite)):
@@ -227,18 +215,13 @@ class UpdateExpectations:
         self._lines.append((line, markup))
 
 
-def _observation(first: tuple[str, str], others: Iterable[Sequence[str]]) -> Observation:
-    also = tuple(Observation(stage=stage, signature=signature) for stage, signature in others)
-    return Observation(stage=first[0], signature=first[1], also=also)
-
-
-def _settle_cases(item: MatrixItem, report: pytest.TestReport) -> None:
-    """Report cases as the rules to be written will judge them."""
-    for result in getattr(report, CASES, ()):
-        if result["outcome"] == "failed" and not result["stage"]:
-            result.update(outcome="passed", reason="")
-        elif result["outcome"] == "failed" and _is_written(item.rules.of(result["name"]) or item.rule):
-            result.update(outcome="xfailed")
+def _as_written(item: MatrixItem, case: CaseRecord) -> CaseRecord:
+    """Return a case as the rules to be written will judge it."""
+    if case.outcome is not Outcome.FAILED:
+        return case
+    if not case.stage:
+        return replace(case, outcome=Outcome.PASSED, reason="")
+    return replace(case, outcome=Outcome.XFAILED) if _is_written(item.rules.of(case.name) or item.rule) else case
 
 
 def _is_written(rule: Expectation | None) -> bool:

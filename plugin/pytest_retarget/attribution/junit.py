@@ -23,7 +23,7 @@ NODEID = "retarget.nodeid"
 """The property by which a target is found in the file: pytest writes no node ids there."""
 
 PROPERTY = "retarget.attribution"
-"""The property that says whose fault a failure looks like."""
+"""The property that says what a failure points to."""
 
 _WIDTH = 80
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -11,12 +11,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from retarget.model.outcomes import Observation
 from retarget.model.signatures import CRASH, TIMEOUT
 
-__all__ = ["CaseSeen", "Seen", "conclusion", "listing", "reference", "unrun"]
+from pytest_retarget.record import CaseRecord, Outcome, TargetRecord
 
-PASSED = frozenset({"passed", "flaky", "xpassed"})
-FAILED = frozenset({"failed", "xfailed"})
+__all__ = ["conclusion", "fails", "listing", "passes", "reference", "stage_of", "unrun"]
+
+_PASSED = frozenset({Outcome.PASSED, Outcome.FLAKY, Outcome.XPASSED})
+_FAILED = frozenset({Outcome.FAILED, Outcome.XFAILED})
 LOAD = "load"
 COMPARE = "compare"
 """The stages at which data is read, and values differ."""
@@ -29,92 +32,78 @@ _CASES = 4
 """How many cases are named; the others are counted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseSeen:
-    """One case of a target that failed. `stage` and `signature` tell how; both are empty if it passed.
+def stage_of(record: TargetRecord) -> str:
+    """Return the stage at which a target failed, as expectations name it; empty where it did not."""
+    return record.observation.stage if record.observation is not None else ""
 
-    `reference` is the other compiler config whose results were expected, empty where that is none. `lacking` names it
-    where it gave none: such a failure says nothing of the target. `expected` tells that the case fails as a rule says,
-    where others of its target do not.
+
+def passes(record: TargetRecord) -> bool:
+    """Tell whether a target passed."""
+    return record.outcome in _PASSED
+
+
+def fails(record: TargetRecord) -> bool:
+    """Tell whether a target itself failed. A failure without a stage is another target's."""
+    return record.outcome in _FAILED and record.observation is not None
+
+
+def _gives_outputs(record: TargetRecord) -> bool:
+    """Whether another run would give outputs to look at."""
+    return not record.runs_external and stage_of(record) not in {CRASH, TIMEOUT}
+
+
+def _cases_of(record: TargetRecord) -> tuple[CaseRecord, ...]:
+    """The cases that were run of a target that did not just pass; none if it failed before."""
+    if record.outcome is not Outcome.XPASSED and record.observation is None:
+        return ()
+    return tuple(case for case in record.cases if case.outcome is not Outcome.NOT_RUN)
+
+
+def _at(record: TargetRecord, name: str) -> TargetRecord:
+    """What is known of one case: that it passed or failed as the target did, or by itself, or was not run."""
+    cases = _cases_of(record)
+    if not (fails(record) or record.outcome is Outcome.XPASSED) or not cases:
+        return record
+    case = next((one for one in cases if one.name == name), None)
+    if case is None or case.lacking:
+        return replace(record, outcome=Outcome.NOT_RUN, observation=None)
+    if not case.stage:
+        return replace(record, outcome=Outcome.PASSED, observation=None)
+    outcome = Outcome.FAILED if record.outcome is Outcome.XPASSED else record.outcome
+    return replace(record, outcome=outcome, observation=Observation(stage=case.stage, signature=case.signature))
+
+
+def _is_like(first: TargetRecord, second: TargetRecord) -> bool:
+    """Whether both fail at one stage in one way. Values that differ may differ by other values."""
+    return _how(first) == _how(second)
+
+
+def _how(record: TargetRecord) -> tuple[str, str]:
+    seen = record.observation
+    return (seen.stage, seen.signature) if seen is not None else ("", "")
+
+
+def _failures(record: TargetRecord) -> dict[str, tuple[str, str]]:
+    """How each case failed, by name; under an empty name how the target did, if that was in no case.
+
+    Where a target fails although some of its cases fail as expected, these do not count.
     """
-
-    name: str
-    stage: str = ""
-    signature: str = ""
-    reference: str = ""
-    lacking: str = ""
-    expected: bool = False
+    left_out = Outcome.XFAILED if record.outcome is Outcome.FAILED else None
+    cases = _cases_of(record)
+    failed = {case.name: (case.stage, case.signature) for case in cases if case.stage and case.outcome is not left_out}
+    return failed or {"": _how(record)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """One run target of a module, and what became of it.
-
-    `outcome` is `passed`, `flaky`, `xpassed` (passed, though expected to fail), `failed`, `xfailed`, `intermittent`
-    (the result is chance, so nothing follows from it), `error`, `skipped`, `blocked`, or empty: it has not run.
-    `stage` and `signature` tell how it failed, as expectations do, `summary` is the first line of its report. `reason`
-    is why it was skipped. `cases` are those that it came to, of a target that failed; there are none if it failed
-    before. What runs `outside`, in a process of a tool, keeps its outputs to itself.
-    """
-
-    name: str
-    compiler: str
-    runtime: str
-    driver: str = ""
-    outcome: str = ""
-    stage: str = ""
-    signature: str = ""
-    summary: str = ""
-    reason: str = ""
-    cases: tuple[CaseSeen, ...] = ()
-    outside: bool = False
-
-    @property
-    def passes(self) -> bool:
-        return self.outcome in PASSED
-
-    @property
-    def fails(self) -> bool:
-        """Whether the target itself failed. A failure without a stage is another's."""
-        return self.outcome in FAILED and bool(self.stage)
-
-    @property
-    def tells(self) -> bool:
-        """Whether another run would give outputs to look at."""
-        return not self.outside and self.stage not in {CRASH, TIMEOUT}
-
-    def at(self, case: str) -> Seen:
-        """What is known of one case: that it passed or failed as the target did, or by itself, or was not come to."""
-        if not (self.fails or self.outcome == "xpassed") or not self.cases:
-            return self
-        found = next((one for one in self.cases if one.name == case), None)
-        if found is None or found.lacking:
-            return replace(self, outcome="", stage="", signature="")
-        if not found.stage:
-            return replace(self, outcome="passed", stage="", signature="")
-        outcome = "failed" if self.outcome == "xpassed" else self.outcome
-        return replace(self, outcome=outcome, stage=found.stage, signature=found.signature)
-
-    def is_like(self, other: Seen) -> bool:
-        """Whether both fail at one stage in one way. Values that differ may differ by other values."""
-        return (self.stage, self.signature) == (other.stage, other.signature)
-
-    def failures(self) -> dict[str, tuple[str, str]]:
-        """How each case failed, by name; under an empty name how the target did, if that was in no case."""
-        cases = {case.name: (case.stage, case.signature) for case in self.cases if case.stage and not case.expected}
-        return cases or {"": (self.stage, self.signature)}
-
-
-def conclusion(failing: Seen, others: Sequence[Seen]) -> str:
-    """Return one sentence or two on whose fault the failure looks like; a line each for cases that differ in it."""
-    names = set(failing.failures())
-    apart = bool(failing.cases) and any(other.cases and set(other.failures()) != names for other in others)
+def conclusion(failing: TargetRecord, others: Sequence[TargetRecord]) -> str:
+    """Return one sentence or two on what the failure points to; a line each for cases that differ in it."""
+    names = set(_failures(failing))
+    apart = bool(_cases_of(failing)) and any(_cases_of(other) and set(_failures(other)) != names for other in others)
     told: dict[str, list[str]] = {}
-    references = {case.name: case.reference for case in failing.cases}
+    references = {case.name: case.agree_with for case in failing.cases}
     lacking = {case.name: case.lacking for case in failing.cases}
     what = "this case" if apart else "this module"
-    for case in failing.failures():
-        mine, seen = failing.at(case), [other.at(case) for other in others]
+    for case in _failures(failing):
+        mine, seen = _at(failing, case), [_at(other, case) for other in others]
         if silent := lacking.get(case, ""):
             text = _silent(failing, silent)
         elif reference := references.get(case, ""):
@@ -127,27 +116,27 @@ def conclusion(failing: Seen, others: Sequence[Seen]) -> str:
     return "\n".join(f"{_cases(cases)}: {text}" for text, cases in told.items())
 
 
-def _silent(failing: Seen, reference: str) -> str:
+def _silent(failing: TargetRecord, reference: str) -> str:
     return (
         f"This says nothing of compiler config {failing.compiler}: compiler config {reference}, whose results are "
         "expected, gave none."
     )
 
 
-def _against(failing: Seen, others: Sequence[Seen], reference: str, what: str) -> str:
+def _against(failing: TargetRecord, others: Sequence[TargetRecord], reference: str, what: str) -> str:
     """A case that expects what another config gives: that one's own targets pass whatever it gives."""
     rest = [other for other in others if other.compiler != reference]
-    third = [other for other in rest if other.compiler != failing.compiler and (other.passes or other.fails)]
-    if failing.stage != COMPARE:
+    third = [other for other in rest if other.compiler != failing.compiler and (passes(other) or fails(other))]
+    if stage_of(failing) != COMPARE:
         return _concluded(failing, others, what)
-    if any(other.passes for other in rest):
+    if any(passes(other) for other in rest):
         return _concluded(failing, rest, what)
     if not third:
         return (
             f"This points to compiler config {failing.compiler} or to {reference}, whose results are expected: no "
             f"third compiler config has run {what}."
         )
-    if any(other.is_like(failing) for other in third):
+    if any(_is_like(other, failing) for other in third):
         return (
             f"This points to compiler config {reference}, whose results are expected: nothing else that ran {what} "
             "agrees with them."
@@ -155,7 +144,7 @@ def _against(failing: Seen, others: Sequence[Seen], reference: str, what: str) -
     return _concluded(failing, rest, what)
 
 
-def _concluded(failing: Seen, others: Sequence[Seen], what: str) -> str:
+def _concluded(failing: TargetRecord, others: Sequence[TargetRecord], what: str) -> str:
     same = _Group.of(failing, [other for other in others if other.compiler == failing.compiler])
     cross = _Group.of(failing, [other for other in others if other.compiler != failing.compiler])
     runtime = f"runtime config {failing.runtime}" + (f" (driver {failing.driver})" if failing.driver else "")
@@ -172,7 +161,7 @@ def _concluded(failing: Seen, others: Sequence[Seen], what: str) -> str:
     return _without_the_artifact(failing, compiler, runtime, cross, what)
 
 
-def _points_to_runtime(failing: Seen, runtime: str, same: _Group, cross: _Group) -> str:
+def _points_to_runtime(failing: TargetRecord, runtime: str, same: _Group, cross: _Group) -> str:
     """The same artifact passes elsewhere."""
     where = _list(other.runtime for other in same.passing)
     if same.failing:
@@ -185,10 +174,10 @@ def _points_to_runtime(failing: Seen, runtime: str, same: _Group, cross: _Group)
     return text
 
 
-def _passing_elsewhere(failing: Seen, same: _Group, cross: _Group) -> list[Seen]:
+def _passing_elsewhere(failing: TargetRecord, same: _Group, cross: _Group) -> list[TargetRecord]:
     """Where all on a runtime config fails alike, what passes of these artifacts elsewhere; where not, nothing."""
     there = [other for other in (*cross.passing, *cross.failing) if other.runtime == failing.runtime]
-    if not all(other.fails and other.is_like(failing) for other in there):
+    if not all(fails(other) and _is_like(other, failing) for other in there):
         return []
     if len(same.unlike) < len(same.failing):
         return []  # the artifact fails alike on others, too
@@ -196,13 +185,13 @@ def _passing_elsewhere(failing: Seen, same: _Group, cross: _Group) -> list[Seen]
     return [other for other in cross.passing if other.compiler in compilers]
 
 
-def _points_to_compiler(failing: Seen, compiler: str, same: _Group, cross: _Group, what: str) -> str:
+def _points_to_compiler(failing: TargetRecord, compiler: str, same: _Group, cross: _Group, what: str) -> str:
     """The same artifact passes nowhere, and ran elsewhere."""
     alike = not same.unlike
     fails = f"its artifact fails {'alike on' if alike else 'on'} every runtime config it ran on"
     fails += "" if alike else ", though not alike"
     if not cross.ran:
-        is_data = failing.stage == LOAD and alike
+        is_data = stage_of(failing) == LOAD and alike
         module = "the data of its cases" if is_data else "the module and what it expects"
         return f"This points to {compiler} or to {module}: {fails}, and no other compiler config has run {what}."
     if not cross.failing:
@@ -220,7 +209,7 @@ def _points_to_compiler(failing: Seen, compiler: str, same: _Group, cross: _Grou
     return "Nothing is pointed to: nothing that ran this module passes, and it does not all fail alike."
 
 
-def _without_the_artifact(failing: Seen, compiler: str, runtime: str, cross: _Group, what: str) -> str:
+def _without_the_artifact(failing: TargetRecord, compiler: str, runtime: str, cross: _Group, what: str) -> str:
     """The artifact ran nowhere else."""
     if not cross.ran:
         return f"Nothing is pointed to: nothing else has run {what}."
@@ -243,39 +232,41 @@ def _without_the_artifact(failing: Seen, compiler: str, runtime: str, cross: _Gr
     return "Nothing is pointed to: nothing that ran this module passes, and it does not all fail alike."
 
 
-def reference(failing: Seen, others: Sequence[Seen]) -> Seen | None:
+def reference(failing: TargetRecord, others: Sequence[TargetRecord]) -> TargetRecord | None:
     """Return the target whose outputs tell most about values that differ; None where there is none.
 
     One that passes; else one that passes in a case that fails here, and gave its outputs. First of all, of the same
     artifact.
     """
-    differing = [case for case, (stage, _) in failing.failures().items() if stage == COMPARE]
-    passing = [other for other in others if other.tells and any(other.at(case).passes for case in differing)]
-    if not failing.tells:
+    differing = [case for case, (stage, _) in _failures(failing).items() if stage == COMPARE]
+    passing = [
+        other for other in others if _gives_outputs(other) and any(passes(_at(other, case)) for case in differing)
+    ]
+    if not _gives_outputs(failing):
         return None
     return min(
         passing,
-        key=lambda other: (not other.passes, other.compiler != failing.compiler, other.runtime != failing.runtime),
+        key=lambda other: (not passes(other), other.compiler != failing.compiler, other.runtime != failing.runtime),
         default=None,
     )
 
 
-def unrun(others: Iterable[Seen]) -> list[str]:
+def unrun(others: Iterable[TargetRecord]) -> list[str]:
     """Return the names of those that were not asked to run."""
-    return [other.name for other in others if not other.outcome]
+    return [other.target for other in others if other.outcome is Outcome.NOT_RUN]
 
 
-def listing(failing: Seen, others: Sequence[Seen]) -> Iterator[str]:
+def listing(failing: TargetRecord, others: Sequence[TargetRecord]) -> Iterator[str]:
     """Yield a line for each of the others, those of the same artifact first."""
     ordered = sorted(others, key=lambda other: other.compiler != failing.compiler)
     shown, rest = ordered[:_SHOWN], ordered[_SHOWN:]
     if len(rest) == 1:
         shown, rest = ordered, []
-    width = max((len(other.name) for other in shown), default=0)
+    width = max((len(other.target) for other in shown), default=0)
     for other in shown:
-        yield f"  {other.name.ljust(width)}  {_told(failing, other)}"
+        yield f"  {other.target.ljust(width)}  {_told(failing, other)}"
     if rest:
-        counts = Counter(other.outcome or "not run" for other in rest)
+        counts = Counter(other.outcome for other in rest)
         yield f"  … {len(rest)} more: {', '.join(f'{count} {word}' for word, count in counts.items())}"
 
 
@@ -283,17 +274,17 @@ def listing(failing: Seen, others: Sequence[Seen]) -> Iterator[str]:
 class _Group:
     """Those of a number of targets that ran to a verdict."""
 
-    passing: tuple[Seen, ...]
-    failing: tuple[Seen, ...]
-    unlike: tuple[Seen, ...]
+    passing: tuple[TargetRecord, ...]
+    failing: tuple[TargetRecord, ...]
+    unlike: tuple[TargetRecord, ...]
 
     @classmethod
-    def of(cls, failing: Seen, others: Sequence[Seen]) -> _Group:
-        failed = tuple(other for other in others if other.fails)
+    def of(cls, failing: TargetRecord, others: Sequence[TargetRecord]) -> _Group:
+        failed = tuple(other for other in others if fails(other))
         return cls(
-            passing=tuple(other for other in others if other.passes),
+            passing=tuple(other for other in others if passes(other)),
             failing=failed,
-            unlike=tuple(other for other in failed if not other.is_like(failing)),
+            unlike=tuple(other for other in failed if not _is_like(other, failing)),
         )
 
     @property
@@ -301,28 +292,28 @@ class _Group:
         return bool(self.passing or self.failing)
 
 
-def _told(failing: Seen, other: Seen) -> str:
+def _told(failing: TargetRecord, other: TargetRecord) -> str:
     if other.outcome in _PLAIN:
         return _PLAIN[other.outcome]
-    how = _clipped(other.summary if other.stage else other.reason)
-    if other.outcome == "blocked" or (other.outcome == "xfailed" and not other.stage):
-        return how or other.outcome
-    word = other.outcome
-    if word == "failed" and other.failures() == failing.failures():
+    how = _clipped(other.message)
+    word = str(other.outcome)
+    if other.outcome is Outcome.BLOCKED or (other.outcome is Outcome.XFAILED and not stage_of(other)):
+        return how or word
+    if other.outcome is Outcome.FAILED and _failures(other) == _failures(failing):
         word = "failed alike"
-        how = "" if other.summary == failing.summary else how
-    elif word == "xfailed":
+        how = "" if other.message == failing.message else how
+    elif other.outcome is Outcome.XFAILED:
         word = "failed as expected"
-    elif word == "intermittent":
+    elif other.outcome is Outcome.INTERMITTENT:
         how = how or "passed"
     return f"{word}: {how}" if how else word
 
 
 _PLAIN = {
-    "": "not run",
-    "passed": "passed",
-    "flaky": "passed at another attempt",
-    "xpassed": "passed, though expected to fail",
+    Outcome.NOT_RUN: "not run",
+    Outcome.PASSED: "passed",
+    Outcome.FLAKY: "passed at another attempt",
+    Outcome.XPASSED: "passed, though expected to fail",
 }
 
 
@@ -330,7 +321,7 @@ def _clipped(text: str) -> str:
     return text if len(text) <= _SUMMARY else f"{text[: _SUMMARY - 1]}…"
 
 
-def _compilers(group: Iterable[Seen], rest: Iterable[Seen] = ()) -> str:
+def _compilers(group: Iterable[TargetRecord], rest: Iterable[TargetRecord] = ()) -> str:
     """The compiler configs; of those that are in the rest too, where."""
     mixed = {other.compiler for other in rest}
     where: dict[str, list[str]] = {}
@@ -339,7 +330,7 @@ def _compilers(group: Iterable[Seen], rest: Iterable[Seen] = ()) -> str:
     return _list(f"{name} (on {_list(on)})" if name in mixed else name for name, on in where.items())
 
 
-def _ways(group: Sequence[Seen], rest: Iterable[Seen]) -> str:
+def _ways(group: Sequence[TargetRecord], rest: Iterable[TargetRecord]) -> str:
     """`a on r` for each; `a` where that is all of several."""
     mixed = {other.compiler for other in rest}
     count = Counter(other.compiler for other in group)

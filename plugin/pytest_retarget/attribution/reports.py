@@ -1,9 +1,8 @@
-"""Whose fault a failure looks like: what the other run targets of its module did is added to its report.
+"""What a failure points to: what the other run targets of its module did is added to its report.
 
-Where targets run, their reports get what is needed as builtin types, which cross xdist's channel. In the controller,
-when all has run and before failures are shown, each failed run target's report gets a section, and the junit file gets
-it when pytest has written it. For a few of them the target and one that passes are run once more, to tell how their
-outputs differ most.
+When all targets have run and before failures are shown, each failed run target's report gets a section, and the junit
+file gets it when pytest has written it. For a few of them the target and one that passes are run once more, to report
+how their outputs differ most.
 """
 
 from __future__ import annotations
@@ -11,39 +10,32 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 from _pytest._code.code import ExceptionRepr
 from retarget.extension import UnavailableError
 from retarget.extension.registry import EXTENSIONS_VARIABLE
 from retarget.model import RunTarget, Target
-from retarget.model.outcomes import CaseOutcome, OutputComparison, Stage
-from retarget.model.signatures import observe
+from retarget.model.outcomes import OutputComparison, Stage
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.scratch import ScratchFolder
-from retarget.support.text import strip_colour
 
 from pytest_retarget.attribution.junit import Told, complete, junit_file
-from pytest_retarget.attribution.reasoning import CaseSeen, Seen, conclusion, listing, reference, unrun
-from pytest_retarget.items.expected import INTERMITTENT, AsExpected, UnexpectedPassError
-from pytest_retarget.items.targets import RunItem
-from pytest_retarget.lastfailed import BLOCKED
+from pytest_retarget.attribution.reasoning import conclusion, fails, listing, reference, stage_of, unrun
+from pytest_retarget.collect.declared import declared
+from pytest_retarget.items.hooks import make_services
 from pytest_retarget.options import SETTINGS
+from pytest_retarget.record import TargetRecord, record_of
 from pytest_retarget.report.commands import COMPARE, program
-from pytest_retarget.report.failures import StageFailedError, first_line
 from pytest_retarget.session import SERVICES, Services
 
 __all__ = ["SECTION", "Attribution"]
 
 SECTION = "what the others did"
 """The section's title in a failure."""
-
-ACCOUNT = "retarget_account"
-"""The attribute of a run target's report: what became of it, and which others its module has."""
 
 COMPARED = 10
 """How many modules' outputs are compared when they fail at compare: each costs two more runs."""
@@ -58,25 +50,19 @@ _Key = tuple[str, str]
 """A suite's node id and the name of a module."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Failed:
-    """A failed run target in the controller: its report, what became of it, and the module's other targets.
-
-    `module_file` is empty where the file holds other modules too.
-    """
+    """A failed run target in the controller: its report, and what became of it."""
 
     report: pytest.TestReport
-    seen: Seen
-    others: list[tuple[str, str, str, str]]
-    suite_file: Path
-    module_file: str
+    record: TargetRecord
 
 
 @dataclass(slots=True, kw_only=True)
 class _Ran:
-    """What was seen of a module's run targets, by name."""
+    """What became of a module's run targets, by name."""
 
-    seen: dict[str, Seen] = field(default_factory=dict)
+    records: dict[str, TargetRecord] = field(default_factory=dict)
     failed: list[_Failed] = field(default_factory=list)
 
 
@@ -89,35 +75,16 @@ class Attribution:
         self._junit = None if self._is_worker else junit_file(config)
         self._modules: dict[_Key, _Ran] = {}
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Item, call: pytest.CallInfo[None]
-    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Say in a run target's report what became of it."""
-        report = yield
-        if isinstance(item, RunItem) and (report.when == "call" or not report.passed):
-            setattr(report, ACCOUNT, _account(item, report, call.excinfo.value if call.excinfo is not None else None))
-        return report
-
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep what became of a run target."""
-        account: dict[str, Any] | None = getattr(report, ACCOUNT, None)
-        if account is None or self._is_worker:
+        record = record_of(report)
+        if record is None or not record.runtime or self._is_worker:
             return
-        seen = _seen(account["seen"])
-        suite = report.nodeid.removesuffix(f"::{seen.name}")
-        ran = self._modules.setdefault((suite, account["module"]), _Ran())
-        ran.seen[seen.name] = seen
-        if report.failed and seen.fails and seen.stage != Stage.COMPILE:
-            ran.failed.append(
-                _Failed(
-                    report=report,
-                    seen=seen,
-                    others=[(one[0], one[1], one[2], one[3]) for one in account["others"]],
-                    suite_file=Path(account["suite_file"]),
-                    module_file=account["file"],
-                )
-            )
+        suite = report.nodeid.removesuffix(f"::{record.target}")
+        ran = self._modules.setdefault((suite, record.module), _Ran())
+        ran.records[record.target] = record
+        if report.failed and fails(record) and stage_of(record) != Stage.COMPILE:
+            ran.failed.append(_Failed(report=report, record=record))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, exitstatus: int) -> Generator[None]:
@@ -137,21 +104,21 @@ class Attribution:
         is_brief = exitstatus == pytest.ExitCode.INTERRUPTED or self._config.stash[SETTINGS].update_expectations
         with _Comparer(self._config, 0 if is_brief else COMPARED) as comparer:
             for module, one in failed:
-                if one.others and isinstance(one.report.longrepr, ExceptionRepr):
+                if one.record.siblings and isinstance(one.report.longrepr, ExceptionRepr):
                     said = self._said(module, one, comparer)
                     one.report.longrepr.addsection(SECTION, said.section)
                     told[one.report.nodeid] = said
         return told
 
     def _said(self, module: _Key, failed: _Failed, comparer: _Comparer) -> Told:
-        known = self._modules[module].seen
+        mine, known = failed.record, self._modules[module].records
         others = [
-            known.get(name) or Seen(name=name, compiler=compiler, runtime=runtime, driver=driver)
-            for name, compiler, runtime, driver in failed.others
+            known.get(one.target) or TargetRecord(file=mine.file, suite=mine.suite, **asdict(one))
+            for one in mine.siblings
         ]
-        concluded = conclusion(failed.seen, others)
-        blocks = [concluded, "\n".join(listing(failed.seen, others))]
-        if (passing := reference(failed.seen, others)) is not None:
+        concluded = conclusion(mine, others)
+        blocks = [concluded, "\n".join(listing(mine, others))]
+        if (passing := reference(mine, others)) is not None:
             blocks.append(comparer.told(module, failed, passing))
         if left := unrun(others):
             options = _options(self._config.getoption("retarget_extension") or ())
@@ -165,82 +132,12 @@ class Attribution:
     @staticmethod
     def _to_run(module: _Key, failed: _Failed, left: Sequence[str]) -> tuple[list[str], bool]:
         """What pytest is to be given to run what is left; and whether that is all of the module."""
-        suite = f"{display_path(failed.suite_file)}::{module[0].rpartition('::')[2]}"
+        suite = f"{display_path(Path(failed.record.file))}::{module[0].rpartition('::')[2]}"
         if len(left) <= NAMED:
             return [f"{suite}::{name}" for name in left], False
-        if failed.module_file:
-            return [display_path(Path(failed.module_file))], True
+        if failed.record.module_file:
+            return [display_path(Path(failed.record.module_file))], True
         return [suite, "-k", f"{module[1]}_"], True
-
-
-def _account(item: RunItem, report: pytest.TestReport, error: BaseException | None) -> dict[str, object]:
-    """Return what became of a run target, as builtin types."""
-    target = item.target
-    compiled = target.compile
-    failed = error.error if isinstance(error, AsExpected) else error
-    how: dict[str, object] = {}
-    if isinstance(failed, StageFailedError):
-        observation = observe(failed.failure)
-        how = {
-            "stage": observation.stage,
-            "signature": observation.signature,
-            "summary": first_line(failed),
-            "cases": [_case(case, failed.expected) for case in failed.cases],
-        }
-    elif isinstance(error, UnexpectedPassError):
-        how = {"reason": first_line(error), "cases": [_case(case) for case in error.cases]}
-    elif error is not None:
-        how = {"reason": strip_colour(str(error).partition("\n")[0])}
-    seen = {
-        "name": target.name,
-        "compiler": compiled.compiler.name,
-        "runtime": target.runtime.name,
-        "driver": target.runtime.driver,
-        "outcome": _outcome(report, error),
-        "outside": bool(target.runtime.run_under),
-        **how,
-    }
-    account: dict[str, object] = {"seen": seen, "module": compiled.module.name}
-    if report.failed:
-        others = [other for other in item.home.run_targets(compiled.module.name) if other.name != target.name]
-        account["others"] = [
-            [other.name, other.compile.compiler.name, other.runtime.name, other.runtime.driver] for other in others
-        ]
-        account["suite_file"] = str(item.path)
-        account["file"] = "" if compiled.module.entry else str(compiled.module.path)
-    return account
-
-
-def _case(case: CaseOutcome, expected: Collection[str] = ()) -> dict[str, str | bool]:
-    """What became of a case, as builtin types."""
-    observation = observe(case.failure) if case.failure is not None else None
-    how = {"stage": observation.stage, "signature": observation.signature} if observation is not None else {}
-    return {
-        "name": case.name,
-        "reference": case.agree_with,
-        "lacking": case.failure.lacking if case.failure is not None else "",
-        "expected": case.name in expected,
-        **how,
-    }
-
-
-def _seen(account: Mapping[str, Any]) -> Seen:
-    cases = tuple(CaseSeen(**case) for case in account.get("cases", ()))
-    return Seen(**{**account, "cases": cases})
-
-
-def _outcome(report: pytest.TestReport, error: BaseException | None) -> str:
-    if report.failed:
-        if isinstance(error, UnexpectedPassError):
-            return "xpassed"
-        return "failed" if report.when == "call" else "error"
-    if getattr(report, INTERMITTENT, False):
-        return "intermittent"
-    if report.passed:
-        return "passed"
-    if getattr(report, BLOCKED, False):
-        return "blocked"
-    return "xfailed" if hasattr(report, "wasxfail") else "skipped"
 
 
 class _Comparer:
@@ -262,11 +159,11 @@ class _Comparer:
         if self._own is not None:
             self._own.close()
 
-    def told(self, module: _Key, failed: _Failed, passing: Seen) -> str:
+    def told(self, module: _Key, failed: _Failed, passing: TargetRecord) -> str:
         """Return how the outputs differ most, in words; and how to see all of it."""
-        pairs = [f"{one.compiler}/{one.runtime}" for one in (failed.seen, passing)]
-        by_name = [module[1], display_path(failed.suite_file)]
-        what = [display_path(Path(failed.module_file))] if failed.module_file else by_name
+        pairs = [f"{one.compiler}/{one.runtime}" for one in (failed.record, passing)]
+        by_name = [module[1], display_path(Path(failed.record.file))]
+        what = [display_path(Path(failed.record.module_file))] if failed.record.module_file else by_name
         known = os.environ.get(EXTENSIONS_VARIABLE, "").split(os.pathsep)
         options = _options(name for name in self._config.stash[SETTINGS].extensions if name not in known)
         by_hand = shlex.join([program(COMPARE), "compare", *options, *what, "--configs", ",".join(pairs)])
@@ -277,19 +174,19 @@ class _Comparer:
         self._done.add(module)
         self._left -= 1
         try:
-            found = self._compare(failed, (failed.seen, passing), (pairs[0], pairs[1]))
+            found = self._compare(failed, passing, (pairs[0], pairs[1]))
         except (RetargetError, UnavailableError):
             return hint  # the command says why
         difference = _difference(found, pairs) if found is not None else ""
         return "\n".join(line for line in (difference, hint) if line)
 
-    def _compare(self, failed: _Failed, both: tuple[Seen, Seen], pairs: tuple[str, str]) -> OutputComparison | None:
+    def _compare(self, failed: _Failed, passing: TargetRecord, pairs: tuple[str, str]) -> OutputComparison | None:
         services = self._services()
-        of_module = self._targets(failed, failed.seen)
+        of_module = self._targets(failed)
         by_name = {target.name: target for target in of_module}
         folders: list[Path] = []
-        for one in both:
-            target = by_name.get(one.name)
+        for one in (failed.record, passing):
+            target = by_name.get(one.target)
             if target is None:
                 return None
             outcome = services.engine.compile(target.compile)
@@ -300,16 +197,14 @@ class _Comparer:
             folders.append(folder)
         return services.engine.compare((folders[0], folders[1]), pairs)
 
-    def _targets(self, failed: _Failed, seen: Seen) -> Sequence[RunTarget]:
+    def _targets(self, failed: _Failed) -> Sequence[RunTarget]:
         """The run targets of a failed one's module, as declared: the controller of xdist has no items."""
-        from pytest_retarget.collect.suite_files import declared
-
         found = declared(self._config)
-        for suite in found.suites(failed.suite_file):
-            targets: Sequence[Target] = found.targets(suite, failed.suite_file)
+        for suite in found.suites(Path(failed.record.file)):
+            targets: Sequence[Target] = found.targets(suite, Path(failed.record.file))
             run = [target for target in targets if isinstance(target, RunTarget)]
-            mine = next((target for target in run if target.name == seen.name), None)
-            if mine is not None and failed.report.nodeid.endswith(f"::{suite.name}::{seen.name}"):
+            mine = next((target for target in run if target.name == failed.record.target), None)
+            if mine is not None and suite.name == failed.record.suite:
                 return [target for target in run if target.compile.module == mine.compile.module]
         return ()
 
@@ -317,8 +212,6 @@ class _Comparer:
         if (known := self._config.stash.get(SERVICES, None)) is not None:
             return known
         if self._own is None:
-            from pytest_retarget.report.hooks import make_services
-
             self._own = make_services(self._config)
         return self._own
 

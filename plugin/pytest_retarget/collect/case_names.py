@@ -10,21 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
 from retarget.expect.diagnostics import unknown_case_diagnostics
 from retarget.expect.usage import CaseUse
 from retarget.model import Origin
 from retarget.model.case_names import is_one_of
 from retarget.support.errors import did_you_mean
 
-from pytest_retarget.items.subtests import CASES
-from pytest_retarget.report.summary import Record
+from pytest_retarget.record import TargetRecord
 
-__all__ = ["MISSED", "CaseNames"]
-
-MISSED = "retarget_cases_missed"
-"""The attribute of the report of a target that was skipped because `--retarget-case` selects none of its cases: their
-names."""
+__all__ = ["CaseNames", "plain_uses"]
 
 _SHOWN = 8
 """How many cases are named where none is like what was asked for."""
@@ -46,9 +40,9 @@ class CaseNames:
             modules = frozenset((suite, module) for suite, module in use["modules"])
             self._uses[origin] = CaseUse(origin=origin, cases=tuple(use["cases"]), modules=modules)
 
-    def add(self, record: Record, report: pytest.TestReport) -> None:
-        """Enter the cases that a target's report names."""
-        names = [result["name"] for result in getattr(report, CASES, ())] or getattr(report, MISSED, [])
+    def add(self, record: TargetRecord) -> None:
+        """Enter the cases that a target's record names."""
+        names = [case.name for case in record.cases] or record.unselected_cases
         if names:
             self._names.setdefault((record.suite, record.module), {}).update(dict.fromkeys(names))
 

@@ -17,6 +17,7 @@ deselect (`--lf`, sharding).
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -27,24 +28,16 @@ from _pytest.outcomes import Skipped
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.targets.selection import terms
 
-from pytest_retarget.items.expected import INTERMITTENT
-from pytest_retarget.items.skips import Blocked, Excused, Unavailable, Unselected
-from pytest_retarget.items.targets import MatrixItem
-from pytest_retarget.lastfailed import BLOCKED
+from pytest_retarget.items.base import MatrixItem
+from pytest_retarget.items.skips import Excused, Unavailable, Unselected
 from pytest_retarget.options import SETTINGS, Requirement
+from pytest_retarget.record import Outcome, TargetRecord, record_of
 from pytest_retarget.report.failures import error_repr
-from pytest_retarget.report.hooks import BLOCKED_BY, RECORD
 
-__all__ = ["NAME", "Requirements"]
-
-NAME = "retarget-requirements"
-"""The name under which the hooks are registered."""
+__all__ = ["Requirements"]
 
 OUTPUT = "retarget_require"
 """Where an xdist worker's output has the errors that it found at collection."""
-
-REQUIRED = "retarget_required"
-"""The attribute that the report of a required target has: which requirements it matches, by their numbers."""
 
 _EVERY = "--retarget-require {!r}"
 
@@ -141,34 +134,25 @@ class Requirements:
 
     # ------------------------------------------------------------ where targets run
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Item, call: pytest.CallInfo[None]
-    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    def adjust(
+        self, item: MatrixItem, report: pytest.TestReport, error: BaseException | None, record: TargetRecord
+    ) -> TargetRecord:
         """Make a required target that did not run an error, whatever kept it from running."""
-        report = yield
         numbers = self._required.get(item.nodeid)
-        if numbers is None or not isinstance(item, MatrixItem) or (report.when != "call" and report.passed):
-            return report
-        setattr(report, REQUIRED, numbers)
-        error = call.excinfo.value if call.excinfo is not None else None
+        if numbers is None:
+            return record
+        record = replace(record, requirements=tuple(numbers))
         is_asked_for = isinstance(error, Excused) and not isinstance(error, Unselected)
-        if not isinstance(error, Skipped) or is_asked_for or hasattr(report, "wasxfail"):
-            return report
-        by = error.by if isinstance(error, Blocked | Unavailable) else ""
-        if isinstance(error, Blocked) and by:
-            return report
-        if by != item.nodeid and by in self._required:  # the compile target is the one to say it
+        if not isinstance(error, Skipped) or is_asked_for or record.blocked_by:
+            return record
+        by = error.by if isinstance(error, Unavailable) else ""
+        if by != item.nodeid and by in self._required:  # the compile target reports it
             reason = f"blocked by {by}"
             report.longrepr = (report.location[0], (report.location[1] or 0) + 1, reason)
-            setattr(report, BLOCKED, True)
-            setattr(report, BLOCKED_BY, by)
-            getattr(report, RECORD)["reason"] = reason
-            return report
+            return replace(record, outcome=Outcome.BLOCKED, blocked_by=by, reason=reason)
         report.outcome = "failed"
-        setattr(report, BLOCKED, False)
         report.longrepr = self._error(error, item, numbers[0])
-        return report
+        return replace(record, outcome=Outcome.FAILED if report.when == "call" else Outcome.ERROR)
 
     def _error(self, error: Skipped, item: MatrixItem, number: int) -> TerminalRepr | None:
         text = str(error.msg).removeprefix("blocked: ")
@@ -182,11 +166,10 @@ class Requirements:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep which requirements were met by a target that ran."""
-        numbers = getattr(report, REQUIRED, ())
-        self._reported.update(numbers)
-        tried = hasattr(report, "wasxfail") or getattr(report, INTERMITTENT, False) or getattr(report, BLOCKED, False)
-        if tried or not report.skipped:
-            self._ran.update(numbers)
+        if (record := record_of(report)) is not None:
+            self._reported.update(record.requirements)
+            if record.outcome is not Outcome.SKIPPED:
+                self._ran.update(record.requirements)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:

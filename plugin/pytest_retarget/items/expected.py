@@ -1,8 +1,8 @@
 """What an expectation makes of a target's outcome, in pytest's terms.
 
-What failed as expected is an xfail. A target that was expected to fail and passed, or failed otherwise, fails and says
-so: there the rule stands, this it expected, that happened. A flaky target is tried again. An intermittent one may pass
-or fail as its rule says.
+What failed as expected is an xfail. A target that was expected to fail and passed, or failed otherwise, fails; the
+message has the rule's source location, what the rule expected and what happened. A flaky target is tried again. An
+intermittent one may pass or fail as its rule says.
 """
 
 from __future__ import annotations
@@ -22,18 +22,15 @@ from retarget.support.text import strip_colour
 
 from pytest_retarget.report.failures import StageFailedError
 
-__all__ = ["INTERMITTENT", "AsExpected", "Attempts", "OtherwiseError", "UnexpectedPassError", "attempts", "settle"]
-
-INTERMITTENT = "retarget_intermittent"
-"""The attribute that the report of an intermittent target has, whose rule allows what it did."""
+__all__ = ["AsExpected", "Attempts", "OtherwiseError", "UnexpectedPassError", "attempts", "settle"]
 
 SHOWN_RULES = 3
 """How many cases that are not as their rules say are shown; the others are counted."""
 
 
 class AsExpected(XFailed):
-    """A target failed as its rule, or that of its compile target, says. `error` is how; None where another tells it.
-    `by_chance` tells that the rule is an intermittent one."""
+    """A target failed as its rule, or that of its compile target, says. `error` is how; None where another target
+    reports it. `by_chance`: the rule is an intermittent one."""
 
     def __init__(self, reason: str, error: Exception | None = None, *, by_chance: bool = False) -> None:
         super().__init__(reason)
@@ -43,9 +40,7 @@ class AsExpected(XFailed):
 
 
 class UnexpectedPassError(RetargetError):
-    """A target, or cases of it, were expected to fail and passed. `cases` are all that ran."""
-
-    cases: Sequence[CaseOutcome] = ()
+    """A target, or cases of it, were expected to fail and passed."""
 
 
 class OtherwiseError(StageFailedError):
@@ -66,7 +61,7 @@ class Attempts:
 
     @property
     def observation(self) -> Observation | None:
-        """How the last attempt failed in all its cases, as rules tell it."""
+        """How the last attempt failed in all its cases, as rules describe it; None where it passed."""
         return _observed(self.error) if self.error is not None else None
 
     def verdict(self, rules: TargetRules) -> TargetVerdict:
@@ -89,7 +84,7 @@ def attempts(rules: TargetRules, once: Callable[[], Attempts], again: Callable[[
 
 
 def settle(rules: TargetRules, tried: Attempts, places: SourceLocations) -> None:
-    """Raise what rules make of a target's outcome, if it did not just pass. `places` knows where rules stand.
+    """Raise what rules make of a target's outcome, if it did not just pass. `places` locates rules in files.
 
     Raises `AsExpected`, `UnexpectedPassError`, `OtherwiseError`, or the target's own `StageFailedError`.
     """
@@ -117,9 +112,7 @@ def _raise_broken(verdict: TargetVerdict, tried: Attempts, places: SourceLocatio
     blocks[-1] += f"\n{first.next_step}"
     more = f" (and {_named([one.case for one in others])})" if others else ""
     if error is None or verdict.ruling is Ruling.PASSED:
-        unexpected = UnexpectedPassError("\n\n".join([f"{first.headline}{more}", *blocks]))
-        unexpected.cases = tried.cases
-        raise unexpected
+        raise UnexpectedPassError("\n\n".join([f"{first.headline}{more}", *blocks]))
     head, line = f"{first.headline}{more}", str(error).partition("\n")[0]
     if first.observation is not None:
         why = _of_case(first, error)

@@ -16,9 +16,8 @@ import pytest
 from _pytest._code.code import ReprEntryNative, ReprExceptionInfo
 from retarget.support.text import strip_colour
 
+from pytest_retarget.record import Result, record_of
 from pytest_retarget.report.commands import BY_HAND
-from pytest_retarget.report.hooks import RECORD
-from pytest_retarget.report.summary import Record
 
 __all__ = ["FoldAlike", "Unfold", "without_chance", "without_names"]
 
@@ -92,12 +91,12 @@ def _key(report: Any) -> object:
     if isinstance(report, pytest.CollectReport):
         path = report.nodeid.partition("::")[0]
         return "collect", without_names(text, [path]) if path else text
-    if not hasattr(report, RECORD):
+    if (record := record_of(report)) is None:
         return None
-    record = Record.from_plain(getattr(report, RECORD))
     compiled = f"{record.module}_{record.compiler}"
     names = [report.nodeid, record.target, compiled, record.compiler, record.runtime, record.module, record.file]
-    return report.when, record.observed, without_chance(without_names(text, names))
+    seen = record.observation if record.result is Result.FAILED else None
+    return report.when, seen and (seen.stage, seen.signature), without_chance(without_names(text, names))
 
 
 def _text(longrepr: object) -> str | None:

@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from retarget.model.signatures import CRASH, TIMEOUT
 
-__all__ = ["PASSED", "Line", "Record", "Tally"]
+from pytest_retarget.record import Result, TargetRecord
 
-PASSED = ("passed", "")
-"""What a record has observed of a target that passed."""
+__all__ = ["Line", "Tally"]
 
 WORDS = {
     "passed": "ok",
@@ -51,64 +49,6 @@ class Line:
     fine: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
-    """What the report of one target tells the summary. `runtime` is empty for a compile target.
-
-    `file` is the path of the suite file, `line` the suite's in it, and `position` the target's in its suite: reports
-    may come in any order. `target` and `module` are names, `tags` the target's words. `observed` is (stage, signature)
-    of how it failed, whatever an expectation made of it, or `PASSED`; None where nothing can be said: it was skipped or
-    blocked, its compile failed as expected, or the failure says nothing of the target. `hint` says what to install
-    where something is missing. The builds are those that
-    compiled and that ran it, for people; empty where that is not known.
-    """
-
-    file: str
-    suite: str
-    compiler: str
-    runtime: str = ""
-    reason: str = ""
-    hint: str = ""
-    devices: tuple[str, ...] = ()
-    key: str = ""
-    line: int = 0
-    position: int = 0
-    target: str = ""
-    module: str = ""
-    tags: tuple[str, ...] = ()
-    observed: tuple[str, str] | None = None
-    compiler_build: str = ""
-    runtime_build: str = ""
-
-    def to_plain(self) -> dict[str, object]:
-        """As builtin types, which cross xdist's channel."""
-        return {
-            "file": self.file,
-            "suite": self.suite,
-            "compiler": self.compiler,
-            "runtime": self.runtime,
-            "reason": self.reason,
-            "hint": self.hint,
-            "devices": list(self.devices),
-            "key": self.key,
-            "line": self.line,
-            "position": self.position,
-            "target": self.target,
-            "module": self.module,
-            "tags": list(self.tags),
-            "observed": None if self.observed is None else list(self.observed),
-            "compiler_build": self.compiler_build,
-            "runtime_build": self.runtime_build,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Record:
-        """The inverse of `to_plain`."""
-        observed = plain["observed"]
-        fields: dict[str, Any] = {**plain, "devices": tuple(plain["devices"]), "tags": tuple(plain["tags"])}
-        return cls(**{**fields, "observed": None if observed is None else tuple(observed)})
-
-
 Suite = tuple[str, str]
 Cell = tuple[str, str]
 
@@ -129,7 +69,7 @@ class Tally:
     processes: int = 0
     notes: dict[str, None] = field(default_factory=dict)
 
-    def add(self, record: Record, category: str) -> None:
+    def add(self, record: TargetRecord, category: str) -> None:
         """Count one report."""
         suite, cell = (record.file, record.suite), (record.compiler, record.runtime)
         self.cells.setdefault(suite, {}).setdefault(cell, Counter())[category] += 1
@@ -143,15 +83,13 @@ class Tally:
             if record.hint:
                 self.hints[record.reason] = record.hint
         for device in record.devices:
-            self.devices.setdefault(device, {})[record.runtime] = None
-        for sort, build, config in (
-            ("compiler", record.compiler_build, record.compiler),
-            ("runtime", record.runtime_build, record.runtime),
-        ):
-            if build:
-                self.builds.setdefault((sort, build), {})[config] = None
-        if record.key:
-            self.keys.add(record.key)
+            self.devices.setdefault(f"{device.driver}: {device.name}", {})[record.runtime] = None
+        if build := ", ".join(record.runtime_builds):
+            self.builds.setdefault(("runtime", build), {})[record.runtime] = None
+        if (compiled := record.compile) is not None:
+            self.keys.add(compiled.key)
+            if compiled.build:
+                self.builds.setdefault(("compiler", compiled.build), {})[record.compiler] = None
 
     def add_compiles(self, statistics: Mapping[str, float], notes: Sequence[str] = ()) -> None:
         """Add one process's compile statistics, and what its store found amiss and mended."""
@@ -292,13 +230,11 @@ def _is_bad_count(counts: Counter[str] | None) -> bool:
     return counts is not None and any(counts[name] for name in BAD)
 
 
-def _chance(record: Record) -> str:
-    """What became of an intermittent target."""
-    if record.observed is None:
-        return "not compiled"
-    if record.observed == PASSED:
-        return "passed"
-    stage, _ = record.observed
+def _chance(record: TargetRecord) -> str:
+    """What an intermittent target did."""
+    if record.result is not Result.FAILED or record.observation is None:
+        return record.chance
+    stage = record.observation.stage
     return {CRASH: "crashed", TIMEOUT: "timed out"}.get(stage, f"failed at {stage}")
 
 

@@ -5,26 +5,48 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from pytest_retarget.attribution.reasoning import CaseSeen, Seen, conclusion, listing, reference, unrun
+from pytest_retarget.attribution.reasoning import conclusion, listing, reference, unrun
+from pytest_retarget.record import CaseRecord, Outcome, TargetRecord
+from retarget.model.outcomes import Observation
 
-COMPARE = {"stage": "compare", "signature": "values differ", "summary": "compare: 1 of 3 elements differ"}
-CRASH = {"stage": "crash", "signature": "SIGSEGV", "summary": "run: runner crashed: SIGSEGV"}
+COMPARE = {"stage": "compare", "signature": "values differ", "message": "compare: 1 of 3 elements differ"}
+CRASH = {"stage": "crash", "signature": "SIGSEGV", "message": "run: runner crashed: SIGSEGV"}
 
 
-def seen(pair: str, outcome: str = "", **how: str) -> Seen:
+def seen(
+    pair: str, outcome: str = "not run", *, stage: str = "", signature: str = "", message: str = ""
+) -> TargetRecord:
     compiler, runtime = pair.split("/")
-    return Seen(name=f"m_{compiler}_{runtime}", compiler=compiler, runtime=runtime, driver="d", outcome=outcome, **how)
+    return TargetRecord(
+        file="suite.toml",
+        suite="s",
+        target=f"m_{compiler}_{runtime}",
+        compiler=compiler,
+        runtime=runtime,
+        driver="d",
+        outcome=Outcome(outcome),
+        observation=Observation(stage=stage, signature=signature) if stage else None,
+        message=message,
+    )
 
 
-def with_cases(pair: str, **cases: dict[str, str]) -> Seen:
+def with_cases(pair: str, **cases: dict[str, str]) -> TargetRecord:
     """A failed target; of its cases, those without anything passed."""
     found = tuple(
-        CaseSeen(name=name, **{key: value for key, value in how.items() if key != "summary"})
+        CaseRecord(
+            name=name,
+            outcome=Outcome.FAILED if how else Outcome.PASSED,
+            **{key: value for key, value in how.items() if key != "message"},  # type: ignore[arg-type]
+        )
         for name, how in cases.items()
     )
     first = next(filter(None, cases.values()))
-    first = {key: value for key, value in first.items() if key not in {"reference", "lacking"}}
+    first = {key: value for key, value in first.items() if key not in {"agree_with", "lacking"}}
     return replace(seen(pair, "failed", **first), cases=found)
+
+
+def crashed(record: TargetRecord) -> TargetRecord:
+    return replace(record, observation=Observation(stage="crash", signature=""))
 
 
 FAILING = seen("a/r", "failed", **COMPARE)
@@ -35,11 +57,11 @@ FAILING = seen("a/r", "failed", **COMPARE)
     [
         ([], "Nothing is pointed to: nothing else has run this module."),
         (
-            [seen("a/s"), seen("b/r", "skipped", reason="no device")],
+            [seen("a/s"), seen("b/r", "skipped", message="no device")],
             "Nothing is pointed to: nothing else has run this module.",
         ),
         (
-            [seen("b/r", "xfailed", reason="its compile is expected to fail")],
+            [seen("b/r", "xfailed", message="its compile is expected to fail")],
             "Nothing is pointed to: nothing else has run this module.",
         ),
         (
@@ -112,7 +134,7 @@ FAILING = seen("a/r", "failed", **COMPARE)
                 seen("b/r", "failed", **COMPARE),
                 seen("b/s", "passed"),
                 seen("b/t", "passed"),
-                seen("c/r", "skipped", reason="no"),
+                seen("c/r", "skipped", message="no"),
             ],
             "This points to runtime config r (driver d): everything that ran on it fails alike, and what b made of "
             "this module passes on s and t.",
@@ -157,12 +179,12 @@ FAILING = seen("a/r", "failed", **COMPARE)
         ),
     ],
 )
-def test_a_failure_points_to_what_the_outcomes_allow(others: list[Seen], expected: str) -> None:
+def test_a_failure_points_to_what_the_outcomes_allow(others: list[TargetRecord], expected: str) -> None:
     assert conclusion(FAILING, others) == expected
 
 
 def test_what_cannot_be_loaded_anywhere_may_be_the_data() -> None:
-    load = {"stage": "load", "signature": "data file … does not exist", "summary": "a.txt:1:1: …"}
+    load = {"stage": "load", "signature": "data file … does not exist", "message": "a.txt:1:1: …"}
     assert conclusion(seen("a/r", "failed", **load), [seen("a/s", "failed", **load)]) == (
         "This points to compiler config a or to the data of its cases: its artifact fails alike on every runtime "
         "config it ran on, and no other compiler config has run this module."
@@ -207,7 +229,7 @@ def test_a_case_that_was_not_come_to_says_nothing() -> None:
     )
 
 
-AGREE = {**COMPARE, "reference": "ref"}
+AGREE = {**COMPARE, "agree_with": "ref"}
 
 
 def test_a_config_that_passes_since_its_own_results_are_expected_is_no_witness() -> None:
@@ -227,14 +249,14 @@ def test_a_config_that_passes_since_its_own_results_are_expected_is_no_witness()
     assert conclusion(failing, [with_cases("b/r", same=CRASH), *passing]) == (
         "Nothing is pointed to: nothing that ran this module passes, and it does not all fail alike."
     )
-    crashing = with_cases("a/r", same={**CRASH, "reference": "ref"})
+    crashing = with_cases("a/r", same={**CRASH, "agree_with": "ref"})
     assert conclusion(crashing, [with_cases("a/s", same=CRASH), *passing]) == (
         "This points to compiler config a: its artifact fails alike on every runtime config it ran on, and what ref "
         "made of this module passes."
     )
 
 
-LACKING = {"stage": "load", "signature": "there are no results", "reference": "ref", "lacking": "ref"}
+LACKING = {"stage": "load", "signature": "there are no results", "agree_with": "ref", "lacking": "ref"}
 
 
 def test_what_lacks_results_to_agree_with_is_neither_pointed_to_nor_a_witness() -> None:
@@ -266,14 +288,14 @@ def test_many_cases_are_counted() -> None:
 def test_each_of_the_others_is_listed_with_its_outcome_those_of_the_artifact_first() -> None:
     others = [
         seen("b/r", "failed", **CRASH),
-        seen("b/s", "skipped", reason="no device"),
+        seen("b/s", "skipped", message="no device"),
         seen("a/s", "failed", **COMPARE),
         seen("a/t", "xfailed", **COMPARE),
-        seen("b/t", "failed", **{**COMPARE, "summary": "compare: 2 of 3 elements differ"}),
-        seen("c/r", "blocked", reason="blocked by m_c"),
+        seen("b/t", "failed", **{**COMPARE, "message": "compare: 2 of 3 elements differ"}),
+        seen("c/r", "blocked", message="blocked by m_c"),
         seen("c/s", "xpassed"),
-        seen("d/r", "xfailed", reason="m_d is expected to fail: known"),
-        seen("d/s", "error", reason="the device is busy"),
+        seen("d/r", "xfailed", message="m_d is expected to fail: known"),
+        seen("d/s", "error", message="the device is busy"),
         seen("e/r"),
     ]
     assert list(listing(FAILING, others)) == [
@@ -300,7 +322,7 @@ def test_a_long_list_ends_with_a_count() -> None:
 
 
 def test_a_long_summary_is_cut() -> None:
-    (line,) = listing(FAILING, [seen("b/r", "failed", stage="run", signature="x", summary="y" * 500)])
+    (line,) = listing(FAILING, [seen("b/r", "failed", stage="run", signature="x", message="y" * 500)])
     assert line.endswith("y…")
     assert len(line) < 130
 
@@ -310,8 +332,8 @@ def test_outputs_are_compared_with_those_of_the_same_artifact_then_of_the_same_r
     assert reference(FAILING, others) == others[3]
     assert reference(FAILING, others[:3]) == others[1]
     assert reference(FAILING, others[2:3]) is None
-    assert reference(FAILING, [*others[:3], replace(others[3], outside=True)]) == others[1]
-    assert reference(replace(FAILING, outside=True), others) is None
+    assert reference(FAILING, [*others[:3], replace(others[3], runs_external=True)]) == others[1]
+    assert reference(replace(FAILING, runs_external=True), others) is None
 
 
 def test_what_passes_in_a_case_that_fails_is_compared_with_where_nothing_passes_in_all() -> None:
@@ -319,7 +341,7 @@ def test_what_passes_in_a_case_that_fails_is_compared_with_where_nothing_passes_
     others = [with_cases("a/s", odd=COMPARE, last=COMPARE), with_cases("b/s", odd=COMPARE, last={})]
     assert reference(failing, others) == others[1]
     assert reference(failing, [*others, seen("c/s", "passed")]) == seen("c/s", "passed")
-    assert reference(failing, [replace(others[1], stage="crash")]) is None
+    assert reference(failing, [crashed(others[1])]) is None
     assert reference(with_cases("a/r", odd=COMPARE, last=CRASH), others) is None
-    assert reference(replace(failing, stage="crash"), others) is None
+    assert reference(crashed(failing), others) is None
     assert reference(with_cases("a/r", last=CRASH), [seen("c/s", "passed")]) is None

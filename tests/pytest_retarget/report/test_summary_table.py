@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
+from typing import Any
 
 import pytest
-from pytest_retarget.report.summary import PASSED, Record, Tally, count_text
+from pytest_retarget.record import CompileRecord, DeviceRecord, Result, TargetRecord
+from pytest_retarget.report.summary import Tally, count_text
+from retarget.model.outcomes import Observation
 
 RUNTIMES = ("", "local-sync", "local-task")
+
+
+def linalg(**known: Any) -> TargetRecord:
+    return TargetRecord(file="a/suite.toml", suite="linalg", **known)
 
 
 def tally(*outcomes: tuple[str, str, str]) -> Tally:
     """Count (compiler, runtime, category) of suite `linalg`."""
     made = Tally()
     for position, (compiler, runtime, category) in enumerate(outcomes):
-        record = Record(file="a/suite.toml", suite="linalg", compiler=compiler, runtime=runtime, position=position)
+        record = TargetRecord(
+            file="a/suite.toml", suite="linalg", compiler=compiler, runtime=runtime, position=position
+        )
         made.add(record, category)
     return made
 
@@ -73,7 +80,9 @@ def test_a_table_wider_than_the_terminal_becomes_a_list() -> None:
 def test_rows_and_columns_keep_declared_order_whatever_order_reports_come_in() -> None:
     forward, backward = tally(*ALL_WELL), Tally()
     for position, (compiler, runtime, category) in reversed(list(enumerate(ALL_WELL))):
-        record = Record(file="a/suite.toml", suite="linalg", compiler=compiler, runtime=runtime, position=position)
+        record = TargetRecord(
+            file="a/suite.toml", suite="linalg", compiler=compiler, runtime=runtime, position=position
+        )
         backward.add(record, category)
     assert lines(backward, verbosity=1) == lines(forward, verbosity=1)
 
@@ -81,7 +90,7 @@ def test_rows_and_columns_keep_declared_order_whatever_order_reports_come_in() -
 def test_reasons_are_grouped_and_the_commonest_stands_first() -> None:
     made = Tally()
     for reason, hint in (("no ICD", "install one"), ("no phone", ""), ("no phone", "")):
-        made.add(Record(file="s", suite="s", compiler="c", runtime="r", reason=reason, hint=hint), "skipped")
+        made.add(TargetRecord(file="s", suite="s", compiler="c", runtime="r", reason=reason, hint=hint), "skipped")
     assert lines(made)[1:] == ["skipped: no phone (2 targets)", "skipped: no ICD (1 target)", "  install one"]
 
 
@@ -100,7 +109,7 @@ def test_counts_read_in_one_order(counts: dict[str, int], text: str) -> None:
 def test_what_other_processes_compiled_is_counted_once() -> None:
     made = Tally()
     for key in ("a", "b", "c"):
-        made.add(Record(file="s", suite="s", compiler="c", key=key), "passed")
+        made.add(TargetRecord(file="s", suite="s", compiler="c", compile=CompileRecord(key=key)), "passed")
     made.add_compiles({"compiled": 1, "reused": 2, "seconds": 1.0})
     assert made.compile_line() == "compiled 1, reused 2; 1.0 s of compiling"
     made.add_compiles({"compiled": 1, "reused": 2, "seconds": 0.5})
@@ -131,8 +140,10 @@ def test_the_numbers_of_a_column_end_below_each_other() -> None:
 def test_a_device_names_the_runtime_configs_unless_that_says_nothing_new() -> None:
     made = Tally()
     used = [("sync", "local-sync: CPU"), ("vulkan", "vulkan: llvmpipe"), ("slow", "vulkan: A"), ("vulkan", "vulkan: A")]
-    for runtime, device in used:
-        made.add(Record(file="s", suite="s", compiler="c", runtime=runtime, devices=(device,)), "passed")
+    for runtime, text in used:
+        driver, name = text.split(": ")
+        device = DeviceRecord(driver=driver, name=name)
+        made.add(TargetRecord(file="s", suite="s", compiler="c", runtime=runtime, devices=(device,)), "passed")
     assert lines(made)[1:] == [
         "device: local-sync: CPU (sync)",
         "device: vulkan: A (slow, vulkan)",
@@ -144,11 +155,16 @@ def test_builds_are_named_with_the_configs_that_used_them() -> None:
     made = Tally()
     used = [("vmvx", "", "iree 3", ""), ("vmvx", "sync", "iree 3", "rt 3"), ("mine", "task", "iree 4 (/b)", "rt 3")]
     for compiler, runtime, build, ran in used:
-        record = Record(
-            file="s", suite="s", compiler=compiler, runtime=runtime, compiler_build=build, runtime_build=ran
+        record = TargetRecord(
+            file="s",
+            suite="s",
+            compiler=compiler,
+            runtime=runtime,
+            compile=CompileRecord(key="k", build=build),
+            devices=(DeviceRecord(driver="d", name="n", runtime=ran),) if ran else (),
         )
-        made.add(Record.from_plain(json.loads(json.dumps(record.to_plain()))), "passed")
-    assert lines(made)[1:] == [
+        made.add(record, "passed")
+    assert [line for line in lines(made)[1:] if not line.startswith("device")] == [
         "compiler: iree 3 (vmvx)",
         "compiler: iree 4 (/b) (mine)",
         "runtime: rt 3 (sync, task)",
@@ -168,7 +184,9 @@ def test_known_failures_leave_a_suite_one_line() -> None:
 
 def test_flaky_targets_are_counted_and_listed_apart() -> None:
     made = tally(*ALL_WELL)
-    record = Record(file="a/suite.toml", suite="linalg", compiler="vmvx", reason="x_vmvx passed at attempt 2 (known)")
+    record = TargetRecord(
+        file="a/suite.toml", suite="linalg", compiler="vmvx", reason="x_vmvx passed at attempt 2 (known)"
+    )
     made.add(record, "flaky")
     found = list(made.lines(width=80, verbosity=0))
     assert [line.text for line in found] == ["linalg  6 ok, 1 flaky", "flaky: x_vmvx passed at attempt 2 (known)"]
@@ -179,11 +197,18 @@ def test_flaky_targets_are_counted_and_listed_apart() -> None:
 
 def test_intermittent_targets_are_counted_apart_and_listed_by_reason() -> None:
     made = tally(*ALL_WELL)
-    for observed in (("passed", ""), ("compare", "values differ"), ("compare", "values differ"), None):
-        made.add(
-            Record(file="a/suite.toml", suite="linalg", compiler="vmvx", reason="a data race", observed=observed),
-            "intermittent",
+    differing = Observation(stage="compare", signature="values differ")
+    results = [(Result.PASSED, None), (Result.FAILED, differing), (Result.FAILED, differing), (Result.UNKNOWN, None)]
+    for result, observation in results:
+        record = TargetRecord(
+            file="a/suite.toml",
+            suite="linalg",
+            compiler="vmvx",
+            reason="a data race",
+            result=result,
+            observation=observation,
         )
+        made.add(record, "intermittent")
     found = list(made.lines(width=80, verbosity=0))
     told = "intermittent: a data race (4 targets: 2 failed at compare, 1 passed, 1 not compiled)"
     assert [line.text for line in found] == ["linalg  6 ok, 4 intermittent", told]
@@ -195,7 +220,9 @@ def test_many_targets_that_block_others_are_counted_unless_all_are_asked_for() -
     made = tally(*ALL_WELL)
     for number in range(7):
         made.add(
-            Record(file="a/suite.toml", suite="linalg", compiler="vmvx", runtime="r", reason=f"blocked by m{number}"),
+            TargetRecord(
+                file="a/suite.toml", suite="linalg", compiler="vmvx", runtime="r", reason=f"blocked by m{number}"
+            ),
             "blocked",
         )
     told = [line.text for line in made.lines(width=80, verbosity=0) if line.text.startswith("blocked")]
@@ -204,11 +231,3 @@ def test_many_targets_that_block_others_are_counted_unless_all_are_asked_for() -
         "blocked by 3 others (3 targets; -v names them)",
     ]
     assert sum(line.text.startswith("blocked") for line in made.lines(width=80, verbosity=1)) == 7
-
-
-def test_a_record_survives_as_builtin_types() -> None:
-    record = Record(file="f", suite="s", compiler="c", runtime="r", reason="why", devices=("a", "b"), key="k", line=3)
-    for observed in (None, PASSED, ("crash", "SIGFPE")):
-        seen = replace(record, target="t", module="m", tags=("x", "y"), observed=observed)
-        assert Record.from_plain(json.loads(json.dumps(seen.to_plain()))) == seen
-    assert Record.from_plain(json.loads(json.dumps(record.to_plain()))) == record

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-__all__ = ["BLOCKED", "RememberBlocked"]
+from pytest_retarget.record import Outcome, record_of
 
-BLOCKED = "retarget_blocked"
-"""The attribute that a blocked report has."""
+__all__ = ["RememberBlocked"]
 
 
 class RememberBlocked:
@@ -24,8 +23,9 @@ class RememberBlocked:
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        record: Any = self._plugins.getplugin("lfplugin")
-        if record is not None and getattr(report, BLOCKED, False):
-            twin = copy.copy(report)
-            twin.outcome = "failed"
-            record.pytest_runtest_logreport(report=twin)
+        last_failed: Any = self._plugins.getplugin("lfplugin")
+        record = record_of(report)
+        if last_failed is not None and record is not None and record.outcome is Outcome.BLOCKED:
+            as_failed = copy.copy(report)
+            as_failed.outcome = "failed"
+            last_failed.pytest_runtest_logreport(report=as_failed)

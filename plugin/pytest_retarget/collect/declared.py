@@ -1,0 +1,167 @@
+"""What a session has read of declarations: suites, targets, rules, extensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from retarget.declare.files import SUITE_FILE
+from retarget.declare.load import DeclarationLoader
+from retarget.expect.diagnostics import contradiction_diagnostics
+from retarget.expect.matching import Assignment, RuleBook
+from retarget.expect.usage import CaseUse, Ledger
+from retarget.extension import ChecksArtifacts
+from retarget.extension.registry import Registry, load_extensions
+from retarget.model import Module, Suite, Target
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path, grouped
+from retarget.targets.expansion import expand
+
+from pytest_retarget.collect.marks import Marks
+from pytest_retarget.options import SETTINGS
+
+__all__ = ["Declared", "NotCollectedError", "declared", "is_declared", "is_of"]
+
+
+class NotCollectedError(pytest.Collector.CollectError):
+    """A collect error of ours, whose first line the short summary shows."""
+
+
+class Declared:
+    """What was read so far in this session: declarations, extensions, marks. Every error is reported once."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._settings = config.stash[SETTINGS]
+        self._rootdir = config.rootpath
+        self._in_full = config.get_verbosity() > 1
+        self._loader: DeclarationLoader | None = None
+        self._registry: Registry | None = None
+        self._suites: dict[Path, tuple[Suite, ...]] = {}
+        self._targets: dict[tuple[Path, str], tuple[Target, ...]] = {}
+        self._assignments: dict[tuple[Path, str], Assignment] = {}
+        self._told: dict[str, Path] = {}
+        self._invalid: set[Path] = set()
+        self.marks = Marks(config)
+        self.ledger = Ledger()
+        self.suite_files: list[Path] = []
+        self.by_module = False
+
+    @property
+    def registry(self) -> Registry:
+        """Compilers, drivers and case loaders. Raises `RetargetError` for an extension that does not load."""
+        if self._registry is None:
+            self._registry = load_extensions(self._settings.extensions, folders=[self._rootdir])
+        return self._registry
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The declaration files read, those of the configs first."""
+        return (*(self._loader.matrix_files if self._loader is not None else ()), *self.suite_files)
+
+    def suites(self, path: Path) -> tuple[Suite, ...]:
+        """Read one `suite.toml`. Raises `pytest.Collector.CollectError` with the errors and nothing else."""
+        if path not in self._suites:
+            try:
+                if self._loader is None:
+                    self._loader = DeclarationLoader(self.registry)
+                self._suites[path] = self._loader.load_suite_file(path)
+            except RetargetError as error:
+                raise self.collect_error(error, path) from error
+            self.suite_files.append(path)
+        return self._suites[path]
+
+    def may_declare(self, path: Path, module: Path, *, as_source: bool = False) -> bool:
+        """Tell whether a `suite.toml` declares a module or a file of its cases, or has errors. Leaves these to tell.
+
+        `as_source` asks for the module's own file alone.
+        """
+        told = dict(self._told)
+        try:
+            modules = [one for suite in self.suites(path) for one in suite.modules]
+            return any(one.path == module if as_source else is_of(one, module) for one in modules)
+        except NotCollectedError:
+            self._told = told
+            is_first = path not in self._invalid
+            self._invalid.add(path)
+            return is_first or not as_source  # of a folder's files one is enough to tell
+
+    def targets(self, suite: Suite, path: Path) -> tuple[Target, ...]:
+        """Expand one suite, once. Raises `pytest.Collector.CollectError`."""
+        key = path, suite.name
+        if key not in self._targets:
+            try:
+                self._targets[key] = expand(suite, self.registry)
+            except RetargetError as error:
+                raise self.collect_error(error, path) from error
+        return self._targets[key]
+
+    def assignment(self, suite: Suite, targets: Sequence[Target], path: Path) -> Assignment:
+        """Find the rules in force for a suite's targets, all of them, once.
+
+        Raises `pytest.Collector.CollectError` for contradictions.
+        """
+        if not suite.expectations or self._settings.ignore_expectations:
+            return Assignment()
+        key = path, suite.name
+        if key in self._assignments:
+            return self._assignments[key]
+        checks = isinstance(self.registry.case_loaders.get(suite.kind), ChecksArtifacts)
+        assignment = RuleBook(suite.expectations, checks_artifacts=checks).assign(targets)
+        if assignment.contradictions:
+            error = DiagnosticsError(contradiction_diagnostics(assignment.contradictions))
+            raise self.collect_error(error, path)
+        self.ledger.add(suite, assignment, targets)
+        self._assignments[key] = assignment
+        return assignment
+
+    def expectation_diagnostics(self, config: pytest.Config) -> list[str]:
+        """Return the errors of expectations that only a session can tell: those that expired or have no effect."""
+        return self._lines(self.ledger.diagnostics(self._suites, whole=_is_whole(config)))
+
+    def case_uses(self, config: pytest.Config) -> tuple[CaseUse, ...]:
+        """Return the rules that name cases, of those that this session can judge once the cases are known."""
+        return self.ledger.case_uses(self._suites, whole=_is_whole(config))
+
+    def collect_error(self, error: RetargetError, path: Path) -> pytest.Collector.CollectError:
+        """Word an error for pytest, leaving out what an earlier one has said."""
+        found = error.diagnostics if isinstance(error, DiagnosticsError) else ()
+        texts = list(map(str, found)) or [str(error)]
+        earlier = sorted({display_path(self._told[text]) for text in texts if text in self._told})
+        new = [text for text in texts if text not in self._told]
+        if not new:
+            why = f"not collected, because of the errors listed at {', '.join(earlier)}"
+            return NotCollectedError(f"{display_path(path)}: {why}")
+        lines = self._lines([diagnostic for diagnostic in found if str(diagnostic) not in self._told]) or new
+        self._told.update(dict.fromkeys(new, path))
+        return NotCollectedError("\n".join(lines))
+
+    def _lines(self, diagnostics: Sequence[Diagnostic]) -> list[str]:
+        """A line for each error; with less than `-vv`, one for many that are alike."""
+        return list(map(str, diagnostics)) if self._in_full else grouped(diagnostics)
+
+
+def _is_whole(config: pytest.Config) -> bool:
+    """Whether folders only were asked for."""
+    named = [config.invocation_params.dir / str(argument).partition("::")[0] for argument in config.args]
+    return all(path.is_dir() for path in named) and not any("::" in str(argument) for argument in config.args)
+
+
+_DECLARED = pytest.StashKey[Declared]()
+
+
+def declared(config: pytest.Config) -> Declared:
+    """The session's declarations, made when first asked for."""
+    if _DECLARED not in config.stash:
+        config.stash[_DECLARED] = Declared(config)
+    return config.stash[_DECLARED]
+
+
+def is_declared(config: pytest.Config, path: Path, *, as_source: bool = False) -> bool:
+    """Tell whether a file is a module of a suite above it or holds cases of one; or may, where a suite has errors."""
+    files = [folder / SUITE_FILE for folder in path.parents if (folder / SUITE_FILE).is_file()]
+    return any(declared(config).may_declare(file, path, as_source=as_source) for file in files)
+
+
+def is_of(module: Module, path: Path) -> bool:
+    """Whether a file named on the command line is a module's own or holds its cases."""
+    return path == module.path or path in module.data

@@ -1,0 +1,60 @@
+"""The hooks around collection: each target once, unknown words of `-m`, the line on what was declared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from retarget.support.errors import display_path
+
+from pytest_retarget.collect.declared import declared
+from pytest_retarget.collect.unknown_words import unknown_words
+from pytest_retarget.items.base import MatrixItem
+from pytest_retarget.items.compile_item import CompileItem
+
+__all__ = ["CollectionHooks"]
+
+FILES_NAMED = 4
+"""How many declaration files the header names; more are counted, unless -v asks for all."""
+
+
+class CollectionHooks:
+    """The hooks of one session."""
+
+    def __init__(self) -> None:
+        self._collected = 0
+        self.notes: list[str] = []
+        """Lines for the end of the session."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """A target reached through its suite file and through its module is one item. Nothing is deselected yet."""
+        if declared(config).by_module and not config.getoption("keepduplicates"):
+            items[:] = {item.nodeid: item for item in reversed(items)}.values()
+            items.reverse()
+        self._collected = sum(isinstance(item, MatrixItem) for item in items)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Where nothing is left, a word that no target has may be why."""
+        text = session.config.getoption("markexpr")
+        if text and self._collected and not session.items:
+            known = (line.partition(":")[0].partition("(")[0] for line in session.config.getini("markers"))
+            self.notes += unknown_words(text, known)
+
+    def pytest_report_collectionfinish(self, config: pytest.Config, items: Sequence[pytest.Item]) -> list[str]:
+        """Report what was declared, and where."""
+        mine = [item for item in items if isinstance(item, MatrixItem)]
+        if not mine or config.get_verbosity() < 0:
+            return []
+        compiles = sum(isinstance(item, CompileItem) for item in mine)
+        suites = len({item.parent for item in mine})
+        files = [display_path(path) for path in declared(config).files]
+        shown = ", ".join(files) if len(files) <= FILES_NAMED or config.get_verbosity() > 0 else f"{len(files)} files"
+        return [
+            f"retarget: {_count(suites, 'suite')}, {_count(compiles, 'compile target')}, "
+            f"{_count(len(mine) - compiles, 'run target')}, declared in {shown}"
+        ]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

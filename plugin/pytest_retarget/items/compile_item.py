@@ -1,0 +1,64 @@
+"""A compile target as a pytest item."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from retarget.expect.verdict import today
+from retarget.extension import ChecksArtifacts, UnavailableError
+from retarget.model import CompileTarget
+from retarget.model.outcomes import Artifact
+
+from pytest_retarget.items.base import MatrixItem
+from pytest_retarget.items.expected import Attempts, settle
+from pytest_retarget.items.skips import Excused, Unavailable
+from pytest_retarget.report.failures import check_failed
+
+__all__ = ["CompileItem"]
+
+
+class CompileItem(MatrixItem):
+    """One module, compiled one way."""
+
+    target: CompileTarget
+
+    @property
+    def compile_target(self) -> CompileTarget:
+        return self.target
+
+    def setup(self) -> None:
+        super().setup()
+        if self.services.settings.artifacts is not None:
+            msg = f"not compiled: --retarget-artifacts takes artifacts from {self.services.settings.artifacts}"
+            raise Excused(msg)
+        self.services.registry.case_loader(self.target.kind)
+        self.check_compiler()
+        self.check_files()
+
+    def runtest(self) -> None:
+        outcome, tried = self.try_compile()
+        if outcome.artifact is not None:
+            if isinstance(self.services.registry.case_loaders.get(self.target.kind), ChecksArtifacts):
+                tried = replace(self._checked(outcome.artifact), before=tried.before)
+            elif self.is_deferred:
+                self.observe(tried, None)
+                return
+        self.observe(tried, self.rules)
+        settle(self.rules, tried, self.services.places)
+
+    def _checked(self, artifact: Artifact) -> Attempts:
+        """Check the artifact as its module requires."""
+        try:
+            checked = self.services.engine.check(self.target, artifact, skipping=self.rules.skipping(today()))
+        except UnavailableError as error:
+            raise Unavailable(str(error), error.hint) from None
+        if checked.failure is None:
+            if not checked.cases:
+                self.skip_without_cases(checked.names)
+            return Attempts(error=None, cases=checked.cases, names=checked.names)
+        self.enter(stage=checked.failure.stage)
+        failure, expected = self.unexpected(checked, checked.failure)
+        failed = check_failed(
+            self.services.commands, self.generated, checked, failure, in_full=self.in_full, expected=expected
+        )
+        return Attempts(error=failed, cases=checked.cases, names=checked.names)

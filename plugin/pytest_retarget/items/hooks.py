@@ -1,0 +1,117 @@
+"""The hooks that start the services of a process when its targets are about to run, and end them."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from retarget.extension import UnavailableError
+from retarget.support.errors import RetargetError
+from retarget.targets.availability import host_mismatch
+
+from pytest_retarget.cachedir import cache_dir
+from pytest_retarget.collect.declared import declared
+from pytest_retarget.items.base import MatrixItem
+from pytest_retarget.options import SETTINGS
+from pytest_retarget.report.progress import Progress
+from pytest_retarget.session import SERVICES, Services
+
+__all__ = ["ServiceHooks", "make_services"]
+
+
+def make_services(config: pytest.Config) -> Services:
+    """The services of this pytest process."""
+    workerinput = getattr(config, "workerinput", {})
+    return Services(
+        settings=config.stash[SETTINGS],
+        registry=declared(config).registry,
+        folder=config.invocation_params.dir,
+        cache_dir=cache_dir(config),
+        processes=int(workerinput.get("workercount", 1)),
+        progress=Progress(config),
+        command=workerinput.get("mainargv", sys.argv),
+        run_id=workerinput.get("testrunuid", ""),
+    )
+
+
+def queue_compiles(services: Services, items: Sequence[MatrixItem]) -> None:
+    """Queue every compile that the selection needs, in its order.
+
+    What only run targets need that will be skipped here is not compiled ahead. The first compiles run while devices are
+    still being opened and modules generated for those after them.
+    """
+    services.selected = frozenset(item.nodeid for item in items)
+    services.selected_compiles = frozenset(item.nodeid for item in items if not item.runtime)
+    services.engine.sweep()
+    if services.settings.artifacts is not None:
+        return
+    queued: set[str] = set()
+    for item in items:
+        if item.compile_id not in queued and _is_needed(services, item):
+            queued.add(item.compile_id)
+            with suppress(UnavailableError, RetargetError):  # its own setup will say so
+                services.engine.submit([item.compile_target])
+
+
+def _is_needed(services: Services, item: MatrixItem) -> bool:
+    if item.skipping is not None:
+        return False
+    try:
+        services.engine.check_compiler(item.compile_target.compiler)
+        if item.runtime is None:
+            return True
+        if host_mismatch(item.runtime) is not None:
+            return False
+        if item.compile_id not in services.selected_compiles:
+            services.registry.driver(item.runtime.driver)
+            services.engine.devices(item.runtime)
+    except (UnavailableError, RetargetError):
+        return False  # its own setup will say so
+    return True
+
+
+class ServiceHooks:
+    """The hooks of one process."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._on_interrupt: Any = None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> None:
+        """Queue the compiles of the selection, ahead of need."""
+        config = session.config
+        failed = session.testsfailed and not config.getoption("continue_on_collection_errors")
+        items = [item for item in session.items if isinstance(item, MatrixItem)]
+        if not items or failed or config.getoption("collectonly"):
+            return
+        config.stash[SERVICES] = services = make_services(config)
+        if not config.getoption("setuponly", False):
+            queue_compiles(services, items)
+
+    def pytest_keyboard_interrupt(self) -> None:
+        """Let a second Ctrl-C end at once what is left to end, and not interrupt that: it would leave a traceback."""
+
+        def hurry(*_: object) -> None:
+            if services := self._config.stash.get(SERVICES, None):
+                services.engine.kill()
+
+        if threading.current_thread() is threading.main_thread() and self._on_interrupt is None:
+            self._on_interrupt = signal.signal(signal.SIGINT, hurry)
+
+    def pytest_sessionfinish(self) -> None:
+        """End the workers."""
+        if services := self._config.stash.get(SERVICES, None):
+            services.close()
+
+    def pytest_unconfigure(self) -> None:
+        """End the workers where the session did not come to its end."""
+        self.pytest_sessionfinish()
+        if self._on_interrupt is not None:
+            signal.signal(signal.SIGINT, self._on_interrupt)
+            self._on_interrupt = None

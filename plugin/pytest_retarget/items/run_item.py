@@ -1,0 +1,233 @@
+"""A run target as a pytest item.
+
+A compile target fails alone: run targets that need its artifact are *blocked*, which is a skip that names it. Where the
+compile target was deselected, the run target reports the compile failure itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NoReturn
+
+from retarget.expect.cases import judge_target
+from retarget.expect.verdict import Ruling, excuse, is_expired, judge, observed_text, today
+from retarget.extension import UnavailableError
+from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
+from retarget.model.outcomes import Artifact, CompileOutcome, Failure, Observation, RunOutcome, Stage
+from retarget.model.signatures import CRASH, TIMEOUT, observe_all
+from retarget.support.errors import RetargetError
+from retarget.targets.availability import host_mismatch
+
+from pytest_retarget.items.base import MatrixItem
+from pytest_retarget.items.expected import AsExpected, Attempts, attempts, settle
+from pytest_retarget.items.skips import Blocked, Unavailable
+from pytest_retarget.record import RunRecord, device_records
+from pytest_retarget.report.failures import first_line, run_failed
+
+if TYPE_CHECKING:
+    from retarget.engine.references import Recording
+
+__all__ = ["RunItem"]
+
+
+class RunItem(MatrixItem):
+    """One module, compiled one way and run one way."""
+
+    target: RunTarget
+
+    @property
+    def compile_target(self) -> CompileTarget:
+        return self.target.compile
+
+    @property
+    def runtime(self) -> RuntimeConfig:
+        return self.target.runtime
+
+    def setup(self) -> None:
+        super().setup()
+        runtime = self.target.runtime
+        if reason := host_mismatch(runtime):
+            raise Unavailable(reason)
+        registry = self.services.registry
+        registry.driver(runtime.driver)
+        registry.case_loader(self.target.compile.kind)
+        self.check_files()
+        if self.services.settings.artifacts is None:
+            self._check_compiler_or_block()
+        try:
+            self.enter(devices=device_records(self.services.engine.devices(runtime)))
+        except UnavailableError as error:
+            self._unavailable_device(error)
+
+    def runtest(self) -> None:
+        outcome, compiled = self._compiled_or_blocked()
+        if outcome.artifact is None:
+            self._not_compiled(compiled)
+        tried = self._tried(outcome.artifact)
+        self.observe(replace(tried, before=(*compiled.before, *tried.before)), self.rules)
+        compiles_against_rule = not self.is_deferred and self.compile_id not in self.services.selected_compiles
+        try:
+            settle(self.rules, tried, self.services.places)
+        except AsExpected:
+            if compiles_against_rule:
+                settle(self.compile_rules, compiled, self.services.places)
+            raise
+        if compiles_against_rule:  # there is no compile target here to say so
+            settle(self.compile_rules, compiled, self.services.places)
+
+    def _tried(self, artifact: Artifact) -> Attempts:
+        """Run, with retries if the target is flaky."""
+
+        def once() -> Attempts:
+            try:
+                others = self.home.run_targets(self.target.compile.module.name)
+                run = self.services.run(self.target, artifact, others, skipping=self.rules.skipping(today()))
+            except UnavailableError as error:
+                self._unavailable_device(error)
+            self._enter_run(run)
+            if run.failure is None:
+                if not run.cases:
+                    self.skip_without_cases(run.names)
+                return Attempts(error=None, cases=run.cases, names=run.names)
+            if run.failure.lacking:
+                self._excuse_or_block_by_others(run, run.failure)
+            target = replace(self.target, compile=self.generated)
+            failure, expected = self.unexpected(run, run.failure)
+            self.enter(stage=failure.stage)
+            failed = run_failed(
+                self.services.commands, target, artifact, run, failure, in_full=self.in_full, expected=expected
+            )
+            return Attempts(error=failed, cases=run.cases, names=run.names)
+
+        return attempts(self.rules, once, lambda: None)
+
+    def _excuse_or_block_by_others(self, run: RunOutcome, failure: Failure) -> None:
+        """Be an expected failure, blocked or skipped as are those that were to give the results to agree with.
+
+        Returns where one of them does not tell why it gave none: then this target does.
+        """
+        configs = dict.fromkeys(case.failure.lacking for case in run.cases if case.failure is not None)
+        recordings = [self.services.references.recorded(config, self.target) for config in configs]
+        if all(recording.unavailable for recording in recordings):
+            raise Unavailable(failure.summary)
+        excuses = [self._excuse_of(recording) for recording in recordings]
+        if all(excuses):
+            raise AsExpected(excuses[0])
+        tellers = [self._teller(one) for one, said in zip(recordings, excuses, strict=True) if not said]
+        if not all(tellers):
+            return
+        fails_here = self.services.settings.artifacts is None  # what is not compiled may not fail in this session
+        msg = f"blocked by {tellers[0]}, which gave no results to agree with"
+        raise Blocked(msg, by=tellers[0] if fails_here else "")
+
+    def _excuse_of(self, recording: Recording) -> str:
+        """Why a failure that left cases without results is expected; empty where it is not."""
+        failure, failed = recording.failure, recording.failed
+        if failed is None or failure is None or failure.no_verdict:
+            return ""
+        seen = observe_all(failure, recording.cases)
+        rules = self.home.rules(failed.name)
+        is_written = self.services.settings.update_expectations and not any(
+            is_expired(rule, today()) for rule in rules.all
+        )
+        if is_written and self._teller(recording):  # as the rule will that comes of it
+            return f"{failed.name} is expected to fail: {observed_text(seen)}"
+        verdict = judge_target(rules, failure, recording.cases, day=today())
+        if verdict.ruling in {Ruling.EXCUSED, Ruling.CHANCE} and verdict.rules:
+            return _excused_by(failed, verdict.rules[0])
+        return ""
+
+    def _teller(self, recording: Recording) -> str:
+        """The node id of the selected target that reports a failure; empty where none surely does.
+
+        A target that runs once more may pass where it is flaky or intermittent, and so may one that crashed or ran out
+        of time.
+        """
+        failure, failed, ran = recording.failure, recording.failed, recording.ran
+        if failed is None or ran is None:
+            return ""
+        rules = self.home.rules(failed.name)
+        may_pass = isinstance(failed, RunTarget) and failure is not None and failure.transient
+        if may_pass or any(rule.outcome in {"flaky", "intermittent"} for rule in rules.all):
+            return ""
+        ids = [f"{self.home.nodeid}::{target.name}" for target in (failed, ran)]
+        return next((one for one in ids if one in self.services.selected), "")
+
+    def _not_compiled(self, compiled: Attempts) -> NoReturn:
+        """Fail as expected, block, or report the failed compile that no other target reports."""
+        reports = self.services.settings.artifacts is None and self.compile_id not in self.services.selected_compiles
+        if reports:
+            self.observe(compiled, self.compile_rules)
+            settle(self.compile_rules, compiled, self.services.places)
+        elif self.services.settings.artifacts is None and compiled.error is not None:
+            self.compile_observation = None if compiled.error.failure.no_verdict else compiled.observation
+        if compiled.error is None or not compiled.error.failure.no_verdict:
+            self._excuse_by_compile(compiled.observation)
+        self._block_or_raise(compiled.error or RetargetError(f"{self.target.compile.name} was not compiled"))
+
+    def _excuse_by_compile(self, observation: Observation | None) -> None:
+        """Be an expected failure if the failed compile is one."""
+        rule = self.compile_rule
+        if rule is None:
+            return
+        ruling = judge(rule, observation, day=today()).ruling
+        if ruling is Ruling.CHANCE:
+            self.enter_chance(rule)
+        if ruling in {Ruling.EXCUSED, Ruling.CHANCE}:
+            raise AsExpected(_excused_by(self.target.compile, rule), by_chance=ruling is Ruling.CHANCE)
+
+    def _compiled_or_blocked(self) -> tuple[CompileOutcome, Attempts]:
+        """What `try_compile` gives. What keeps a compile from being stored at all is its compile target's to report."""
+        try:
+            return self.try_compile()
+        except RetargetError as error:
+            if self.services.settings.artifacts is not None:
+                self._excuse_by_crash()  # an outcome that is never exported
+                raise
+            self._block_or_raise(error)
+
+    def _excuse_by_crash(self) -> None:
+        rule = self.compile_rule
+        if (
+            rule is not None
+            and rule.outcome in {"xfail", "intermittent"}
+            and not {CRASH, TIMEOUT}.isdisjoint(rule.stages)
+        ):
+            self._excuse_by_compile(Observation(stage=rule.stages[0], signature=rule.signature))
+
+    def _unavailable_device(self, error: UnavailableError) -> NoReturn:
+        msg = f"{self.target.runtime.name}: {error}"
+        raise Unavailable(msg, error.hint) from None
+
+    def _check_compiler_or_block(self) -> None:
+        try:
+            self.check_compiler()
+        except RetargetError as error:
+            self._block_or_raise(error)
+
+    def _block_or_raise(self, error: Exception) -> NoReturn:
+        if self.services.settings.artifacts is not None:
+            msg = f"blocked: it was not compiled where the artifacts come from: {first_line(error)}"
+            raise Blocked(msg) from None
+        if self.compile_id in self.services.selected_compiles:
+            msg = f"blocked by {self.compile_id}"
+            raise Blocked(msg, by=self.compile_id) from None
+        raise error
+
+    def _enter_run(self, run: RunOutcome) -> None:
+        self.enter(
+            stage=run.failure.stage if run.failure is not None else Stage.COMPARE,
+            devices=device_records(run.devices) or self.record.devices,
+            run=RunRecord(
+                load_seconds=run.load_seconds,
+                run_seconds=run.run_seconds,
+                compare_seconds=run.compare_seconds,
+                failed_cases=tuple(case.name for case in run.cases if case.failure is not None),
+            ),
+        )
+
+
+def _excused_by(failed: Target, rule: Expectation) -> str:
+    """Why a target is excused for which another one, which `rule` is in force for, has failed."""
+    what = "failed, which is intermittent" if rule.outcome == "intermittent" else "is expected to fail"
+    return f"{failed.name} {what}: {excuse(rule)}"

@@ -1,0 +1,182 @@
+"""The hooks that count targets as they are reported, and show the summary at the end.
+
+At its end each process has findings: what it compiled, notes, errors of expectations. Workers of xdist send theirs to
+the controller, which shows them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _pytest._code.code import ReprExceptionInfo
+
+from pytest_retarget.cachedir import cache_dir
+from pytest_retarget.collect.case_names import CaseNames, plain_uses
+from pytest_retarget.collect.declared import declared
+from pytest_retarget.collect.hooks import CollectionHooks
+from pytest_retarget.items.base import MatrixItem
+from pytest_retarget.options import SETTINGS
+from pytest_retarget.record import Outcome, record_of
+from pytest_retarget.report.failures import PlainWhereItMust
+from pytest_retarget.report.subtests import case_status, log_cases
+from pytest_retarget.report.summary import Tally
+from pytest_retarget.session import SERVICES
+
+__all__ = ["TerminalHooks"]
+
+OUTPUT = "retarget"
+"""Where an xdist worker's output has its findings."""
+
+_STATUS: dict[Outcome, tuple[str, str, tuple[str, dict[str, bool]]]] = {
+    Outcome.BLOCKED: ("blocked", "b", ("BLOCKED", {"yellow": True})),
+    Outcome.FLAKY: ("flaky", "f", ("FLAKY", {"yellow": True})),
+    Outcome.INTERMITTENT: ("intermittent", "i", ("INTERMITTENT", {"yellow": True})),
+}
+"""Category, letter and word of the outcomes that pytest does not know."""
+
+
+class TerminalHooks:
+    """The hooks of one process."""
+
+    def __init__(self, config: pytest.Config, collection: CollectionHooks) -> None:
+        self._config = config
+        self._settings = config.stash[SETTINGS]
+        self._is_worker = hasattr(config, "workerinput")
+        self._collection = collection
+        self._tally = Tally()
+        self._errors: dict[str, None] = {}
+        self._blocked: dict[str, str] = {}
+        self._failed: set[str] = set()
+        self._cases = CaseNames(self._settings.cases)
+        self._unselected: list[str] = []
+
+    # ------------------------------------------------------------ as targets are reported
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Count a target; and show colours only where there are some."""
+        record = record_of(report)
+        if self._is_worker or record is None:
+            return
+        if record.blocked_by:
+            self._blocked[report.nodeid] = record.blocked_by
+        elif report.failed:
+            self._failed.add(report.nodeid)
+        if report.when == "call":
+            log_cases(self._config, report, record)
+        self._cases.add(record)
+        if isinstance(report.longrepr, ReprExceptionInfo):
+            traceback = report.longrepr.reprtraceback
+            one_line = self._config.getoption("tbstyle", "auto") == "line" and report.when == "call"
+            shown = [] if one_line else traceback.reprentries  # pytest adds the one line to calls only
+            traceback.reprentries = [PlainWhereItMust(entry.lines) for entry in shown]
+        status = self._config.hook.pytest_report_teststatus(report=report, config=self._config)
+        if status and status[0]:  # without pytest's terminal nobody knows one
+            self._tally.add(record, status[0])
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(
+        self, report: pytest.TestReport, config: pytest.Config
+    ) -> tuple[str, str, str | tuple[str, dict[str, bool]]] | None:
+        """Blocked, flaky and intermittent are categories of their own; so are cases."""
+        record = record_of(report)
+        return case_status(report, config) if record is None else _STATUS.get(record.outcome)
+
+    # ------------------------------------------------------------ at the end
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Hand in the findings. Errors of expectations are no success."""
+        findings = self._findings(session)
+        if self._is_worker:
+            output: dict[str, Any] = session.config.workeroutput  # type: ignore[attr-defined]  # set by xdist
+            output[OUTPUT] = findings
+            return
+        self._take(findings)
+        self._errors.update(dict.fromkeys((*self._cases.diagnostics(), *self._blocked_by_none())))
+        self._unselected = self._cases.unselected()
+        if session.exitstatus == pytest.ExitCode.OK:
+            if self._errors:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            elif self._unselected:
+                session.exitstatus = pytest.ExitCode.USAGE_ERROR
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take an xdist worker's findings."""
+        if findings := getattr(node, "workeroutput", {}).get(OUTPUT):
+            self._take(findings)
+
+    def _findings(self, session: pytest.Session) -> dict[str, Any]:
+        """What this process knows at its end, as builtin types. Expectations are checked where targets were run."""
+        services = self._config.stash.get(SERVICES, None)
+        errors: list[str] = []
+        uses: list[dict[str, object]] = []
+        ignores_rules = self._settings.ignore_expectations or self._settings.update_expectations
+        if not ignores_rules and not self._config.getoption("collectonly"):
+            items = [item for item in getattr(session, "items", ()) if isinstance(item, MatrixItem)]
+            found = declared(self._config)
+            found.ledger.use(rule for item in items for rule in (item.rule, item.compile_rule) if rule is not None)
+            errors = found.expectation_diagnostics(self._config)
+            uses = plain_uses(found.case_uses(self._config))
+        return {
+            "compiles": services.statistics() if services is not None else {},
+            "notes": [*self._collection.notes, *(services.engine.notes if services is not None else ())],
+            "errors": errors,
+            "case_uses": uses,
+        }
+
+    def _take(self, findings: Mapping[str, Any]) -> None:
+        self._tally.add_compiles(findings["compiles"], findings["notes"])
+        self._errors.update(dict.fromkeys(findings["errors"]))
+        self._cases.add_uses(findings["case_uses"])
+
+    def _blocked_by_none(self) -> list[str]:
+        """Targets that are blocked by one that did not fail: tried twice, a compile may fail and then pass."""
+        if self._settings.update_expectations:  # its failures are reported as rules
+            return []
+        return [
+            f"{nodeid}: blocked by {by}, which did not fail when it was tried itself; run both again"
+            for nodeid, by in self._blocked.items()
+            if by not in self._failed
+        ]
+
+    def pytest_terminal_summary(self, terminalreporter: Any, config: pytest.Config) -> None:
+        """The table, the reasons, the figures; errors even where nothing ran."""
+        if config.option.no_summary:
+            return
+        if self._errors:
+            terminalreporter.write_sep("=", "expectations", red=True)
+            for error in self._errors:
+                terminalreporter.write_line(error, red=True)
+        for missing in self._unselected:
+            terminalreporter.write_line(f"ERROR: {missing}", red=True)
+        if config.getoption("collectonly") or not self._tally.cells:
+            for note in self._tally.notes:
+                terminalreporter.write_line(f"note: {note}", yellow=True)
+            return
+        verbosity = config.get_verbosity()
+        if verbosity < -1:
+            return
+        if verbosity >= 0:
+            terminalreporter.write_sep("=", "target matrix")
+        for line in self._tally.lines(width=terminalreporter._tw.fullwidth, verbosity=verbosity):  # noqa: SLF001
+            markup = {"red": True} if line.bad else {"green": True} if line.fine else {}
+            terminalreporter.write_line(line.text, **markup)
+        if compiles := self._tally.compile_line():
+            where = "" if self._settings.no_cache else f" (cache: {_home(cache_dir(config))})"
+            terminalreporter.write_line(compiles + where)
+        export = self._settings.export
+        if export is not None and self._tally.keys:
+            terminalreporter.write_line(f"artifacts exported to {_home(export)}, for --retarget-artifacts")
+
+
+def _home(path: Path) -> str:
+    """`~/.cache/retarget`, as people write it."""
+    try:
+        return f"~/{path.relative_to(Path.home()).as_posix()}"
+    except (ValueError, RuntimeError):
+        return str(path)
