@@ -116,13 +116,8 @@ def softmax(rows: int = 8192, columns: int = 4096) -> Workload:
   return %r : {kind}
 }}"""
     count = float(rows * columns)
-    return Workload(
-        name=f"softmax {rows}x{columns}",
-        text=text,
-        inputs=(_random((rows, columns)),),
-        flops=5 * count,
-        bytes=8 * count,
-    )
+    name = f"softmax {rows}x{columns}"
+    return Workload(name=name, text=text, inputs=(_random((rows, columns)),), flops=5 * count, bytes=8 * count)
 
 
 def reduction(size: int = 8192) -> Workload:

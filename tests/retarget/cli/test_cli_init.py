@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from declaration_texts import compiler, runtime, target
 from retarget.cli import init as cli_init
 from retarget.cli import main
 from retarget.cli.devices import Finding
@@ -165,26 +166,13 @@ def test_dry_run_prints_and_writes_nothing(here: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize("own", [True, False])
 def test_configs_of_a_matrix_file_are_used(own: bool, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(here, a_mlir=CHECK)
-    (here if own else here.parent).joinpath("matrix.toml").write_text("""\
-[[compiler_config]]
-name = "mine"
-compiler = "iree"
-flags = ["--iree-hal-target-device=local"]
-[[runtime_config]]
-name = "sync"
-driver = "local-sync"
-[[runtime_config]]
-name = "big-gpu"
-driver = "cuda"
-[[target_config]]
-name = "host"
-compiler = "mine"
-runtimes = ["sync"]
-[[target_config]]
-name = "gpu"
-compiler = "mine"
-runtimes = ["big-gpu"]
-""")
+    (here if own else here.parent).joinpath("matrix.toml").write_text(
+        compiler("mine", flags=["--iree-hal-target-device=local"])
+        + runtime("sync")
+        + runtime("big-gpu", "cuda")
+        + target("host", "mine", ["sync"])
+        + target("gpu", "mine", ["big-gpu"])
+    )
 
     assert main(["init"]) == 0
 

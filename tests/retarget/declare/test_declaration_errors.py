@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from declaration_texts import compiler, runtime, suite, table, target
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from retarget.declare.load import DeclarationLoader, load_all
@@ -18,11 +19,11 @@ from retarget.model import Suite
 from retarget.support.errors import Diagnostic, DiagnosticsError
 from retarget.targets.expansion import expand
 
-COMPILER = '[[compiler_config]]\nname = "cc"\ncompiler = "iree"\n'
-RUNTIME = '[[runtime_config]]\nname = "rt"\ndriver = "local-sync"\n'
-TARGET = '[[target_config]]\nname = "all"\ncompiler = "cc"\nruntimes = ["rt"]\n'
+COMPILER = compiler("cc")
+RUNTIME = runtime("rt")
+TARGET = target("all", "cc", ["rt"])
 CONFIGS = COMPILER + RUNTIME + TARGET
-SUITE = '[[module_test_suite]]\nname = "linalg"\nsrcs = ["*.mlir"]\nkind = "check"\ntargets = ["all"]\n'
+SUITE = suite("linalg")
 GOOD = CONFIGS + SUITE  # lines: compiler 1-3, runtime 4-6, target 7-10, suite 11-15
 
 
@@ -482,29 +483,15 @@ def test_a_byte_order_mark_is_passed_over(folder: Path) -> None:
 
 
 def test_an_error_of_a_name_or_a_base_hides_no_other(folder: Path) -> None:
-    text = """
-
-[[compiler_config]]
-name = "a_b"
-tags = ["x y"]
-[[compiler_config]]
-name = "c"
-extends = "d"
-env = { "" = "x" }
-[[compiler_config]]
-name = "d"
-extends = "c"
-tags = ["run"]
-[[runtime_config]]
-name = "r"
-driver = "x"
-extends = "s"
-host_os = "linx"
-[[target_config]]
-name = "t/"
-compiler = "nope"
-runtimes = []
-"""
+    text = (
+        "\n\n"
+        + table("compiler_config", name="a_b", tags=["x y"])
+        + table("compiler_config", name="c", extends="d")
+        + 'env = { "" = "x" }\n'
+        + table("compiler_config", name="d", extends="c", tags=["run"])
+        + table("runtime_config", name="r", driver="x", extends="s", host_os="linx")
+        + target("t/", "nope", [])
+    )
     reserved = "found 'run', which tells compile targets from run targets in -m; expected another word"
     no_config = "declared in this file or above"
     found = diagnostics_of(folder, text)

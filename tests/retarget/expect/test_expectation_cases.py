@@ -8,44 +8,21 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from model_targets import compile_target, run_target
 from retarget.expect.cases import TargetRules, judge_target
 from retarget.expect.matching import RuleBook
 from retarget.expect.verdict import Ruling
 from retarget.model import (
-    CompilerConfig,
-    CompileTarget,
     Expectation,
-    Module,
     Origin,
-    RunTarget,
-    RuntimeConfig,
 )
 from retarget.model.outcomes import CaseOutcome, Failure, Stage, first_failure
 from retarget.support.errors import RetargetError
 
 TODAY = date(2026, 5, 1)
 FILE = Path("/project/expectations.toml")
-ORIGIN = Origin(file=Path("/project/suite.toml"), key_path="module_test_suite[0]")
-
-MODULE = Module(name="m", path=Path("/project/m.mlir"))
-COMPILE = CompileTarget(
-    name="m_c",
-    suite="s",
-    kind="cases",
-    folder=Path("/project"),
-    module=MODULE,
-    compiler=CompilerConfig(name="c", compiler="iree", origin=ORIGIN),
-    flags=(),
-    timeout=None,
-    tags=("compile",),
-)
-RUN = RunTarget(
-    name="m_c_r",
-    compile=COMPILE,
-    runtime=RuntimeConfig(name="r", driver="local-sync", origin=ORIGIN),
-    timeout=None,
-    tags=("run",),
-)
+COMPILE = compile_target(kind="cases")
+RUN = run_target(COMPILE)
 
 DIFFERS = Failure(stage=Stage.COMPARE, summary="result 0: 1 of 2 elements differ")
 REFUSED = Failure(stage=Stage.RUN, summary="no such kernel")

@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from _pytest.mark.expression import Expression
 from hypothesis import given
 from hypothesis import strategies as st
-from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig
+from model_targets import compile_target, run_target
+from retarget.model import CompileTarget, RunTarget
 from retarget.support.errors import RetargetError
 from retarget.targets.selection import ExpressionError, compile_selector, terms
 from retarget.targets.tags import marks
 
-ORIGIN = Origin(file=Path("suite.toml"), key_path="module_test_suite[0]")
-
-COMPILED = CompileTarget(
-    name="m_cc",
-    suite="linalg",
-    kind="check",
-    folder=Path(),
-    module=Module(name="m", path=Path("m.mlir")),
-    compiler=CompilerConfig(name="cc", compiler="iree", origin=ORIGIN),
-    flags=(),
-    timeout=None,
-    tags=("compile", "linalg", "cc", "llvm-cpu"),
-    backends=("llvm-cpu",),
-)
-RUN = RunTarget(
-    name="m_cc_rt",
-    compile=COMPILED,
-    runtime=RuntimeConfig(name="rt", driver="vulkan", host_os=("linux",), host_arch=("x86_64",), origin=ORIGIN),
-    timeout=None,
-    tags=("run", "linalg", "cc", "llvm-cpu", "rt", "vulkan", "linux", "x86_64"),
-)
+COMPILED = compile_target(config="cc", tags=("compile", "linalg", "cc", "llvm-cpu"), backends=("llvm-cpu",))
+TAGS = ("run", "linalg", "cc", "llvm-cpu", "rt", "vulkan", "linux", "x86_64")
+RUN = run_target(COMPILED, "rt", "vulkan", host_os=("linux",), host_arch=("x86_64",), tags=TAGS)
 
 
 @pytest.mark.parametrize(

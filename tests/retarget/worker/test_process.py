@@ -194,32 +194,26 @@ time.sleep(600)
 """
 
 
+def worker_ends_with_its_parent(driver: str, *, starts: bool) -> bool:
+    code = _PARENT.format(path=sys.path, starts=starts, driver=driver)
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        try:
+            pid = int(parent.stdout.readline())
+            assert not has_ended(pid)
+        finally:
+            parent.kill()
+    return wait_until(lambda: has_ended(pid), 3.0)
+
+
 @linux_only
 @pytest.mark.parametrize("driver", ["double-hang", "double-native-hang"])
 def test_a_worker_dies_with_a_parent_that_was_killed(driver: str) -> None:
-    code = _PARENT.format(path=sys.path, starts=False, driver=driver)
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
-        assert parent.stdout is not None
-        try:
-            pid = int(parent.stdout.readline())
-            assert not has_ended(pid)
-        finally:
-            parent.kill()
-
-    assert wait_until(lambda: has_ended(pid), 3.0)
+    assert worker_ends_with_its_parent(driver, starts=False)
 
 
 def test_the_lifeline_alone_ends_a_worker_whose_parent_was_killed() -> None:
-    code = _PARENT.format(path=sys.path, starts=True, driver="double-hang")
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
-        assert parent.stdout is not None
-        try:
-            pid = int(parent.stdout.readline())
-            assert not has_ended(pid)
-        finally:
-            parent.kill()
-
-    assert wait_until(lambda: has_ended(pid), 3.0)
+    assert worker_ends_with_its_parent("double-hang", starts=True)
 
 
 def test_a_worker_lives_on_when_the_thread_that_asked_for_it_ends(spawner: Spawner) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import hypothesis.strategies as st
 import pytest
 import tomli
+from declaration_texts import compiler, declarations, runtime, target
 from hypothesis import given, settings
 from retarget.cli import main
 from retarget.declare.load import DeclarationLoader
@@ -46,39 +47,15 @@ GPU = """\
   "expected_run_failures": ["node/test_top_k"]
 }
 """
-MATRIX = """\
-# Taken over from cpu.json, gpu.json.
-
-[[compiler_config]]
-name = "cpu-llvm-sync"
-compiler = "iree"
-flags = ["--iree-hal-target-backends=llvm-cpu", "--iree-input-demote-f64-to-f32=false"]
-
-[[compiler_config]]
-name = "gpu-vulkan"
-compiler = "iree"
-flags = ["--iree-hal-target-device=vulkan"]
-
-[[runtime_config]]
-name = "local-sync"
-driver = "local-sync"
-
-[[runtime_config]]
-name = "vulkan"
-driver = "vulkan"
-device = "vulkan://0"
-flags = ["--device_allocator=caching"]
-
-[[target_config]]
-name = "cpu-llvm-sync"
-compiler = "cpu-llvm-sync"
-runtimes = ["local-sync"]
-
-[[target_config]]
-name = "gpu-vulkan"
-compiler = "gpu-vulkan"
-runtimes = ["vulkan"]
-"""
+MATRIX = declarations(
+    "# Taken over from cpu.json, gpu.json.\n",
+    compiler("cpu-llvm-sync", flags=["--iree-hal-target-backends=llvm-cpu", "--iree-input-demote-f64-to-f32=false"]),
+    compiler("gpu-vulkan", flags=["--iree-hal-target-device=vulkan"]),
+    runtime("local-sync"),
+    runtime("vulkan", "vulkan", device="vulkan://0", flags=["--device_allocator=caching"]),
+    target("cpu-llvm-sync", "cpu-llvm-sync", ["local-sync"]),
+    target("gpu-vulkan", "gpu-vulkan", ["vulkan"]),
+)
 EXPECTATIONS = """\
 # Taken over from cpu.json, gpu.json.
 
@@ -349,14 +326,14 @@ def test_each_entry_has_its_rule_and_nothing_else_has_one(lists: dict[str, dict[
     targets = expand(suite, Registry(compilers={}, drivers={}, case_loaders={}, origins={}))
     assignment = RuleBook(suite.expectations).assign(targets)
     assert not assignment.contradictions
-    for target in targets:
-        compiled = target if isinstance(target, CompileTarget) else target.compile
+    for one in targets:
+        compiled = one if isinstance(one, CompileTarget) else one.compile
         here, test = lists[compiled.compiler.name.replace("-", "_")], compiled.module.name
-        rule = assignment.rules.get(target.name)
+        rule = assignment.rules.get(one.name)
         said = ("", "") if rule is None else (rule.outcome, rule.reason.split()[3])
         if test in here["skip_compile_tests"]:
             assert said == ("skip", "skip_compile_tests")
-        elif target is compiled:
+        elif one is compiled:
             expected = ("xfail", "expected_compile_failures") if test in here["expected_compile_failures"] else ("", "")
             assert said == expected
         elif test in here["skip_run_tests"]:
