@@ -100,8 +100,7 @@ class StatementWriter:
 
     def define(self, op: Op, text: str, *, hint: str = "") -> None:
         """Give the op's result a name and a statement that computes it."""
-        assert op.result is not None  # noqa: S101  (rules for ops without result never come here)
-        value = Value(self._name(hint), op.result, self._open[-1])
+        value = Value(self._name(hint), op.kind, self._open[-1])
         self._lines.append(Line(self._indent, text, value))
         self._values[op.ir.results[0]] = value
 
@@ -144,8 +143,7 @@ class StatementWriter:
 
     def space(self, place: Value) -> str:
         """Return the address space qualifier of a place."""
-        assert isinstance(place.kind, Pointer)  # noqa: S101
-        return _SPACES[place.kind.storage]
+        return _SPACES[place.pointer.storage]
 
     def global_place(self, symbol: str) -> Value:
         """Return the place of a global variable of the module."""
@@ -153,8 +151,7 @@ class StatementWriter:
 
     def step_into(self, place: Value, indices: Sequence[Value]) -> Value:
         """Return the place that an access chain leads to."""
-        assert isinstance(place.kind, Pointer)  # noqa: S101
-        storage, kind, text = place.kind.storage, place.kind.pointee, place.text
+        storage, kind, text = place.pointer.storage, place.pointer.pointee, place.text
         for index in indices:
             if isinstance(kind, Struct):
                 if index.number is None:
@@ -227,8 +224,7 @@ class StatementWriter:
         self._globals[symbol] = value
 
     def _bind(self, value: Value, ordinal: int, read_only: bool) -> None:
-        assert isinstance(value.kind, Pointer)  # noqa: S101
-        inner = value.kind.pointee
+        inner = value.pointer.pointee
         if isinstance(inner, Struct) and len(inner.members) == 1:
             inner = inner.members[0]
         element = inner.element if isinstance(inner, Array) else inner
@@ -250,9 +246,8 @@ class StatementWriter:
         self._bindings[ordinal] = Binding(ordinal=ordinal, read_only=read_only)
 
     def _declare_variable(self, value: Value, qualifier: str) -> None:
-        assert isinstance(value.kind, Pointer)  # noqa: S101
         value.text = self._name(value.text)
-        inner = value.kind.pointee
+        inner = value.pointer.pointee
         if isinstance(inner, Struct) and len(inner.members) == 1 and isinstance(inner.members[0], Array):
             inner = inner.members[0]
         dimensions = ""
@@ -265,8 +260,7 @@ class StatementWriter:
 
     def local_variable(self, op: Op) -> Value:
         """Declare a variable of the kernel (`spirv.Variable`) and return its place."""
-        assert op.result is not None  # noqa: S101
-        value = Value("variable", op.result)
+        value = Value("variable", op.kind)
         self._declare_variable(value, "")
         return value
 

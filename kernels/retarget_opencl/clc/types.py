@@ -14,6 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+from retarget.model.element_types import split_types
+
 __all__ = [
     "Array",
     "Matrix",
@@ -27,6 +29,7 @@ __all__ = [
     "element_of",
     "lanes_of",
     "parse_type",
+    "suffix_of",
 ]
 
 
@@ -97,24 +100,6 @@ _SCALARS = {f"i{bits}": Scalar("int", bits) for bits in (8, 16, 32, 64)}
 _SCALARS |= {f"{sign}i{bits}": Scalar("int", bits) for sign in "su" for bits in (8, 16, 32, 64)}
 _SCALARS |= {f"f{bits}": Scalar("float", bits) for bits in (16, 32, 64)}
 _SCALARS["i1"] = Scalar("bool", 1)
-_OPENERS = "<(["
-_CLOSERS = ">)]"
-
-
-def _split(text: str) -> list[str]:
-    """Split at the commas outside brackets."""
-    parts, depth, start = [], 0, 0
-    for index, letter in enumerate(text):
-        if letter in _OPENERS:
-            depth += 1
-        elif letter in _CLOSERS:
-            depth -= 1
-        elif letter == "," and depth == 0:
-            parts.append(text[start:index].strip())
-            start = index + 1
-    if text[start:].strip():
-        parts.append(text[start:].strip())
-    return parts
 
 
 def _stride(parts: list[str]) -> int:
@@ -139,21 +124,21 @@ def parse_type(  # noqa: PLR0911 - one return per kind of type
         if lanes in {"2", "3", "4", "8", "16"} and isinstance(scalar, Scalar):
             return Vector(int(lanes), scalar)
     elif head == "!spirv.array":
-        parts = _split(body)
+        parts = split_types(body)
         length, _, element = parts[0].partition(" x ")
         return Array(int(length), parse_type(element), _stride(parts))
     elif head == "!spirv.rtarray":
-        parts = _split(body)
+        parts = split_types(body)
         return Array(None, parse_type(parts[0]), _stride(parts))
     elif head == "!spirv.struct":
         members = body[body.index("(") + 1 : body.rindex(")")]
-        return Struct(tuple(parse_type(part.partition(" [")[0]) for part in _split(members)))
+        return Struct(tuple(parse_type(part.partition(" [")[0]) for part in split_types(members)))
     elif head == "!spirv.coopmatrix":
-        shape, scope, use = _split(body)
+        shape, scope, use = split_types(body)
         if scope == "Subgroup" and shape in {"16x16xf16", "16x16xf32"}:
             return Matrix(_SCALARS[shape.rpartition("x")[2]], use)
     elif head == "!spirv.ptr":
-        parts = _split(body)
+        parts = split_types(body)
         return Pointer(parse_type(parts[0]), parts[1])
     msg = f"no OpenCL C type for the SPIR-V type {text}"
     raise TypeSyntaxError(msg)
@@ -172,6 +157,11 @@ def element_of(kind: SpirvType) -> Scalar:
 def lanes_of(kind: SpirvType) -> int:
     """Return the number of elements of a vector, 1 for anything else."""
     return kind.lanes if isinstance(kind, Vector) else 1
+
+
+def suffix_of(kind: SpirvType) -> str:
+    """Return the number of elements of a vector as names have it, nothing for anything else."""
+    return str(kind.lanes) if isinstance(kind, Vector) else ""
 
 
 _UNSIGNED = {8: "uchar", 16: "ushort", 32: "uint", 64: "ulong"}
@@ -213,7 +203,7 @@ class TypeNames:
         """Name of the signed integer type as wide as `kind`; for vectors with as many lanes."""
         scalar = element_of(kind)
         bits = 32 if scalar.kind == "bool" or self.emulates(kind) else scalar.bits
-        return _SIGNED[bits] + (str(kind.lanes) if isinstance(kind, Vector) else "")
+        return _SIGNED[bits] + suffix_of(kind)
 
     def unsigned(self, kind: SpirvType) -> str:
         """Name of the unsigned integer type as wide as `kind`; for vectors with as many lanes."""
@@ -222,12 +212,10 @@ class TypeNames:
     def memory(self, kind: SpirvType) -> str:
         """Name of the type that `kind` has in a buffer or array."""
         if isinstance(kind, Scalar | Vector):
-            scalar = element_of(kind)
-            lanes = str(kind.lanes) if isinstance(kind, Vector) else ""
-            if scalar.kind == "bool":
-                return f"uchar{lanes}"
+            if element_of(kind).kind == "bool":
+                return f"uchar{suffix_of(kind)}"
             if self.emulates(kind):
-                return f"ushort{lanes}"
+                return f"ushort{suffix_of(kind)}"
         return self.value(kind)
 
     def _aggregate(self, kind: SpirvType) -> str:
@@ -235,14 +223,14 @@ class TypeNames:
             return self.typedefs[kind][0]
         if isinstance(kind, Struct):
             members = " ".join(f"{self.value(member)} m{index};" for index, member in enumerate(kind.members))
-            name = f"struct_{len(self.typedefs)}"
+            stem = "struct"
         elif isinstance(kind, Array) and kind.length is not None:
             members = f"{self.value(kind.element)} e[{kind.length}];"
-            name = f"array_{len(self.typedefs)}"
+            stem = "array"
         else:
             msg = f"no OpenCL C value type for {kind}"
             raise TypeSyntaxError(msg)
         # Members may have asked for typedefs of their own, so the number is taken after them.
-        name = f"{name.partition('_')[0]}_{len(self.typedefs)}"
+        name = f"{stem}_{len(self.typedefs)}"
         self.typedefs[kind] = (name, f"typedef struct {{ {members} }} {name};")
         return name

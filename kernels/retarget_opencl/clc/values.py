@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from retarget_opencl.clc.types import SpirvType
+from retarget_opencl.clc.types import Pointer, SpirvType, TypeSyntaxError
 from retarget_opencl.translation import Ir
 
 __all__ = ["Binding", "KernelText", "Line", "Op", "Value"]
@@ -28,6 +28,14 @@ class Value:
     parents: tuple[Value, ...] = ()
     hoisted: bool = False
 
+    @property
+    def pointer(self) -> Pointer:
+        """The type of a place. Raises `TypeSyntaxError` for a value that is none."""
+        if isinstance(self.kind, Pointer):
+            return self.kind
+        msg = f"expected a pointer, found {self.kind}"
+        raise TypeSyntaxError(msg)
+
 
 @dataclass(slots=True)
 class Line:
@@ -49,6 +57,14 @@ class Op:
     ir: Ir
     operands: list[Value]
     result: SpirvType | None
+
+    @property
+    def kind(self) -> SpirvType:
+        """The type of the result. Raises `TypeSyntaxError` for an op without."""
+        if self.result is not None:
+            return self.result
+        msg = "expected a result"
+        raise TypeSyntaxError(msg)
 
     def attribute(self, name: str) -> Ir:
         """Return an attribute; None if the op does not have it."""

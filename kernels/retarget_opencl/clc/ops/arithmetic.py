@@ -61,7 +61,6 @@ def _extended(kind: str) -> Rule:
     low, high, signed = texts[kind]
 
     def write(writer: StatementWriter, op: Op) -> None:
-        assert op.result is not None  # noqa: S101
         left, right = op.operands
         low_text = low.format(left.text, right.text)
         if signed:
@@ -75,7 +74,7 @@ def _extended(kind: str) -> Rule:
             # A comparison yields 1 for scalars and -1 for vectors; the carry is 1.
             is_vector = isinstance(left.kind, Vector)
             high_text = f"as_{name}(-({high_text}))" if is_vector else f"({name})({high_text})"
-        writer.define(op, f"({writer.names.value(op.result)}){{{low_text}, {high_text}}}")
+        writer.define(op, f"({writer.names.value(op.kind)}){{{low_text}, {high_text}}}")
 
     return Rule((f"spirv.{kind}",), write)
 

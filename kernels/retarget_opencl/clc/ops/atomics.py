@@ -5,10 +5,12 @@ IREE asks for atomicity of one place, never for an order between places; the bui
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from retarget_opencl.clc.ops.table import Rule
 from retarget_opencl.clc.statements import StatementWriter
-from retarget_opencl.clc.types import Pointer, Scalar
-from retarget_opencl.clc.values import Op
+from retarget_opencl.clc.types import Scalar, element_of
+from retarget_opencl.clc.values import Op, Value
 
 __all__ = ["RULES"]
 
@@ -27,32 +29,27 @@ _CALLS = {
 }
 
 
-def _prefix(writer: StatementWriter, kind: Scalar) -> str:
-    """Return the built-ins' prefix; 64-bit ones come with an extension."""
+def _call(writer: StatementWriter, op: Op, call: str, operands: Sequence[Value], *, signed: bool = False) -> None:
+    """Write a built-in's call on the place that is the op's first operand; 64-bit ones come with an extension."""
+    place = op.operands[0]
+    kind = element_of(place.pointer.pointee)
     if kind.bits == 64:
         writer.feature("int64_atomics")
-        return "atom"
-    return "atomic"
+    prefix = "atom" if kind.bits == 64 else "atomic"
+    name = writer.names.signed(kind) if signed else writer.names.value(kind)
+    texts = [f"as_{name}({value.text})" if signed else value.text for value in operands]
+    pointer = f"(volatile {writer.space(place)} {name}*)&{place.text}"
+    writer.define(op, f"{prefix}_{call}({', '.join([pointer, *texts])})")
 
 
 def _modify(writer: StatementWriter, op: Op) -> None:
     call, signed = _CALLS[op.name]
-    place, value = op.operands[0], op.operands[-1]
-    assert isinstance(place.kind, Pointer)  # noqa: S101
-    kind = place.kind.pointee
-    assert isinstance(kind, Scalar)  # noqa: S101
-    name = writer.names.signed(kind) if signed else writer.names.value(kind)
-    text = f"as_{name}({value.text})" if signed else value.text
-    writer.define(op, f"{_prefix(writer, kind)}_{call}((volatile {writer.space(place)} {name}*)&{place.text}, {text})")
+    _call(writer, op, call, op.operands[-1:], signed=signed)
 
 
 def _compare_exchange(writer: StatementWriter, op: Op) -> None:
-    place, value, comparator = op.operands
-    assert isinstance(place.kind, Pointer)  # noqa: S101
-    kind = place.kind.pointee
-    assert isinstance(kind, Scalar)  # noqa: S101
-    pointer = f"(volatile {writer.space(place)} {writer.names.value(kind)}*)&{place.text}"
-    writer.define(op, f"{_prefix(writer, kind)}_cmpxchg({pointer}, {comparator.text}, {value.text})")
+    _, value, comparator = op.operands
+    _call(writer, op, "cmpxchg", (comparator, value))
 
 
 def _float_add(writer: StatementWriter, op: Op) -> None:
@@ -61,12 +58,8 @@ def _float_add(writer: StatementWriter, op: Op) -> None:
     writer.define(op, f"{writer.helper(f'atomic_add_float_{suffix}')}(&{place.text}, {value.text})")
 
 
-def _is_float32(op: Op) -> bool:
-    return op.result == Scalar("float", 32)
-
-
 RULES: tuple[Rule, ...] = (
     Rule(tuple(_CALLS), _modify),
     Rule(("spirv.AtomicCompareExchange", "spirv.AtomicCompareExchangeWeak"), _compare_exchange),
-    Rule(("spirv.EXT.AtomicFAdd",), _float_add, applies=_is_float32),
+    Rule(("spirv.EXT.AtomicFAdd",), _float_add, applies=lambda op: op.result == Scalar("float", 32)),
 )

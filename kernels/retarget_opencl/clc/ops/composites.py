@@ -59,24 +59,22 @@ def _extract(writer: StatementWriter, op: Op) -> None:
 
 def _insert(writer: StatementWriter, op: Op) -> None:
     part, whole = op.operands
-    assert op.result is not None  # noqa: S101
     name = writer.fresh()
-    writer.declare(f"{writer.names.value(op.result)} {name}")
+    writer.declare(f"{writer.names.value(op.kind)} {name}")
     writer.state(f"{name} = {whole.text}")
-    target = _member(Value(name, op.result), _numbers(str(op.attribute("indices"))))
+    target = _member(Value(name, op.kind), _numbers(str(op.attribute("indices"))))
     writer.state(f"{target} = {_as_lane(part)}")
     writer.define(op, name)
 
 
 def _construct(writer: StatementWriter, op: Op) -> None:
-    assert op.result is not None  # noqa: S101
-    name = writer.names.value(op.result)
+    name = writer.names.value(op.kind)
     texts = [operand.text for operand in op.operands]
-    if isinstance(op.result, Vector):
+    if isinstance(op.kind, Vector):
         texts = [_as_lane(operand) for operand in op.operands]
-        shown = texts[:1] if len(texts) == op.result.lanes and len(set(texts)) == 1 else texts
+        shown = texts[:1] if len(texts) == op.kind.lanes and len(set(texts)) == 1 else texts
         writer.define(op, f"({name})({', '.join(shown)})")
-    elif isinstance(op.result, Array):
+    elif isinstance(op.kind, Array):
         writer.define(op, f"({name}){{{{{', '.join(texts)}}}}}")
     else:
         writer.define(op, f"({name}){{{', '.join(texts)}}}")

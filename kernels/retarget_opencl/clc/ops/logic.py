@@ -5,6 +5,9 @@ A boolean is `bool`; a vector of booleans is `intN`, each 0 or -1, as OpenCL's o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 from retarget_opencl.clc.ops.table import Fit, Rule, text_rule
 from retarget_opencl.clc.statements import StatementWriter
 from retarget_opencl.clc.types import Vector, element_of
@@ -15,13 +18,17 @@ __all__ = ["RULES"]
 _COMPARE = Fit.COMPARISON
 
 
-def _on_vectors(op: Op) -> bool:
-    return isinstance(op.result, Vector)
+_SIGNS = {
+    "LessThan": ("<", ">="),
+    "LessThanEqual": ("<=", ">"),
+    "GreaterThan": (">", "<="),
+    "GreaterThanEqual": (">=", "<"),
+}
+"""The C operators of a comparison and of its opposite."""
 
 
 def _vector_rule(ops: str, text: str) -> Rule:
-    rule = text_rule(ops, text)
-    return Rule(rule.ops, rule.write, applies=_on_vectors)
+    return replace(text_rule(ops, text), applies=lambda op: isinstance(op.result, Vector))
 
 
 def _select(writer: StatementWriter, op: Op) -> None:
@@ -36,42 +43,25 @@ def _select(writer: StatementWriter, op: Op) -> None:
     writer.define(op, f"select({no.text}, {yes.text}, {mask})")
 
 
-def _signed(name: str, sign: str) -> Rule:
-    return text_rule(f"spirv.S{name}", f"{{s0}} {sign} {{s1}}", _COMPARE)
-
-
-def _ordered(name: str, text: str) -> Rule:
-    return text_rule(f"spirv.FOrd{name}", text, _COMPARE)
-
-
-def _unordered(name: str, text: str) -> Rule:
-    return text_rule(f"spirv.FUnord{name}", text, _COMPARE)
+def _comparisons(prefix: str, text: str) -> Iterator[Rule]:
+    """Rules for the comparisons by size; `text` has the operator as `<sign>` or its opposite as `<opposite>`."""
+    for name, (sign, opposite) in _SIGNS.items():
+        written = text.replace("<sign>", sign).replace("<opposite>", opposite)
+        yield text_rule(f"spirv.{prefix}{name}", written, _COMPARE)
 
 
 RULES: tuple[Rule, ...] = (
     text_rule("spirv.IEqual", "{0} == {1}", _COMPARE),
     text_rule("spirv.INotEqual", "{0} != {1}", _COMPARE),
-    text_rule("spirv.ULessThan", "{0} < {1}", _COMPARE),
-    text_rule("spirv.ULessThanEqual", "{0} <= {1}", _COMPARE),
-    text_rule("spirv.UGreaterThan", "{0} > {1}", _COMPARE),
-    text_rule("spirv.UGreaterThanEqual", "{0} >= {1}", _COMPARE),
-    _signed("LessThan", "<"),
-    _signed("LessThanEqual", "<="),
-    _signed("GreaterThan", ">"),
-    _signed("GreaterThanEqual", ">="),
+    *_comparisons("U", "{0} <sign> {1}"),
+    *_comparisons("S", "{s0} <sign> {s1}"),
     # Ordered: false where an operand is a NaN. Unordered: true there. `islessgreater` is "less or greater".
-    _ordered("Equal", "{0} == {1}"),
-    _ordered("NotEqual", "islessgreater({0}, {1})"),
-    _ordered("LessThan", "{0} < {1}"),
-    _ordered("LessThanEqual", "{0} <= {1}"),
-    _ordered("GreaterThan", "{0} > {1}"),
-    _ordered("GreaterThanEqual", "{0} >= {1}"),
-    _unordered("Equal", "!islessgreater({0}, {1})"),
-    _unordered("NotEqual", "{0} != {1}"),
-    _unordered("LessThan", "!({0} >= {1})"),
-    _unordered("LessThanEqual", "!({0} > {1})"),
-    _unordered("GreaterThan", "!({0} <= {1})"),
-    _unordered("GreaterThanEqual", "!({0} < {1})"),
+    text_rule("spirv.FOrdEqual", "{0} == {1}", _COMPARE),
+    text_rule("spirv.FOrdNotEqual", "islessgreater({0}, {1})", _COMPARE),
+    *_comparisons("FOrd", "{0} <sign> {1}"),
+    text_rule("spirv.FUnordEqual", "!islessgreater({0}, {1})", _COMPARE),
+    text_rule("spirv.FUnordNotEqual", "{0} != {1}", _COMPARE),
+    *_comparisons("FUnord", "!({0} <opposite> {1})"),
     text_rule("spirv.IsNan", "isnan({0})", _COMPARE),
     text_rule("spirv.IsInf", "isinf({0})", _COMPARE),
     text_rule("spirv.IsFinite", "isfinite({0})", _COMPARE),

@@ -11,7 +11,7 @@ from __future__ import annotations
 from retarget_opencl.clc.ops import memory
 from retarget_opencl.clc.ops.table import Rule
 from retarget_opencl.clc.statements import StatementWriter
-from retarget_opencl.clc.types import Matrix, Pointer, Scalar, TypeSyntaxError, element_of, lanes_of
+from retarget_opencl.clc.types import Matrix, Scalar, TypeSyntaxError, element_of, lanes_of
 from retarget_opencl.clc.values import Op
 
 __all__ = ["RULES"]
@@ -24,13 +24,12 @@ def _layout(op: Op) -> str:
 def _place(writer: StatementWriter, op: Op) -> str:
     """Return the arguments that tell where a matrix lies: its first byte and its stride in bytes."""
     place = op.operands[0]
-    assert isinstance(place.kind, Pointer)  # noqa: S101
-    scalar, space = element_of(place.kind.pointee), writer.space(place)
+    scalar, space = element_of(place.pointer.pointee), writer.space(place)
     if space == "__private" or len(op.operands) < 2:
         msg = f"a cooperative matrix in {space} memory or without a stride"
         raise TypeSyntaxError(msg)
     stride = op.operands[-1]
-    size = scalar.bits // 8 * lanes_of(place.kind.pointee)
+    size = scalar.bits // 8 * lanes_of(place.pointer.pointee)
     step = f"{stride.number * size}u" if stride.number is not None else f"{stride.text} * {size}u"
     return f"({space} uchar*)&{place.text}, {step}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from retarget_opencl.clc.literals import integer_text
 from retarget_opencl.clc.ops.table import Rule
 from retarget_opencl.clc.statements import StatementWriter
-from retarget_opencl.clc.types import Array, Pointer, Scalar, SpirvType, Struct, TypeSyntaxError, Vector, lanes_of
+from retarget_opencl.clc.types import Array, Pointer, Scalar, SpirvType, Struct, TypeSyntaxError, Vector, suffix_of
 from retarget_opencl.clc.values import Op, Value
 
 __all__ = ["MATRIX_OPS", "RULES", "load_text", "store"]
@@ -15,22 +15,20 @@ MATRIX_OPS = frozenset({"spirv.Variable", "spirv.Load", "spirv.Store"})
 
 
 def _constant(writer: StatementWriter, op: Op) -> None:
-    assert op.result is not None  # noqa: S101
     attribute = op.attribute("value")
     number = None
-    if isinstance(op.result, Scalar) and op.result.kind == "int":
+    if isinstance(op.kind, Scalar) and op.kind.kind == "int":
         number = int(str(attribute).partition(" : ")[0])
-        text = integer_text(op.result, number)
+        text = integer_text(op.kind, number)
     else:
-        text = writer.literal(op.result, attribute)
-    writer.alias(op, Value(text, op.result, number=number))
+        text = writer.literal(op.kind, attribute)
+    writer.alias(op, Value(text, op.kind, number=number))
 
 
 def _undefined(writer: StatementWriter, op: Op) -> None:
-    assert op.result is not None  # noqa: S101
-    name = writer.names.value(op.result)
-    text = f"({name})(0)" if isinstance(op.result, Scalar | Vector) else f"({name}){{0}}"
-    writer.alias(op, Value(text, op.result))
+    name = writer.names.value(op.kind)
+    text = f"({name})(0)" if isinstance(op.kind, Scalar | Vector) else f"({name}){{0}}"
+    writer.alias(op, Value(text, op.kind))
 
 
 def _address_of(writer: StatementWriter, op: Op) -> None:
@@ -51,14 +49,12 @@ def _access_chain(writer: StatementWriter, op: Op) -> None:
 
 def load_text(writer: StatementWriter, place: Value) -> str:
     """Return the expression that reads a place."""
-    assert isinstance(place.kind, Pointer)  # noqa: S101
-    kind = place.kind.pointee
+    kind = place.pointer.pointee
     if isinstance(kind, Struct | Array):
         msg = f"no OpenCL C text for loading a whole {type(kind).__name__.lower()}"
         raise TypeSyntaxError(msg)
     if writer.names.emulates(kind):
-        lanes = lanes_of(kind)
-        return f"vload_half{lanes if lanes > 1 else ''}(0, (const {writer.space(place)} half*)&{place.text})"
+        return f"vload_half{suffix_of(kind)}(0, (const {writer.space(place)} half*)&{place.text})"
     if kind == Scalar("bool", 1):
         return f"{place.text} != 0"
     if isinstance(kind, Vector) and kind.element.kind == "bool":
@@ -68,26 +64,21 @@ def load_text(writer: StatementWriter, place: Value) -> str:
 
 def _load(writer: StatementWriter, op: Op) -> None:
     place = op.operands[0]
-    assert isinstance(place.kind, Pointer)  # noqa: S101
-    if place.kind.storage == "Input":
-        assert op.result is not None  # noqa: S101
-        writer.alias(op, Value(place.text, op.result, parts=place.parts))
+    if place.pointer.storage == "Input":
+        writer.alias(op, Value(place.text, op.kind, parts=place.parts))
     else:
         writer.define(op, load_text(writer, place))
 
 
 def store(writer: StatementWriter, place: Value, value: Value) -> None:
     """Write the statements that store a value to a place."""
-    assert isinstance(place.kind, Pointer)  # noqa: S101
-    kind: SpirvType = place.kind.pointee
+    kind: SpirvType = place.pointer.pointee
     if isinstance(kind, Array) and kind.length is not None:
         for index in range(kind.length):
-            element = Value(f"{place.text}[{index}]", Pointer(kind.element, place.kind.storage))
+            element = Value(f"{place.text}[{index}]", Pointer(kind.element, place.pointer.storage))
             store(writer, element, Value(f"{value.text}.e[{index}]", kind.element))
     elif writer.names.emulates(kind):
-        lanes = lanes_of(kind)
-        suffix = str(lanes) if lanes > 1 else ""
-        writer.state(f"vstore_half{suffix}_rte({value.text}, 0, ({writer.space(place)} half*)&{place.text})")
+        writer.state(f"vstore_half{suffix_of(kind)}_rte({value.text}, 0, ({writer.space(place)} half*)&{place.text})")
     elif isinstance(kind, Vector) and kind.element.kind == "bool":
         writer.state(f"{place.text} = convert_uchar{kind.lanes}(-{value.text})")
     else:

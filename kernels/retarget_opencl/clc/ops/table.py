@@ -4,10 +4,9 @@ A rule says which ops it is for, optionally when (`applies`), and writes them. T
 wins. Most rules are one line of text; its placeholders are
 
     {0} {1} …      operands
+    {operands}     all of them, with commas between
     {s0} {s1} …    operands reinterpreted as signed integers
     {T}            the result's type, {S} its signed counterpart
-    {t0} …         an operand's type
-    {suffix}       the number of lanes of the result as it stands in a type's name (empty for scalars)
 
 What the text computes is fitted to the result's type by `result`: see `Fit`.
 """
@@ -21,7 +20,7 @@ from enum import Enum
 
 from retarget_opencl.clc.literals import signed_text
 from retarget_opencl.clc.statements import StatementWriter
-from retarget_opencl.clc.types import Matrix, Pointer, Scalar, Vector, lanes_of
+from retarget_opencl.clc.types import Matrix, Pointer, Scalar, Vector, suffix_of
 from retarget_opencl.clc.values import Op
 
 __all__ = ["Fit", "Rule", "RuleTable", "round_half", "text_rule"]
@@ -98,20 +97,15 @@ class _Placeholders(Mapping[str, str]):
     def __getitem__(self, key: str) -> str:
         names, op = self.writer.names, self.op
         if key == "T":
-            assert op.result is not None  # noqa: S101
-            return names.value(op.result)
+            return names.value(op.kind)
         if key == "S":
-            assert op.result is not None  # noqa: S101
-            return names.signed(op.result)
-        if key == "suffix":
-            assert op.result is not None  # noqa: S101
-            return str(lanes_of(op.result)) if isinstance(op.result, Vector) else ""
+            return names.signed(op.kind)
+        if key == "operands":
+            return ", ".join(operand.text for operand in op.operands)
         operand = op.operands[int(key[1:])]
-        if key[0] == "s" and operand.number is not None and isinstance(operand.kind, Scalar):
+        if operand.number is not None and isinstance(operand.kind, Scalar):
             return signed_text(operand.kind, operand.number)
-        if key[0] == "s":
-            return f"as_{names.signed(operand.kind)}({operand.text})"
-        return names.value(operand.kind)
+        return f"as_{names.signed(operand.kind)}({operand.text})"
 
     def __iter__(self) -> object:  # type: ignore[override]
         raise TypeError
@@ -132,8 +126,7 @@ def round_half(writer: StatementWriter, op: Op, text: str) -> str:
     """Return `text` rounded to half precision, if the op's result is computed in single precision for it."""
     if op.result is None or not writer.names.emulates(op.result):
         return text
-    lanes = lanes_of(op.result)
-    return f"{writer.helper('round_half' + (str(lanes) if lanes > 1 else ''))}({text})"
+    return f"{writer.helper(f'round_half{suffix_of(op.result)}')}({text})"
 
 
 def fit(writer: StatementWriter, op: Op, text: str, how: Fit) -> str:
@@ -150,12 +143,11 @@ def fit(writer: StatementWriter, op: Op, text: str, how: Fit) -> str:
 
 
 def text_rule(ops: str | tuple[str, ...], text: str, how: Fit = Fit.PLAIN, *, helper: str = "") -> Rule:
-    """Make a rule of one expression. `helper` names a function of the template that the text calls; it may use
-    `{suffix}` to name the one for the result's lanes."""
+    """Make a rule of one expression. `helper` names a function of the template that the text calls."""
 
     def write(writer: StatementWriter, op: Op) -> None:
         if helper:
-            writer.helper(expand(writer, op, helper))
+            writer.helper(helper)
         writer.define(op, fit(writer, op, expand(writer, op, text), how))
 
     return Rule((ops,) if isinstance(ops, str) else ops, write)
