@@ -21,7 +21,7 @@ _PROGRAMS = (".mlir", ".mlirbc", ".onnx")
 
 
 class CasesLoader:
-    """Cases in TOML: those of `foo.mlir` stand in `foo.cases.toml` beside it."""
+    """Cases in TOML: those of `foo.mlir` are in `foo.cases.toml` beside it."""
 
     kind = "cases"
     precedence = 10
@@ -104,7 +104,7 @@ class CasesLoader:
         return cases_schema()
 
     def data_diagnostics(self, module: Module, suite: Suite) -> Sequence[Diagnostic]:
-        """Return what does not fit the function that an ONNX model becomes, where the package onnx can tell it."""
+        """Return what does not fit the function that an ONNX model becomes, where the package onnx is installed."""
         from retarget_onnx.models import SUFFIX as ONNX
         from retarget_onnx.models import model_function
 

@@ -1,9 +1,9 @@
 """The directives of a source: which are meant for a compiler config, and which are misspelled.
 
-FileCheck passes over what it does not know, so that a misspelled directive checks nothing and says nothing. Here it is
-an error, where it can be told from the directive of another compiler config: what those are called is known, and a word
-that is no config's is an error where it is like that of one, or has a suffix of a directive. Directives are looked for
-right after `//`.
+FileCheck ignores what it does not know, so a misspelled directive checks nothing and reports nothing. Here it is an
+error, where it can be distinguished from the directive of another compiler config: the names of all configs are known,
+and a word that is no config's is an error where it is like that of one, or has a suffix of a directive. Directives are
+looked for right after `//`.
 """
 
 from __future__ import annotations
@@ -130,8 +130,8 @@ def _line_diagnostics(line: str, mine: Sequence[str], known: Sequence[str]) -> I
     elif not prefix and (head := re.split("[-_]", word)[0]) in _NEAR_CHECK:
         yield f"{word}: is no directive; did you mean {_PLAIN}{word[len(head) :]}:?"
     elif prefix and suffix and (word[len(prefix)] == "_" or not _is_suffix(suffix)):
-        said = list(_suffix_diagnostics(word, prefix, suffix))
-        yield from said or _config_diagnostics(word, known)
+        found = list(_suffix_diagnostics(word, prefix, suffix))
+        yield from found or _config_diagnostics(word, known)
     elif not prefix:
         yield from _config_diagnostics(word, known)
 
@@ -169,8 +169,8 @@ def _config_diagnostics(word: str, known: Sequence[str]) -> Iterator[str]:
     if near := difflib.get_close_matches(prefix.removeprefix(head), names, n=1, cutoff=_NEAR_CONFIG):
         yield f"{word}: is the directive of no compiler config; did you mean {head}{near[0]}{suffix}:?"
     elif suffix and prefix.isupper():
-        told = ", ".join([_PLAIN, *names[:_SHOWN]]) + (f" and {len(names) - _SHOWN} more" if names[_SHOWN:] else "")
-        yield f"{word}: is the directive of no compiler config; there is {told}"
+        listed = ", ".join([_PLAIN, *names[:_SHOWN]]) + (f" and {len(names) - _SHOWN} more" if names[_SHOWN:] else "")
+        yield f"{word}: is the directive of no compiler config; there is {listed}"
 
 
 def _split(word: str, mine: Sequence[str]) -> tuple[str, str]:

@@ -88,38 +88,38 @@ class FileCheckLoader:
 
 def _checked(request: ArtifactRequest, source: str, text: str) -> CheckedCase:
     mine = prefixes(request.compiler)
-    name, place = f"FileCheck {','.join(mine)}", display_path(request.source)
+    name, shown = f"FileCheck {','.join(mine)}", display_path(request.source)
     if diagnostics := directive_diagnostics(source, mine, _prefixes_of(request.known_compilers)):
-        report = "\n".join(f"{place}:{diagnostic.line}: error: {diagnostic.message}" for diagnostic in diagnostics)
+        report = "\n".join(f"{shown}:{diagnostic.line}: error: {diagnostic.message}" for diagnostic in diagnostics)
         return CheckedCase(
             name=name, summary=f"{request.source.name}:{diagnostics[0].line}: {diagnostics[0].message}", report=report
         )
 
     from retarget_filecheck.matching import match_text  # imports the package
 
-    complaint = match_text(
+    failed = match_text(
         source=source,
-        source_name=place,
+        source_name=shown,
         text=text,
         text_name=f"{request.module.rpartition('/')[2]}_{request.compiler}.mlir",
         prefixes=mine,
     )
-    if complaint is None:
+    if failed is None:
         return CheckedCase(name=name)
-    if complaint.nothing:
-        return CheckedCase(name=name, summary=_nothing(place, source, mine))
-    where = f"{request.source.name}:{complaint.line}: " if complaint.line else ""
-    return CheckedCase(name=name, summary=where + complaint.message, report=complaint.report)
+    if failed.nothing:
+        return CheckedCase(name=name, summary=_nothing(shown, source, mine))
+    where = f"{request.source.name}:{failed.line}: " if failed.line else ""
+    return CheckedCase(name=name, summary=where + failed.message, report=failed.report)
 
 
 def _prefixes_of(configs: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(prefix for config in configs for prefix in prefixes(config)))
 
 
-def _nothing(place: str, source: str, mine: Sequence[str]) -> str:
+def _nothing(shown: str, source: str, mine: Sequence[str]) -> str:
     others = other_prefixes(source, mine)
-    told = f"; it has {', '.join(others[:_NAMED_PREFIXES])}" if others else ""
-    return f"nothing to check: {place} has no directive {_either([f'{prefix}:' for prefix in mine])}{told}"
+    others_text = f"; it has {', '.join(others[:_NAMED_PREFIXES])}" if others else ""
+    return f"nothing to check: {shown} has no directive {_either([f'{prefix}:' for prefix in mine])}{others_text}"
 
 
 def _either(words: Sequence[str]) -> str:

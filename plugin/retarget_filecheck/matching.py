@@ -22,7 +22,7 @@ from filecheck.parser import Parser, pattern_for_opts
 
 from retarget_filecheck.directives import COMMENTS
 
-__all__ = ["Complaint", "match_text"]
+__all__ = ["FailedCheck", "match_text"]
 
 _NO_DIRECTIVES = 2
 """What the package's matcher returns when no directive has one of the prefixes."""
@@ -30,18 +30,18 @@ _FIRST_LINE = re.compile(r":(?P<line>\d+)(?::(?P<column>-?\d+))?:? (?:error: )?(
 _LONGEST_LINE = 200
 """Characters shown of a line of the input: a line of IR may have thousands."""
 _BEFORE = 60
-"""Characters of a long line that are shown before the place in question."""
-_LONGEST_SAID = 600
-"""Characters shown of a line of what the package says: it repeats directives as they are."""
+"""Characters of a long line that are shown before the position in question."""
+_LONGEST_PRINTED = 600
+"""Characters shown of a line of what the package prints: it repeats directives as they are."""
 _LONGEST_REPORT = 60
-"""Lines shown of what the package says: it may print all of the input."""
+"""Lines shown of what the package prints: it may print all of the input."""
 _LOOKED_THROUGH = 2000
 """Lines of the input that are compared with a directive that did not match."""
 _ALIKE = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Complaint:
+class FailedCheck:
     """Why a text does not hold. `line` is the directive's, 1-based, 0 where it is none's; `message` is one line.
 
     `nothing` tells that there was no directive to check.
@@ -55,7 +55,7 @@ class Complaint:
 
 def match_text(
     *, source: str, source_name: str, text: str, text_name: str, prefixes: tuple[str, ...]
-) -> Complaint | None:
+) -> FailedCheck | None:
     """Check `text` with the directives of `source`. Return None if all hold, else what does not."""
     options = Options(
         match_filename=source_name,
@@ -64,46 +64,46 @@ def match_text(
         comment_prefixes=list(COMMENTS),
         allow_empty=True,
     )
-    said = io.StringIO()
+    printed = io.StringIO()
     try:
-        # On one path the package tells standard output where it goes (1.0.6).
-        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
+        # On one path the package prints to standard output (1.0.6).
+        with contextlib.redirect_stderr(printed), contextlib.redirect_stdout(io.StringIO()):
             parser = Parser(options, io.StringIO(source), *pattern_for_opts(options))
             status = _Matcher(options, _Input(text_name, text.replace("\r\n", "\n")), parser).run()
     except Exception as error:  # directives that the package knows of and cannot do raise whatever they like
         version = importlib.metadata.version("filecheck")
         message = f"filecheck {version} cannot do what a directive asks for: {error or type(error).__name__}"
-        return Complaint(message=message, report=said.getvalue())
+        return FailedCheck(message=message, report=printed.getvalue())
     if status == 0:
         return None
     if status == _NO_DIRECTIVES:
-        return Complaint(nothing=True)
-    return _complaint(said.getvalue(), source, source_name)
+        return FailedCheck(nothing=True)
+    return _failed_check(printed.getvalue(), source, source_name)
 
 
-def _complaint(said: str, source: str, source_name: str) -> Complaint:
-    lines = said.rstrip("\n").split("\n")
+def _failed_check(printed: str, source: str, source_name: str) -> FailedCheck:
+    lines = printed.rstrip("\n").split("\n")
     found = _FIRST_LINE.fullmatch(lines[0].removeprefix(source_name))
     if found is None:
-        return Complaint(message=_cut(lines[0]), report="\n".join(map(_cut, lines)))
+        return FailedCheck(message=_cut(lines[0]), report="\n".join(map(_cut, lines)))
     number = int(found["line"])
     message = found["message"]
     if found["column"] is None:  # an error of the directive itself is shown with its line already
         lines[1:1] = [source.split("\n")[number - 1].rstrip("\r")]
     if len(lines) > _LONGEST_REPORT:
         lines[_LONGEST_REPORT:] = [f"… {len(lines) - _LONGEST_REPORT} more lines"]
-    return Complaint(line=number, message=_cut(message), report="\n".join(map(_cut, lines)))
+    return FailedCheck(line=number, message=_cut(message), report="\n".join(map(_cut, lines)))
 
 
 def _cut(line: str) -> str:
-    return line if len(line) <= _LONGEST_SAID else f"{line[:_LONGEST_SAID]}…"
+    return line if len(line) <= _LONGEST_PRINTED else f"{line[:_LONGEST_PRINTED]}…"
 
 
 class _Input(FInput):  # type: ignore[misc]  # the package is not followed: it need not be installed
     """An input that counts its lines from 1."""
 
     def print_line(self, pos_override: int | None = None, end_pos: int | None = None) -> str:
-        """Return the place, the line and a caret below it."""
+        """Return the location, the line and a caret below it."""
         position = self.range.start if pos_override is None else pos_override
         position = max(0, min(position, len(self.content)))
         if self.content.startswith("\n", position):
@@ -113,20 +113,20 @@ class _Input(FInput):  # type: ignore[misc]  # the package is not followed: it n
         line = self.content[start : len(self.content) if end == -1 else end]
         number, column = self.content.count("\n", 0, start) + 1, position - start
         width = 1 if end_pos is None else max(1, min(end_pos - start, len(line)) - column)
-        place = f"{self.fname}:{number}:{column + 1}"
+        location = f"{self.fname}:{number}:{column + 1}"
         if len(line) > _LONGEST_LINE:
             cut = max(0, column - _BEFORE)
             line = ("…" if cut else "") + line[cut : cut + _LONGEST_LINE] + "…"
             column = column - cut + (1 if cut else 0)
             width = max(1, min(width, len(line) - column))
-        return f"{place}\n{line}\n{' ' * column}{'^' * width}"
+        return f"{location}\n{line}\n{' ' * column}{'^' * width}"
 
 
 class _Matcher(Matcher):  # type: ignore[misc]  # as above
     """A matcher that always looks for what was meant."""
 
     def find_prefix_match_for(self, op: Any) -> re.Match[str] | None:
-        """Return the place of what the directive may have meant."""
+        """Return the position of what the directive may have meant."""
         found: re.Match[str] | None = None
         with contextlib.suppress(CheckError):  # it uses a variable that has no value
             found = super().find_prefix_match_for(op)
@@ -137,8 +137,8 @@ class _Matcher(Matcher):  # type: ignore[misc]  # as above
         start, end = self.file.range.start, min(self.file.range.end, len(self.file.content))
         best, most = "", _ALIKE
         for line in self.file.content[start:end].split("\n")[:_LOOKED_THROUGH]:
-            told = line.strip()
-            matcher = difflib.SequenceMatcher(None, told, wanted, autojunk=False)
-            if len(told) <= 4 * len(wanted) and matcher.quick_ratio() > most and (ratio := matcher.ratio()) > most:
-                best, most = told, ratio
+            stripped = line.strip()
+            matcher = difflib.SequenceMatcher(None, stripped, wanted, autojunk=False)
+            if len(stripped) <= 4 * len(wanted) and matcher.quick_ratio() > most and (ratio := matcher.ratio()) > most:
+                best, most = stripped, ratio
         return re.compile(re.escape(best)).search(self.file.content, start) if best else None

@@ -1,4 +1,4 @@
-"""The names of the files of one made test. Apart, so that pytest's process learns them without NumPy."""
+"""The names of the files of one generated test, for pytest's process: needs no NumPy."""
 
 from __future__ import annotations
 

@@ -17,9 +17,9 @@ from retarget_onnx.manifest_file import read_manifest
 
 __all__ = ["OnnxBackendLoader"]
 
-_MADE_FILE = "made.json"
-"""Stands beside the tests' folders: who made them, and which of the manifest it does not have."""
-_LAYOUT = "1"
+_GENERATED_FILE = "generated.json"
+"""Beside the tests' folders: which package generated them, and which tests of the manifest it does not have."""
+_LAYOUT = "2"
 """Changes whenever `make` writes other files for the same tests."""
 
 
@@ -70,8 +70,8 @@ class OnnxBackendLoader:
             if entry.name in tests:
                 write_test(tests[entry.name], folder / entry.name)
         missing = [entry.name for entry in manifest.entries if entry.name not in tests]
-        made = {"package": installed_version(), "manifest": manifest.package, "missing": missing}
-        (folder / _MADE_FILE).write_text(json.dumps(made) + "\n", encoding="utf-8")
+        generated = {"package": installed_version(), "manifest": manifest.package, "missing": missing}
+        (folder / _GENERATED_FILE).write_text(json.dumps(generated) + "\n", encoding="utf-8")
 
     def made(self, module: Module, folder: Path) -> Module:
         """Return the module with its model and cases. Raises `RetargetError` if the installed onnx has no such test."""
@@ -79,19 +79,20 @@ class OnnxBackendLoader:
         model = here / MODEL_FILE
         if model.is_file():
             return replace(module, path=model, data=(here / CASES_FILE,))
-        made = _read_made(folder)
-        if module.entry not in made.missing:
+        generated = _read_generated(folder)
+        if module.entry not in generated.missing:
             raise RetargetError(_damaged(folder))
         manifest = display_path(module.path)
         again = f"write the manifest again with `python -m retarget_onnx.manifest -o {manifest}`"
-        msg = f"{made.package} has no test {module.entry}; the manifest {manifest} was written by {made.manifest}"
-        msg += f" and changed since: {again}" if made.package == made.manifest else f": install that, or {again}"
+        package, writer = generated.package, generated.manifest
+        msg = f"{package} has no test {module.entry}; the manifest {manifest} was written by {writer}"
+        msg += f" and changed since: {again}" if package == writer else f": install that, or {again}"
         raise RetargetError(msg)
 
     def run_case_outside(
         self, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
     ) -> RunPlan | None:
-        """Return the `python -m retarget.run_case` command of a case; None for a module that was not made."""
+        """Return the `python -m retarget.run_case` command of a case; None for a module that was not generated."""
         del folder
         if not module.data:
             return None
@@ -101,7 +102,7 @@ class OnnxBackendLoader:
             kind=self.kind,
             config=config,
             artifact=artifact,
-            module=replace(module, entry=""),  # the made file holds the one
+            module=replace(module, entry=""),  # the generated file holds one
             folder=module.path.parent,
             case=case,
         )
@@ -115,24 +116,24 @@ class OnnxBackendLoader:
             msg = f"the artifact exports {', '.join(names) or 'no function'}; expected one function, the model's graph"
             raise RetargetError(msg)
         if not request.data:
-            msg = f"module {request.module} has no cases: its programs were not made; report this with the log"
+            msg = f"module {request.module} has no cases: its programs were not generated; report this with the log"
             raise RetargetError(msg)
         return [case for path in request.data for case in read_cases(path, names[0])]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Made:
-    """Who made the tests of a folder, who wrote their manifest, and the entries that were not there to be made."""
+class _Generated:
+    """What generated the tests of a folder, what wrote their manifest, and the entries that it does not have."""
 
     package: str
     manifest: str
     missing: tuple[str, ...]
 
 
-def _read_made(folder: Path) -> _Made:
+def _read_generated(folder: Path) -> _Generated:
     try:
-        document = json.loads((folder / _MADE_FILE).read_bytes())
-        return _Made(
+        document = json.loads((folder / _GENERATED_FILE).read_bytes())
+        return _Generated(
             package=str(document["package"]), manifest=str(document["manifest"]), missing=tuple(document["missing"])
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -140,4 +141,4 @@ def _read_made(folder: Path) -> _Made:
 
 
 def _damaged(folder: Path) -> str:
-    return f"{folder}: the folder of made ONNX tests is damaged; clear the cache with `retarget cache clear`"
+    return f"{folder}: the folder of generated ONNX tests is damaged; clear the cache with `retarget cache clear`"

@@ -10,7 +10,7 @@ to the package onnx. It is TOML with one line per test:
     test_abs = "op-Abs opset-13 f32"
 
 The words become tags of the test's targets: the operator that is tested, also where the test is the operator's
-expansion into others (then `expanded` stands there too); the opsets that the model asks for, `opset-13` for the default
+expansion into others (then `expanded` is there too); the opsets that the model asks for, `opset-13` for the default
 domain and like `ai.onnx.ml-4` for others; the element types of inputs and outputs.
 """
 
@@ -93,17 +93,17 @@ def _head_problems(path: Path, document: Mapping[str, object]) -> Iterator[Probl
 
 def _entry(name: str, written: object, known: dict[str, str | None], problems: list[Problem]) -> Entry:
     """Return an entry; `known` remembers what is wrong with a word, because the same few hundred come up again."""
-    place: KeyPath = ("tests", name)
+    key_path: KeyPath = ("tests", name)
     if not name.isidentifier():
-        problems.append(Problem(place, f"found {name!r}, expected the name of a test: letters, digits and _"))
+        problems.append(Problem(key_path, f"found {name!r}, expected the name of a test: letters, digits and _"))
     tags = tuple(written.split()) if isinstance(written, str) else ()
     if not tags or not tags[0].startswith("op-"):
-        problems.append(Problem(place, f'found {written!r}, expected tags like "op-Abs opset-13 f32"'))
+        problems.append(Problem(key_path, f'found {written!r}, expected tags like "op-Abs opset-13 f32"'))
     for tag in tags:
         if tag not in known:
             known[tag] = tag_error(tag)
         if (diagnostic := known[tag]) is not None:
-            problems.append(Problem(place, diagnostic))
+            problems.append(Problem(key_path, diagnostic))
     return Entry(name=name, tags=tags)
 
 

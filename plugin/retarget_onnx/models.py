@@ -1,6 +1,6 @@
 """The function that an ONNX model becomes, with the types of its inputs and outputs: its artifact says nothing of them.
 
-Imports the package onnx: for runners and for `retarget check`.
+Imports the package onnx: for worker processes and for `retarget check`.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ def has_tensors_elsewhere(path: Path) -> bool:
 
 def _type(value: Any) -> str:
     """Return the type of an input or output as MLIR writes it; as ONNX does where it is no tensor of numbers."""
-    sort = value.type.WhichOneof("value")
-    if sort != "tensor_type":
-        return f"{(sort or 'unknown').removesuffix('_type')} {value.name}"
+    form = value.type.WhichOneof("value")
+    if form != "tensor_type":
+        return f"{(form or 'unknown').removesuffix('_type')} {value.name}"
     tensor = value.type.tensor_type
     element = element_name(tensor.elem_type)
     if element not in ELEMENT_TYPES:

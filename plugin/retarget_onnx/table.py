@@ -98,21 +98,21 @@ def read_results(path: Path) -> tuple[tuple[Result, ...], str]:
 
 
 def _result(case: ElementTree.Element) -> Result | None:
-    said = {one.get("name", ""): one.get("value", "") for one in case.iter("property")}
-    if "retarget.runtime" not in said:
+    properties = {one.get("name", ""): one.get("value", "") for one in case.iter("property")}
+    if "retarget.runtime" not in properties:
         return None
-    compiler, runtime = said["retarget.compiler"], said["retarget.runtime"]
+    compiler, runtime = properties["retarget.compiler"], properties["retarget.runtime"]
     skipped = case.find("skipped")
     passed: bool | None = case.find("failure") is None and case.find("error") is None and skipped is None
     if skipped is not None and skipped.get("type") == "pytest.skip":
         passed = False if skipped.get("message", "").startswith("blocked by") else None
-    stage = said.get("retarget.stage", "")
-    if "retarget.intermittent" in said:
+    stage = properties.get("retarget.stage", "")
+    if "retarget.intermittent" in properties:
         passed, stage = False, _INTERMITTENT
     return Result(
-        test=said["retarget.module"],
+        test=properties["retarget.module"],
         target=compiler if compiler == runtime else f"{compiler}, {runtime}",
-        device=said.get("retarget.device", ""),
+        device=properties.get("retarget.device", ""),
         passed=passed,
         stage=stage if passed is False else "",
     )
@@ -123,12 +123,12 @@ def _skipped(cases: Iterable[ElementTree.Element]) -> Iterable[Result]:
     known: dict[str, str] = {}
     bare: list[str] = []
     for case in cases:
-        said = {one.get("name", ""): one.get("value", "") for one in case.iter("property")}
+        properties = {one.get("name", ""): one.get("value", "") for one in case.iter("property")}
         skipped = case.find("skipped")
-        if "retarget.runtime" in said:
-            compiler, runtime = said["retarget.compiler"], said["retarget.runtime"]
+        if "retarget.runtime" in properties:
+            compiler, runtime = properties["retarget.compiler"], properties["retarget.runtime"]
             known[f"_{compiler}_{runtime}"] = compiler if compiler == runtime else f"{compiler}, {runtime}"
-        elif not said and skipped is not None and skipped.get("type") == "pytest.skip":
+        elif not properties and skipped is not None and skipped.get("type") == "pytest.skip":
             bare.append(case.get("name", ""))
     for name in bare:
         for ending, target in known.items():

@@ -87,7 +87,7 @@ BAD_FILES = {
     ),
     "a file within an array": (
         CASE + "inputs = [['good.npy']]\n" + JUDGED,
-        ":2: case[0].inputs[0][0]: found the string 'good.npy', expected a number as text; a file stands for a whole value",
+        ":2: case[0].inputs[0][0]: found the string 'good.npy', expected a number as text; a file is a whole value",
     ),
     "a filling that is no number": (
         CASE + "inputs = [{ fill = 'abc' }]\n" + JUDGED,

@@ -1,4 +1,4 @@
-"""Compares what a device computed with what was expected. Runs in the runner, never in pytest's process.
+"""Compares what a device computed with what was expected. Runs in worker processes, never in pytest's.
 
 `eq` compares element type, shape and bits, as iree-check-module does: a NaN equals a NaN of the same bits, -0.0 is not
 0.0. `almost_eq` holds for an element where `a == e`, where `e` is finite and `|a - e| <= atol + rtol * |e|`, or where
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from retarget.arrays.mismatches import Distances, Tally, place_of, shape_or_type, text_of
+from retarget.arrays.mismatches import Distances, Tally, index_text, shape_or_type, text_of
 from retarget.extension import Check
 from retarget.model.outcomes import Mismatch
 
@@ -165,14 +165,16 @@ def _compare_truth(actual: Array, kind: str, *, wanted: bool) -> Mismatch | None
     for start, values in _blocks(actual):
         positions = np.flatnonzero(values == zero if wanted else values != zero)
         count += positions.size
-        shown += [(start + int(position), values[position]) for position in positions[: Tally().room() - len(shown)]]
+        shown += [
+            (start + int(position), values[position]) for position in positions[: Tally().remaining() - len(shown)]
+        ]
     if not count:
         return None
     word = "nonzero" if wanted else "zero"
-    where = f" at {place_of(shown[0][0], actual.shape)}" if actual.ndim else ""
+    where = f" at {index_text(shown[0][0], actual.shape)}" if actual.ndim else ""
     subject = f"{count} of {actual.size} elements are not {word}, first" if actual.ndim else f"not {word}:"
     summary = f"{kind}: {subject}{where}{' is' if actual.ndim else ''} {text_of(shown[0][1])}"
-    more = [f"  {place_of(position, actual.shape)} is {text_of(value)}" for position, value in shown if actual.ndim]
+    more = [f"  {index_text(position, actual.shape)} is {text_of(value)}" for position, value in shown if actual.ndim]
     return Mismatch(summary=summary, report="\n".join([summary, *more]), mismatched=count, total=int(actual.size))
 
 

@@ -1,4 +1,4 @@
-"""Reads arrays from files that others wrote: `.npy`, `.npz` and raw `.bin`. Runs in runners, never in pytest's process.
+"""Reads arrays from files: `.npy`, `.npz` and raw `.bin`. Runs in worker processes, never in pytest's.
 
 Nothing of a file is trusted: no pickles, sizes are checked before memory is taken, and a path stays inside the suite's
 folder once links are resolved. Files of `MAP_FROM` bytes and more are mapped, not read; those arrays are read-only.
@@ -39,7 +39,7 @@ MAP_FROM = 1 << 20
 
 _SHOWN = 8
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
-"""How a file begins that Git LFS has put in the place of one that was not fetched."""
+"""How a file begins that Git LFS has put in place of one that was not fetched."""
 
 
 def _unreadable(path: Path, error: Exception) -> RetargetError:
@@ -48,7 +48,7 @@ def _unreadable(path: Path, error: Exception) -> RetargetError:
 
 
 def _unfetched(path: Path) -> str:
-    """Say so if a file only stands for data that was not fetched."""
+    """Return the hint for a file of Git LFS whose data was not fetched; empty for others."""
     try:
         with path.open("rb") as stream:
             is_pointer = stream.read(len(_LFS_POINTER)) == _LFS_POINTER
@@ -102,10 +102,10 @@ class RawFile(_Sequence):
         length = math.prod(shape) * element.itemsize
         left = self.size - self.position
         if length > left:
-            place = f" at byte {self.position}" if self.position else ""
+            where = f" at byte {self.position}" if self.position else ""
             msg = (
                 f"data file {display_path(self.path)} is short: "
-                f"expected {length} bytes for {type_text(shape, element)}{place}, found {left}{_explained(self.path)}"
+                f"expected {length} bytes for {type_text(shape, element)}{where}, found {left}{_explained(self.path)}"
             )
             raise RetargetError(msg)
         self._types.append(type_text(shape, element))
@@ -129,7 +129,7 @@ def _explained(path: Path) -> str:
     unfetched = _unfetched(path)
     if unfetched or path.suffix.lower() != ".npy":
         return unfetched
-    return "; it is read as raw bytes here: a .npy file brings its type, name it without one"
+    return "; it is read as raw bytes here: a .npy file has its type, name it without one"
 
 
 def _raw_array(path: Path, dtype: np.dtype[Any], shape: Sequence[int], offset: int, order: str = "C") -> Array:
@@ -199,8 +199,8 @@ class StoredArrays(_Sequence):
         except OSError as error:
             raise _unreadable(self.path, error) from error
         except (ValueError, EOFError) as error:
-            place = f" at byte {self.position}" if self.position else ""
-            msg = f"data file {name} is no .npy file{place}: {_first_line(error)}{_unfetched(self.path)}"
+            where = f" at byte {self.position}" if self.position else ""
+            msg = f"data file {name} is no .npy file{where}: {_first_line(error)}{_unfetched(self.path)}"
             raise RetargetError(msg) from error
         length = math.prod(shape) * dtype.itemsize
         if length > self.size - start:
@@ -263,7 +263,7 @@ def read_npz(path: Path, name: str = "") -> Array:
             if entry.file_size > limit:
                 raise too_large(path, entry.file_size, limit, what=f"unpacks its array {chosen!r} to")
             with archive.open(entry) as stream:
-                shape, fortran, dtype = _header(stream)  # type: ignore[arg-type]  # it reads, which is all that is asked
+                shape, fortran, dtype = _header(stream)  # type: ignore[arg-type]  # it reads, which is all that is used
                 _expect_numbers(shape, dtype)
                 content = stream.read(limit + 1)
     except RetargetError:

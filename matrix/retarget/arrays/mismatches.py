@@ -13,7 +13,7 @@ from retarget.model.outcomes import Mismatch
 if TYPE_CHECKING:
     from retarget.extension import Array
 
-__all__ = ["Distances", "Tally", "place_of", "shape_or_type", "text_of", "type_text"]
+__all__ = ["Distances", "Tally", "index_text", "shape_or_type", "text_of", "type_text"]
 
 _SHOWN = 8
 """How many differing elements a report lists."""
@@ -54,7 +54,7 @@ class Tally:
     _absolute: _Largest = field(default_factory=_Largest)
     _relative: _Largest = field(default_factory=_Largest)
 
-    def room(self) -> int:
+    def remaining(self) -> int:
         """Return how many more elements the report would list."""
         return _SHOWN - len(self._rows)
 
@@ -63,7 +63,7 @@ class Tally:
     ) -> None:
         """Add the differing elements of one block, which begins at `start`: where they are in it, and their values."""
         self.count += positions.size
-        for number in range(min(self.room(), positions.size)):
+        for number in range(min(self.remaining(), positions.size)):
             row = (start + int(positions[number]), actual[number], expected[number])
             self._rows.append((*row, float(distances.absolute[number]), float(distances.relative[number])))
         self._absolute.see(distances.absolute, positions, start)
@@ -84,10 +84,10 @@ class Tally:
         max_abs = self._absolute.error if self._absolute.position >= 0 else None
         max_rel = self._relative.error if self._relative.position >= 0 else None
         if max_abs is not None:
-            told = [f"max abs error {_number(max_abs)}{_at(self._absolute.position, shape)}"]
+            errors = [f"max abs error {_number(max_abs)}{_at(self._absolute.position, shape)}"]
             if max_rel is not None:
-                told.append(f"max rel error {_number(max_rel)}{_at(self._relative.position, shape)}")
-            lines.append(", ".join(told))
+                errors.append(f"max rel error {_number(max_rel)}{_at(self._relative.position, shape)}")
+            lines.append(", ".join(errors))
         return Mismatch(
             summary=f"{self.count} of {total} {plural}, {first}{sides[0]} {table[1][1]}, {sides[1]} {table[1][2]}",
             report="\n".join(lines),
@@ -125,14 +125,14 @@ def text_of(value: Any) -> str:
     return str(value)
 
 
-def place_of(position: int, shape: tuple[int, ...]) -> str:
+def index_text(position: int, shape: tuple[int, ...]) -> str:
     """Return the index of a row-major position: `[1, 2]`."""
     return f"[{', '.join(str(int(axis)) for axis in np.unravel_index(position, shape))}]"
 
 
 def _at(position: int, shape: tuple[int, ...]) -> str:
-    """Where an error is; nothing where there is but one place."""
-    return f" at {place_of(position, shape)}" if shape else ""
+    """Where an error is; nothing where there is only one element."""
+    return f" at {index_text(position, shape)}" if shape else ""
 
 
 def _cells(row: tuple[int, Any, Any, float, float], shape: tuple[int, ...]) -> tuple[str, str, str, str, str]:
@@ -141,7 +141,7 @@ def _cells(row: tuple[int, Any, Any, float, float], shape: tuple[int, ...]) -> t
     if ours == theirs:  # a NaN of other bits, or what the text does not show
         ours += f" ({_bits(actual)})"
         theirs += f" ({_bits(expected)})"
-    return place_of(position, shape), ours, theirs, _number(absolute), _number(relative)
+    return index_text(position, shape), ours, theirs, _number(absolute), _number(relative)
 
 
 def _bits(value: Any) -> str:

@@ -21,26 +21,26 @@ class Agreement:
     """Which config's results are expected, by the config that compiled: `rules` are (name or glob, config) pairs."""
 
     rules: tuple[tuple[str, str], ...]
-    place: KeyPath
+    key_path: KeyPath
     is_table: bool = False
 
     @classmethod
-    def read(cls, written: str | Mapping[str, object], place: KeyPath, problems: list[Problem]) -> Agreement:
+    def read(cls, written: str | Mapping[str, object], key_path: KeyPath, problems: list[Problem]) -> Agreement:
         """Return what `agree_with` says; what is wrong with it goes to `problems`."""
         rules: tuple[tuple[str, object], ...] = (
             (("*", written),) if isinstance(written, str) else tuple(written.items())
         )
         if not rules:
-            problems.append(Problem(place, "found an empty table, expected the name of a compiler config"))
-        sound: list[tuple[str, str]] = []
+            problems.append(Problem(key_path, "found an empty table, expected the name of a compiler config"))
+        valid: list[tuple[str, str]] = []
         for pattern, config in rules:
             if isinstance(config, str) and config and not is_glob(config):
-                sound.append((pattern, config))
+                valid.append((pattern, config))
             else:
-                where = place if isinstance(written, str) else (*place, pattern)
+                where = key_path if isinstance(written, str) else (*key_path, pattern)
                 found = repr(config) if isinstance(config, str) else describe_value(config)
                 problems.append(Problem(where, f"found {found}, expected the name of a compiler config"))
-        return cls(rules=tuple(sound), place=place, is_table=not isinstance(written, str))
+        return cls(rules=tuple(valid), key_path=key_path, is_table=not isinstance(written, str))
 
     def config(self, compiler: str) -> str | None:
         """Return the config to agree with: by name, else by the first glob that matches; None where none does."""
@@ -71,7 +71,7 @@ def reach_problems(
     `running` are the compiler configs that run the module in the suite of that name, `known` all that are declared.
     """
     yield from (
-        Problem(agreement.place, unserved(agreement, compiler))
+        Problem(agreement.key_path, unserved(agreement, compiler))
         for compiler in running
         if agreement.config(compiler) is None
     )
@@ -79,25 +79,25 @@ def reach_problems(
         found = (
             f"found nothing to compare: in suite {suite!r} only {' and '.join(running)} run the module, and each agrees"
         )
-        yield Problem(agreement.place, f"{found} with itself; expected another compiler config that runs the module")
+        yield Problem(agreement.key_path, f"{found} with itself; expected another compiler config that runs the module")
     wanted = {agreement.config(compiler) for compiler in running}
     for pattern, config in agreement.rules:
-        place = (*agreement.place, pattern) if agreement.is_table else agreement.place
+        key_path = (*agreement.key_path, pattern) if agreement.is_table else agreement.key_path
         if agreement.is_table and not any(fnmatch.fnmatchcase(name, pattern) for name in known):
             hint = did_you_mean(pattern, known) or f"; {known_words(known)}"
-            yield Problem(place, f"found {pattern!r}, expected a compiler config or a glob that matches one{hint}")
+            yield Problem(key_path, f"found {pattern!r}, expected a compiler config or a glob that matches one{hint}")
         if config not in known or (config in wanted and config not in running):
             found = f"{config!r}, which does not run the module" if config in known else repr(config)
             hint = did_you_mean(config, running) or f"; {known_words(running)}"
             expected = f"expected a compiler config that runs the module in suite {suite!r}{hint}"
-            yield Problem(place, f"found {found}, {expected}")
+            yield Problem(key_path, f"found {found}, {expected}")
 
 
 def cycle_problems(agreements: Sequence[Agreement], known: Sequence[str]) -> Iterable[Problem]:
     """Yield a problem for a cycle of configs of one module each of which needs results of the next.
 
     All cases of a config run together, so one case may close a cycle that another opened. What is not among the
-    `known` configs is told as unknown, and is part of no cycle.
+    `known` configs is reported as unknown, and is part of no cycle.
     """
     named = dict.fromkeys(config for agreement in agreements for config in agreement.named)
     configs = [config for config in named if config in known]
@@ -109,7 +109,7 @@ def cycle_problems(agreements: Sequence[Agreement], known: Sequence[str]) -> Ite
                 waits[config].setdefault(other, agreement)
     cycle = _cycle(waits)
     if cycle:
-        last = max((waits[one][other].place for one, other in pairwise(cycle)), key=str)
+        last = max((waits[one][other].key_path for one, other in pairwise(cycle)), key=str)
         shown = " → ".join(cycle)
         expected = "expected the last config of a chain to agree with none but itself"
         yield Problem(last, f"found configs that wait for each other's results, {shown}; {expected}")

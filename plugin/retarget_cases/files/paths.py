@@ -1,4 +1,4 @@
-"""Where cases stand, and whether a path of theirs leads to a file of the suite. Imported in every process: lean."""
+"""The names of cases files, and the paths that they hold. Imported in every process: lean."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["SUFFIX", "cases_file_of", "module_stem", "path_problem"]
 
 SUFFIX = ".cases.toml"
 _SURELY_READ = 1 << 28
-"""Bytes up to which a file is not asked about the limit of data files here; where that is lower, reading asks."""
+"""Bytes up to which a file is not held against the limit of data files here, but when it is read."""
 
 
 def cases_file_of(source: Path) -> Path:

@@ -41,14 +41,14 @@ class Reference:
     written: str
     file: str
     function: str
-    place: KeyPath
+    key_path: KeyPath
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenCase:
-    """One `[[case]]`. Exactly one of `expected`, `reference` and `agreement` is set. `place` is its key path."""
+    """One `[[case]]`. Exactly one of `expected`, `reference` and `agreement` is set. `key_path` is its key path."""
 
-    place: KeyPath
+    key_path: KeyPath
     name: str | None
     function: str | None
     inputs: tuple[Value, ...]
@@ -60,7 +60,7 @@ class WrittenCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CasesFile:
-    """What a cases file says. `parameters` are (scope, path as written, place)."""
+    """What a cases file says. `parameters` are (scope, path as written, key path)."""
 
     path: Path
     text: str
@@ -68,23 +68,23 @@ class CasesFile:
     tolerance: Overrides
     cases: tuple[WrittenCase, ...]
 
-    def diagnostic(self, place: KeyPath, message: str) -> DiagnosticsError:
-        """Return the error for what turned out to be wrong at a place of the file."""
-        return DiagnosticsError(diagnostics_of(self.path, self.text, [Problem(place, message)]))
+    def diagnostic(self, key_path: KeyPath, message: str) -> DiagnosticsError:
+        """Return the error for a key of the file."""
+        return DiagnosticsError(diagnostics_of(self.path, self.text, [Problem(key_path, message)]))
 
 
 def agreed_config(file: CasesFile, agreement: Agreement, compiler: str) -> str:
     """Return the config to agree with. Raises `DiagnosticsError` where no rule is for `compiler`."""
     config = agreement.config(compiler)
     if config is None:
-        raise file.diagnostic(agreement.place, unserved(agreement, compiler))
+        raise file.diagnostic(agreement.key_path, unserved(agreement, compiler))
     return config
 
 
 def agreement_diagnostics(
     path: Path, folder: Path, *, suite: str, running: Sequence[str], known: Sequence[str]
 ) -> Sequence[Diagnostic]:
-    """Return what is wrong with the configs that the cases of a sound file are to agree with.
+    """Return what is wrong with the configs that the cases of a valid file are to agree with.
 
     See `reach_problems` and `cycle_problems`. Cheap where there are none: such a file is not parsed.
     """
@@ -106,11 +106,11 @@ def parameter_files(path: Path, folder: Path) -> Sequence[tuple[str, Path]]:
     file = read_cases_file(path, folder)
     files = DataFiles(folder=folder, base=path.parent)
     found: list[tuple[str, Path]] = []
-    for scope, written, place in file.parameters:
+    for scope, written, key_path in file.parameters:
         try:
             found.append((scope, files.large_path(written)))
         except RetargetError as error:
-            raise file.diagnostic(place, str(error)) from error
+            raise file.diagnostic(key_path, str(error)) from error
     return found
 
 
@@ -167,8 +167,8 @@ class _Reader:
         else:
             cases = list(enumerate(table.case))
         parameters = [(scope, written, ("parameters", scope)) for scope, written in table.parameters.items()]
-        for _, written, place in parameters:
-            self._path(written, place, suffixes=(".irpa", ".gguf", ".safetensors"), is_mapped=True)
+        for _, written, key_path in parameters:
+            self._path(written, key_path, suffixes=(".irpa", ".gguf", ".safetensors"), is_mapped=True)
         written_cases = [self._case(entry, ("case", index)) for index, entry in cases if entry is not None]
         self._names(written_cases)
         return CasesFile(
@@ -179,75 +179,74 @@ class _Reader:
             cases=tuple(written_cases),
         )
 
-    def _case(self, table: CaseTable, place: KeyPath) -> WrittenCase:
-        inputs = self._values(table.inputs, (*place, "inputs"))
-        expected = None if table.expected is None else self._values(table.expected, (*place, "expected"))
-        reference = None if table.reference is None else self._reference(table.reference, (*place, "reference"))
+    def _case(self, table: CaseTable, key_path: KeyPath) -> WrittenCase:
+        inputs = self._values(table.inputs, (*key_path, "inputs"))
+        expected = None if table.expected is None else self._values(table.expected, (*key_path, "expected"))
+        reference = None if table.reference is None else self._reference(table.reference, (*key_path, "reference"))
         agreement = None
         if table.agree_with is not None:
-            agreement = Agreement.read(table.agree_with, (*place, "agree_with"), self.problems)
-        self._one_way_to_judge(table, place)
+            agreement = Agreement.read(table.agree_with, (*key_path, "agree_with"), self.problems)
+        self._one_way_to_judge(table, key_path)
         return WrittenCase(
-            place=place,
+            key_path=key_path,
             name=table.name,
             function=table.function,
             inputs=inputs,
             expected=expected,
             reference=reference,
             agreement=agreement,
-            tolerance=read_overrides(table.tolerance, (*place, "tolerance"), self.problems),
+            tolerance=read_overrides(table.tolerance, (*key_path, "tolerance"), self.problems),
         )
 
-    def _one_way_to_judge(self, table: CaseTable, place: KeyPath) -> None:
+    def _one_way_to_judge(self, table: CaseTable, key_path: KeyPath) -> None:
         ways = [key for key in ("expected", "reference", "agree_with") if getattr(table, key) is not None]
         if not ways:
             expected = "expected one of expected, reference, agree_with: a case that cannot fail tests nothing"
-            self.problems.append(Problem(place, f"found nothing to compare the results with, {expected}"))
+            self.problems.append(Problem(key_path, f"found nothing to compare the results with, {expected}"))
         elif len(ways) > 1:
-            self.problems.append(Problem((*place, ways[1]), f"found it beside {ways[0]}, expected one of them"))
+            self.problems.append(Problem((*key_path, ways[1]), f"found it beside {ways[0]}, expected one of them"))
         if table.expected is not None and not table.expected:
             expected = "expected one value per result: a case that cannot fail tests nothing"
-            self.problems.append(Problem((*place, "expected"), f"found an empty array, {expected}"))
+            self.problems.append(Problem((*key_path, "expected"), f"found an empty array, {expected}"))
 
     def _names(self, cases: list[WrittenCase]) -> None:
         first: dict[str, WrittenCase] = {}
         for case in cases:
             if case.name is None:
                 continue
-            place = (*case.place, "name")
+            key_path = (*case.key_path, "name")
             if not case.name.strip() or not case.name.isprintable():
-                self.problems.append(Problem(place, f"found {case.name!r}, expected printable text"))
+                self.problems.append(Problem(key_path, f"found {case.name!r}, expected printable text"))
             other = first.setdefault(case.name, case)
             if other is not case:
-                where = f"case[{other.place[1]}]"
+                where = f"case[{other.key_path[1]}]"
                 self.problems.append(
-                    Problem(place, f"found {case.name!r}, which {where} is named already; expected another name")
+                    Problem(key_path, f"found {case.name!r}, which {where} is named already; expected another name")
                 )
 
-    def _values(self, written: list[object], place: KeyPath) -> tuple[Value, ...]:
+    def _values(self, written: list[object], key_path: KeyPath) -> tuple[Value, ...]:
         values = []
         for index, entry in enumerate(written):
-            value = read_value(entry, (*place, index), self.problems)
+            value = read_value(entry, (*key_path, index), self.problems)
             if value is not None:
                 values.append(value)
                 for file, suffixes in value.files():
-                    self._path(file, value.place, suffixes=suffixes)
+                    self._path(file, value.key_path, suffixes=suffixes)
         return tuple(values)
 
-    def _reference(self, written: str, place: KeyPath) -> Reference | None:
+    def _reference(self, written: str, key_path: KeyPath) -> Reference | None:
         file, colon, function = written.rpartition(":")
         if not colon or not file.endswith(".py") or not function.isidentifier():
-            self.problems.append(
-                Problem(place, f"found {written!r}, expected a Python file and a function of it, as in 'ref.py:matmul'")
-            )
+            expected = "expected a Python file and a function of it, as in 'ref.py:matmul'"
+            self.problems.append(Problem(key_path, f"found {written!r}, {expected}"))
             return None
-        self._path(file, place, suffixes=(".py",))
-        return Reference(written=written, file=file, function=function, place=place)
+        self._path(file, key_path, suffixes=(".py",))
+        return Reference(written=written, file=file, function=function, key_path=key_path)
 
-    def _path(self, written: str, place: KeyPath, *, suffixes: tuple[str, ...], is_mapped: bool = False) -> None:
+    def _path(self, written: str, key_path: KeyPath, *, suffixes: tuple[str, ...], is_mapped: bool = False) -> None:
         message = path_problem(written, self.files, suffixes, is_mapped=is_mapped)
         if message:
-            self.problems.append(Problem(place, message))
+            self.problems.append(Problem(key_path, message))
 
 
 def _mapping(value: object) -> dict[str, object]:
@@ -262,4 +261,4 @@ def _case_table(entry: object) -> CaseTable | None:
     try:
         return CaseTable.model_validate(entry)
     except ValidationError:
-        return None  # said of the whole file already
+        return None  # reported for the whole file already

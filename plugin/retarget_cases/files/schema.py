@@ -26,7 +26,7 @@ _ELEMENT = {
         {"type": "array", "items": {"$ref": "#/$defs/element"}},
     ]
 }
-"""What stands in an array: numbers, also as text, and arrays."""
+"""The elements of an array: numbers, also as text, and arrays."""
 
 _LITERAL = {
     "anyOf": [_NUMBER, {"type": "array", "items": {"$ref": "#/$defs/element"}}],

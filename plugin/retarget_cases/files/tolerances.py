@@ -86,7 +86,7 @@ def tolerances(*levels: Overrides) -> Mapping[str, Tolerance]:
 # ---------------------------------------------------------------- reading
 
 
-def read_overrides(written: Mapping[str, object], place: KeyPath, problems: list[Problem]) -> Overrides:
+def read_overrides(written: Mapping[str, object], key_path: KeyPath, problems: list[Problem]) -> Overrides:
     """Return what a `tolerance` table says; what is wrong with it goes to `problems`."""
     direct = {key: value for key, value in written.items() if key in _KEYS}
     by_type: dict[str, Override] = {}
@@ -94,7 +94,7 @@ def read_overrides(written: Mapping[str, object], place: KeyPath, problems: list
     for name, value in written.items():
         if name in _KEYS:
             continue
-        where = (*place, name)
+        where = (*key_path, name)
         dtype = element_dtype(name)
         if dtype is None:
             hint = did_you_mean(name, [*_KEYS, *DTYPE_NAMES, *ELEMENT_TYPES])
@@ -109,15 +109,15 @@ def read_overrides(written: Mapping[str, object], place: KeyPath, problems: list
         else:
             names[dtype] = name
             by_type[dtype] = _override(value, where, problems)
-    return Overrides(floating=_override(direct, place, problems), by_type=by_type)
+    return Overrides(floating=_override(direct, key_path, problems), by_type=by_type)
 
 
-def _override(written: Mapping[str, object], place: KeyPath, problems: list[Problem]) -> Override:
+def _override(written: Mapping[str, object], key_path: KeyPath, problems: list[Problem]) -> Override:
     try:
         table = ToleranceTable.model_validate(written)
     except ValidationError as error:
         found = schema_problems(error, written, model=ToleranceTable)
-        problems.extend(Problem((*place, *problem.path), problem.message) for problem in found)
+        problems.extend(Problem((*key_path, *problem.path), problem.message) for problem in found)
         return Override()
     equal_nan = None if table.nan is None else table.nan == "equal"
     return Override(atol=table.atol, rtol=table.rtol, ulp=table.ulp, equal_nan=equal_nan)

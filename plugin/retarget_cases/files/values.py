@@ -36,9 +36,9 @@ _KEYS = (*FORMS, "random")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Value:
-    """One argument or result as written. `place` is its key path; `is_table` tells that it stands there as a table."""
+    """One argument or result as written. `key_path` is its key path; `is_table` tells that it is written as a table."""
 
-    place: KeyPath
+    key_path: KeyPath
     table: ValueTable
     is_table: bool = False
 
@@ -62,18 +62,18 @@ class Value:
             yield self.table.bin, (".bin", ".raw")
 
 
-def read_value(written: object, place: KeyPath, problems: list[Problem]) -> Value | None:
+def read_value(written: object, key_path: KeyPath, problems: list[Problem]) -> Value | None:
     """Return a value; what is wrong with it without knowing its type goes to `problems`, and then None may return."""
     if isinstance(written, str):
-        return _file(written, place, problems)
+        return _file(written, key_path, problems)
     if isinstance(written, dict):
-        return _table(written, place, problems)
+        return _table(written, key_path, problems)
     count = len(problems)
-    problems.extend(literal_problems(written, place))
-    return Value(place=place, table=ValuesTable(values=written)) if len(problems) == count else None
+    problems.extend(literal_problems(written, key_path))
+    return Value(key_path=key_path, table=ValuesTable(values=written)) if len(problems) == count else None
 
 
-def literal_problems(written: object, place: KeyPath) -> Iterable[Problem]:
+def literal_problems(written: object, key_path: KeyPath) -> Iterable[Problem]:
     """Yield what is wrong with a literal: entries that are neither numbers nor arrays, arrays of unequal lengths."""
     if isinstance(written, list):
         kinds = {isinstance(entry, list) for entry in written}
@@ -82,23 +82,23 @@ def literal_problems(written: object, place: KeyPath) -> Iterable[Problem]:
                 at for at, entry in enumerate(written) if isinstance(entry, list) != isinstance(written[0], list)
             )
             found = f"{describe_value(written[index])} beside {describe_value(written[0])}"
-            yield Problem((*place, index), f"found {found}, expected only arrays or none")
+            yield Problem((*key_path, index), f"found {found}, expected only arrays or none")
             return
         if kinds == {True}:
             length = len(written[0])
             for index, entry in enumerate(written):
                 if len(entry) != length:
                     message = f"found {_entries(len(entry))}, expected {length}, like the first"
-                    yield Problem((*place, index), message)
+                    yield Problem((*key_path, index), message)
                     return
         for index, entry in enumerate(written):
-            yield from literal_problems(entry, (*place, index))
+            yield from literal_problems(entry, (*key_path, index))
     elif isinstance(written, str):
         if not _is_number(written):
-            hint = "; a file stands for a whole value" if written.endswith(_FILES) else ""
-            yield Problem(place, f"found {describe_value(written)}, expected a number as text{hint}")
+            hint = "; a file is a whole value" if written.endswith(_FILES) else ""
+            yield Problem(key_path, f"found {describe_value(written)}, expected a number as text{hint}")
     elif not isinstance(written, bool | int | float):
-        yield Problem(place, f"found {describe_value(written)}, expected a number, true, false or an array of them")
+        yield Problem(key_path, f"found {describe_value(written)}, expected a number, true, false or an array of them")
 
 
 def _is_number(text: str) -> bool:
@@ -107,7 +107,7 @@ def _is_number(text: str) -> bool:
         with contextlib.suppress(ValueError):
             try:
                 read(text)
-            except OverflowError:  # told when its type is known
+            except OverflowError:  # reported when its type is known
                 return True
             return True
     return False
@@ -125,7 +125,7 @@ def _entries(count: int) -> str:
     return f"{count} {'entry' if count == 1 else 'entries'}"
 
 
-def _file(written: str, place: KeyPath, problems: list[Problem]) -> Value | None:
+def _file(written: str, key_path: KeyPath, problems: list[Problem]) -> Value | None:
     table: ValueTable
     if written.endswith(".npy"):
         table = NpyTable(npy=written)
@@ -135,59 +135,59 @@ def _file(written: str, place: KeyPath, problems: list[Problem]) -> Value | None
         table = BinTable(bin=written)
     else:
         expected = "expected a path that ends with .npy, .npz or .bin; a number as text is { values = '…' }"
-        problems.append(Problem(place, f"found the string {written!r}, {expected}"))
+        problems.append(Problem(key_path, f"found the string {written!r}, {expected}"))
         return None
-    return Value(place=place, table=table)
+    return Value(key_path=key_path, table=table)
 
 
-def _table(written: Mapping[str, object], place: KeyPath, problems: list[Problem]) -> Value | None:
+def _table(written: Mapping[str, object], key_path: KeyPath, problems: list[Problem]) -> Value | None:
     forms = [key for key in _KEYS if key in written]
     if len(forms) != 1:
         found = "both " + " and ".join(forms) if forms else f"a table of {_listed(list(written)) or 'nothing'}"
-        problems.append(Problem(place, f"found {found}, expected one of {_listed(_KEYS)}{_near(written, forms)}"))
+        problems.append(Problem(key_path, f"found {found}, expected one of {_listed(_KEYS)}{_near(written, forms)}"))
         return None
     form = forms[0]
     if form != "random":
-        return _validated(FORMS[form], written, place, problems)
+        return _validated(FORMS[form], written, key_path, problems)
     distribution = written["random"]
     model = DISTRIBUTIONS.get(distribution) if isinstance(distribution, str) else None
     if model is None:
         hint = did_you_mean(distribution, DISTRIBUTIONS) if isinstance(distribution, str) else ""
         message = f"found {describe_value(distribution)}, expected one of {_listed(tuple(DISTRIBUTIONS))}{hint}"
-        problems.append(Problem((*place, "random"), message))
+        problems.append(Problem((*key_path, "random"), message))
         return None
-    return _validated(model, written, place, problems)
+    return _validated(model, written, key_path, problems)
 
 
 def _validated(
-    model: type[ValueTable], written: Mapping[str, object], place: KeyPath, problems: list[Problem]
+    model: type[ValueTable], written: Mapping[str, object], key_path: KeyPath, problems: list[Problem]
 ) -> Value | None:
     count = len(problems)
     try:
         table = model.model_validate(written)
     except ValidationError as error:
         found = schema_problems(error, written, model=model)
-        problems.extend(Problem((*place, *problem.path), problem.message) for problem in found)
+        problems.extend(Problem((*key_path, *problem.path), problem.message) for problem in found)
         return None
     if table.dtype is not None and element_dtype(table.dtype) is None:
         hint = did_you_mean(table.dtype, [*DTYPE_NAMES, *ELEMENT_TYPES])
         message = f"found {table.dtype!r}, expected an element type, such as float32 or f32{hint}"
-        problems.append(Problem((*place, "dtype"), message))
+        problems.append(Problem((*key_path, "dtype"), message))
     if table.shape is not None and len(table.shape) > _MAX_RANK:
-        problems.append(Problem((*place, "shape"), f"found {len(table.shape)} sizes, expected at most {_MAX_RANK}"))
+        problems.append(Problem((*key_path, "shape"), f"found {len(table.shape)} sizes, expected at most {_MAX_RANK}"))
     if isinstance(table, ValuesTable):
-        problems.extend(literal_problems(table.values, (*place, "values")))
+        problems.extend(literal_problems(table.values, (*key_path, "values")))
     elif isinstance(table, FillTable):
-        problems.extend(literal_problems(table.fill, (*place, "fill")))
+        problems.extend(literal_problems(table.fill, (*key_path, "fill")))
     elif isinstance(table, UniformTable) and table.low > table.high:
-        problems.append(Problem((*place, "low"), f"found {table.low:g}, expected at most high, {table.high:g}"))
+        problems.append(Problem((*key_path, "low"), f"found {table.low:g}, expected at most high, {table.high:g}"))
     elif isinstance(table, UniformTable) and table.high - table.low == math.inf:
         message = f"found {table.low:g} to {table.high:g}, expected a range of at most 1.79e308"
-        problems.append(Problem((*place, "low"), message))
+        problems.append(Problem((*key_path, "low"), message))
     elif isinstance(table, IntegersTable) and table.low >= table.high:
         message = f"found {table.low}, expected less than high, {table.high}, which is not included"
-        problems.append(Problem((*place, "low"), message))
-    return Value(place=place, table=table, is_table=True) if len(problems) == count else None
+        problems.append(Problem((*key_path, "low"), message))
+    return Value(key_path=key_path, table=table, is_table=True) if len(problems) == count else None
 
 
 def _near(written: Mapping[str, object], forms: Sequence[str]) -> str:

@@ -72,7 +72,7 @@ def _closing(text: str, at: int) -> int:
 
 
 def _characters(text: str, start: int) -> Iterator[tuple[int, str, bool]]:
-    """Yield positions and characters outside of strings; the `>` of `->` is told apart."""
+    """Yield positions and characters outside of strings; the `>` of `->` is marked."""
     quoted = False
     for position in range(start, len(text)):
         character = text[position]

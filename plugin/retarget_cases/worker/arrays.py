@@ -1,4 +1,4 @@
-"""Values → arrays, by the types that a function was declared with. Runs in runners."""
+"""Values → arrays, by the types that a function was declared with. Runs in worker processes."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from retarget_cases.worker.literals import InvalidValueError, literal
 if TYPE_CHECKING:
     from retarget.extension import Array
 
-__all__ = ["Maker"]
+__all__ = ["ArrayBuilder"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Maker:
-    """Makes the arrays of one case. `files` finds what values name.
+class ArrayBuilder:
+    """Builds the arrays of one case. `files` finds what values name.
 
     With `only_checks`, what is generated becomes zeros that take no memory.
     """
@@ -45,13 +45,13 @@ class Maker:
             msg = f"found the type {declared.text}, whose elements no NumPy type holds; expected a function of another"
             raise InvalidValueError(msg)
         try:
-            made = self._made(value, declared, position)
-            return made if declared is None else fit(made, declared)
+            array = self._build(value, declared, position)
+            return array if declared is None else fit(array, declared)
         except (ValueError, OverflowError, MemoryError) as error:  # of sizes past what NumPy goes to
             msg = f"found what no array can hold: {error}"
             raise InvalidValueError(msg) from error
 
-    def _made(self, value: Value, declared: DeclaredType | None, position: int) -> Array:
+    def _build(self, value: Value, declared: DeclaredType | None, position: int) -> Array:
         table = value.table
         if isinstance(table, NpyTable | NpzTable):
             path = self.files.path(table.npy if isinstance(table, NpyTable) else table.npz)
@@ -59,7 +59,7 @@ class Maker:
             return _as_written(array, value)
         name = value.dtype or (declared.dtype if declared is not None else None)
         if name is None:
-            msg = f"found no element type, expected dtype = …: {_unsaid(declared)}"
+            msg = f"found no element type, expected dtype = …: {_undeclared(declared)}"
             raise InvalidValueError(msg)
         dtype = dtype_named(name)
         if isinstance(table, ValuesTable):
@@ -92,7 +92,7 @@ class Maker:
 # ---------------------------------------------------------------- types and shapes
 
 
-def _unsaid(declared: DeclaredType | None) -> str:
+def _undeclared(declared: DeclaredType | None) -> str:
     if declared is None:
         return "the artifact does not say which types its functions take"
     return f"the function declares {declared.text}"
@@ -108,11 +108,11 @@ def _shape(value: Value, declared: DeclaredType | None) -> tuple[int, ...]:
         return value.shape
     shape = None if declared is None else declared.shape
     if shape is None:
-        msg = f"found no shape, expected shape = […]: {_unsaid(declared)}"
+        msg = f"found no shape, expected shape = […]: {_undeclared(declared)}"
         raise InvalidValueError(msg)
     known = tuple(size for size in shape if size is not None)
     if len(known) < len(shape):
-        msg = f"found no shape, expected shape = […]: {_unsaid(declared)}, which leaves a size open"
+        msg = f"found no shape, expected shape = […]: {_undeclared(declared)}, which leaves a size open"
         raise InvalidValueError(msg)
     return known
 

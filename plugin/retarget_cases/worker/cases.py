@@ -1,4 +1,4 @@
-"""A written case and a module's functions → the case that runs. Runs in runners.
+"""A written case and a module's functions → the case that runs. Runs in worker processes.
 
 What is wrong with one case is found when it is about to run, and is that case's failure alone.
 """
@@ -22,7 +22,7 @@ from retarget_cases.files.read import CasesFile, Reference, WrittenCase, agreed_
 from retarget_cases.files.tables import FillTable, ValuesTable
 from retarget_cases.files.tolerances import tolerances
 from retarget_cases.files.values import Value
-from retarget_cases.worker.arrays import Maker
+from retarget_cases.worker.arrays import ArrayBuilder
 from retarget_cases.worker.literals import InvalidValueError, literal
 from retarget_cases.worker.reference import References
 
@@ -134,11 +134,11 @@ class Reading:
             if len(functions) == 1:
                 return next(iter(functions.values()))
             raise self.file.diagnostic(
-                self.written.place, f"found no function, expected one of those that the module exports: {exported}"
+                self.written.key_path, f"found no function, expected one of those that the module exports: {exported}"
             )
         if name not in functions:
             expected = f"expected one that the module exports: {exported}{did_you_mean(name, functions)}"
-            raise self.file.diagnostic((*self.written.place, "function"), f"found the function {name!r}, {expected}")
+            raise self.file.diagnostic((*self.written.key_path, "function"), f"found the function {name!r}, {expected}")
         return functions[name]
 
     def _arrays(
@@ -150,11 +150,11 @@ class Reading:
         count: int | None,
     ) -> tuple[Array, ...]:
         word = "argument" if key == "inputs" else "result"
-        place = (*self.written.place, key)
+        key_path = (*self.written.key_path, key)
         if count is not None and len(values) != count:
-            raise self.file.diagnostic(place, _miscounted(values, declared, function.name, count, key))
+            raise self.file.diagnostic(key_path, _miscounted(values, declared, function.name, count, key))
         files = DataFiles(folder=self.request.folder, base=self.file.path.parent)
-        maker = Maker(files=files, module=self.request.module, case=self.name, only_checks=self.only_checks)
+        builder = ArrayBuilder(files=files, module=self.request.module, case=self.name, only_checks=self.only_checks)
         arrays: list[Array] = []
         problems: list[Problem] = []
         for position, value in enumerate(values):
@@ -164,11 +164,11 @@ class Reading:
             if type_ is not None and self.types_of_model and value.dtype is not None:
                 type_ = replace(type_, dtype=value.dtype)  # a compiler may take another than the model, such as f32
             try:
-                arrays.append(maker.array(value, type_, drawn))
+                arrays.append(builder.array(value, type_, drawn))
             except RetargetError as error:
                 message = f"{word} {position} of {function.name}: {error}"
                 index = error.index if isinstance(error, InvalidValueError) else ()
-                problems.append(Problem(_place(value, index), message))
+                problems.append(Problem(_key_path(value, index), message))
         if problems:
             raise DiagnosticsError(diagnostics_of(self.file.path, self.file.text, problems))
         return tuple(arrays)
@@ -184,21 +184,21 @@ class Reading:
             path = DataFiles(folder=self.request.folder, base=self.file.path.parent).path(reference.file)
             returned = self.references.call(path, reference.function, inputs)
         except RetargetError as error:
-            raise self.file.diagnostic(reference.place, str(error)) from error
+            raise self.file.diagnostic(reference.key_path, str(error)) from error
         if declared is not None and len(returned) != len(declared):
             types = ", ".join(result.text for result in declared)
             ours = f"{reference.written} returned {len(returned)} result{'' if len(returned) == 1 else 's'}"
             message = f"{ours}, {function.name} returns {len(declared)}" + (f" ({types})" if types else "")
             if any(isinstance(result, bool | int | float | complex) for result in returned):
                 message += "; a list or tuple holds a result per entry, numpy.array(…) makes one result of it"
-            raise self.file.diagnostic(reference.place, message)
+            raise self.file.diagnostic(reference.key_path, message)
         problems: list[Problem] = []
         arrays: list[Array] = []
         for position, result in enumerate(returned):
             try:
                 arrays.append(_result(result, None if declared is None else declared[position]))
             except RetargetError as error:
-                problems.append(Problem(reference.place, f"result {position} of {reference.written}: {error}"))
+                problems.append(Problem(reference.key_path, f"result {position} of {reference.written}: {error}"))
         if problems:
             raise DiagnosticsError(diagnostics_of(self.file.path, self.file.text, problems))
         return tuple(arrays)
@@ -209,12 +209,12 @@ def _parsed(types: Sequence[str]) -> tuple[DeclaredType, ...] | None:
     return tuple(map(parse_type, types)) if types else None
 
 
-def _place(value: Value, index: tuple[str | int, ...]) -> KeyPath:
+def _key_path(value: Value, index: tuple[str | int, ...]) -> KeyPath:
     if not index:
-        return value.place
+        return value.key_path
     table = value.table
     key = "fill" if isinstance(table, FillTable) else "values"
-    return (*value.place, key, *index) if value.is_table else (*value.place, *index)
+    return (*value.key_path, key, *index) if value.is_table else (*value.key_path, *index)
 
 
 def _miscounted(

@@ -104,12 +104,12 @@ def _expect_integer(number: int, dtype: np.dtype[Any]) -> None:
 def _rounded(numbers: Array, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
     """Return generated numbers in an element type. None of them is meant to be an infinity."""
     with np.errstate(all="ignore"):
-        made = numbers.astype(dtype)
+        converted = numbers.astype(dtype)
     if not np.isfinite(numbers).all():
         msg = f"found numbers past the largest of f64, which {type_text((), dtype)} cannot hold"
         raise InvalidValueError(msg)
-    lost = first_lost(np.asarray(numbers).reshape(-1), made.reshape(-1))
+    lost = first_lost(np.asarray(numbers).reshape(-1), converted.reshape(-1))
     if lost is not None:
         msg = f"found {numbers.reshape(-1)[lost]:g} among the numbers, which {type_text((), dtype)} cannot hold"
         raise InvalidValueError(msg)
-    return made.reshape(shape)
+    return converted.reshape(shape)

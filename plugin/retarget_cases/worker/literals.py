@@ -32,7 +32,7 @@ class InvalidValueError(RetargetError):
 def literal(
     written: object, dtype: np.dtype[Any], declared: DeclaredType | None, shape: tuple[int, ...] | None
 ) -> Array:
-    """Return a literal as an array of `dtype`. With a `shape` its elements may also stand in one flat array.
+    """Return a literal as an array of `dtype`. With a `shape` its elements may also be given as one flat array.
 
     Raises `InvalidValueError` for a number that the type cannot hold, and for as many elements as fit no shape.
     """
@@ -101,17 +101,17 @@ def _converted(elements: Sequence[tuple[tuple[int, ...], object]], dtype: np.dty
         return np.array(numbers, dtype)
     wide = np.array(numbers, np.float64)
     with np.errstate(all="ignore"):
-        made = wide.astype(dtype)
-    lost = first_lost(wide, made)
+        converted = wide.astype(dtype)
+    lost = first_lost(wide, converted)
     if lost is not None:
         msg = f"found {elements[lost][1]}, which {type_text((), dtype)} cannot hold"
         raise InvalidValueError(msg, elements[lost][0])
-    return made
+    return converted
 
 
-def first_lost(wide: Array, made: Array) -> int | None:
+def first_lost(wide: Array, converted: Array) -> int | None:
     """Return the position of the first number that overflowed, or of an infinity that the type does not have."""
-    back = made.astype(np.float64)
+    back = converted.astype(np.float64)
     bad = np.flatnonzero((np.isfinite(wide) & ~np.isfinite(back)) | (np.isinf(wide) & ~np.isinf(back)))
     return int(bad[0]) if bad.size else None
 

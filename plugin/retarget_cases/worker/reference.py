@@ -1,4 +1,4 @@
-"""Calls the Python functions that compute what is expected. Runs in runners.
+"""Calls the Python functions that compute what is expected. Runs in worker processes.
 
 A file is executed under a name of its own, afresh for each module whose cases name it; nothing of it is written back,
 and its folder is not put on the path of imports.
@@ -46,7 +46,7 @@ class References:
         """Return what `function` of the file makes of `inputs`, which it cannot change: one value per result.
 
         Raises `RetargetError` for a file that cannot be executed, a missing function, and what it raises, with the
-        place in the file.
+        location in the file.
         """
         module = self._module(path)
         called = getattr(module, function, None)
@@ -56,7 +56,7 @@ class References:
             msg = f"{display_path(path)} has no function {function!r}; it has: {listed}{did_you_mean(function, known)}"
             raise RetargetError(msg)
         try:
-            with contextlib.chdir(Path.cwd()):  # the messages about what follows are made in this folder
+            with contextlib.chdir(Path.cwd()):  # the messages about what follows name paths relative to this folder
                 returned = called(*(_read_only(array) for array in inputs))
         except (Exception, SystemExit) as error:
             raise _failed(error, path, f"{function} raised") from error
@@ -92,15 +92,15 @@ def _read_only(array: Array) -> Array:
 
 
 def _failed(error: BaseException, path: Path, what: str) -> RetargetError:
-    """Return the error that names the last place in `path` on the way to what raised, and shows the line."""
+    """Return the error that names the last location in `path` on the way to what raised, and shows the line."""
     shown = display_path(path)
     if isinstance(error, SyntaxError) and error.filename == str(path):
-        place, line = f"{shown}:{error.lineno}", (error.text or "").strip()
+        location, line = f"{shown}:{error.lineno}", (error.text or "").strip()
         message = error.msg
     else:
         frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-        place = f"{shown}:{frames[-1].lineno}" if frames else shown
+        location = f"{shown}:{frames[-1].lineno}" if frames else shown
         line = (frames[-1].line or "").strip() if frames else ""
         message = str(error).strip()
-    summary = f"{place}: {what} {type(error).__name__}" + (f": {message}" if message else "")
+    summary = f"{location}: {what} {type(error).__name__}" + (f": {message}" if message else "")
     return RetargetError(f"{summary}\n    {line}" if line else summary)

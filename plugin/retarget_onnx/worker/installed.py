@@ -77,13 +77,13 @@ def _tags(test: Any, operators: Mapping[str, str]) -> Iterator[str]:
 
 def _type_words(declared: Any) -> Iterator[str]:
     """Yield the words of a declared type: element types, and `sequence`, `optional`, `map` around them."""
-    sort = declared.WhichOneof("value")
-    inner = getattr(declared, sort)
-    if sort in {"tensor_type", "sparse_tensor_type"}:
+    form = declared.WhichOneof("value")
+    inner = getattr(declared, form)
+    if form in {"tensor_type", "sparse_tensor_type"}:
         yield _element_word(element_name(inner.elem_type))
         return
-    yield sort.removesuffix("_type")
-    if sort != "map_type":
+    yield form.removesuffix("_type")
+    if form != "map_type":
         yield from _type_words(inner.elem_type)
 
 

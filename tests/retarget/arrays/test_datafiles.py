@@ -71,7 +71,7 @@ def test_a_npy_file_that_is_read_as_raw_bytes_is_told(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.zeros(6, np.float32))
     assert diagnostic(RawFile(path=tmp_path / "a.npy").next, dtype="float32", shape=(99,)) == (
         "data file a.npy is short: expected 396 bytes for 99xf32, found 152; "
-        "it is read as raw bytes here: a .npy file brings its type, name it without one"
+        "it is read as raw bytes here: a .npy file has its type, name it without one"
     )
 
 
