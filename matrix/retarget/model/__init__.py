@@ -2,30 +2,4 @@
 
 from __future__ import annotations
 
-from retarget.model.declared import (
-    CompilerConfig,
-    CompileTarget,
-    Expectation,
-    Module,
-    ModuleOverride,
-    Origin,
-    RunTarget,
-    RuntimeConfig,
-    Suite,
-    Target,
-    TargetConfig,
-)
-
-__all__ = [
-    "CompileTarget",
-    "CompilerConfig",
-    "Expectation",
-    "Module",
-    "ModuleOverride",
-    "Origin",
-    "RunTarget",
-    "RuntimeConfig",
-    "Suite",
-    "Target",
-    "TargetConfig",
-]
+from retarget.model.declared import *
