@@ -1,1 +1,14 @@
-"""Its folder is on the import path: the packages below share `worker_doubles` and `targets_of_doubles`."""
+"""The packages below share `worker_doubles`, `targets_of_doubles` and `data_errors`, which are beside this file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Messages name files relative to `tmp_path`; no limit of data files is set."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RETARGET_MAX_DATA_BYTES", raising=False)

@@ -9,6 +9,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
+from data_errors import error_of
 from retarget.arrays.datafiles import (
     MAP_FROM,
     RawFile,
@@ -19,17 +20,7 @@ from retarget.arrays.datafiles import (
 )
 from retarget.support.errors import RetargetError
 
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("RETARGET_MAX_DATA_BYTES", raising=False)
-
-
-def diagnostic(function: object, *arguments: object, **named: object) -> str:
-    with pytest.raises(RetargetError) as caught:
-        function(*arguments, **named)  # type: ignore[operator]
-    return str(caught.value)
+pytestmark = pytest.mark.usefixtures("here")
 
 
 # ---------------------------------------------------------------- .bin
@@ -62,14 +53,14 @@ def test_any_byte_but_zero_is_true(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("size", "word"), [(23, "short"), (0, "short"), (25, "oversized")])
 def test_a_file_of_another_size_is_refused(tmp_path: Path, size: int, word: str) -> None:
     (tmp_path / "a.bin").write_bytes(bytes(size))
-    assert diagnostic(read_bin, tmp_path / "a.bin", dtype="float32", shape=(2, 3)) == (
+    assert error_of(read_bin, tmp_path / "a.bin", dtype="float32", shape=(2, 3)) == (
         f"data file a.bin is {word}: expected 24 bytes for 2x3xf32, found {size}"
     )
 
 
 def test_a_npy_file_that_is_read_as_raw_bytes_is_told(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.zeros(6, np.float32))
-    assert diagnostic(RawFile(path=tmp_path / "a.npy").next, dtype="float32", shape=(99,)) == (
+    assert error_of(RawFile(path=tmp_path / "a.npy").next, dtype="float32", shape=(99,)) == (
         "data file a.npy is short: expected 396 bytes for 99xf32, found 152; "
         "it is read as raw bytes here: a .npy file has its type, name it without one"
     )
@@ -90,7 +81,7 @@ def test_what_git_lfs_did_not_fetch_is_told(tmp_path: Path, size: int) -> None:
 
 def test_a_shape_that_no_machine_holds_is_a_short_file_and_takes_no_memory(tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes(bytes(4))
-    assert diagnostic(read_bin, tmp_path / "a.bin", dtype="float32", shape=(1 << 40, 1 << 40)) == (
+    assert error_of(read_bin, tmp_path / "a.bin", dtype="float32", shape=(1 << 40, 1 << 40)) == (
         "data file a.bin is short: expected 4835703278458516698824704 bytes for "
         "1099511627776x1099511627776xf32, found 4"
     )
@@ -101,8 +92,8 @@ def test_arrays_follow_each_other_in_a_raw_file(tmp_path: Path) -> None:
     raw = RawFile(path=tmp_path / "a.bin")
     assert raw.next(dtype="float32", shape=(2,)).tolist() == [0, 1]
     assert raw.next(dtype="float32", shape=(2,)).tolist() == [2, 3]
-    assert diagnostic(raw.close) == ("data file a.bin is oversized: expected 16 bytes for 2xf32 and 2xf32, found 24")
-    assert diagnostic(raw.next, dtype="float32", shape=(3,)) == (
+    assert error_of(raw.close) == ("data file a.bin is oversized: expected 16 bytes for 2xf32 and 2xf32, found 24")
+    assert error_of(raw.next, dtype="float32", shape=(3,)) == (
         "data file a.bin is short: expected 12 bytes for 3xf32 at byte 16, found 8"
     )
 
@@ -152,15 +143,15 @@ def test_several_arrays_follow_each_other(tmp_path: Path) -> None:
     assert not arrays.at_end
     assert arrays.next().tolist() == 5
     assert arrays.at_end
-    assert diagnostic(arrays.next) == "data file a.npy holds no further array: all its 284 bytes were read"
-    assert diagnostic(read_npy, tmp_path / "a.npy") == (
+    assert error_of(arrays.next) == "data file a.npy holds no further array: all its 284 bytes were read"
+    assert error_of(read_npy, tmp_path / "a.npy") == (
         "data file a.npy holds 132 bytes after its first array; expected one array"
     )
 
 
 def test_pickles_are_never_loaded(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.array([{}], object), allow_pickle=True)
-    assert diagnostic(read_npy, tmp_path / "a.npy") == (
+    assert error_of(read_npy, tmp_path / "a.npy") == (
         "data file a.npy is no .npy file: it holds pickled Python objects, which are never loaded; "
         "expected numbers, such as array.astype('float32')"
     )
@@ -169,7 +160,7 @@ def test_pickles_are_never_loaded(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("array", "named"), [(np.array(["a"]), "<U1"), (np.zeros(1, [("x", "i4")]), "[('x', '<i4')]")])
 def test_other_than_numbers_is_refused(tmp_path: Path, array: np.ndarray, named: str) -> None:
     np.save(tmp_path / "a.npy", array)
-    assert diagnostic(read_npy, tmp_path / "a.npy") == (
+    assert error_of(read_npy, tmp_path / "a.npy") == (
         f"data file a.npy is no .npy file: elements of type {named}, expected numbers"
     )
 
@@ -178,12 +169,12 @@ def test_a_file_cut_short_is_told(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.arange(6, dtype=np.float32).reshape(2, 3))
     content = (tmp_path / "a.npy").read_bytes()
     (tmp_path / "a.npy").write_bytes(content[:-4])
-    assert diagnostic(read_npy, tmp_path / "a.npy") == (
+    assert error_of(read_npy, tmp_path / "a.npy") == (
         "data file a.npy is short: expected 24 bytes for 2x3xf32 after its header, found 20"
     )
     for size in (0, 5, 9, 40):
         (tmp_path / "a.npy").write_bytes(content[:size])
-        assert diagnostic(read_npy, tmp_path / "a.npy").startswith("data file a.npy is no .npy file: ")
+        assert error_of(read_npy, tmp_path / "a.npy").startswith("data file a.npy is no .npy file: ")
 
 
 @pytest.mark.parametrize("shape", ["(-4, -1)", "(1,)*70", "(1 << 62,)", "'ab'"])
@@ -191,7 +182,7 @@ def test_a_header_with_a_shape_that_is_none_is_refused(tmp_path: Path, shape: st
     header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".encode()
     header += b" " * (118 - len(header)) + b"\n"
     (tmp_path / "a.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(16))
-    assert diagnostic(read_npy, tmp_path / "a.npy").startswith("data file a.npy is ")
+    assert error_of(read_npy, tmp_path / "a.npy").startswith("data file a.npy is ")
 
 
 @pytest.mark.parametrize("read", [read_npy, read_npz])
@@ -199,7 +190,7 @@ def test_what_cannot_be_read_is_not_said_to_be_of_another_format(
     tmp_path: Path, read: Callable[[Path], object]
 ) -> None:
     (tmp_path / "folder").mkdir()
-    assert diagnostic(read, tmp_path / "folder") == "data file folder cannot be read: Is a directory"
+    assert error_of(read, tmp_path / "folder") == "data file folder cannot be read: Is a directory"
 
 
 @pytest.mark.parametrize(
@@ -208,7 +199,7 @@ def test_what_cannot_be_read_is_not_said_to_be_of_another_format(
 )
 def test_a_header_that_cannot_be_parsed_is_told(tmp_path: Path, header: bytes) -> None:
     (tmp_path / "a.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(16))
-    assert diagnostic(read_npy, tmp_path / "a.npy") == (
+    assert error_of(read_npy, tmp_path / "a.npy") == (
         "data file a.npy is no .npy file: its header is no literal of Python, expected one as numpy.save writes it"
     )
 
@@ -216,7 +207,7 @@ def test_a_header_that_cannot_be_parsed_is_told(tmp_path: Path, header: bytes) -
 def test_a_header_that_is_a_program_is_not_run(tmp_path: Path) -> None:
     header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (open('ran', 'w'),), }\n"
     (tmp_path / "a.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(16))
-    assert diagnostic(read_npy, tmp_path / "a.npy") == (
+    assert error_of(read_npy, tmp_path / "a.npy") == (
         "data file a.npy is no .npy file: its header is no literal of Python, expected one as numpy.save writes it"
     )
     assert not (tmp_path / "ran").exists()
@@ -231,10 +222,10 @@ def test_an_archive_gives_its_arrays_by_name(tmp_path: Path) -> None:
     assert read_npz(tmp_path / "a.npz", "x").tolist() == [0, 1, 2]
     assert read_npz(tmp_path / "a.npz", "mask").tolist() == [True]
     assert read_npz(tmp_path / "one.npz").tolist() == 2
-    assert diagnostic(read_npz, tmp_path / "a.npz", "msk") == (
+    assert error_of(read_npz, tmp_path / "a.npz", "msk") == (
         "data file a.npz holds no array 'msk'; it holds: x, mask; did you mean 'mask'?"
     )
-    assert diagnostic(read_npz, tmp_path / "a.npz") == (
+    assert error_of(read_npz, tmp_path / "a.npz") == (
         "data file a.npz holds 2 arrays, expected the name of one; it holds: x, mask"
     )
 
@@ -242,7 +233,7 @@ def test_an_archive_gives_its_arrays_by_name(tmp_path: Path) -> None:
 def test_an_array_that_unpacks_over_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     np.savez_compressed(tmp_path / "a.npz", x=np.zeros(100_000))
     monkeypatch.setenv("RETARGET_MAX_DATA_BYTES", "1000")
-    assert diagnostic(read_npz, tmp_path / "a.npz", "x") == (
+    assert error_of(read_npz, tmp_path / "a.npz", "x") == (
         "data file a.npz unpacks its array 'x' to 800128 bytes, over the limit of 1000; "
         "to read it, set the environment variable RETARGET_MAX_DATA_BYTES to 800128 or more"
     )
@@ -250,11 +241,11 @@ def test_an_array_that_unpacks_over_the_limit_is_refused(tmp_path: Path, monkeyp
 
 def test_what_is_no_archive_of_arrays_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.npz").write_bytes(b"PK nonsense")
-    assert diagnostic(read_npz, tmp_path / "a.npz", "x") == (
+    assert error_of(read_npz, tmp_path / "a.npz", "x") == (
         "data file a.npz is no .npz archive of arrays: File is not a zip file"
     )
     np.savez(tmp_path / "b.npz", x=np.array([{}], object), allow_pickle=True)
-    assert "pickled Python objects" in diagnostic(read_npz, tmp_path / "b.npz", "x")
+    assert "pickled Python objects" in error_of(read_npz, tmp_path / "b.npz", "x")
     with zipfile.ZipFile(tmp_path / "c.npz", "w") as archive:
         archive.writestr("x.npy", b"text")
-    assert diagnostic(read_npz, tmp_path / "c.npz", "x").startswith("data file c.npz is no .npz archive of arrays: ")
+    assert error_of(read_npz, tmp_path / "c.npz", "x").startswith("data file c.npz is no .npz archive of arrays: ")

@@ -5,20 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from data_errors import error_of
 from retarget.support.datapaths import DEFAULT_LIMIT, DataFiles, data_limit
-from retarget.support.errors import RetargetError
 
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("RETARGET_MAX_DATA_BYTES", raising=False)
-
-
-def diagnostic(function: object, *arguments: object, **named: object) -> str:
-    with pytest.raises(RetargetError) as caught:
-        function(*arguments, **named)  # type: ignore[operator]
-    return str(caught.value)
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def test_a_path_starts_at_the_base_and_stays_in_the_folder(tmp_path: Path) -> None:
@@ -36,7 +26,7 @@ def test_a_path_that_leaves_the_folder_is_refused_also_by_a_link(tmp_path: Path,
     (case / "link.bin").symlink_to(tmp_path / "secret.bin")
     (case / "linked").symlink_to(tmp_path)
     files = DataFiles(folder=tmp_path / "suite", base=case)
-    assert diagnostic(files.path, written) == (
+    assert error_of(files.path, written) == (
         f"data file {written} leads to {tmp_path}/secret.bin, outside the suite's folder {tmp_path}/suite; "
         "expected a file inside it: copy it there"
     )
@@ -46,20 +36,20 @@ def test_an_absolute_path_is_taken_inside_the_folder_only(tmp_path: Path) -> Non
     (tmp_path / "a.bin").write_bytes(b"")
     files = DataFiles(folder=tmp_path, base=tmp_path)
     assert files.path(str(tmp_path / "a.bin")) == tmp_path / "a.bin"
-    assert "outside the suite's folder" in diagnostic(files.path, "/etc/hostname")
+    assert "outside the suite's folder" in error_of(files.path, "/etc/hostname")
 
 
 def test_a_missing_file_is_told_with_its_neighbour(tmp_path: Path) -> None:
     (tmp_path / "input_0.bin").write_bytes(b"")
     files = DataFiles(folder=tmp_path, base=tmp_path)
-    assert diagnostic(files.path, "input_O.bin") == "data file input_O.bin does not exist; did you mean 'input_0.bin'?"
-    assert diagnostic(files.path, ".") == "data file . is no regular file"
-    assert diagnostic(files.path, "a\0b").startswith("'a\\x00b' is not a path that can be read: ")
+    assert error_of(files.path, "input_O.bin") == "data file input_O.bin does not exist; did you mean 'input_0.bin'?"
+    assert error_of(files.path, ".") == "data file . is no regular file"
+    assert error_of(files.path, "a\0b").startswith("'a\\x00b' is not a path that can be read: ")
 
 
 def test_a_loop_of_links_is_told(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
-    assert "loop" in diagnostic(DataFiles(folder=tmp_path, base=tmp_path).path, "loop")
+    assert "loop" in error_of(DataFiles(folder=tmp_path, base=tmp_path).path, "loop")
 
 
 def test_a_file_over_the_limit_is_refused_until_the_limit_is_raised(
@@ -68,7 +58,7 @@ def test_a_file_over_the_limit_is_refused_until_the_limit_is_raised(
     with (tmp_path / "huge.bin").open("wb") as stream:
         stream.truncate(3 * DEFAULT_LIMIT)  # takes no space on disk
     files = DataFiles(folder=tmp_path, base=tmp_path)
-    assert diagnostic(files.path, "huge.bin") == (
+    assert error_of(files.path, "huge.bin") == (
         "data file huge.bin has 3221225472 bytes, over the limit of 1073741824; "
         "to read it, set the environment variable RETARGET_MAX_DATA_BYTES to 3221225472 or more"
     )
@@ -80,7 +70,7 @@ def test_a_file_over_the_limit_is_refused_until_the_limit_is_raised(
 @pytest.mark.parametrize("written", ["", "4 GiB", "0", "-1"])
 def test_a_limit_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch, written: str) -> None:
     monkeypatch.setenv("RETARGET_MAX_DATA_BYTES", written)
-    assert diagnostic(data_limit) == (
+    assert error_of(data_limit) == (
         f"the environment variable RETARGET_MAX_DATA_BYTES is {written!r}, "
         "expected a number of bytes, such as 4294967296"
     )
