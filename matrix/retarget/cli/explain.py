@@ -226,7 +226,7 @@ class _Explainer:
                 tag for index in active_overrides(suite, compiled.module.name) for tag in suite.overrides[index].tags
             ],
             own=compiled.module.tags,
-        )
+        ).items()
 
     def _expectation(self, suite: Suite, target: Target) -> Iterator[tuple[str, str]]:
         """The rules in force, those for cases last; for a run target, that of its compile target too, which excuses

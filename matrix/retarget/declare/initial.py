@@ -6,7 +6,6 @@ What a module is, and what compiles for a device, the extensions say: see `retar
 from __future__ import annotations
 
 import fnmatch
-import json
 import os
 import re
 import textwrap
@@ -21,6 +20,7 @@ from retarget.extension.registry import Registry
 from retarget.model.names import name_error
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import is_inside
+from retarget.support.toml.write import toml_list, toml_string
 
 __all__ = ["Plan", "PlannedSuite", "Survey", "globs_for", "matrix_text", "plan_suites", "suite_text", "survey"]
 
@@ -251,17 +251,19 @@ def matrix_text(targets: Sequence[SuggestedTarget], compilers: Mapping[str, str]
     ]
     runtimes = dict.fromkeys(driver for target in targets for driver in target.drivers)
     for target in targets:
-        lines = [f"# {target.comment}", "[[compiler_config]]", f"name = {_string(target.compiler_config)}"]
-        lines.append(f"compiler = {_string(compilers[target.compiler_config])}")
+        lines = [f"# {target.comment}", "[[compiler_config]]", f"name = {toml_string(target.compiler_config)}"]
+        lines.append(f"compiler = {toml_string(compilers[target.compiler_config])}")
         if target.flags:
-            lines.append(f"flags = {_list(target.flags, 'flags')}")
+            lines.append(_list("flags", target.flags))
         parts.append("\n".join(lines))
-    parts += [f"[[runtime_config]]\nname = {_string(driver)}\ndriver = {_string(driver)}" for driver in runtimes]
+    parts += [
+        f"[[runtime_config]]\nname = {toml_string(driver)}\ndriver = {toml_string(driver)}" for driver in runtimes
+    ]
     parts.append("# The names that suites use: what is compiled how, and run where.")
     for number, target in enumerate(targets):
-        lines = ["[[target_config]]", f"name = {_string(target.name)}"]
-        lines.append(f"compiler = {_string(target.compiler_config)}")
-        lines.append(f"runtimes = {_list(target.drivers, 'runtimes')}")
+        lines = ["[[target_config]]", f"name = {toml_string(target.name)}"]
+        lines.append(f"compiler = {toml_string(target.compiler_config)}")
+        lines.append(_list("runtimes", target.drivers))
         text = "\n".join(lines)
         if number == 0:
             parts[-1] += f"\n{text}"
@@ -280,12 +282,12 @@ def suite_text(plan: Plan, found: Survey, targets: Mapping[str, Sequence[str]]) 
         files = [path.relative_to(found.folder).as_posix() for path in suite.suggestion.files]
         srcs, exclude = globs_for(files, found.present, found.skipped, by_name=suite.suggestion.by_name)
         lines = [*(f"# {line}" for line in suite.suggestion.comment), "[[module_test_suite]]"]
-        lines += [f"name = {_string(suite.name)}", f"srcs = {_list(srcs, 'srcs')}"]
+        lines += [f"name = {toml_string(suite.name)}", _list("srcs", srcs)]
         if exclude:
-            lines.append(f"exclude = {_list(exclude, 'exclude')}")
-        lines += [f"kind = {_string(suite.kind)}", f"targets = {_list(targets[suite.name], 'targets')}"]
+            lines.append(_list("exclude", exclude))
+        lines += [f"kind = {toml_string(suite.kind)}", _list("targets", targets[suite.name])]
         if suite.suggestion.compiler_flags:
-            lines.append(f"compiler_flags = {_list(suite.suggestion.compiler_flags, 'compiler_flags')}")
+            lines.append(_list("compiler_flags", suite.suggestion.compiler_flags))
         parts.append("\n".join(lines))
     if plan.left_out:
         lines = ["# In no suite:"]
@@ -298,13 +300,5 @@ def suite_text(plan: Plan, found: Survey, targets: Mapping[str, Sequence[str]]) 
     return "\n\n".join(parts) + "\n"
 
 
-def _list(values: Sequence[str], key: str) -> str:
-    line = f"[{', '.join(map(_string, values))}]"
-    if len(line) + len(key) + len(" = ") <= 100:
-        return line
-    return "\n".join(["[", *(f"    {_string(value)}," for value in values), "]"])
-
-
-def _string(text: str) -> str:
-    """Return a TOML string. JSON's escapes are among TOML's, but for the character 0x7f."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+def _list(key: str, values: Sequence[str]) -> str:
+    return f"{key} = {toml_list(values, before=len(key) + len(' = '))}"

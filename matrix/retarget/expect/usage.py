@@ -16,7 +16,7 @@ from retarget.expect.diagnostics import expired_diagnostics, stale_diagnostics
 from retarget.expect.matching import Assignment, Effect
 from retarget.expect.verdict import is_expired, today
 from retarget.model import Expectation, Origin, Suite, Target
-from retarget.support.errors import Diagnostic
+from retarget.support.errors import Diagnostic, DiagnosticsError
 
 __all__ = ["CaseUse", "Ledger"]
 
@@ -72,15 +72,13 @@ class Ledger:
         rules = self._rules.values()
         expired = expired_diagnostics((rule for rule in rules if whole or rule.origin in self._in_force), today())
         if not whole:
-            return _sorted(expired)
+            return DiagnosticsError(expired).diagnostics
 
         is_judged = self._judgement(suites)
         doubtful = (rule for rule in rules if not _is_whole(rule, self._effects.get(rule.origin, Effect())))
         stale = [rule for rule in doubtful if not is_expired(rule, today()) and is_judged(rule)]
-        told = (
-            stale_diagnostics(stale, self._effects, modules=list(self._modules), tags=list(self._tags)) if stale else ()
-        )
-        return _sorted((*expired, *told))
+        stale_ones = stale_diagnostics(stale, self._effects, modules=list(self._modules), tags=list(self._tags))
+        return DiagnosticsError((*expired, *stale_ones)).diagnostics
 
     def case_uses(self, suites: Mapping[Path, Sequence[Suite]], *, whole: bool) -> tuple[CaseUse, ...]:
         """Return the rules that name cases, of those whose suites were all seen; arguments are as for `diagnostics`."""
@@ -114,9 +112,3 @@ class Ledger:
 def _is_whole(rule: Expectation, effect: Effect) -> bool:
     """Tell whether every entry of `match` had an effect, which is what nearly all rules are like."""
     return not rule.when and len(effect.matched) == len(rule.match)
-
-
-def _sorted(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    return tuple(
-        sorted(diagnostics, key=lambda diagnostic: (str(diagnostic.file), diagnostic.line, diagnostic.key_path))
-    )

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from retarget.extension.registry import Registry
 from retarget.model import (
@@ -26,7 +27,7 @@ from retarget.model import (
 from retarget.model.locations import diagnostics_at
 from retarget.support.errors import Diagnostic, DiagnosticsError
 from retarget.support.toml.keypaths import Problem
-from retarget.targets.tags import compile_tags, run_tags
+from retarget.targets.tags import tag_sources
 
 __all__ = [
     "MAX_TARGETS",
@@ -62,11 +63,11 @@ def expand(suite: Suite, registry: Registry) -> tuple[Target, ...]:
     most = sum(len(target.compilers) * (1 + len(target.runtimes)) for target in suite.targets)
     if most > MAX_TARGETS:
         raise DiagnosticsError(_too_many(suite, f"up to {most} targets for each module"))
-    matchers = [_any_glob(override.match) for override in suite.overrides]
+    active_for = _active_for(suite)
     plans: dict[tuple[tuple[int, ...], tuple[str, ...]], _Plan] = {}
     planned: list[tuple[Module, _Plan]] = []
     for module in suite.modules:
-        active = tuple(index for index, matches in enumerate(matchers) if matches(module.name))
+        active = active_for(module.name)
         plan = plans.get((active, module.tags))
         if plan is None:
             overrides = [suite.overrides[index] for index in active]
@@ -85,23 +86,14 @@ def expand(suite: Suite, registry: Registry) -> tuple[Target, ...]:
 
 def running_compilers(suite: Suite) -> dict[str, tuple[str, ...]]:
     """Return, by module, the names of the compiler configs that it is run with on some runtime config, in order."""
-    matchers = [_any_glob(override.match) for override in suite.overrides]
-    known: dict[tuple[int, ...], tuple[str, ...]] = {}
-    running: dict[str, tuple[str, ...]] = {}
-    for module in suite.modules:
-        active = tuple(index for index, matches in enumerate(matchers) if matches(module.name))
-        if active not in known:
-            is_excluded = _any_glob([glob for index in active for glob in suite.overrides[index].exclude_targets])
-            names = (
-                compiler.name
-                for target in suite.targets
-                if not is_excluded(target.name) and not all(is_excluded(runtime.name) for runtime in target.runtimes)
-                for compiler in target.compilers
-                if not is_excluded(compiler.name)
-            )
-            known[active] = tuple(dict.fromkeys(names))
-        running[module.name] = known[active]
-    return running
+    active_for = _active_for(suite)
+
+    @cache
+    def running(active: tuple[int, ...]) -> tuple[str, ...]:
+        included = _included(suite, [suite.overrides[index] for index in active])
+        return tuple(dict.fromkeys(compiler.name for _, compiler, runtimes in included if runtimes))
+
+    return {module.name: running(active_for(module.name)) for module in suite.modules}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,28 +151,35 @@ class _Plan:
             ]
 
 
-def _plan(suite: Suite, overrides: Sequence[ModuleOverride], tags: tuple[str, ...], registry: Registry) -> _Plan:
+def _plan(suite: Suite, overrides: Sequence[ModuleOverride], own: tuple[str, ...], registry: Registry) -> _Plan:
     is_run = registry.artifact_checker(suite.kind) is None
-    is_excluded = _any_glob([glob for override in overrides for glob in override.exclude_targets])
-    through: dict[str, list[TargetConfig]] = {}
+    through: dict[tuple[str, str], list[TargetConfig]] = {}
     compilers: dict[str, CompilerConfig] = {}
-    run_through: dict[tuple[str, str], list[TargetConfig]] = {}
     runtimes: dict[str, dict[str, RuntimeConfig]] = {}
-    for target in suite.targets:
-        if is_excluded(target.name):
-            continue
-        for compiler in target.compilers:
-            if is_excluded(compiler.name):
-                continue
-            compilers.setdefault(compiler.name, compiler)
-            through.setdefault(compiler.name, []).append(target)
-            for runtime in target.runtimes if is_run else ():
-                if is_excluded(runtime.name):
-                    continue
-                runtimes.setdefault(compiler.name, {}).setdefault(runtime.name, runtime)
-                run_through.setdefault((compiler.name, runtime.name), []).append(target)
+    for target, compiler, others in _included(suite, overrides):
+        compilers.setdefault(compiler.name, compiler)
+        through.setdefault((compiler.name, ""), []).append(target)
+        for runtime in others if is_run else ():
+            runtimes.setdefault(compiler.name, {}).setdefault(runtime.name, runtime)
+            through.setdefault((compiler.name, runtime.name), []).append(target)
     module_flags = tuple(flag for override in overrides for flag in override.flags)
     module_tags = tuple(tag for override in overrides for tag in override.tags)
+
+    def tags(
+        compiler: CompilerConfig, backends: Sequence[str], runtime: RuntimeConfig | None = None
+    ) -> tuple[str, ...]:
+        sources = tag_sources(
+            suite=suite,
+            compiler=compiler,
+            backends=backends,
+            targets=through[compiler.name, runtime.name if runtime is not None else ""],
+            runtime=runtime,
+            driver=registry.driver_tags(runtime) if runtime is not None else (),
+            module=module_tags,
+            own=own,
+        )
+        return tuple(sources)
+
     compiles: list[_CompilePlan] = []
     for name, compiler in compilers.items():
         backends = registry.compiler_tags(compiler)
@@ -188,16 +187,7 @@ def _plan(suite: Suite, overrides: Sequence[ModuleOverride], tags: tuple[str, ..
             _RunPlan(
                 runtime=runtime,
                 timeout=runtime.timeout if suite.timeout is None else suite.timeout,
-                tags=run_tags(
-                    suite=suite,
-                    compiler=compiler,
-                    backends=backends,
-                    runtime=runtime,
-                    driver=registry.driver_tags(runtime),
-                    targets=run_through[name, runtime.name],
-                    module=module_tags,
-                    own=tags,
-                ),
+                tags=tags(compiler, backends, runtime),
             )
             for runtime in runtimes.get(name, {}).values()
         )
@@ -206,19 +196,32 @@ def _plan(suite: Suite, overrides: Sequence[ModuleOverride], tags: tuple[str, ..
                 compiler=compiler,
                 flags=(*compiler.flags, *suite.compiler_flags, *module_flags),
                 timeout=compiler.timeout if suite.timeout is None else suite.timeout,
-                tags=compile_tags(
-                    suite=suite,
-                    compiler=compiler,
-                    backends=backends,
-                    targets=through[name],
-                    module=module_tags,
-                    own=tags,
-                ),
+                tags=tags(compiler, backends),
                 backends=backends,
                 runs=runs,
             )
         )
     return _Plan(suite=suite, compiles=tuple(compiles))
+
+
+# ---------------------------------------------------------------- overrides
+
+
+def _included(
+    suite: Suite, overrides: Sequence[ModuleOverride]
+) -> Iterator[tuple[TargetConfig, CompilerConfig, tuple[RuntimeConfig, ...]]]:
+    """Yield the configs of a suite that overrides leave: each compiler config of each target config, with runtimes."""
+    is_excluded = _any_glob([glob for override in overrides for glob in override.exclude_targets])
+    for target in suite.targets:
+        if not is_excluded(target.name):
+            runtimes = tuple(runtime for runtime in target.runtimes if not is_excluded(runtime.name))
+            yield from ((target, one, runtimes) for one in target.compilers if not is_excluded(one.name))
+
+
+def _active_for(suite: Suite) -> Callable[[str], tuple[int, ...]]:
+    """Return what gives the indices of the overrides that match a module's name."""
+    matchers = [_any_glob(override.match) for override in suite.overrides]
+    return lambda module: tuple(index for index, matches in enumerate(matchers) if matches(module))
 
 
 def _any_glob(globs: Sequence[str]) -> Callable[[str], bool]:
@@ -230,7 +233,7 @@ def _any_glob(globs: Sequence[str]) -> Callable[[str], bool]:
 
 def active_overrides(suite: Suite, module: str) -> tuple[int, ...]:
     """Return the indices of the overrides that match a module's name."""
-    return tuple(index for index, override in enumerate(suite.overrides) if _any_glob(override.match)(module))
+    return _active_for(suite)(module)
 
 
 def excluding_override(suite: Suite, module: str, names: Sequence[str]) -> int | None:

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
-from retarget.expect.update.text import toml_list, toml_string
 from retarget.model.names import name_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
 from retarget.support.files import write_atomically
+from retarget.support.toml.write import toml_list, toml_string
 
 from retarget_iree.import_xfails.convert import Imported, import_configs
 from retarget_iree.import_xfails.read import ConfigLists, read_config_lists

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retarget.expect.update.text import rule_text, toml_list, toml_string
+from retarget.expect.update.text import rule_text
 from retarget.model import CompilerConfig, CompileTarget, Expectation, Module, Origin, RunTarget, RuntimeConfig, Target
 from retarget.model.names import config_name_error
 from retarget.support.errors import Diagnostic
+from retarget.support.toml.write import toml_list, toml_string
 from retarget.targets.expansion import compile_target_name, run_target_name
 from retarget.targets.tag_expressions import shortest_expression
 

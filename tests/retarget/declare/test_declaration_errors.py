@@ -470,6 +470,9 @@ def test_toml_syntax_is_told_with_line_and_column(folder: Path) -> None:
     assert diagnostics_of(folder, '[[compiler_config]]\nname "x"\n') == [
         "suite.toml:2: found a TOML syntax error in column 6: expected '=' after a key in a key/value pair"
     ]
+    assert diagnostics_of(folder, "root = true\nroot = false\n") == [
+        "suite.toml:2: found a TOML syntax error in column 13: duplicate key"
+    ]
     (found,) = diagnostics_of(folder, 'root = true\nname = """x')
     assert found.startswith("suite.toml:2: found a TOML syntax error in column ")
 

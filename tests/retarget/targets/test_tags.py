@@ -121,9 +121,9 @@ def test_the_source_of_each_word_is_known() -> None:
         targets=[TARGET],
         module=("odd",),
     )
-    assert tuple(word for word, _ in sources if word != "odd") == run.tags
-    assert dict(sources)["gpu"] == "derived by compiler iree"
-    assert dict(sources)["odd"] == "an override of the suite"
+    assert tuple(word for word in sources if word != "odd") == run.tags
+    assert sources["gpu"] == "derived by compiler iree"
+    assert sources["odd"] == "an override of the suite"
 
 
 @pytest.mark.parametrize("word", ["a", "0", "vulkan://GPU-1", "a_b", "größe", "x[1]", "a\\b", "-", "+.:"])

@@ -7,7 +7,6 @@ that comments, order and formatting inside it survive too.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,8 +17,9 @@ import tomli
 from retarget.expect.update.lists import edited_list
 from retarget.model import Expectation
 from retarget.support.errors import RetargetError
+from retarget.support.toml.write import toml_list, toml_string
 
-__all__ = ["HEADER", "RuleChange", "rewrite", "rule_text", "toml_list", "toml_string"]
+__all__ = ["HEADER", "RuleChange", "rewrite", "rule_text"]
 
 HEADER = """\
 # What is known to fail here, and why. `pytest --retarget-update-expectations` keeps this file true to what a run shows;
@@ -28,8 +28,6 @@ HEADER = """\
 """What a file of rules begins with that the updater makes."""
 
 _TABLE = "expectation"
-_WIDTH = 100
-"""Characters up to which a list of modules stands on one line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,18 +248,3 @@ def _indent(data: bytes, node: Any) -> str:
 
 def _one_or_more(words: Sequence[str]) -> str:
     return toml_string(words[0]) if len(words) == 1 else toml_list(words)
-
-
-def toml_list(words: Sequence[str], *, is_split: bool = False) -> str:
-    """Return a list of strings, one on each line where they are long together or `is_split` asks for it."""
-    line = f"[{', '.join(map(toml_string, words))}]"
-    if len(line) <= _WIDTH and not is_split:
-        return line
-    return "\n".join(["[", *(f"    {toml_string(word)}," for word in words), "]"])
-
-
-def toml_string(text: str) -> str:
-    """Return a string, in single quotes where that saves escapes."""
-    if ('"' in text or "\\" in text) and "'" not in text and text.isprintable():
-        return f"'{text}'"
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

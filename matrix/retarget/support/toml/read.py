@@ -39,40 +39,33 @@ def diagnostics_of(file: Path, text: str, problems: Sequence[Problem]) -> tuple[
 
 def read_toml(file: Path) -> tuple[str, dict[str, object], tuple[Diagnostic, ...]]:
     """Return a file's text and the data in it, both empty where there is an error."""
+    line = 0
     try:
         content = read_regular(file).removeprefix(codecs.BOM_UTF8)  # as editors on Windows write it
-    except OSError as error:
-        reason = error.strerror or str(error)
-        return (
-            "",
-            {},
-            (Diagnostic(file=file, line=0, key_path="", message=f"cannot be read: {reason}; expected a TOML file"),),
-        )
-    try:
         text = content.decode()
+        return text, tomli.loads(text), ()
+    except OSError as error:
+        message = f"cannot be read: {error.strerror or error}; expected a TOML file"
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         message = f"found the byte 0x{content[error.start]:02x}, expected UTF-8 text"
-        return "", {}, (Diagnostic(file=file, line=line, key_path="", message=message),)
-    try:
-        return text, tomli.loads(text), ()
     except tomli.TOMLDecodeError as error:
-        return "", {}, (_syntax_diagnostic(file, text, str(error)),)
+        line, message = _syntax_error(text, str(error))
     except ValueError as error:  # a number of more digits than Python reads
         message = f"found a number that is too long: {str(error).partition(';')[0]}"
-        return "", {}, (Diagnostic(file=file, line=0, key_path="", message=message),)
     except RecursionError:
         message = "found tables nested too deeply, expected TOML"
-        return "", {}, (Diagnostic(file=file, line=0, key_path="", message=message),)
+    return "", {}, (Diagnostic(file=file, line=line, key_path="", message=message),)
 
 
-def _syntax_diagnostic(file: Path, text: str, message: str) -> Diagnostic:
-    place = _TOML_PLACE.search(message)
-    if place:
+def _syntax_error(text: str, message: str) -> tuple[int, str]:
+    """Return the line of tomli's error, and its message in this project's words."""
+    if place := _TOML_PLACE.search(message):
         line, column = int(place.group(1)), int(place.group(2))
         message = message[: place.start()]
     else:
         line, column = text.count("\n") + 1, len(text.rpartition("\n")[2]) + 1
         message = message.removesuffix(_TOML_END)
-    message = f"found a TOML syntax error in column {column}: {message[:1].lower()}{message[1:]}"
-    return Diagnostic(file=file, line=line, key_path="", message=message)
+    if message == "Cannot overwrite a value":
+        message = "duplicate key"
+    return line, f"found a TOML syntax error in column {column}: {message[:1].lower()}{message[1:]}"
