@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from retarget.engine.commands import Commands
 from retarget.extension.registry import Registry
 from retarget.model import RunTarget
 from retarget.model.locations import SourceLocations
@@ -20,7 +21,6 @@ from retarget.support.text import first_line
 from retarget.worker.process import available_cores
 
 from pytest_retarget.options import Settings
-from pytest_retarget.report.commands import Commands
 from pytest_retarget.report.progress import Progress
 
 __all__ = ["SERVICES", "Services", "compiles_at_a_time"]

@@ -87,7 +87,7 @@ class CasesLoader:
         self, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
     ) -> RunPlan | None:
         """Return the `python -m retarget.run_case` command of a case."""
-        from retarget.run_case import run_case_plan
+        from retarget.extension.run_plans import run_case_plan
 
         return run_case_plan(kind=self.kind, config=config, artifact=artifact, module=module, folder=folder, case=case)
 

@@ -96,7 +96,7 @@ class OnnxBackendLoader:
         del folder
         if not module.data:
             return None
-        from retarget.run_case import run_case_plan
+        from retarget.extension.run_plans import run_case_plan
 
         return run_case_plan(
             kind=self.kind,

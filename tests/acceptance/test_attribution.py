@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 from acceptance_support import DOUBLES, GOOD, TWO_BACKENDS, Project, block, commands, shell, suite
-from pytest_retarget.report.commands import program
+from retarget.engine.commands import program
 
 pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-all
 

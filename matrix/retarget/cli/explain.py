@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -19,12 +17,12 @@ from retarget.cli.support import (
     read_declared,
     request_of,
 )
+from retarget.engine.commands import Commands
 from retarget.engine.compile.builds import describe_build
 from retarget.expect.matching import RuleBook
 from retarget.expect.verdict import excuse, expected_text, is_expired, today
-from retarget.extension.registry import EXTENSIONS_VARIABLE, Registry, named_extensions
+from retarget.extension.registry import Registry, named_extensions
 from retarget.model import CompilerConfig, CompileTarget, Origin, RunTarget, RuntimeConfig, Suite, Target, TargetConfig
-from retarget.run_case import RUN_CASE, plan_by_hand
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.targets.availability import host_mismatch
 from retarget.targets.expansion import active_overrides, compile_target_name, excluding_override, run_target_name
@@ -278,25 +276,19 @@ class _Explainer:
 
     def _by_hand(self, target: Target) -> Iterator[tuple[str, str]]:
         compiled = target.compile if isinstance(target, RunTarget) else target
-        compiler = self.registry.compilers.get(compiled.compiler.compiler)
-        if compiler is None:
+        if compiled.compiler.compiler not in self.registry.compilers:
             return
         if self.registry.module_generator(compiled.kind) is not None:
             manifest = display_path(compiled.module.path)
             yield f"pytest generates the module from {manifest} when it runs the target; a failure names the file", ""
             return
-        output = Path(tempfile.gettempdir()) / (compiled.name.replace("/", "-") + compiler.artifact_suffix)
-        yield _line(compiled.compiler.env, compiler.reproduce(compiled, compiled.flags, output)), ""
-        if not isinstance(target, RunTarget) or target.runtime.driver not in self.registry.drivers:
-            return
-        runtime = target.runtime
-        plan = plan_by_hand(self.registry, target, output, case="", function="FUNCTION")  # the artifact knows the names
-        if plan is not None:
-            extensions = os.pathsep.join(named_extensions(self.extensions)) if RUN_CASE in plan.argv else ""
-            named = {EXTENSIONS_VARIABLE: extensions} if extensions else {}
-            env = {**named, **dict(runtime.env), **dict(plan.env)}
-            line = _line(tuple(env.items()), (*runtime.run_under, *plan.argv))
-            yield line if plan.cwd is None else f"(cd {shlex.quote(str(plan.cwd))} && {line})", ""
+        extensions = named_extensions(self.extensions)
+        commands = Commands(registry=self.registry, folder=Path.cwd(), compiles=True, extensions=extensions)
+        if isinstance(target, RunTarget) and target.runtime.driver in self.registry.drivers:
+            lines = commands.run(target, function="FUNCTION")  # the artifact knows its functions
+        else:
+            lines = commands.compile(compiled)
+        yield from ((line, "") for line in lines)
 
 
 def _through(suite: Suite, compiled: CompileTarget, runtime: RuntimeConfig | None) -> tuple[TargetConfig, ...]:
@@ -307,10 +299,6 @@ def _through(suite: Suite, compiled: CompileTarget, runtime: RuntimeConfig | Non
         if compiled.compiler in target.compilers and (runtime is None or runtime in target.runtimes)
         if excluding_override(suite, compiled.module.name, [target.name]) is None
     )
-
-
-def _line(env: Sequence[tuple[str, str]], argv: Sequence[str]) -> str:
-    return " ".join([*(f"{name}={shlex.quote(value)}" for name, value in env), shlex.join(argv)])
 
 
 def _aligned(rows: Iterable[tuple[str, str, str]]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from _pytest._code.code import ExceptionRepr
+from retarget.engine.commands import COMPARE, program
 from retarget.extension import UnavailableError
 from retarget.extension.registry import EXTENSIONS_VARIABLE
 from retarget.model import RunTarget, Target
@@ -29,7 +30,6 @@ from pytest_retarget.collect.declared import declared
 from pytest_retarget.items.hooks import make_services
 from pytest_retarget.options import SETTINGS
 from pytest_retarget.record import TargetRecord, record_of
-from pytest_retarget.report.commands import COMPARE, program
 from pytest_retarget.session import SERVICES, Services
 
 __all__ = ["SECTION", "Attribution"]

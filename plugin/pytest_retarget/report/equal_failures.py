@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 from _pytest._code.code import ReprEntryNative, ReprExceptionInfo
+from retarget.engine.commands import BY_HAND
 from retarget.support.text import strip_colour
 
 from pytest_retarget.record import Result, record_of
-from pytest_retarget.report.commands import BY_HAND
 
 __all__ = ["FoldAlike", "Unfold", "without_chance", "without_names"]
 

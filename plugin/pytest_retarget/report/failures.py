@@ -14,12 +14,11 @@ from pathlib import Path
 
 from _pytest._code.code import ExceptionRepr, ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
 from _pytest._io import TerminalWriter
+from retarget.engine.commands import SHOWN_RUNS, Commands
 from retarget.model import CompileTarget, RunTarget
 from retarget.model.outcomes import Artifact, CaseOutcome, CompileOutcome, Failure, RunOutcome, Stage
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.text import strip_colour
-
-from pytest_retarget.report.commands import SHOWN_RUNS, Commands
 
 __all__ = [
     "PlainWhereItMust",

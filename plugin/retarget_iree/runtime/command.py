@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from retarget.extension import RunPlan
+from retarget.extension.run_plans import run_case_plan
 from retarget.model import RuntimeConfig
 from retarget.model.outcomes import Stage
-from retarget.run_case import run_case_plan
 
 from retarget_iree.toolchain import command
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from pytest_retarget.report.commands import Commands
 from pytest_retarget.report.failures import run_failed
+from retarget.engine.commands import Commands
 from retarget.model import RunTarget
 from retarget.model.outcomes import Artifact, CaseOutcome, Failure, RunOutcome, Stage
 

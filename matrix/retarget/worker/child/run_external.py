@@ -14,10 +14,10 @@ from pathlib import Path
 from retarget.extension import Case, CaseLoader, Driver, DriverError, RunPlan, RunsCasesOutside
 from retarget.extension.registry import extensions_environment
 from retarget.extension.returned import ExtensionError
+from retarget.extension.run_plans import RUN_CASE, plan_outside
 from retarget.model import Module
 from retarget.model.case_names import selected_cases
 from retarget.model.outcomes import CaseOutcome, Failure, RunOutcome, Stage, first_failure
-from retarget.run_case import RUN_CASE, plan_outside
 from retarget.support.errors import RetargetError
 from retarget.support.text import clip, cut_stacks, first_line, strip_colour
 from retarget.worker.artifact import read_artifact

@@ -12,12 +12,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ParamSpec
 
-from retarget.extension import RunPlan
 from retarget.extension.registry import EXTENSIONS_VARIABLE, Registry
 from retarget.extension.returned import ExtensionError
+from retarget.extension.run_plans import RUN_CASE, check_command, plan_by_hand
 from retarget.model import CompileTarget, RunTarget
 from retarget.model.outcomes import Artifact, CaseOutcome
-from retarget.run_case import RUN_CASE, check_command, plan_by_hand
 
 __all__ = ["BY_HAND", "COMPARE", "SHOWN_RUNS", "Commands", "program"]
 
@@ -80,16 +79,26 @@ class Commands:
 
     @_or_why
     def run(
-        self, target: RunTarget, artifact: Artifact, cases: Sequence[CaseOutcome], limit: int = SHOWN_RUNS
+        self,
+        target: RunTarget,
+        artifact: Artifact | None = None,
+        cases: Sequence[CaseOutcome] = (),
+        limit: int = SHOWN_RUNS,
+        *,
+        function: str = "",
     ) -> list[str]:
-        """The lines that compile a target and run the first `limit` of these cases; none where no tool does."""
-        lines = self.compile(target.compile) if self._compiles else []
-        path = self._output(target.compile) if self._compiles else Path(artifact.path)
+        """The lines that compile a target and run the first `limit` of these cases; none where no tool does.
+
+        The artifact is run where the session does not compile. `function` is written where there are no cases.
+        """
+        lines = self.compile(target.compile) if self._compiles or artifact is None else []
+        path = self._output(target.compile) if self._compiles or artifact is None else Path(artifact.path)
         for case in (*cases[:limit],) or (None,):
             if case is not None and case.agree_with and self._compiles and not target.runtime.run_under:
                 lines.append(self._compared(target, case.agree_with))
                 continue
-            plan = self._plan(target, path, case)
+            name, called = ("", function) if case is None else (case.name, case.function or case.name)
+            plan = plan_by_hand(self._registry, target, path, case=name, function=called)
             if plan is not None:
                 env = {**self._named_extensions(plan.argv), **dict(target.runtime.env), **dict(plan.env)}
                 argv = (*target.runtime.run_under, program(plan.argv[0]), *plan.argv[1:])
@@ -103,11 +112,6 @@ class Commands:
         configs = f"{compiled.compiler.name}/{target.runtime.name},{other}"
         argv = (COMPARE, "compare", *suite, "--configs", configs)
         return self._line(tuple(self._named_extensions(argv).items()), argv)
-
-    def _plan(self, target: RunTarget, artifact: Path, case: CaseOutcome | None) -> RunPlan | None:
-        """What a tool of the kind or the driver does by hand; where there is none, what this project's own does."""
-        name, function = ("", "") if case is None else (case.name, case.function or case.name)
-        return plan_by_hand(self._registry, target, artifact, case=name, function=function)
 
     def text(self, lines: Sequence[str]) -> str:
         """The block that a failure ends with."""

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from pytest_retarget.report.commands import Commands
+from retarget.engine.commands import Commands
 from retarget.extension import RunPlan, hookimpl
 from retarget.extension.registry import registry_of
 from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig

@@ -1,0 +1,109 @@
+"""How a case is run out of process: by its kind's tool, by its driver's, or by `python -m retarget.run_case`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from retarget.extension.cases import CaseLoader, RunsCasesOutside
+from retarget.extension.drivers import Driver, RunPlan
+from retarget.extension.registry import Registry
+from retarget.model import CompileTarget, Module, RunTarget, RuntimeConfig
+from retarget.model.outcomes import Stage
+
+__all__ = ["RUN_CASE", "check_command", "plan_by_hand", "plan_outside", "run_case_plan"]
+
+RUN_CASE = "retarget.run_case"
+"""What `python -m` runs."""
+_TELLING = tuple((stage, rf".*?: failed at {stage.value}: (.*)") for stage in (Stage.LOAD, Stage.RUN, Stage.COMPARE))
+"""How the command tells of a failure: `RunPlan.telling`."""
+
+
+def run_case_plan(
+    *,
+    kind: str,
+    config: RuntimeConfig,
+    artifact: Path,
+    module: Module | None = None,
+    folder: Path | None = None,
+    case: str,
+) -> RunPlan:
+    """Return how this program runs a case (empty: all) of an artifact on a config's devices, without `run_under`.
+
+    `folder` is the suite's. A kind whose cases are the artifact's functions needs no module.
+    """
+    source: list[str] = []
+    files: list[str] = []
+    if module is not None:
+        source += [] if folder in {None, module.path.parent} else [f"--folder={folder}"]
+        source += [f"--entry={module.entry}"] if module.entry else []
+        files = [str(module.path), *map(str, module.data)]
+    argv = (
+        sys.executable,
+        "-m",
+        RUN_CASE,
+        f"--kind={kind}",
+        f"--driver={config.driver}",
+        *(f"--device={device}" for device in config.devices),
+        f"--artifact={artifact}",
+        *source,
+        *((f"--case={case}",) if case else ()),
+        *config.flags,
+        *files,
+    )
+    return RunPlan(argv=argv, telling=_TELLING)
+
+
+def plan_outside(
+    driver: Driver,
+    loader: CaseLoader | None,
+    *,
+    kind: str,
+    config: RuntimeConfig,
+    artifact: Path,
+    module: Module,
+    folder: Path,
+    case: str,
+    function: str,
+) -> RunPlan | None:
+    """Return how the tool of the kind, or else that of the driver, runs a case; None where there is none."""
+    if isinstance(loader, RunsCasesOutside):
+        return loader.run_case_outside(config, artifact, module, folder, case)
+    return driver.run_outside(config, artifact, function, kind)
+
+
+def plan_by_hand(registry: Registry, target: RunTarget, artifact: Path, *, case: str, function: str) -> RunPlan | None:
+    """Return how a case is run by hand: as `plan_outside` says, else with this module, which knows no `run_under`.
+
+    Raises `RetargetError` for a driver that is not registered.
+    """
+    kind, config, module, folder = target.compile.kind, target.runtime, target.compile.module, target.compile.folder
+    plan = plan_outside(
+        registry.driver(config.driver),
+        registry.case_loaders.get(kind),
+        kind=kind,
+        config=config,
+        artifact=artifact,
+        module=module,
+        folder=folder,
+        case=case,
+        function=function,
+    )
+    if plan is not None or config.run_under or kind not in registry.case_loaders:
+        return plan
+    return run_case_plan(kind=kind, config=config, artifact=artifact, module=module, folder=folder, case=case)
+
+
+def check_command(target: CompileTarget, artifact: Path) -> tuple[str, ...]:
+    """Return the command that judges an artifact of a kind that runs nothing."""
+    others = [name for name in target.known_compilers if name != target.compiler.name]
+    return (
+        sys.executable,
+        "-m",
+        RUN_CASE,
+        f"--kind={target.kind}",
+        f"--compilers={','.join([target.compiler.name, *others])}",
+        f"--tags={','.join(target.tags)}",
+        f"--artifact={artifact}",
+        str(target.module.path),
+    )
