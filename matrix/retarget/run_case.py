@@ -29,28 +29,25 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import Protocol, TypeVar
 
-from retarget.extension.registry import Registry, load_extensions
-from retarget.model.case_names import selected_cases
-from retarget.model.outcomes import CaseOutcome, Failure, RunOutcome, Stage
-from retarget.support.errors import RetargetError, did_you_mean
-from retarget.worker.messages import RunModule
-
-from .extension import (
+from retarget.extension import (
     ArtifactRequest,
-    Case,
     CaseLoader,
-    CaseRequest,
     ChecksArtifacts,
     DriverError,
     FindsModules,
-    HasParameters,
     UnavailableError,
 )
-from .model import Origin, RuntimeConfig
+from retarget.extension.registry import Registry, load_extensions
+from retarget.model import Origin, RuntimeConfig
+from retarget.model.case_names import is_one_of, selected_cases
+from retarget.model.outcomes import Failure, RunOutcome, first_failure
+from retarget.support.errors import RetargetError, did_you_mean
+from retarget.worker.artifact import read_artifact
+from retarget.worker.messages import RunModule
+from retarget.worker.request import checked_outcome
 
 __all__ = ["main"]
 
@@ -99,6 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         entry=options.entry,
         folder=folder,
         compiler=options.compiler,
+        only=tuple(options.case),
         references=tuple((name, Path(folder)) for name, _, folder in (one.partition("=") for one in options.reference)),
     )
     try:
@@ -110,9 +108,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not options.files and (checker is not None or isinstance(loader, FindsModules)):
             parser.error("the following arguments are required: FILE")
         if checker is not None:
-            outcome = _check(checker, message, _words_of(options.compilers), _words_of(options.tags), options.case)
+            outcome = _check(checker, message, _words_of(options.compilers), _words_of(options.tags))
         else:
-            outcome = _run(registry, loader, message, options.case)
+            outcome = _run(registry, loader, message)
+        _expect_cases(outcome.names, message.only)
     except (DriverError, UnavailableError) as error:
         _tell(f"error: {error}", error.hint)
         return 1
@@ -122,86 +121,40 @@ def main(argv: Sequence[str] | None = None) -> int:
     return _report(outcome)
 
 
-@dataclass(frozen=True, slots=True)
-class _Chosen:
-    """The cases that names and globs select; all where there are none. A `CaseLoader` for one run."""
-
-    loader: CaseLoader
-    wanted: Sequence[str]
-
-    @property
-    def kind(self) -> str:
-        return self.loader.kind
-
-    def parameters(self, request: CaseRequest) -> Sequence[tuple[str, Path]]:
-        return self.loader.parameters(request) if isinstance(self.loader, HasParameters) else ()
-
-    def load(self, request: CaseRequest) -> Sequence[Case]:
-        return _chosen(self.loader.load(request), self.wanted)
-
-
-class _HasName(Protocol):
-    @property
-    def name(self) -> str: ...
-
-
-_CaseT = TypeVar("_CaseT", bound=_HasName)
-
-
-def _chosen(cases: Sequence[_CaseT], wanted: Sequence[str]) -> Sequence[_CaseT]:
-    """Return the cases that names and globs select. Raises `RetargetError` for one that selects none."""
-    names = [case.name for case in cases]
-    for one in wanted if cases else ():
-        if not selected_cases(cases, (one,)):
-            msg = f"there is no case {one!r}; there are: {', '.join(names)}{did_you_mean(one, names)}"
-            raise RetargetError(msg)
-    return selected_cases(cases, wanted)
-
-
 def _words_of(text: str) -> tuple[str, ...]:
     return tuple(word for word in text.split(",") if word)
 
 
-def _check(
-    loader: ChecksArtifacts, message: RunModule, compilers: Sequence[str], tags: Sequence[str], wanted: Sequence[str]
-) -> RunOutcome:
-    try:
-        artifact = message.artifact.read_bytes()
-    except OSError as error:
-        msg = f"artifact {message.artifact} cannot be read: {error.strerror or error}"
-        raise RetargetError(msg) from error
+def _check(checker: ChecksArtifacts, message: RunModule, compilers: Sequence[str], tags: Sequence[str]) -> RunOutcome:
     request = ArtifactRequest(
         module=message.module,
         source=message.source,
-        artifact=artifact,
+        artifact=read_artifact(message.artifact, message.digest),
         compiler=compilers[0],
         tags=tuple(tags),
         known_compilers=tuple(compilers),
     )
-    cases = tuple(
-        CaseOutcome(
-            name=case.name,
-            seconds=0.0,
-            failure=Failure(stage=Stage.COMPARE, summary=case.summary, text=case.report) if case.summary else None,
-        )
-        for case in _chosen(loader.check(request), wanted)
-    )
-    failure = next((case.failure for case in cases if case.failure is not None), None)
-    if not cases:
-        failure = Failure(stage=Stage.COMPARE, summary="there was nothing to check")
-    return RunOutcome(devices=(), cases=cases, failure=failure)
+    outcome = checked_outcome(checker.check(request))
+    cases = tuple(selected_cases(outcome.cases, message.only))
+    return replace(outcome, cases=cases, failure=first_failure(cases)) if cases else outcome
 
 
-def _run(registry: Registry, loader: CaseLoader, message: RunModule, wanted: Sequence[str]) -> RunOutcome:
-    from retarget.worker.child.run_in_process import (
-        run_in_process,  # it imports NumPy, which wording a command does without
-    )
+def _run(registry: Registry, loader: CaseLoader, message: RunModule) -> RunOutcome:
+    from retarget.worker.child.run_in_process import run_in_process  # it imports NumPy
 
     device = registry.driver(message.config.driver).open(message.config)
     try:
-        return run_in_process(device, _Chosen(loader, wanted), message, lambda _: None, str)  # type: ignore[arg-type]
+        return run_in_process(device, loader, message, lambda _: None, str)
     finally:
         device.close()
+
+
+def _expect_cases(names: Sequence[str], wanted: Sequence[str]) -> None:
+    """Raise `RetargetError` for a name or glob that selects no case."""
+    for one in wanted if names else ():
+        if not any(is_one_of(name, (one,)) for name in names):
+            msg = f"there is no case {one!r}; there are: {', '.join(names)}{did_you_mean(one, names)}"
+            raise RetargetError(msg)
 
 
 def _report(outcome: RunOutcome) -> int:

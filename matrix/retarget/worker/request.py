@@ -1,11 +1,14 @@
-"""What a case loader is asked about the module of a run."""
+"""What a case loader is asked about the module of a run, and what its answers mean."""
 
 from __future__ import annotations
 
-from retarget.extension import Case, CaseRequest
+from collections.abc import Iterable
+
+from retarget.extension import Case, CaseRequest, CheckedCase
+from retarget.model.outcomes import CaseOutcome, Failure, RunOutcome, Stage, first_failure
 from retarget.worker.messages import RunModule
 
-__all__ = ["agreed_config", "case_request", "not_finished"]
+__all__ = ["agreed_config", "case_request", "checked_outcome", "not_finished"]
 
 
 def case_request(message: RunModule) -> CaseRequest:
@@ -29,3 +32,17 @@ def not_finished(compiler: str, case: str) -> str:
     """Return why there is nothing to agree with where a compiler config ran and gave no results of a case."""
     why = f"its own run of case {case!r} did not come to its end"
     return f"there are no results of compiler config {compiler!r} to agree with: {why}"
+
+
+def checked_outcome(checked: Iterable[CheckedCase]) -> RunOutcome:
+    """Return the outcome of an artifact that is checked and not run."""
+    cases = tuple(
+        CaseOutcome(
+            name=case.name,
+            seconds=0.0,
+            failure=Failure(stage=Stage.COMPARE, summary=case.summary, text=case.report) if case.summary else None,
+        )
+        for case in checked
+    )
+    failure = first_failure(cases) if cases else Failure(stage=Stage.COMPARE, summary="there was nothing to check")
+    return RunOutcome(devices=(), cases=cases, names=tuple(case.name for case in cases), failure=failure)

@@ -41,6 +41,7 @@ from retarget.worker.messages import (
     RunModule,
 )
 from retarget.worker.process import Spawner, WorkerProcess
+from retarget.worker.request import checked_outcome
 
 __all__ = ["RunService"]
 
@@ -174,7 +175,7 @@ class RunService:
         timeout = self._default_timeout if target.timeout is None else target.timeout
         answer = self._plain().ask(message, CheckedArtifact, timeout=timeout)
         if isinstance(answer, CheckedArtifact):
-            return _checked(answer)
+            return checked_outcome(answer.cases)
         if not answer.cause and answer.refusal is not Refusal.INPUT:
             raise refusal_error(answer, f"{target.name} cannot be checked")
         what = "checking the artifact"
@@ -266,21 +267,6 @@ def _leases(config: RuntimeConfig, infos: Sequence[DeviceInfo]) -> list[Lease]:
         for info in infos
         if info.exclusive or config.concurrency is not None
     ]
-
-
-def _checked(answer: CheckedArtifact) -> RunOutcome:
-    cases = tuple(
-        CaseOutcome(
-            name=case.name,
-            seconds=0.0,
-            failure=Failure(stage=Stage.COMPARE, summary=case.summary, text=case.report) if case.summary else None,
-        )
-        for case in answer.cases
-    )
-    failure = next((case.failure for case in cases if case.failure is not None), None)
-    if not cases:
-        failure = Failure(stage=Stage.COMPARE, summary="there was nothing to check")
-    return RunOutcome(devices=(), cases=cases, names=tuple(case.name for case in cases), failure=failure)
 
 
 @dataclass(slots=True, kw_only=True)
