@@ -108,10 +108,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not options.files and (checker is not None or isinstance(loader, FindsModules)):
             parser.error("the following arguments are required: FILE")
         if checker is not None:
+            stage = ""
             outcome = _check(checker, message, _words_of(options.compilers), _words_of(options.tags))
         else:
+            stage = "failed at load: "
             outcome = _run(registry, loader, message)
-        _expect_cases(outcome.names, message.only)
+        if outcome.names:
+            _expect_cases(outcome.names, message.only, stage)
     except (DriverError, UnavailableError) as error:
         _tell(f"error: {error}", error.hint)
         return 1
@@ -149,11 +152,11 @@ def _run(registry: Registry, loader: CaseLoader, message: RunModule) -> RunOutco
         device.close()
 
 
-def _expect_cases(names: Sequence[str], wanted: Sequence[str]) -> None:
+def _expect_cases(names: Sequence[str], wanted: Sequence[str], stage: str) -> None:
     """Raise `RetargetError` for a name or glob that selects no case."""
-    for one in wanted if names else ():
+    for one in wanted:
         if not any(is_one_of(name, (one,)) for name in names):
-            msg = f"there is no case {one!r}; there are: {', '.join(names)}{did_you_mean(one, names)}"
+            msg = f"{stage}there is no case {one!r}; there are: {', '.join(names)}{did_you_mean(one, names)}"
             raise RetargetError(msg)
 
 
