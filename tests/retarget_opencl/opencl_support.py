@@ -1,12 +1,41 @@
-"""Types of the fixtures in `conftest.py`."""
+"""What the tests of `retarget_opencl` share: configs, types of fixtures, a call whose checks do not matter."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+from retarget.model import CompilerConfig, Origin, RuntimeConfig
 from retarget_opencl.run.program import OpenClProgram
 
-__all__ = ["Compile", "Load"]
+__all__ = ["ADD_ONE", "Compile", "Load", "call", "compiler_config", "runtime_config"]
 
 Compile = Callable[[str], bytes]
 Load = Callable[[str], OpenClProgram]
+ORIGIN = Origin(file=Path(), key_path="")
+
+ADD_ONE = """
+func.func @checked() {
+  %a = util.unfoldable_constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %b = arith.addf %a, %a : tensor<2xf32>
+  check.expect_eq_const(%b, dense<[2.0, EXPECTED]> : tensor<2xf32>) : tensor<2xf32>
+  return
+}
+"""
+"""A module whose check holds where EXPECTED is 4.0."""
+
+
+def compiler_config(*flags: str) -> CompilerConfig:
+    return CompilerConfig(name="c", compiler="iree-opencl", flags=flags, origin=ORIGIN)
+
+
+def runtime_config(*devices: str, flags: tuple[str, ...] = ()) -> RuntimeConfig:
+    return RuntimeConfig(name="r", driver="opencl", devices=devices, flags=flags, origin=ORIGIN)
+
+
+def call(program: OpenClProgram, function: str, *inputs: Any) -> Sequence[npt.NDArray[np.generic]]:
+    """Call a function; its checks are dropped."""
+    return program.call(function, inputs, lambda check: None)

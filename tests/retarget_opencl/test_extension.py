@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from opencl_support import ADD_ONE, compiler_config, runtime_config
 from retarget.declare.load import DeclarationLoader
-from retarget.extension import CompilerError, DriverError, LoadsArtifacts, ShowsArtifacts, UnavailableError
+from retarget.extension import LoadsArtifacts, ShowsArtifacts, UnavailableError
 from retarget.extension.registry import load_extensions
-from retarget.model import CompilerConfig, Origin, RuntimeConfig
 from retarget.support.errors import DiagnosticsError
 from retarget.support.installing import install_hint
 from retarget_opencl.__main__ import main
@@ -18,20 +18,6 @@ from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.device.devices import FoundDevice
 from retarget_opencl.device.profile import generic_profile
 from retarget_opencl.run.driver import OpenClDriver
-
-HERE = Origin(file=Path(), key_path="")
-ADD_ONE = """
-func.func @checked() {
-  %a = util.unfoldable_constant dense<[1.0, 2.0]> : tensor<2xf32>
-  %b = arith.addf %a, %a : tensor<2xf32>
-  check.expect_eq_const(%b, dense<[2.0, EXPECTED]> : tensor<2xf32>) : tensor<2xf32>
-  return
-}
-"""
-
-
-def _runtime(*devices: str, flags: tuple[str, ...] = ()) -> RuntimeConfig:
-    return RuntimeConfig(name="r", driver="opencl", devices=devices, flags=flags, origin=HERE)
 
 
 def test_compiler_and_driver_are_registered() -> None:
@@ -100,7 +86,7 @@ def test_without_its_packages_compiler_and_driver_are_unavailable_and_name_the_e
             UnavailableError,
             match=r"^iree-opencl needs the package jinja2 of the extra \[opencl\], which is not installed$",
         ) as raised:
-            compiler.fingerprint(CompilerConfig(name="c", compiler="iree-opencl", flags=flags, origin=HERE))
+            compiler.fingerprint(compiler_config(*flags))
         assert raised.value.hint == install_hint("opencl")
     with pytest.raises(UnavailableError) as raised:
         compiler.compile_bytes(b"", "a.mlir", (), generic_profile("cpu"))
@@ -132,62 +118,10 @@ def test_a_session_without_its_packages_skips_with_the_extra(
 
 
 def test_tags_tell_backend_profile_and_platform() -> None:
-    config = CompilerConfig(name="c", compiler="iree-opencl", flags=("--opencl-profile=cpu",), origin=HERE)
+    config = compiler_config("--opencl-profile=cpu")
     assert list(OpenClCompiler().tags(config)) == ["opencl", "cpu"]
-    assert list(OpenClDriver().tags(_runtime("opencl://NVIDIA/0"))) == ["opencl", "nvidia"]
-    assert list(OpenClDriver().tags(_runtime())) == ["opencl"]
-
-
-def test_a_fingerprint_promises_nothing_where_a_device_is_asked() -> None:
-    compiler = OpenClCompiler()
-    fixed = CompilerConfig(name="c", compiler="iree-opencl", flags=("--opencl-profile=cpu",), origin=HERE)
-    asked = CompilerConfig(name="c", compiler="iree-opencl", origin=HERE)
-    assert "retarget_opencl" in compiler.fingerprint(fixed)
-    assert compiler.fingerprint(asked) == ""
-
-
-@pytest.mark.parametrize(
-    ("config", "message"),
-    [
-        (_runtime("0", "1"), "the opencl driver runs on one device, the runtime config r names 2"),
-        (_runtime(flags=("--fast",)), "the opencl driver has no flag '--fast'; it knows --opencl-profiling"),
-    ],
-)
-def test_a_runtime_config_that_cannot_be_is_refused(config: RuntimeConfig, message: str) -> None:
-    with pytest.raises(DriverError) as caught:
-        OpenClDriver().open(config)
-    assert str(caught.value) == message
-
-
-def test_functions_have_the_types_they_were_declared_with(found: FoundDevice) -> None:
-    from retarget_opencl.device.devices import profile_of
-
-    source = (
-        b"func.func @twice(%x: tensor<4xf32>, %by: f32) -> (tensor<4xf32>, f32) {\n"
-        b"  %twice = arith.addf %x, %x : tensor<4xf32>\n"
-        b"  return %twice, %by : tensor<4xf32>, f32\n"
-        b"}\n"
-    )
-    artifact = OpenClCompiler().compile_bytes(source, "m.mlir", (), profile_of(found)).artifact
-    (info,) = OpenClDriver().functions(artifact)
-    assert (info.argument_types, info.result_types) == (("tensor<4xf32>", "f32"), ("tensor<4xf32>", "f32"))
-
-
-def test_functions_are_listed_without_a_device(found: FoundDevice) -> None:
-    from retarget_opencl.device.devices import profile_of
-
-    source = ADD_ONE.replace("EXPECTED", "4.0").encode()
-    artifact = OpenClCompiler().compile_bytes(source, "m.mlir", (), profile_of(found)).artifact
-    assert [(item.name, item.arguments) for item in OpenClDriver().functions(artifact)] == [("checked", 0)]
-    with pytest.raises(DriverError, match=r"^not an OpenCL artifact"):
-        OpenClDriver().functions(b"nothing")
-
-
-def test_a_module_that_does_not_parse_is_a_compiler_error_with_its_place(found: FoundDevice) -> None:
-    from retarget_opencl.device.devices import profile_of
-
-    with pytest.raises(CompilerError, match=r"^m\.mlir:1:1: error: custom op 'nonsense' is unknown"):
-        OpenClCompiler().compile_bytes(b"nonsense", "m.mlir", (), profile_of(found))
+    assert list(OpenClDriver().tags(runtime_config("opencl://NVIDIA/0"))) == ["opencl", "nvidia"]
+    assert list(OpenClDriver().tags(runtime_config())) == ["opencl"]
 
 
 @pytest.mark.parametrize(("expected", "status"), [("4.0", 0), ("5.0", 1)])

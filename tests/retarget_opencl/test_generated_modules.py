@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from opencl_modules import generate
-from opencl_support import Load
+from opencl_support import Load, call
 
 NORMAL = 10
 """One of each kind."""
@@ -14,7 +14,7 @@ SLOW = 500
 
 def _agrees(load: Load, seed: int) -> None:
     module = generate(seed)
-    (actual,) = load(module.text).call("main", module.inputs, lambda check: None)
+    (actual,) = call(load(module.text), "main", *module.inputs)
     assert actual.shape == module.expected.shape, module.title
     assert actual.dtype == module.expected.dtype, module.title
     wide = np.float64 if module.expected.dtype.kind in "fV" or module.tolerance else actual.dtype

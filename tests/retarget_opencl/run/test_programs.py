@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from opencl_support import Compile, Load
+from opencl_support import Compile, Load, call
 from retarget.extension import Check, DriverError
 from retarget_opencl.artifact.file import read_artifact, write_artifact
 from retarget_opencl.device.devices import FoundDevice
@@ -65,10 +65,6 @@ func.func @chain(%a: tensor<64xf32>, %n: i32) -> tensor<64xf32> {
 """
 
 
-def _nothing(check: Check) -> None:
-    del check
-
-
 @pytest.fixture(scope="module")
 def add(load: Load) -> OpenClProgram:
     return load(ADD)
@@ -76,7 +72,7 @@ def add(load: Load) -> OpenClProgram:
 
 def test_arrays_and_scalars_go_in_and_come_out(add: OpenClProgram) -> None:
     array = np.arange(12, dtype=np.float32).reshape(3, 4)
-    doubled, following = add.call("add", [array, np.int32(41)], _nothing)
+    doubled, following = call(add, "add", array, np.int32(41))
     np.testing.assert_array_equal(doubled, array * 2)
     assert following.dtype == np.int32
     assert following == 42
@@ -84,12 +80,12 @@ def test_arrays_and_scalars_go_in_and_come_out(add: OpenClProgram) -> None:
 
 def test_an_array_need_not_be_contiguous(add: OpenClProgram) -> None:
     array = np.arange(24, dtype=np.float32).reshape(4, 6).T[::2][:, :4]
-    (doubled, _) = add.call("add", [array, np.int32(0)], _nothing)
+    (doubled, _) = call(add, "add", array, np.int32(0))
     np.testing.assert_array_equal(doubled, array * 2)
 
 
 def test_an_array_may_be_empty(add: OpenClProgram) -> None:
-    (doubled, _) = add.call("add", [np.zeros((0, 4), np.float32), np.int32(0)], _nothing)
+    (doubled, _) = call(add, "add", np.zeros((0, 4), np.float32), np.int32(0))
     assert doubled.shape == (0, 4)
 
 
@@ -111,21 +107,21 @@ def test_a_wrong_argument_is_an_error_that_names_it(
     add: OpenClProgram, inputs: list[npt.NDArray[np.generic]], message: str
 ) -> None:
     with pytest.raises(DriverError) as caught:
-        add.call("add", inputs, _nothing)
+        call(add, "add", *inputs)
     assert str(caught.value).startswith(message)
 
 
 def test_an_unknown_function_names_the_known_ones(add: OpenClProgram) -> None:
     with pytest.raises(DriverError, match=r"^there is no function 'sub'; the artifact's are: add$"):
-        add.call("sub", [], _nothing)
+        call(add, "sub")
 
 
 def test_a_global_lives_from_call_to_call_and_not_from_load_to_load(load: Load) -> None:
     ones = np.ones(4, np.float32)
     program = load(STATE)
-    values = [program.call("accumulate", [ones], _nothing)[0][0] for _ in range(3)]
+    values = [call(program, "accumulate", ones)[0][0] for _ in range(3)]
     assert values == [2.0, 3.0, 4.0]
-    assert load(STATE).call("accumulate", [ones], _nothing)[0][0] == 2.0
+    assert call(load(STATE), "accumulate", ones)[0][0] == 2.0
 
 
 def test_checks_are_handed_on_with_their_tolerances_and_the_call_goes_on(load: Load) -> None:
@@ -140,9 +136,9 @@ def test_checks_are_handed_on_with_their_tolerances_and_the_call_goes_on(load: L
 
 def test_a_failed_assertion_is_an_error_in_its_own_words(load: Load) -> None:
     program = load(ASSERTS)
-    assert program.call("guarded", [np.int32(3)], _nothing)[0] == 3
+    assert call(program, "guarded", np.int32(3))[0] == 3
     with pytest.raises(DriverError, match=r"^assertion failed: n must be positive$"):
-        program.call("guarded", [np.int32(-3)], _nothing)
+        call(program, "guarded", np.int32(-3))
 
 
 def test_a_module_without_functions_with_bodies_loads(load: Load) -> None:
@@ -191,12 +187,12 @@ def test_binaries_are_built_once_and_a_damaged_one_is_built_again(
     arguments = [np.ones((1, 4), np.float32), np.int32(0)]
     for _ in range(2):
         device = OpenClDevice(found, cache=binaries)
-        assert device.load(artifact).call("add", arguments, _nothing)[0][0, 0] == 2
+        assert call(device.load(artifact), "add", *arguments)[0][0, 0] == 2
         device.close()
     (binary,) = binaries.iterdir()
     binary.write_bytes(b"damaged")
     device = OpenClDevice(found, cache=binaries)
-    assert device.load(artifact).call("add", arguments, _nothing)[0][0, 0] == 2
+    assert call(device.load(artifact), "add", *arguments)[0][0, 0] == 2
     device.close()
 
 
@@ -204,7 +200,7 @@ def test_buffers_are_used_again(load: Load, device: OpenClDevice) -> None:
     program = load(CHAIN)
     before = device.pool_buffers
     ones = np.ones(64, np.float32)
-    assert program.call("chain", [ones, np.int32(500)], _nothing)[0][0] == 501
+    assert call(program, "chain", ones, np.int32(500))[0][0] == 501
     # Two buffers take turns, whatever the number of steps; argument, result and constants come on top.
     assert device.pool_buffers < before + 50
 
@@ -224,12 +220,12 @@ def test_running_out_of_memory_names_the_error_and_the_device_and_leaves_it_usab
 ) -> None:
     program = load(HUGE)
     with pytest.raises(DriverError) as caught:
-        program.call("huge", [np.int64(1 << 42)], _nothing)
+        call(program, "huge", np.int64(1 << 42))
     first, second = str(caught.value).split("\n")
     assert first.startswith("CL_")
     assert second == f"calling huge on {device.infos[0].name}"
     assert caught.value.hint
-    assert program.call("huge", [np.int64(3)], _nothing)[0].tolist() == [1.0, 1.0, 1.0]
+    assert call(program, "huge", np.int64(3))[0].tolist() == [1.0, 1.0, 1.0]
 
 
 RESOURCE = """
@@ -252,4 +248,4 @@ module {
 
 def test_constants_in_resources_travel_in_the_artifact(load: Load) -> None:
     ones = np.ones(4, np.float32)
-    assert load(RESOURCE).call("shifted", [ones], _nothing)[0].tolist() == [2.0, 3.0, 4.0, 5.0]
+    assert call(load(RESOURCE), "shifted", ones)[0].tolist() == [2.0, 3.0, 4.0, 5.0]

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from retarget.extension import CompilerError, UnavailableError
-from retarget.model import CompilerConfig, Origin
+from retarget.extension import UnavailableError
 from retarget.support.errors import RetargetError
-from retarget_opencl.compile.compiler import OpenClCompiler, OpenClFlags, split_flags
 from retarget_opencl.device.devices import FoundDevice, find_device, info_of, nvidia_arch, profile_of
 from retarget_opencl.device.profile import GENERIC_PROFILES, DeviceProfile, generic_profile, target_attribute
 
@@ -104,41 +101,3 @@ def test_an_unknown_profile_names_the_known_ones() -> None:
         RetargetError, match=r"^unknown OpenCL profile 'nvidia-sm8'; did you mean '[a-z0-9-]+'\?; known: "
     ):
         generic_profile("nvidia-sm8")
-
-
-def test_our_flags_are_taken_out_of_irees() -> None:
-    flags = ("--opencl-profile=cpu", "--iree-opt-level=O3", "--opencl-arch=sm_90")
-    assert split_flags(flags) == OpenClFlags(profile="cpu", arch="sm_90", iree=("--iree-opt-level=O3",))
-
-
-@pytest.mark.parametrize(
-    ("flag", "message"),
-    [
-        (
-            "--opencl-foo=1",
-            "unknown flag '--opencl-foo=1': expected --opencl-profile=NAME|URI, --opencl-arch=NAME, "
-            "--opencl-half=native|emulated, --opencl-subgroups=none|khr|ptx or --opencl-matrices=none|ptx",
-        ),
-        ("--opencl-half=maybe", "'--opencl-half=maybe': expected native or emulated"),
-        (
-            "--iree-hal-target-device=vulkan",
-            "'--iree-hal-target-device=vulkan': iree-opencl sets the target itself; choose it with --opencl-profile",
-        ),
-    ],
-)
-def test_a_flag_that_cannot_be_is_refused(flag: str, message: str) -> None:
-    config = CompilerConfig(name="c", compiler="iree-opencl", flags=(flag,), origin=Origin(file=Path(), key_path=""))
-    with pytest.raises(CompilerError) as caught:
-        OpenClCompiler().resolve(config, config.flags)
-    assert str(caught.value) == message
-
-
-def test_the_profile_is_in_the_compile_key() -> None:
-    compiler = OpenClCompiler()
-    keys = set()
-    for flag in ("--opencl-profile=cpu", "--opencl-profile=nvidia-sm80", "--opencl-profile=generic"):
-        config = CompilerConfig(
-            name="c", compiler="iree-opencl", flags=(flag,), origin=Origin(file=Path(), key_path="")
-        )
-        keys.add(compiler.resolve(config, config.flags).facts)
-    assert len(keys) == 3

@@ -1,0 +1,42 @@
+"""The driver: which runtime configs it opens, and the functions that it lists without a device."""
+
+from __future__ import annotations
+
+import pytest
+from opencl_support import ADD_ONE, Compile, runtime_config
+from retarget.extension import DriverError
+from retarget.model import RuntimeConfig
+from retarget_opencl.run.driver import OpenClDriver
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (runtime_config("0", "1"), "the opencl driver runs on one device, the runtime config r names 2"),
+        (runtime_config(flags=("--fast",)), "the opencl driver has no flag '--fast'; it knows --opencl-profiling"),
+    ],
+)
+def test_a_runtime_config_that_cannot_be_is_refused(config: RuntimeConfig, message: str) -> None:
+    with pytest.raises(DriverError) as caught:
+        OpenClDriver().open(config)
+    assert str(caught.value) == message
+
+
+def test_functions_have_the_types_they_were_declared_with(compiled: Compile) -> None:
+    artifact = compiled(
+        """
+        func.func @twice(%x: tensor<4xf32>, %by: f32) -> (tensor<4xf32>, f32) {
+          %twice = arith.addf %x, %x : tensor<4xf32>
+          return %twice, %by : tensor<4xf32>, f32
+        }
+        """
+    )
+    (info,) = OpenClDriver().functions(artifact)
+    assert (info.argument_types, info.result_types) == (("tensor<4xf32>", "f32"), ("tensor<4xf32>", "f32"))
+
+
+def test_functions_are_listed_without_a_device(compiled: Compile) -> None:
+    artifact = compiled(ADD_ONE.replace("EXPECTED", "4.0"))
+    assert [(item.name, item.arguments) for item in OpenClDriver().functions(artifact)] == [("checked", 0)]
+    with pytest.raises(DriverError, match=r"^not an OpenCL artifact"):
+        OpenClDriver().functions(b"nothing")
