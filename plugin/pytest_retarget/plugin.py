@@ -7,7 +7,7 @@ at the name of each file. The rest is imported when a `suite.toml` is met.
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from pytest_retarget.options import SETTINGS, Settings, add_options, register_ma
 if TYPE_CHECKING:
     from retarget.targets.pytest_selection import FoundFiles, Selection, SelectionRequest
 
-__all__ = ["find_declarations", "select_targets"]
+__all__ = ["find_declarations", "find_ini", "select_targets"]
 
 SUITE_FILE = "suite.toml"
 MATRIX_FILE = "matrix.toml"
@@ -167,6 +167,17 @@ def pytest_configure_node(node: object) -> None:
         from pytest_retarget.cachedir import WORKER_KEY, cache_dir
 
         node.workerinput[WORKER_KEY] = str(cache_dir(config))  # type: ignore[attr-defined]
+
+
+def find_ini(folder: Path) -> tuple[Path | None, Mapping[str, object]]:
+    """Return the ini file that pytest reads in a folder, and its values. A damaged one counts as none."""
+    from _pytest.config.findpaths import locate_config
+
+    try:
+        _, file, values, _ = locate_config(folder, [folder])
+    except pytest.UsageError:
+        return None, {}
+    return file, {key: found.value for key, found in values.items()}
 
 
 def select_targets(request: SelectionRequest) -> Selection:

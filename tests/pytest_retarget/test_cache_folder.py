@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from _pytest.config.findpaths import locate_config
 from pytest_retarget.cachedir import cache_dir
 from retarget.engine.cache.folder import cache_of_command
-from retarget.engine.cache.pytest_ini import find_pytest_ini
 
 INI = "[pytest]\nretarget_cache_dir = from-ini\n"
 
@@ -78,35 +76,20 @@ def test_the_command_says_where_pytest_keeps_nothing(pytester: pytest.Pytester) 
     assert of_pytest(pytester) != found.folder
 
 
-TOML = '[tool.pytest.ini_options]\nretarget_cache_dir = "x"\naddopts = ["-q", "--no-header"]\n'
-
-
 @pytest.mark.parametrize(
-    "files",
+    ("files", "folder"),
     [
-        {},
-        {"pytest.ini": INI},
-        {"pytest.ini": "", "pyproject.toml": TOML},
-        {"pyproject.toml": TOML, "tox.ini": INI},
-        {"pyproject.toml": TOML.replace(".ini_options", "")},
-        {"pyproject.toml": "[project]\nname = 'x'\n", "setup.cfg": INI.replace("pytest", "tool:pytest")},
-        {"pytest.toml": '[pytest]\nretarget_cache_dir = "y"\n', "pytest.ini": INI},
-        {".pytest.ini": INI, "tox.ini": INI},
-        {"tox.ini": "[tox]\n", "../tox.ini": INI.replace("pytest]", "pytest]\n# comment")},
-        {"tox.ini": INI + "addopts =\n    -q\n    --no-header\n"},
+        ({}, ""),
+        ({"pyproject.toml": '[tool.pytest.ini_options]\nretarget_cache_dir = "toml"\naddopts = ["-q"]\n'}, "toml"),
+        ({"tox.ini": "[tox]\n", "../tox.ini": INI}, "../from-ini"),
+        ({"pytest.ini": "[pytest\n", "../tox.ini": INI}, ""),
     ],
 )
-def test_the_ini_file_is_found_and_read_as_pytest_does(pytester: pytest.Pytester, files: dict[str, str]) -> None:
-    folder = pytester.mkdir("project")
+def test_the_command_reads_the_ini_file_that_pytest_reads(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, home: Path, files: dict[str, str], folder: str
+) -> None:
+    project = pytester.mkdir("project")
     for name, text in files.items():
-        (folder / name).write_text(text)
-    _, file, values, _ = locate_config(folder, [folder])
-    found = find_pytest_ini(folder)
-    assert found.file == file
-    expected = {key: value.value for key, value in values.items()}
-    assert {key: _even(value) for key, value in found.values.items()} == {k: _even(v) for k, v in expected.items()}
-
-
-def _even(value: object) -> object:
-    """Several lines as one."""
-    return " ".join(value.split()) if isinstance(value, str) else value
+        (project / name).write_text(text)
+    monkeypatch.chdir(project)
+    assert cache_of_command().folder == ((project / folder).resolve() if folder else home / ".cache/retarget")

@@ -1,4 +1,4 @@
-"""Which targets pytest selects: the commands that take `-m`, `-k` and `--ignore` ask pytest itself.
+"""What pytest selects, and which ini file it reads: the commands ask pytest itself.
 
 The core imports no pytest. The plugin is found where pytest finds it, by its entry point, and does the collection:
 paths, folders inside a suite's, node ids, mark and keyword expressions and ignored paths mean what they mean to pytest.
@@ -7,6 +7,7 @@ paths, folders inside a suite's, node ids, mark and keyword expressions and igno
 from __future__ import annotations
 
 import importlib.metadata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, cast
@@ -22,6 +23,7 @@ __all__ = [
     "SelectionRequest",
     "SelectionUsageError",
     "find_declarations",
+    "find_ini",
     "select_targets",
 ]
 
@@ -74,6 +76,8 @@ class _Plugin(Protocol):
 
     def find_declarations(self, request: SelectionRequest) -> FoundFiles: ...
 
+    def find_ini(self, folder: Path) -> tuple[Path | None, Mapping[str, object]]: ...
+
 
 def select_targets(request: SelectionRequest) -> Selection:
     """Return what pytest selects.
@@ -87,6 +91,11 @@ def select_targets(request: SelectionRequest) -> Selection:
 def find_declarations(request: SelectionRequest) -> FoundFiles:
     """Return the declaration files that pytest meets; no suite is expanded. Raises `SelectionUsageError`."""
     return _plugin().find_declarations(request)
+
+
+def find_ini(folder: Path) -> tuple[Path | None, Mapping[str, object]]:
+    """Return the ini file that pytest reads in a folder, and its values; None and nothing where there is none."""
+    return _plugin().find_ini(folder)
 
 
 def _plugin() -> _Plugin:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retarget.engine.cache.pytest_ini import find_pytest_ini
+from retarget.targets.pytest_selection import find_ini
 
 __all__ = ["CACHE_DIR_VARIABLE", "INI_KEY", "OPTION", "CacheChoice", "cache_of_command", "choose_cache"]
 
@@ -59,14 +59,16 @@ def cache_of_command(option: str = "") -> CacheChoice:
     """Return the cache of a subcommand: that of pytest in the current folder. `option` is its own `--cache-dir`."""
     if option:
         return choose_cache(option=option, named="--cache-dir")
-    ini = find_pytest_ini(Path.cwd())
-    given: list[tuple[str, str]] = [(f"addopts in {ini.file}", word) for word in ini.words("addopts")]
+    file, values = find_ini(Path.cwd())
+    addopts = values.get("addopts", "")
+    words = addopts if isinstance(addopts, list) else _words(str(addopts))
+    given = [(f"addopts in {file}", str(word)) for word in words]
     given += [(_ADDOPTS_VARIABLE, word) for word in _words(os.environ.get(_ADDOPTS_VARIABLE, ""))]
     where, folder, unused = _from_options(given)
     choice = (
         choose_cache(option=folder, named=f"{OPTION} in {where}")
         if folder
-        else choose_cache(ini=ini.text(INI_KEY), ini_file=ini.file)
+        else choose_cache(ini=str(values.get(INI_KEY, "")), ini_file=file)
     )
     return CacheChoice(folder=choice.folder, source=choice.source, unused=unused)
 
