@@ -1,3 +1,1 @@
 """OpenCL as a target of IREE: a compiler that writes OpenCL C, and a driver that runs it."""
-
-from __future__ import annotations

@@ -2,5 +2,3 @@
 
 Nothing is imported here, so that a project without matrix files pays nothing.
 """
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """The kind `cases`: what to call, with what, and what to expect, in TOML beside the module."""
-
-from __future__ import annotations

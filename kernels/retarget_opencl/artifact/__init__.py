@@ -1,3 +1,1 @@
 """The artifact of `iree-opencl`: its file format, the host program in it, and the element types of both."""
-
-from __future__ import annotations

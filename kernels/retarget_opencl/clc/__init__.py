@@ -1,3 +1,1 @@
 """OpenCL C from IREE's SPIR-V dialect: types, values, statements, and one kernel for each entry point."""
-
-from __future__ import annotations

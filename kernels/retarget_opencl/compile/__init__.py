@@ -1,3 +1,1 @@
 """The compiler `iree-opencl`: IREE's front end, then kernels and host program."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """The host program from IREE's `util`, `stream`, `hal` and `cf` ops."""
-
-from __future__ import annotations

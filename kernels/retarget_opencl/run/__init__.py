@@ -1,3 +1,1 @@
 """The driver `opencl`: opened devices, loaded programs, and the commands that run on the queue."""
-
-from __future__ import annotations

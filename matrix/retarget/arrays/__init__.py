@@ -1,3 +1,1 @@
 """NumPy arrays: files of them, comparison, the report of a mismatch. Never imported in pytest's process."""
-
-from __future__ import annotations

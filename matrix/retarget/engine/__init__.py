@@ -1,3 +1,1 @@
 """Compiles and runs targets in worker processes, for pytest and for the command line alike. No pytest here."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """Expectations: which rule is in force for a target, and the verdict that it gives."""
-
-from __future__ import annotations

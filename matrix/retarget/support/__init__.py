@@ -1,3 +1,1 @@
 """The smallest tools: errors, terminal text, files, locks, TOML text with its lines."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """What the other run targets of a module say about the failure of one."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """What the terminal and junit show: failures, progress, the summary."""
-
-from __future__ import annotations

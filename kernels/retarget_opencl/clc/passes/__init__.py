@@ -1,3 +1,1 @@
 """What is done to a kernel's statements after they are written."""
-
-from __future__ import annotations

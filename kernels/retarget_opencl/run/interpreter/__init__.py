@@ -1,3 +1,1 @@
 """Runs host programs: each instruction by name, none that is not in the table."""
-
-from __future__ import annotations

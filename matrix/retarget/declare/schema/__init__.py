@@ -1,3 +1,1 @@
 """What may be written in declaration files: pydantic models, their errors, their export for editors and docs."""
-
-from __future__ import annotations

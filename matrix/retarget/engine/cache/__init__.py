@@ -1,3 +1,1 @@
 """The cache: compile keys, stored outcomes, generated modules, artifacts carried to another machine."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """Parent side of compiling: resolution of configs, the pool of compile workers, one compile per key."""
-
-from __future__ import annotations

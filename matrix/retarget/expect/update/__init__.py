@@ -1,3 +1,1 @@
 """Writes the rules again from what a run showed."""
-
-from __future__ import annotations
