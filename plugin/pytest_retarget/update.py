@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from retarget.declare.load import DeclarationLoader, discover
 from retarget.expect.diagnostics import expired_diagnostics
+from retarget.expect.update.edited_rules import key_of
 from retarget.expect.update.edits import Rewritten, diff, put_in_place, rewritten
 from retarget.expect.update.plan import CasesSeen, Kept, SuiteTargets, plan_update
-from retarget.expect.update.rule_set import key_of
 from retarget.expect.verdict import is_expired, observed_text, today
 from retarget.extension import ChecksArtifacts
 from retarget.extension.registry import Registry

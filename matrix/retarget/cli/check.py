@@ -11,8 +11,8 @@ from retarget.cli.support import add_path_arguments, request_of
 from retarget.declare.files import MATRIX_FILE, SUITE_FILE
 from retarget.declare.load import DeclarationLoader
 from retarget.expect.diagnostics import contradiction_diagnostics
-from retarget.expect.matching import RuleBook
-from retarget.expect.usage import Ledger
+from retarget.expect.matching import RuleSet
+from retarget.expect.usage import RuleUsage
 from retarget.extension import ChecksData
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Origin, RunTarget, Suite, Target
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
         if file.name != SUITE_FILE:
             diagnostics.update(dict.fromkeys(loader.read_matrix_file(file)))
     suites: list[Suite] = []
-    ledger = Ledger()
+    usage = RuleUsage()
     sound: dict[Path, tuple[Suite, ...]] = {}
     for file in files:
         declared, file_diagnostics = loader.read_suite_file(file)
@@ -64,9 +64,9 @@ def run(arguments: argparse.Namespace) -> int:
             diagnostics.update(dict.fromkeys(_data_diagnostics(suite, registry)))
             expanded = _expanded(suite, registry, diagnostics)
             targets += expanded
-            diagnostics.update(dict.fromkeys(_judged(suite, expanded, registry, ledger)))
-        ledger.read(loader.expectations)
-        diagnostics.update(dict.fromkeys(ledger.diagnostics(sound, whole=True)))
+            diagnostics.update(dict.fromkeys(_judged(suite, expanded, registry, usage)))
+        usage.read(loader.expectations)
+        diagnostics.update(dict.fromkeys(usage.diagnostics(sound, whole=True)))
     messages.update(dict.fromkeys(found.errors))
     if not files and not loader.matrix_files and not messages:
         where = ", ".join(arguments.path)
@@ -98,15 +98,15 @@ def _data_diagnostics(suite: Suite, registry: Registry) -> Iterable[Diagnostic]:
             yield from kind.data_diagnostics(module, suite)
 
 
-def _judged(suite: Suite, targets: Sequence[Target], registry: Registry, ledger: Ledger) -> Iterable[Diagnostic]:
+def _judged(suite: Suite, targets: Sequence[Target], registry: Registry, usage: RuleUsage) -> Iterable[Diagnostic]:
     """Enter what the rules of a suite do, and yield where two of them contradict each other."""
     if suite.expectations and targets:
         checks = registry.artifact_checker(suite.kind) is not None
-        assignment = RuleBook(suite.expectations, checks_artifacts=checks).assign(targets)
-        ledger.add(suite, assignment, targets)
+        assignment = RuleSet(suite.expectations, checks_artifacts=checks).assign(targets)
+        usage.add(suite, assignment, targets)
         yield from contradiction_diagnostics(assignment.contradictions)
     if not registry.unknown(suite):
-        ledger.collected(suite.origin.file, suite)
+        usage.collected(suite.origin.file, suite)
 
 
 def _unknown(loader: DeclarationLoader, suites: Iterable[Suite], registry: Registry) -> Iterable[Diagnostic]:

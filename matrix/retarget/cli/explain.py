@@ -19,7 +19,7 @@ from retarget.cli.support import (
 )
 from retarget.engine.commands import Commands
 from retarget.engine.compile.builds import describe_build
-from retarget.expect.matching import RuleBook
+from retarget.expect.matching import RuleSet
 from retarget.expect.verdict import excuse, expected_text, is_expired, today
 from retarget.extension.registry import Registry, named_extensions
 from retarget.model import CompilerConfig, CompileTarget, Origin, RunTarget, RuntimeConfig, Suite, Target, TargetConfig
@@ -230,7 +230,7 @@ class _Explainer:
         """The rules in force, those for cases last; for a run target, that of its compile target too, which excuses
         both."""
         checks = self.registry.artifact_checker(suite.kind) is not None
-        book = RuleBook(suite.expectations, checks_artifacts=checks)
+        book = RuleSet(suite.expectations, checks_artifacts=checks)
         through = [("its compile target: ", target.compile)] if isinstance(target, RunTarget) else []
         for whose, judged in (*through, ("", target)):
             for rule in book.rules_for(judged).all:

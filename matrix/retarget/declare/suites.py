@@ -39,15 +39,14 @@ def build_suites(
     for entry in tables.suites:
         name = entry.table.name
         where = (*entry.path, "name")
-        diagnostic = name_error(name)
-        if diagnostic:
-            problems.append(Problem(where, diagnostic))
-        elif name in first:
-            place = format_key_path(first[name])
-            problems.append(Problem(where, f"found {name!r}, which {place} declares already; expected another name"))
-        elif taken.get(name, tables.file) != tables.file:
-            place = display_path(taken[name])
-            problems.append(Problem(where, f"found {name!r}, which {place} declares already; expected another name"))
+        message = name_error(name)
+        other = format_key_path(first[name]) if name in first else ""
+        if not other and taken.get(name, tables.file) != tables.file:
+            other = display_path(taken[name])
+        if other and message is None:
+            message = f"found {name!r}, which {other} declares already; expected another name"
+        if message is not None:
+            problems.append(Problem(where, message))
         first.setdefault(name, entry.path)
         loader = registry.case_loaders.get(entry.table.kind) if registry is not None else None
         try:
@@ -127,18 +126,18 @@ def _override_problems(
     yield from tag_problems(override.tags, (*path, "tags"))
     if modules is not None:
         names = [module.name for module in modules]
-        for index, glob in enumerate(override.match):
-            if not any(fnmatch.fnmatchcase(name, glob) for name in names):
-                hint = did_you_mean(glob, names) or f"; {known_words(names)}"
-                expected = f"expected a glob that matches a module's name{hint}"
-                yield Problem((*path, "match", index), f"found {glob!r}, {expected}")
+        yield from _unmatched(override.match, names, (*path, "match"), "a glob that matches a module's name")
     if targets is not None:
-        known = _names_of(targets)
-        for index, glob in enumerate(override.exclude_targets):
-            if not any(fnmatch.fnmatchcase(name, glob) for name in known):
-                hint = did_you_mean(glob, known) or f"; {known_words(known)}"
-                expected = "expected a target, compiler or runtime config of this suite, or a glob that matches one"
-                yield Problem((*path, "exclude_targets", index), f"found {glob!r}, {expected}{hint}")
+        expected = "a target, compiler or runtime config of this suite, or a glob that matches one"
+        yield from _unmatched(override.exclude_targets, _names_of(targets), (*path, "exclude_targets"), expected)
+
+
+def _unmatched(globs: Sequence[str], names: Sequence[str], path: KeyPath, expected: str) -> Iterable[Problem]:
+    """Yield an error for each glob that matches none of the names."""
+    for index, glob in enumerate(globs):
+        if not fnmatch.filter(names, glob):
+            hint = did_you_mean(glob, names) or f"; {known_words(names)}"
+            yield Problem((*path, index), f"found {glob!r}, expected {expected}{hint}")
 
 
 def _names_of(targets: Sequence[TargetConfig]) -> tuple[str, ...]:

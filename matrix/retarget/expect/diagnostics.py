@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING
 
 from retarget.expect.matching import Contradiction, Effect
 from retarget.expect.verdict import is_expired
@@ -15,13 +15,25 @@ from retarget.support.errors import Diagnostic, did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
 from retarget.targets.selection import terms
 
-if TYPE_CHECKING:
-    from retarget.expect.usage import CaseUse
-
-__all__ = ["contradiction_diagnostics", "expired_diagnostics", "stale_diagnostics", "unknown_case_diagnostics"]
+__all__ = [
+    "CaseUse",
+    "contradiction_diagnostics",
+    "expired_diagnostics",
+    "stale_diagnostics",
+    "unknown_case_diagnostics",
+]
 
 _HINTS = 10
 """How many errors are given a nearest name: it is sought among all there are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseUse:
+    """A rule that names cases: its entries, and the modules that it reaches, as (suite, name) pairs."""
+
+    origin: Origin
+    cases: tuple[str, ...]
+    modules: frozenset[tuple[str, str]]
 
 
 def contradiction_diagnostics(contradictions: Iterable[Contradiction]) -> tuple[Diagnostic, ...]:

@@ -27,7 +27,7 @@ __all__ = [
     "Assignment",
     "Contradiction",
     "Effect",
-    "RuleBook",
+    "RuleSet",
     "is_judged_at",
     "specificity",
 ]
@@ -140,7 +140,7 @@ class _Candidate:
     specificity: Specificity
 
 
-class RuleBook:
+class RuleSet:
     """The rules that serve one suite."""
 
     def __init__(self, rules: Sequence[Expectation], *, checks_artifacts: bool = False) -> None:

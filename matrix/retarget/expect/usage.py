@@ -7,30 +7,20 @@ selection leaves of it; and where less than folders were asked for, nothing is t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from retarget.declare.files import SUITE_FILE, discover
-from retarget.expect.diagnostics import expired_diagnostics, stale_diagnostics
+from retarget.expect.diagnostics import CaseUse, expired_diagnostics, stale_diagnostics
 from retarget.expect.matching import Assignment, Effect
 from retarget.expect.verdict import is_expired, today
 from retarget.model import Expectation, Origin, Suite, Target
 from retarget.support.errors import Diagnostic, DiagnosticsError
 
-__all__ = ["CaseUse", "Ledger"]
+__all__ = ["CaseUse", "RuleUsage"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseUse:
-    """A rule that names cases: its entries, and the modules that it reaches, as (suite, name) pairs."""
-
-    origin: Origin
-    cases: tuple[str, ...]
-    modules: frozenset[tuple[str, str]]
-
-
-class Ledger:
+class RuleUsage:
     """The rules of one session, or of one `retarget check`."""
 
     def __init__(self) -> None:

@@ -9,8 +9,8 @@ import pytest
 from retarget.declare.files import SUITE_FILE
 from retarget.declare.load import DeclarationLoader
 from retarget.expect.diagnostics import contradiction_diagnostics
-from retarget.expect.matching import Assignment, RuleBook
-from retarget.expect.usage import CaseUse, Ledger
+from retarget.expect.matching import Assignment, RuleSet
+from retarget.expect.usage import CaseUse, RuleUsage
 from retarget.extension import ChecksArtifacts
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Module, Suite, Target
@@ -42,7 +42,7 @@ class Declared:
         self._told: dict[str, Path] = {}
         self._invalid: set[Path] = set()
         self.marks = Marks(config)
-        self.ledger = Ledger()
+        self.usage = RuleUsage()
         self.suite_files: list[Path] = []
         self.by_module = False
 
@@ -106,21 +106,21 @@ class Declared:
         if key in self._assignments:
             return self._assignments[key]
         checks = isinstance(self.registry.case_loaders.get(suite.kind), ChecksArtifacts)
-        assignment = RuleBook(suite.expectations, checks_artifacts=checks).assign(targets)
+        assignment = RuleSet(suite.expectations, checks_artifacts=checks).assign(targets)
         if assignment.contradictions:
             error = DiagnosticsError(contradiction_diagnostics(assignment.contradictions))
             raise self.collect_error(error, path)
-        self.ledger.add(suite, assignment, targets)
+        self.usage.add(suite, assignment, targets)
         self._assignments[key] = assignment
         return assignment
 
     def expectation_diagnostics(self, config: pytest.Config) -> list[str]:
         """Return the errors of expectations that only a session can tell: those that expired or have no effect."""
-        return self._lines(self.ledger.diagnostics(self._suites, whole=_is_whole(config)))
+        return self._lines(self.usage.diagnostics(self._suites, whole=_is_whole(config)))
 
     def case_uses(self, config: pytest.Config) -> tuple[CaseUse, ...]:
         """Return the rules that name cases, of those that this session can judge once the cases are known."""
-        return self.ledger.case_uses(self._suites, whole=_is_whole(config))
+        return self.usage.case_uses(self._suites, whole=_is_whole(config))
 
     def collect_error(self, error: RetargetError, path: Path) -> pytest.Collector.CollectError:
         """Word an error for pytest, leaving out what an earlier one has said."""

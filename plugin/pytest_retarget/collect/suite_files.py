@@ -131,7 +131,7 @@ class SuiteCollector(pytest.Collector):
         assigned = found.assignment(self.suite, targets, self.path)
         self._assignment = assigned
         if self._only is None and not found.registry.unknown(self.suite):
-            found.ledger.collected(self.path, self.suite)
+            found.usage.collected(self.path, self.suite)
         found.marks.register(targets)
         prefix = self.nodeid + "::"
         items: list[MatrixItem] = []

@@ -119,7 +119,7 @@ class TerminalHooks:
         if not ignores_rules and not self._config.getoption("collectonly"):
             items = [item for item in getattr(session, "items", ()) if isinstance(item, MatrixItem)]
             found = declared(self._config)
-            found.ledger.use(rule for item in items for rule in (item.rule, item.compile_rule) if rule is not None)
+            found.usage.use(rule for item in items for rule in (item.rule, item.compile_rule) if rule is not None)
             errors = found.expectation_diagnostics(self._config)
             uses = plain_uses(found.case_uses(self._config))
         return {

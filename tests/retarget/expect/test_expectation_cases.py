@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from model_targets import compile_target, run_target
 from retarget.expect.cases import TargetRules, judge_target
-from retarget.expect.matching import RuleBook
+from retarget.expect.matching import RuleSet
 from retarget.expect.verdict import Ruling
 from retarget.model import (
     Expectation,
@@ -40,7 +40,7 @@ def rule(index: int, case: str | Sequence[str] = (), *, match: str = "m", **fiel
 
 
 def rules_of(*rules: Expectation) -> TargetRules:
-    return RuleBook(rules).rules_for(RUN)
+    return RuleSet(rules).rules_for(RUN)
 
 
 def cases(**failures: Failure | None) -> list[CaseOutcome]:
@@ -80,7 +80,7 @@ def test_a_case_whose_name_looks_like_a_glob_is_named_by_it() -> None:
 
 
 def test_rules_that_name_a_case_alike_and_disagree_contradict_each_other() -> None:
-    book = RuleBook([rule(0, ("a", "b")), rule(1, "b", stages=("run",)), rule(2, "a")])
+    book = RuleSet([rule(0, ("a", "b")), rule(1, "b", stages=("run",)), rule(2, "a")])
     book.rules_for(RUN)
     (found,) = book.contradictions
     assert [one.origin.key_path for one in found.rules] == ["expectation[0]", "expectation[1]"]
@@ -96,9 +96,9 @@ def test_globs_that_are_equally_specific_for_a_case_and_disagree_are_an_error_of
 
 
 def test_compile_targets_have_no_cases() -> None:
-    book = RuleBook([rule(0, "a", stages=("run", "crash"))])
+    book = RuleSet([rule(0, "a", stages=("run", "crash"))])
     assert book.rules_for(COMPILE) == TargetRules()
-    assert RuleBook([rule(0, "a")], checks_artifacts=True).rules_for(COMPILE).of("a") is not None
+    assert RuleSet([rule(0, "a")], checks_artifacts=True).rules_for(COMPILE).of("a") is not None
 
 
 # ---------------------------------------------------------------- what it makes of cases

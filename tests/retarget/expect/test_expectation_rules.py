@@ -12,8 +12,8 @@ from declaration_texts import compiler, declarations, runtime, suite, target
 from retarget.cli import main
 from retarget.declare.load import DeclarationLoader, load_all
 from retarget.expect.diagnostics import contradiction_diagnostics
-from retarget.expect.matching import Assignment, RuleBook
-from retarget.expect.usage import Ledger
+from retarget.expect.matching import Assignment, RuleSet
+from retarget.expect.usage import RuleUsage
 from retarget.expect.verdict import Ruling, judge
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Expectation, Origin, Suite, Target
@@ -69,7 +69,7 @@ def registry() -> Registry:
 def assigned(registry: Registry) -> tuple[Suite, tuple[Target, ...], Assignment]:
     (suite,) = load_all([Path()])
     targets = expand(suite, registry)
-    return suite, targets, RuleBook(suite.expectations).assign(targets)
+    return suite, targets, RuleSet(suite.expectations).assign(targets)
 
 
 def diagnostics(files: Mapping[str, str], write: Write) -> list[str]:
@@ -339,7 +339,7 @@ def test_thousands_of_rules_find_their_targets(write: Write, registry: Registry)
         Expectation(match=tuple(names[at : at + 2]), when="c1 and not task", stages=("run",), reason="r", origin=origin)
         for at in range(0, len(names), 2)
     ]
-    assignment = RuleBook(rules).assign(targets)
+    assignment = RuleSet(rules).assign(targets)
     assert len(targets) == 30_000
     assert list(assignment.rules) == [f"{name}_c1_sync" for name in names]
 
@@ -612,14 +612,14 @@ def test_explain_reports_rules_that_contradict_each_other(write: Write, capsys: 
 def test_nothing_is_judged_where_less_than_folders_were_asked_for(write: Write, registry: Registry) -> None:
     write({"expectations.toml": rule('match = "nothing"') + rule('match = "sub"; until = 2020-01-31')})
     suite, targets, assignment = assigned(registry)
-    ledger = Ledger()
-    ledger.add(suite, assignment, targets)
-    ledger.collected(suite.origin.file, suite)
+    usage = RuleUsage()
+    usage.add(suite, assignment, targets)
+    usage.collected(suite.origin.file, suite)
     files = {suite.origin.file: (suite,)}
-    assert ledger.diagnostics(files, whole=False) == ()
-    assert len(ledger.diagnostics(files, whole=True)) == 2
-    ledger.use([suite.expectations[1]])
-    assert [diagnostic.key_path for diagnostic in ledger.diagnostics(files, whole=False)] == ["expectation[1].until"]
+    assert usage.diagnostics(files, whole=False) == ()
+    assert len(usage.diagnostics(files, whole=True)) == 2
+    usage.use([suite.expectations[1]])
+    assert [diagnostic.key_path for diagnostic in usage.diagnostics(files, whole=False)] == ["expectation[1].until"]
 
 
 def test_a_project_without_expectations_reads_no_file_of_them(write: Write) -> None:

@@ -11,9 +11,9 @@ import hypothesis.strategies as st
 import pytest
 import tomli
 from hypothesis import HealthCheck, assume, given, settings
-from retarget.expect.matching import COMPILE_STAGES, Assignment, Effect, RuleBook
+from retarget.expect.matching import COMPILE_STAGES, Assignment, Effect, RuleSet
+from retarget.expect.update.edited_rules import Key, key_of
 from retarget.expect.update.plan import SuiteTargets, Update, plan_update
-from retarget.expect.update.rule_set import Key, key_of
 from retarget.expect.update.text import RuleChange, rewrite, rule_text
 from retarget.expect.verdict import Ruling, judge
 from retarget.extension.registry import Registry
@@ -620,7 +620,7 @@ def worlds(draw: st.DrawFn) -> World:
 
 
 def book(one: SuiteTargets) -> Assignment:
-    return RuleBook(one.suite.expectations).assign(one.targets)
+    return RuleSet(one.suite.expectations).assign(one.targets)
 
 
 def texts(suites: Sequence[SuiteTargets]) -> dict[Path, str]:

@@ -9,9 +9,9 @@ from datetime import date
 import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, assume, event, given, settings
-from retarget.expect.matching import RuleBook
+from retarget.expect.matching import RuleSet
+from retarget.expect.update.edited_rules import Key, SuiteTargets, key_of
 from retarget.expect.update.plan import CasesSeen, Update, plan_update
-from retarget.expect.update.rule_set import Key, SuiteTargets, key_of
 from retarget.expect.update.text import RuleChange, rewrite
 from retarget.expect.verdict import Ruling, judge
 from retarget.model import Expectation, RunTarget
@@ -302,7 +302,7 @@ def worlds(draw: st.DrawFn) -> Run:
             )
         )
     one = suite(("a", "b"), compilers=("llvm-cpu", "vulkan", "opencl"))
-    book = RuleBook(rules)
+    book = RuleSet(rules)
     for target in one.targets:
         book.rules_for(target)
     clashing = {clash.rules[1].origin for clash in book.contradictions}
@@ -337,7 +337,7 @@ def test_after_an_update_every_case_is_as_its_rule_says_and_a_second_one_changes
     again = run.update(after)
     assert (again.edits, again.excused, again.left) == ((), found.excused, found.left)
     (one,) = after
-    book = RuleBook(one.suite.expectations)
+    book = RuleSet(one.suite.expectations)
     for target in one.targets:
         rules = book.rules_for(target)
         key = key_of(target)

@@ -13,7 +13,7 @@ from declaration_texts import compiler, declarations, runtime, target
 from hypothesis import given, settings
 from retarget.cli import main
 from retarget.declare.load import DeclarationLoader
-from retarget.expect.matching import RuleBook
+from retarget.expect.matching import RuleSet
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget
 from retarget.targets.expansion import expand
@@ -324,7 +324,7 @@ def test_each_entry_has_its_rule_and_nothing_else_has_one(lists: dict[str, dict[
             (folder / f"{test}.mlir").touch()
         (suite,) = DeclarationLoader().load_suite_file(folder / "suite.toml")
     targets = expand(suite, Registry(compilers={}, drivers={}, case_loaders={}, origins={}))
-    assignment = RuleBook(suite.expectations).assign(targets)
+    assignment = RuleSet(suite.expectations).assign(targets)
     assert not assignment.contradictions
     for one in targets:
         compiled = one if isinstance(one, CompileTarget) else one.compile

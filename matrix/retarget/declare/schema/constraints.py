@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from retarget.declare.schema.tables import STAGES
 from retarget.model.names import RESERVED_WORDS
 from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, SYSTEM_ALIASES
 
@@ -105,17 +104,6 @@ _TABLES: Schema = {
     },
     "ExpectationTable": {
         "properties": {
-            "stage": {
-                "anyOf": [
-                    {"type": "string", "enum": list(STAGES)},
-                    {
-                        "type": "array",
-                        "minItems": 1,
-                        "uniqueItems": True,
-                        "items": {"type": "string", "enum": list(STAGES)},
-                    },
-                ]
-            },
             "reason": _WRITTEN,
             "signature": {"pattern": r"^\s*(?:\S[^\n]*)?\s*$"},
         },

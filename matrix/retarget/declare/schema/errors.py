@@ -12,7 +12,7 @@ from retarget.declare.schema.tables import DeclarationFile
 from retarget.support.errors import did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
 
-__all__ = ["describe_value", "schema_problems"]
+__all__ = ["describe_value", "schema_problems", "type_words"]
 
 _Schema = Mapping[str, object]
 _MAX_SHOWN = 60
@@ -158,7 +158,7 @@ def _schema_at(schema: _Schema, path: KeyPath) -> _Schema:
 
 
 def _expected(schema: _Schema, path: KeyPath) -> str:
-    return _words(_schema_at(schema, path), plural=False)
+    return type_words(_schema_at(schema, path))
 
 
 _SINGULAR = {"string": "a string", "boolean": "true or false", "object": "a table", "array": "an array"}
@@ -172,12 +172,13 @@ _PLURAL = {
 }
 
 
-def _words(schema: _Schema, *, plural: bool) -> str:
+def type_words(schema: _Schema, *, plural: bool = False) -> str:
+    """Return what a JSON Schema asks for: `a string or an array of strings`."""
     schema = _resolve(schema)
     options = schema.get("anyOf")
     if isinstance(options, Sequence):
         present = [_mapping(option) for option in options if _mapping(option).get("type") != "null"]
-        return " or ".join(_words(option, plural=plural) for option in present)
+        return " or ".join(type_words(option, plural=plural) for option in present)
     choices = schema.get("enum")
     if isinstance(choices, Sequence):
         return " or ".join(map(repr, choices))
@@ -185,16 +186,16 @@ def _words(schema: _Schema, *, plural: bool) -> str:
     if schema.get("format") == "date":
         return "a date without quotes, such as 2031-01-31"
     if isinstance(kind, Sequence) and not isinstance(kind, str):
-        return " or ".join(_words({"type": option}, plural=plural) for option in kind)
+        return " or ".join(type_words({"type": option}, plural=plural) for option in kind)
     if kind in {"integer", "number"} and not plural:
         return _number_words(schema)
     words = (_PLURAL if plural else _SINGULAR).get(str(kind), "values" if plural else "a value")
     if kind == "array":
-        words += f" of {_words(_mapping(schema.get('items')), plural=True)}"
+        words += f" of {type_words(_mapping(schema.get('items')), plural=True)}"
         if schema.get("minItems"):
             words += " with at least one entry"
     elif kind == "object" and "additionalProperties" in schema and "properties" not in schema:
-        words += f" of {_words(_mapping(schema['additionalProperties']), plural=True)}"
+        words += f" of {type_words(_mapping(schema['additionalProperties']), plural=True)}"
     return words
 
 

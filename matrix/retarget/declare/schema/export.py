@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from retarget.declare.schema.constraints import constrained
+from retarget.declare.schema.errors import type_words
 from retarget.declare.schema.tables import (
     CompilerConfigTable,
     ConfigTable,
@@ -170,7 +171,7 @@ def _keys(properties: Mapping[str, Mapping[str, object]], required: Sequence[str
     for key, schema in properties.items():
         if key == "module":
             continue  # has a section of its own
-        facts = [_type(schema)]
+        facts = [type_words(schema)]
         if key in required:
             facts.append("required")
         elif schema.get("default") not in ([], {}, "", None):
@@ -183,38 +184,6 @@ def _keys(properties: Mapping[str, Mapping[str, object]], required: Sequence[str
                 written = str(example) if schema.get("format") == "date" else _toml(example)
                 yield from ("", "```toml", f"{key} = {written}", "```")
         yield ""
-
-
-_TYPES = {"string": "string", "integer": "integer", "number": "number", "boolean": "boolean"}
-
-
-def _type(schema: Mapping[str, object]) -> str:
-    options = schema.get("anyOf")
-    if isinstance(options, list):
-        return " or ".join(dict.fromkeys(_type(option) for option in options))
-    kind = schema.get("type")
-    if schema.get("format") == "date":
-        return "date"
-    if isinstance(kind, list):
-        return " or ".join(kind)
-    inner = schema.get("items" if kind == "array" else "additionalProperties")
-    if kind == "array":
-        return f"array of {_plural(inner)}"
-    if kind == "object":
-        return f"table of {_plural(inner)}"
-    return _TYPES.get(str(kind), "value")
-
-
-def _plural(schema: object) -> str:
-    if not isinstance(schema, dict):
-        return "values"
-    words = _type(schema)
-    if words.count(" of ") > 1:
-        return " or ".join(f"{option.partition(' of ')[0]}s" for option in words.split(" or ") if " of " in option)
-    if " of " in words:
-        first, _, rest = words.partition(" of ")
-        return f"{first}s of {rest}"
-    return " or ".join(f"{word}s" for word in words.split(" or "))
 
 
 def _toml(value: object) -> str:

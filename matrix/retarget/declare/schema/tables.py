@@ -33,33 +33,23 @@ def _listed(value: object) -> object:
 
 AxisValue = str | int
 
-_STRINGS_SCHEMA = {"type": "array", "items": {"type": "string"}}
-
-OneOrMore = Annotated[
-    list[str],
-    BeforeValidator(_listed),
-    Field(min_length=1),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {**_STRINGS_SCHEMA, "minItems": 1}]}),
-]
-
 STAGES = ("compile", "load", "run", "compare", "crash", "timeout")
 """What an expectation can say of where a target fails."""
 
 OUTCOMES = ("xfail", "skip", "flaky", "intermittent")
 """What an expectation can make of a failure."""
 
+
+def _one_or_more(word: dict[str, Any], **constraints: object) -> WithJsonSchema:
+    return WithJsonSchema({"anyOf": [word, {"type": "array", "items": word, "minItems": 1, **constraints}]})
+
+
+OneOrMore = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1), _one_or_more({"type": "string"})]
 Stages = Annotated[
     list[str],
     BeforeValidator(_listed),
     Field(min_length=1),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "string", "enum": list(STAGES)},
-                {"type": "array", "items": {"type": "string", "enum": list(STAGES)}, "minItems": 1},
-            ]
-        }
-    ),
+    _one_or_more({"type": "string", "enum": list(STAGES)}, uniqueItems=True),
 ]
 
 Exclusion = Annotated[
@@ -89,7 +79,6 @@ class ConfigTable(_Table):
             " of a target's name. With `axes` it must use every axis."
         ),
         examples=["llvm-cpu"],
-        json_schema_extra={"pattern": r"^[A-Za-z0-9{][A-Za-z0-9._+{}-]*$"},
     )
     tags: list[str] = Field(
         default=[],
@@ -285,7 +274,6 @@ class ModuleTestSuiteTable(_Table):
     name: str = Field(
         description="Unique in a session. A letter or digit, then letters, digits and any of `.` `_` `+` `-`.",
         examples=["linalg"],
-        json_schema_extra={"pattern": r"^[A-Za-z0-9][A-Za-z0-9._+-]*$"},
     )
     srcs: list[str] = Field(
         min_length=1,

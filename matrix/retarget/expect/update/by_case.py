@@ -13,9 +13,9 @@ from datetime import date
 from pathlib import Path
 
 from retarget.expect.cases import TargetRules
-from retarget.expect.matching import RuleBook
+from retarget.expect.matching import RuleSet
 from retarget.expect.update.covering import fit_rules
-from retarget.expect.update.rule_set import Key, Observations, RuleSet, SuiteTargets, key_of, module_of
+from retarget.expect.update.edited_rules import EditedRules, Key, Observations, SuiteTargets, key_of, module_of
 from retarget.expect.verdict import allows, is_expired
 from retarget.model import Expectation, Origin, RunTarget, Target
 from retarget.model.case_names import matches_case
@@ -116,7 +116,7 @@ class _Plan:
         modules: dict[Origin, set[tuple[str, str]]] = {}
         for one in self._suites:
             if any(rule.cases for rule in one.suite.expectations):
-                book = RuleBook(one.suite.expectations, checks_artifacts=one.checks_artifacts)
+                book = RuleSet(one.suite.expectations, checks_artifacts=one.checks_artifacts)
                 for origin, effect in book.assign(one.targets).effects.items():
                     modules.setdefault(origin, set()).update(effect.modules)
         for origin, rule in self._rules.items():
@@ -131,7 +131,7 @@ class _Plan:
     def observe(self) -> None:
         """Sort what was observed by the rules that are in force, and by those that are missing."""
         for one in self._suites:
-            book = RuleBook(self._now(one), checks_artifacts=one.checks_artifacts)
+            book = RuleSet(self._now(one), checks_artifacts=one.checks_artifacts)
             for target in one.targets:
                 if (key := key_of(target)) in self._cases:
                     self._observe(key, book.rules_for(target), self._cases[key])
@@ -209,7 +209,7 @@ class _Plan:
         there = {} if one.source is not None else self._of_slice(one)
         modules = None if there else {(key[0], module_of(self._targets[key])) for key in one.seen}
         others = self._not_ours(one) if there else {}
-        rules = RuleSet([_sliced(suite, others | there, modules) for suite in self._suites], doubt)
+        rules = EditedRules([_sliced(suite, others | there, modules) for suite in self._suites], doubt)
         fit_rules(rules, one.seen, self._day)
         found = {rule.origin: rule for rule in rules.all()}
         changed: dict[Origin, Expectation | None] = {}

@@ -8,8 +8,8 @@ from datetime import date
 from pathlib import Path
 
 from retarget.declare.files import EXPECTATIONS_FILE
-from retarget.expect.update.narrowing import Narrowing, stand_of
-from retarget.expect.update.rule_set import Key, Observations, RuleSet, cell_of, key_of, module_of, with_modules
+from retarget.expect.update.edited_rules import EditedRules, Key, Observations, cell_of, key_of, module_of, with_modules
+from retarget.expect.update.narrowing import Narrowing, status_of
 from retarget.expect.verdict import allows, is_expired, observed_text
 from retarget.model import CompileTarget, Expectation, Origin, RunTarget, Target
 from retarget.model.outcomes import Observation
@@ -62,7 +62,7 @@ class _Failure:
         return _is_of_same_cause(rule, _said(self.seen)[0], _reason(self.seen, targets))
 
 
-def fit_rules(rules: RuleSet, seen: Observations, day: date) -> None:
+def fit_rules(rules: EditedRules, seen: Observations, day: date) -> None:
     """Change the rules until they say what was observed; rules may have expired on `day`.
 
     Raises `RetargetError` if they cannot be made to.
@@ -76,9 +76,9 @@ def fit_rules(rules: RuleSet, seen: Observations, day: date) -> None:
 
 
 class _Covering:
-    """Works on a `RuleSet`. `seen` is what was observed, `day` the day that rules may have expired on."""
+    """Works on a `EditedRules`. `seen` is what was observed, `day` the day that rules may have expired on."""
 
-    def __init__(self, rules: RuleSet, seen: Observations, day: date) -> None:
+    def __init__(self, rules: EditedRules, seen: Observations, day: date) -> None:
         self._rules = rules
         self._seen = seen
         self._day = day
@@ -102,8 +102,8 @@ class _Covering:
         """Add a new rule; in the place of one that went, if that one said the same of modules that were mended."""
         says = (rule.origin.file, rule.outcome, rule.stages, rule.signature)
         for gone in self._rules.gone():
-            is_twin = (gone.origin.file, gone.outcome, gone.stages, gone.signature) == says
-            is_good = is_twin and not is_expired(gone, self._day)
+            is_equivalent = (gone.origin.file, gone.outcome, gone.stages, gone.signature) == says
+            is_good = is_equivalent and not is_expired(gone, self._day)
             if is_good and _is_of_same_cause(gone, rule.stages, rule.reason):
                 self._rules.replace(replace(gone, match=rule.match, when=rule.when))
                 return
@@ -129,11 +129,15 @@ class _Covering:
             reached = {key_of(target) for targets in reach.values() for target in targets}
             if not extra <= reached:
                 continue
-            stands = {name: stand_of(self._rules, self._seen, rule, targets, set()) for name, targets in reach.items()}
-            keep = [target for stand in stands.values() for target in stand.keep]
+            statuses = {
+                name: status_of(self._rules, self._seen, rule, targets, set()) for name, targets in reach.items()
+            }
+            keep = [target for status in statuses.values() for target in status.keep]
             keep += [self._rules.targets[key] for key in sorted(extra)]
             wanted = {key_of(target) for target in keep}
-            others = [target for stand in stands.values() for target in stand.others if self._must_not(target, wanted)]
+            others = [
+                target for status in statuses.values() for target in status.others if self._must_not(target, wanted)
+            ]
             when = shortest_expression(keep, others)
             if when is None:
                 continue

@@ -1,4 +1,4 @@
-"""Taking out of the rules what a run belies, and rules that concern nothing."""
+"""Taking out of the rules what a run contradicts, and rules that concern nothing."""
 
 from __future__ import annotations
 
@@ -7,63 +7,71 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from retarget.expect.matching import COMPILE_STAGES
-from retarget.expect.update.rule_set import Key, Observations, RuleSet, cell_of, key_of, with_modules, without_modules
+from retarget.expect.update.edited_rules import (
+    EditedRules,
+    Key,
+    Observations,
+    cell_of,
+    key_of,
+    with_modules,
+    without_modules,
+)
 from retarget.expect.verdict import Ruling, is_expired, judge
 from retarget.model import CompileTarget, Expectation, Origin, Target
 from retarget.support.errors import RetargetError
 from retarget.targets.tag_expressions import exact_expression, shortest_expression
 
-__all__ = ["Narrowing", "Stand", "stand_of"]
+__all__ = ["Narrowing", "Status", "status_of"]
 
 _SHOWN = 8
 
 
 @dataclass(slots=True)
-class Stand:
-    """How a rule stands to a module's targets: those it keeps, those it must not select, those it is wrong of.
+class Status:
+    """What a rule says of a module's targets: those it keeps, those it must not select, those it is wrong of.
 
     `lost` tells that it matches some for which a more specific rule is in force.
     """
 
     keep: list[Target]
     others: list[Target]
-    belied: list[Target]
+    contradicted: list[Target]
     lost: bool = False
 
 
 class Narrowing:
-    """Works on a `RuleSet`. `seen` is what was observed, `day` the day that rules may have expired on."""
+    """Works on a `EditedRules`. `seen` is what was observed, `day` the day that rules may have expired on."""
 
-    def __init__(self, rules: RuleSet, seen: Observations, day: date) -> None:
+    def __init__(self, rules: EditedRules, seen: Observations, day: date) -> None:
         self._rules = rules
         self._seen = seen
         self._day = day
 
     def narrow(self) -> None:
-        """Take out of the rules what belies them, until none is left; a rule may come into force when another goes."""
-        belied: dict[Origin, set[Key]] = {}
+        """Take out of the rules what contradicts them until nothing does; one may come into force when another goes."""
+        contradicted: dict[Origin, set[Key]] = {}
         for _ in range(2 * len(self._seen) + 2):
-            belied = {}
+            contradicted = {}
             for key in self._rules.targets:
                 rule = self._rules.in_force(key)
-                if rule is not None and self._belies(rule, key):
-                    belied.setdefault(rule.origin, set()).add(key)
+                if rule is not None and self._contradicts(rule, key):
+                    contradicted.setdefault(rule.origin, set()).add(key)
                     continue
-                for rival in self._rules.rivals(key):
-                    belied.setdefault(rival.origin, set()).add(key)
-            if not belied:
+                for loser in self._rules.conflicting(key):
+                    contradicted.setdefault(loser.origin, set()).add(key)
+            if not contradicted:
                 return
-            for origin, keys in belied.items():
+            for origin, keys in contradicted.items():
                 self._narrow(self._rules[origin], keys)
             self._rules.settle()
-        names = sorted({name for keys in belied.values() for _, name in keys})
+        names = sorted({name for keys in contradicted.values() for _, name in keys})
         msg = (
             f"the expectations could not be made to fit {', '.join(names[:_SHOWN])}{', …' * (len(names) > _SHOWN)}; "
             "nothing was written: change their rules by hand"
         )
         raise RetargetError(msg)
 
-    def _belies(self, rule: Expectation, key: Key) -> bool:
+    def _contradicts(self, rule: Expectation, key: Key) -> bool:
         if rule.outcome != "xfail" or key not in self._seen:
             return False
         seen = self._seen[key]
@@ -73,23 +81,23 @@ class Narrowing:
             return False
         return judge(rule, seen, day=self._day).ruling in {Ruling.PASSED, Ruling.OTHERWISE}
 
-    def _narrow(self, rule: Expectation, belied: set[Key]) -> None:
+    def _narrow(self, rule: Expectation, contradicted: set[Key]) -> None:
         """Take targets out of a rule. What remains of modules that lose only some becomes rules of their own."""
-        stands = {
-            name: stand_of(self._rules, self._seen, rule, targets, belied)
+        statuses = {
+            name: status_of(self._rules, self._seen, rule, targets, contradicted)
             for name, targets in self._rules.reach(rule).items()
         }
-        gone = {name for name, stand in stands.items() if stand.belied and not stand.keep}
-        partly = {name for name, stand in stands.items() if stand.belied and stand.keep}
+        gone = {name for name, status in statuses.items() if status.contradicted and not status.keep}
+        partly = {name for name, status in statuses.items() if status.contradicted and status.keep}
         while True:
-            match = without_modules(rule, stands.keys() - gone - partly, gone | partly)
+            match = without_modules(rule, statuses.keys() - gone - partly, gone | partly)
             # A name is more specific than the glob that it stood for: it must not take what another rule has.
-            risen = {name for name in match if name not in rule.match and name in stands and stands[name].lost}
+            risen = {name for name in match if name not in rule.match and name in statuses and statuses[name].lost}
             if not risen:
                 break
-            partly |= {name for name in risen if stands[name].keep}
-            gone |= {name for name in risen if not stands[name].keep}
-        pieces = self._pieces({name: stands[name] for name in sorted(partly)})
+            partly |= {name for name in risen if statuses[name].keep}
+            gone |= {name for name in risen if not statuses[name].keep}
+        pieces = self._pieces({name: statuses[name] for name in sorted(partly)})
         if not match and pieces:
             (when, names), *pieces = pieces
             self._rules.replace(replace(rule, match=tuple(names), when=when))
@@ -103,27 +111,27 @@ class Narrowing:
     def _add_piece(self, piece: Expectation) -> None:
         """Add what is left of a rule for some modules; to the rule that says the same of others, if there is one."""
         for rule in self._rules.all():
-            is_twin = replace(piece, match=rule.match, origin=rule.origin) == rule
-            if is_twin and rule.origin != piece.origin and rule.origin.file == piece.origin.file:
+            is_equivalent = replace(piece, match=rule.match, origin=rule.origin) == rule
+            if is_equivalent and rule.origin != piece.origin and rule.origin.file == piece.origin.file:
                 self._rules.replace(replace(rule, match=with_modules(rule.match, piece.match)))
                 return
         self._rules.add(piece, after=piece.origin)
 
-    def _pieces(self, stands: Mapping[str, Stand]) -> list[tuple[str, list[str]]]:
+    def _pieces(self, statuses: Mapping[str, Status]) -> list[tuple[str, list[str]]]:
         """Return an expression for what each module keeps, with the modules that share it, the largest group first."""
         groups: dict[frozenset[tuple[str, str, str]], list[str]] = {}
-        for name, stand in stands.items():
-            groups.setdefault(frozenset(map(cell_of, stand.keep)), []).append(name)
+        for name, status in statuses.items():
+            groups.setdefault(frozenset(map(cell_of, status.keep)), []).append(name)
         pieces: dict[str, list[str]] = {}
         for names in groups.values():
-            keep = [target for name in names for target in stands[name].keep]
-            others = [target for name in names for target in stands[name].others]
+            keep = [target for name in names for target in statuses[name].keep]
+            others = [target for name in names for target in statuses[name].others]
             when = shortest_expression(keep, others)
             if when is not None:
                 pieces.setdefault(when, []).extend(names)
                 continue
             for name in names:  # their modules' own words differ
-                alone = exact_expression(stands[name].keep, stands[name].others)
+                alone = exact_expression(statuses[name].keep, statuses[name].others)
                 pieces.setdefault(alone, []).append(name)
         return sorted(((when, sorted(names)) for when, names in pieces.items()), key=lambda piece: -len(piece[1]))
 
@@ -149,34 +157,34 @@ class Narrowing:
             self._rules.replace(replace(rule, when=when))
 
 
-def stand_of(
-    rules: RuleSet, seen: Observations, rule: Expectation, targets: Iterable[Target], belied: set[Key]
-) -> Stand:
-    """Return how a rule stands to some targets, of which it is known to be wrong of those in `belied`."""
-    stand = Stand([], [], [])
+def status_of(
+    rules: EditedRules, seen: Observations, rule: Expectation, targets: Iterable[Target], contradicted: set[Key]
+) -> Status:
+    """Return what a rule says of some targets, of which it is known to be wrong of those in `contradicted`."""
+    status = Status([], [], [])
     for target in targets:
         key = key_of(target)
         in_force = rules.in_force(key)
-        if key in belied:
-            stand.belied.append(target)
-            stand.others.append(target)
+        if key in contradicted:
+            status.contradicted.append(target)
+            status.others.append(target)
         elif not rules.selects(rule, target) or in_force is None:
-            stand.others.append(target)
+            status.others.append(target)
         elif in_force.origin != rule.origin:
-            stand.others.append(target)
-            stand.lost = True
+            status.others.append(target)
+            status.lost = True
         elif key in seen and seen[key] is None and rules.is_deferred(key):
             continue  # may be selected or not: it is its run targets that the rule is about
-        elif key not in seen and _fails_otherwise(rule, target, seen, belied):
+        elif key not in seen and _fails_otherwise(rule, target, seen, contradicted):
             continue  # may be selected or not: the rule was about the compile
         else:
-            stand.keep.append(target)
-    return stand
+            status.keep.append(target)
+    return status
 
 
-def _fails_otherwise(rule: Expectation, target: Target, seen: Observations, belied: set[Key]) -> bool:
+def _fails_otherwise(rule: Expectation, target: Target, seen: Observations, contradicted: set[Key]) -> bool:
     """Tell whether a rule about compiles is in force for a run target whose compile failed, and not as it says."""
     if isinstance(target, CompileTarget) or not COMPILE_STAGES.issuperset(rule.stages):
         return False
     compiled = key_of(target.compile)
-    return compiled in belied and seen.get(compiled) is not None
+    return compiled in contradicted and seen.get(compiled) is not None

@@ -1,8 +1,8 @@
 """From what a run showed to the rules that say so: which go, which are narrowed or widened, which are new.
 
-A rule that still holds stays as it is. One that some of its targets belie loses these; what it says of targets that
-this run did not observe stays, whatever device they need. Failures that no rule covers get new ones: as few as there
-are different failures, each with the shortest expression that selects exactly its targets. Nothing is read or written
+A rule that still holds stays as it is. One that some of its targets contradict loses these; what it says of targets
+that this run did not observe stays, whatever device they need. Failures that no rule covers get new ones: as few as
+there are different failures, each with the shortest expression that selects exactly its targets. Nothing is read or written
 here; `retarget.expect.update.text` turns the edits into text.
 """
 
@@ -14,10 +14,10 @@ from datetime import date
 from pathlib import Path
 
 from retarget.expect.cases import TargetRules
-from retarget.expect.matching import RuleBook
+from retarget.expect.matching import RuleSet
 from retarget.expect.update.by_case import CasesSeen, CaseUpdate, plan_cases, without_cases
 from retarget.expect.update.covering import fit_rules
-from retarget.expect.update.rule_set import Edits, Key, Observations, RuleSet, SuiteTargets, index_of, key_of
+from retarget.expect.update.edited_rules import EditedRules, Edits, Key, Observations, SuiteTargets, index_of, key_of
 from retarget.expect.update.text import RuleChange
 from retarget.expect.verdict import Ruling, judge
 from retarget.model import Expectation, Origin, RunTarget, Target
@@ -82,19 +82,19 @@ def plan_update(
     that what they name is gone; empty if it can. Raises `RetargetError` if the rules cannot be made to fit: lists of
     cases that overlap in part may be too much for this function. Nothing is to be written then.
     """
-    everything = RuleSet(suites, doubt)
+    everything = EditedRules(suites, doubt)
     observed = _on_compile_targets(everything, observations)
     by_case = {key: one for key, one in (cases or {}).items() if key in observed}
-    twins = _twins(everything, observed)
-    seen = observed | {key: observed[twin] for key, twin in twins.items()}
-    all_cases = by_case | {key: by_case[twin] for key, twin in twins.items() if twin in by_case}
+    equivalents = _equivalents(everything, observed)
+    seen = observed | {key: observed[equivalent] for key, equivalent in equivalents.items()}
+    all_cases = by_case | {key: by_case[equivalent] for key, equivalent in equivalents.items() if equivalent in by_case}
     edits = _Edits(suites, everything)
     now_is_read = True
     for _ in range(_ROUNDS):
         now = edits.suites()
         of_cases = plan_cases(now, seen, all_cases, day, doubt)
         is_first = now_is_read and not any(rule.cases for one in now for rule in one.suite.expectations)
-        rules = everything if is_first else RuleSet(without_cases(now), doubt)
+        rules = everything if is_first else EditedRules(without_cases(now), doubt)
         now_is_read = False
         fit_rules(rules, of_cases.plain, day)
         is_changed = edits.apply(rules, of_cases)
@@ -112,7 +112,7 @@ def plan_update(
 def _refuse_contradictions(suites: Sequence[SuiteTargets]) -> None:
     """Raise `RetargetError` if two of the rules that were worked out are as specific and say different things."""
     for one in suites:
-        book = RuleBook(one.suite.expectations, checks_artifacts=one.checks_artifacts)
+        book = RuleSet(one.suite.expectations, checks_artifacts=one.checks_artifacts)
         for target in one.targets:
             book.rules_for(target)
         for found in book.contradictions:
@@ -131,7 +131,7 @@ _ROUNDS = 20
 class _Edits:
     """The rules while they are worked out, and what changed of those that were read."""
 
-    def __init__(self, suites: Sequence[SuiteTargets], read: RuleSet) -> None:
+    def __init__(self, suites: Sequence[SuiteTargets], read: EditedRules) -> None:
         """`read` are the rules of `suites` as they were read, less the entries that it keeps."""
         self._suites = suites
         self._original = {rule.origin: rule for one in suites for rule in one.suite.expectations}
@@ -140,7 +140,7 @@ class _Edits:
         self._after: dict[Origin, Origin] = {}
         self._made = 0
 
-    def apply(self, plain: RuleSet, of_cases: CaseUpdate) -> bool:
+    def apply(self, plain: EditedRules, of_cases: CaseUpdate) -> bool:
         """Take over what became of the rules without `case`, and of those with it. Return whether anything did."""
         before = dict(self._rules)
         found = {rule.origin: rule for rule in plain.all()}
@@ -224,7 +224,7 @@ def _judged(
     """
     rules: dict[Key, TargetRules] = {}
     for one in suites:
-        book = RuleBook(one.suite.expectations, checks_artifacts=one.checks_artifacts)
+        book = RuleSet(one.suite.expectations, checks_artifacts=one.checks_artifacts)
         rules |= {key: book.rules_for(target) for target in one.targets if (key := key_of(target)) in seen}
     excused: set[Key] = set()
     left: list[Key] = []
@@ -261,7 +261,7 @@ def _parts(
         yield rules.of(name) or rules.whole, way
 
 
-def _kept(rules: RuleSet) -> tuple[Kept, ...]:
+def _kept(rules: EditedRules) -> tuple[Kept, ...]:
     by_file: dict[Path, dict[str, None]] = {}
     for origin, entries in rules.kept.items():
         by_file.setdefault(origin.file, {}).update(dict.fromkeys(entries))
@@ -270,7 +270,7 @@ def _kept(rules: RuleSet) -> tuple[Kept, ...]:
     )
 
 
-def _on_compile_targets(rules: RuleSet, observations: Observations) -> dict[Key, Observation | None]:
+def _on_compile_targets(rules: EditedRules, observations: Observations) -> dict[Key, Observation | None]:
     """Where the compile target was not observed, its failure is one that a run target told."""
     seen: dict[Key, Observation | None] = {}
     for key, observation in observations.items():
@@ -284,21 +284,21 @@ def _on_compile_targets(rules: RuleSet, observations: Observations) -> dict[Key,
     return seen
 
 
-def _twins(rules: RuleSet, observed: Observations) -> dict[Key, Key]:
+def _equivalents(rules: EditedRules, observed: Observations) -> dict[Key, Key]:
     """The targets that were not observed, and one that was and is alike in all but its suite."""
     if len({suite for suite, _ in rules.targets}) < 2:
         return {}
-    twins = {_makings(rules.targets[key]): key for key in observed}
+    equivalents = {_identity(rules.targets[key]): key for key in observed}
     found: dict[Key, Key] = {}
     for key, target in rules.targets.items():
-        if key not in observed and (makings := _makings(target)) in twins:
+        if key not in observed and (identity := _identity(target)) in equivalents:
             rule = rules.in_force(key)
             if rule is None or rule.outcome == "xfail":
-                found[key] = twins[makings]
+                found[key] = equivalents[identity]
     return found
 
 
-def _makings(target: Target) -> tuple[object, ...]:
+def _identity(target: Target) -> tuple[object, ...]:
     """What decides on a target's outcome, but for time limits. In one folder a name is one config's."""
     compiled = target.compile if isinstance(target, RunTarget) else target
     runtime = target.runtime.name if isinstance(target, RunTarget) else ""

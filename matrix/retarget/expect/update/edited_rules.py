@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from retarget.expect.matching import Effect, RuleBook, Specificity, is_judged_at, specificity
+from retarget.expect.matching import Effect, RuleSet, Specificity, is_judged_at, specificity
 from retarget.expect.update.text import RuleChange
 from retarget.model import CompileTarget, Expectation, Origin, RunTarget, Suite, Target
 from retarget.model.names import is_glob
@@ -17,9 +17,9 @@ from retarget.support.toml.keypaths import parse_key_path
 from retarget.targets.selection import compile_selector, terms
 
 __all__ = [
+    "EditedRules",
     "Key",
     "Observations",
-    "RuleSet",
     "SuiteTargets",
     "cell_of",
     "index_of",
@@ -67,7 +67,7 @@ def cell_of(target: Target) -> tuple[str, str, str]:
     return target.compile.suite, target.compile.compiler.name, target.runtime.name
 
 
-class RuleSet:
+class EditedRules:
     """Rules by origin. What is in force is worked out by `settle`, after changes.
 
     Entries of `match` that match nothing are kept where `doubt` gives a reason not to trust that: they take no part in
@@ -154,9 +154,9 @@ class RuleSet:
         """Tell whether it cannot be told what a rule matches."""
         return bool(self.doubts.get(rule.origin.file))
 
-    def rivals(self, key: Key) -> Sequence[Expectation]:
+    def conflicting(self, key: Key) -> Sequence[Expectation]:
         """Return rules that say something else of a target than an equally specific one."""
-        return self._rivals.get(key, ())
+        return self._conflicting.get(key, ())
 
     def settle(self) -> None:
         """Work out what is in force, after changes."""
@@ -166,18 +166,18 @@ class RuleSet:
         pairs: dict[tuple[Origin, Origin], str] = {}
         for name, one in self._suites.items():
             rules = [rule for origin, rule in self._rules.items() if name in self._served_by(rule, origin)]
-            assignment = RuleBook(rules, checks_artifacts=one.checks_artifacts).assign(one.targets)
+            assignment = RuleSet(rules, checks_artifacts=one.checks_artifacts).assign(one.targets)
             self._in_force |= {(name, target): rule for target, rule in assignment.rules.items()}
             self._deferred |= {(name, target) for target in assignment.deferred}
             for origin, effect in assignment.effects.items():
                 self._effects[origin] = self._effects.get(origin, Effect()) | effect
             for found in assignment.contradictions:
                 pairs[found.rules[0].origin, found.rules[1].origin] = name
-        self._rivals: dict[Key, list[Expectation]] = {}
+        self._conflicting: dict[Key, list[Expectation]] = {}
         for first, second in pairs:
-            self._add_rivals(self._rules[first], self._rules[second])
+            self._add_conflicting(self._rules[first], self._rules[second])
 
-    def _add_rivals(self, first: Expectation, second: Expectation) -> None:
+    def _add_conflicting(self, first: Expectation, second: Expectation) -> None:
         """Note, for each target that two rules quarrel about, which is to give way."""
         reach = self.reach(second)
         for name, targets in self.reach(first).items():
@@ -188,7 +188,7 @@ class RuleSet:
                 key = key_of(target)
                 if key in reached and self.selects(first, target) and self.selects(second, target):
                     loser = first if self._yields(first, key) > self._yields(second, key) else second
-                    self._rivals.setdefault(key, []).append(loser)
+                    self._conflicting.setdefault(key, []).append(loser)
 
     def _yields(self, rule: Expectation, key: Key) -> tuple[bool, bool, bool]:
         """How readily a rule gives way for a target: least the one that was in force for it, then what is not xfail."""
