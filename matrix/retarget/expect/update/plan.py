@@ -2,8 +2,8 @@
 
 A rule that still holds stays as it is. One that some of its targets contradict loses these; what it says of targets
 that this run did not observe stays, whatever device they need. Failures that no rule covers get new ones: as few as
-there are different failures, each with the shortest expression that selects exactly its targets. Nothing is read or written
-here; `retarget.expect.update.text` turns the edits into text.
+there are different failures, each with the shortest expression that selects exactly its targets. Nothing is read or
+written here; `retarget.expect.update.text` turns the edits into text.
 """
 
 from __future__ import annotations
