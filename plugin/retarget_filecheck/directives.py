@@ -37,22 +37,8 @@ _SHOWN = 8
 _REMARKS = {
     *("ATTENTION", "BUG", "BUGS", "CAUTION", "CAVEAT", "DEPRECATED", "DO", "ERROR", "EXAMPLE", "FIXME", "HACK", "HINT"),
     *("IDEA", "IMPORTANT", "INFO", "INPUT", "MUST", "NB", "NOTA", "NOTE", "NOTES", "OUTPUT", "PERF", "REASON", "REF"),
-    *(
-        "REVIEW",
-        "SAFETY",
-        "SEE",
-        "SHALL",
-        "SHOULD",
-        "TBD",
-        "TEMP",
-        "TEST",
-        "TIP",
-        "TODO",
-        "WARN",
-        "WARNING",
-        "WIP",
-        "XXX",
-    ),
+    *("REVIEW", "SAFETY", "SEE", "SHALL", "SHOULD", "TBD", "TEMP", "TEST", "TIP", "TODO", "WARN", "WARNING", "WIP"),
+    "XXX",
 }
 """What comments begin with that have nothing to do with FileCheck."""
 

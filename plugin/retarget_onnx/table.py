@@ -98,10 +98,9 @@ def read_results(path: Path) -> tuple[tuple[Result, ...], str]:
 
 
 def _result(case: ElementTree.Element) -> Result | None:
-    properties = {one.get("name", ""): one.get("value", "") for one in case.iter("property")}
+    properties = _properties(case)
     if "retarget.runtime" not in properties:
         return None
-    compiler, runtime = properties["retarget.compiler"], properties["retarget.runtime"]
     skipped = case.find("skipped")
     passed: bool | None = case.find("failure") is None and case.find("error") is None and skipped is None
     if skipped is not None and skipped.get("type") == "pytest.skip":
@@ -111,11 +110,19 @@ def _result(case: ElementTree.Element) -> Result | None:
         passed, stage = False, _INTERMITTENT
     return Result(
         test=properties["retarget.module"],
-        target=compiler if compiler == runtime else f"{compiler}, {runtime}",
+        target=_target(properties),
         device=properties.get("retarget.device", ""),
         passed=passed,
         stage=stage if passed is False else "",
     )
+
+
+def _properties(case: ElementTree.Element) -> dict[str, str]:
+    return {one.get("name", ""): one.get("value", "") for one in case.iter("property")}
+
+
+def _target(properties: Mapping[str, str]) -> str:
+    return ", ".join(dict.fromkeys([properties["retarget.compiler"], properties["retarget.runtime"]]))
 
 
 def _skipped(cases: Iterable[ElementTree.Element]) -> Iterable[Result]:
@@ -123,11 +130,10 @@ def _skipped(cases: Iterable[ElementTree.Element]) -> Iterable[Result]:
     known: dict[str, str] = {}
     bare: list[str] = []
     for case in cases:
-        properties = {one.get("name", ""): one.get("value", "") for one in case.iter("property")}
+        properties = _properties(case)
         skipped = case.find("skipped")
         if "retarget.runtime" in properties:
-            compiler, runtime = properties["retarget.compiler"], properties["retarget.runtime"]
-            known[f"_{compiler}_{runtime}"] = compiler if compiler == runtime else f"{compiler}, {runtime}"
+            known[f"_{properties['retarget.compiler']}_{properties['retarget.runtime']}"] = _target(properties)
         elif not properties and skipped is not None and skipped.get("type") == "pytest.skip":
             bare.append(case.get("name", ""))
     for name in bare:

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from retarget.model.element_types import DeclaredType, mlir_name
+from retarget.model.element_types import DeclaredType, mlir_name, shape_fits
 from retarget.support.errors import RetargetError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def fit(array: Array, declared: DeclaredType, *, by_width: bool = False) -> Arra
             array.dtype.kind in "iu" and (declared.is_signless or (by_width and dtype.kind in "iu"))
         ):
             array = array.view(dtype)
-    if (dtype is not None and array.dtype != dtype) or not declared.has_shape(array.shape):
+    if (dtype is not None and array.dtype != dtype) or not shape_fits(array.shape, declared.shape):
         msg = f"found {type_text(array.shape, array.dtype)}, expected {declared.text}"
         raise RetargetError(msg)
     return array

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 __all__ = [
     "DTYPE_NAMES",
@@ -13,9 +14,11 @@ __all__ = [
     "DeclaredType",
     "ElementType",
     "Kind",
+    "brackets",
     "element_dtype",
     "mlir_name",
     "parse_type",
+    "shape_fits",
     "split_types",
 ]
 
@@ -72,6 +75,7 @@ DTYPE_NAMES = tuple(dict.fromkeys(element.dtype for element in ELEMENT_TYPES.val
 _SHAPED = re.compile(
     r"(?:tensor|vector)<(?P<shape>\*x|(?:(?:\d+|\?)x)*)(?P<element>[A-Za-z]\w*(?:<\w+>)?)(?:,.*)?>", re.DOTALL
 )
+_BRACKETS = {**dict.fromkeys("<([{", 1), **dict.fromkeys(">)]}", -1)}
 _BRACKET_OR_COMMA = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|->|[<(\[{]|[>)\]}]|,', re.DOTALL)
 
 
@@ -91,12 +95,12 @@ class DeclaredType:
         element = ELEMENT_TYPES.get(self.element or "")
         return element is not None and element.kind is Kind.SIGNLESS
 
-    def has_shape(self, shape: tuple[int, ...]) -> bool:
-        """Tell whether an array of that shape fits."""
-        return self.shape is None or (
-            len(self.shape) == len(shape)
-            and all(size in {None, found} for size, found in zip(self.shape, shape, strict=True))
-        )
+
+def shape_fits(shape: Sequence[int], sizes: Sequence[int | None] | None) -> bool:
+    """Tell whether an array of a shape fits declared sizes; None as a size is any, None for all of them any shape."""
+    if sizes is None:
+        return True
+    return len(shape) == len(sizes) and all(size in {None, found} for size, found in zip(sizes, shape, strict=True))
 
 
 def parse_type(text: str) -> DeclaredType:
@@ -127,17 +131,18 @@ def mlir_name(dtype: str) -> str:
     return _MLIR_NAMES.get(dtype, dtype)
 
 
+def brackets(text: str, start: int = 0) -> Iterator[tuple[re.Match[str], int]]:
+    """Yield brackets and commas outside quoted texts, each with the number of brackets that are open after it."""
+    depth = 0
+    for match in _BRACKET_OR_COMMA.finditer(text, start):
+        if match[0] in _BRACKETS:
+            depth += _BRACKETS[match[0]]
+        if match[0] in _BRACKETS or match[0] == ",":
+            yield match, depth
+
+
 def split_types(text: str) -> list[str]:
     """Split a list at the commas outside brackets and quoted texts: `i32, tuple<f32, f32>` has two parts."""
-    parts: list[str] = []
-    depth = start = 0
-    for match in _BRACKET_OR_COMMA.finditer(text):
-        found = match[0]
-        if found in "<([{":
-            depth += 1
-        elif found in ">)]}":
-            depth -= 1
-        elif found == "," and depth == 0:
-            parts.append(text[start : match.start()])
-            start = match.end()
-    return [part.strip() for part in [*parts, text[start:]] if part.strip()]
+    commas = [match.start() for match, depth in brackets(text) if depth == 0 and match[0] == ","]
+    parts = (text[start + 1 : end] for start, end in pairwise([-1, *commas, len(text)]))
+    return [part.strip() for part in parts if part.strip()]

@@ -11,7 +11,6 @@ from functools import lru_cache
 from pathlib import Path
 
 from pydantic import ValidationError
-from retarget.declare.schema.errors import schema_problems
 from retarget.support.datapaths import DataFiles
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 from retarget.support.toml.keypaths import KeyPath, Problem
@@ -19,7 +18,7 @@ from retarget.support.toml.read import diagnostics_of, read_toml
 
 from retarget_cases.files.agreement import Agreement, cycle_problems, reach_problems, unserved
 from retarget_cases.files.paths import path_problem
-from retarget_cases.files.tables import CasesFileTable, CaseTable
+from retarget_cases.files.tables import CasesFileTable, CaseTable, read_table
 from retarget_cases.files.tolerances import Overrides, read_overrides
 from retarget_cases.files.values import Value, read_value
 
@@ -133,11 +132,7 @@ def _read(path: Path, folder: Path) -> CasesFile:
     if diagnostics:
         raise DiagnosticsError(diagnostics)
     problems: list[Problem] = []
-    table: CasesFileTable | None = None
-    try:
-        table = CasesFileTable.model_validate(data)
-    except ValidationError as error:
-        problems += schema_problems(error, data, model=CasesFileTable)
+    table = read_table(CasesFileTable, data, (), problems)
     reader = _Reader(files=DataFiles(folder=folder, base=path.parent), problems=problems)
     found = reader.file(path, text, data, table)
     if problems:

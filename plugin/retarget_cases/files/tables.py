@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from retarget.declare.schema.errors import schema_problems
+from retarget.support.toml.keypaths import KeyPath, Problem
 
 __all__ = [
     "DISTRIBUTIONS",
@@ -23,6 +25,7 @@ __all__ = [
     "UniformTable",
     "ValueTable",
     "ValuesTable",
+    "read_table",
 ]
 
 
@@ -33,6 +36,21 @@ _Size = Annotated[int, Field(ge=0)]
 
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+_TableT = TypeVar("_TableT", bound=_Table)
+
+
+def read_table(
+    model: type[_TableT], written: Mapping[str, object], key_path: KeyPath, problems: list[Problem]
+) -> _TableT | None:
+    """Return a table that is checked by its model; what is wrong with it goes to `problems`, and None returns."""
+    try:
+        return model.model_validate(written)
+    except ValidationError as error:
+        found = schema_problems(error, written, model=model)
+        problems.extend(Problem((*key_path, *problem.path), problem.message) for problem in found)
+        return None
 
 
 class ToleranceTable(_Table):

@@ -16,18 +16,17 @@ distance from 1 to the next number of the type.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from pydantic import ValidationError
-from retarget.declare.schema.errors import describe_value, schema_problems
+from retarget.declare.schema.errors import describe_value
 from retarget.extension import Tolerance
 from retarget.model.element_types import DTYPE_NAMES, ELEMENT_TYPES, element_dtype
 from retarget.support.errors import did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
 
-from retarget_cases.files.tables import ToleranceTable
+from retarget_cases.files.tables import ToleranceTable, read_table
 
-__all__ = ["DEFAULT_TOLERANCES", "EXACT", "Override", "Overrides", "read_overrides", "tolerances"]
+__all__ = ["DEFAULT_TOLERANCES", "EXACT", "Overrides", "read_overrides", "tolerances"]
 
 EXACT = Tolerance()
 _KEYS = tuple(ToleranceTable.model_fields)
@@ -44,28 +43,11 @@ DEFAULT_TOLERANCES: Mapping[str, Tolerance] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Override:
-    """What one table says. Where it gives any of `atol`, `rtol` and `ulp`, those that it leaves out are none."""
-
-    atol: float | None = None
-    rtol: float | None = None
-    ulp: int | None = None
-    equal_nan: bool | None = None
-
-    def over(self, tolerance: Tolerance) -> Tolerance:
-        """Return the tolerance that results where `tolerance` was valid before."""
-        equal_nan = tolerance.equal_nan if self.equal_nan is None else self.equal_nan
-        if self.atol is None and self.rtol is None and self.ulp is None:
-            return Tolerance(atol=tolerance.atol, rtol=tolerance.rtol, ulp=tolerance.ulp, equal_nan=equal_nan)
-        return Tolerance(atol=self.atol or 0.0, rtol=self.rtol or 0.0, ulp=self.ulp, equal_nan=equal_nan)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Overrides:
     """What a file or a case says: of all floating and complex types, and of single types by their NumPy name."""
 
-    floating: Override = field(default_factory=Override)
-    by_type: Mapping[str, Override] = field(default_factory=dict)
+    floating: ToleranceTable = field(default_factory=ToleranceTable)
+    by_type: Mapping[str, ToleranceTable] = field(default_factory=dict)
 
 
 def tolerances(*levels: Overrides) -> Mapping[str, Tolerance]:
@@ -77,10 +59,18 @@ def tolerances(*levels: Overrides) -> Mapping[str, Tolerance]:
     for level in levels:
         for dtype in DTYPE_NAMES:
             if dtype.startswith(("float", "bfloat", "complex")):
-                found[dtype] = level.floating.over(found[dtype])
+                found[dtype] = _changed(found[dtype], level.floating)
         for dtype, override in level.by_type.items():
-            found[dtype] = override.over(found[dtype])
+            found[dtype] = _changed(found[dtype], override)
     return found
+
+
+def _changed(tolerance: Tolerance, table: ToleranceTable) -> Tolerance:
+    """Return a tolerance as a table changes it. Where that gives `atol`, `rtol` or `ulp`, those left out are none."""
+    equal_nan = tolerance.equal_nan if table.nan is None else table.nan == "equal"
+    if table.atol is None and table.rtol is None and table.ulp is None:
+        return replace(tolerance, equal_nan=equal_nan)
+    return Tolerance(atol=table.atol or 0.0, rtol=table.rtol or 0.0, ulp=table.ulp, equal_nan=equal_nan)
 
 
 # ---------------------------------------------------------------- reading
@@ -89,7 +79,7 @@ def tolerances(*levels: Overrides) -> Mapping[str, Tolerance]:
 def read_overrides(written: Mapping[str, object], key_path: KeyPath, problems: list[Problem]) -> Overrides:
     """Return what a `tolerance` table says; what is wrong with it goes to `problems`."""
     direct = {key: value for key, value in written.items() if key in _KEYS}
-    by_type: dict[str, Override] = {}
+    by_type: dict[str, ToleranceTable] = {}
     names: dict[str, str] = {}
     for name, value in written.items():
         if name in _KEYS:
@@ -108,16 +98,6 @@ def read_overrides(written: Mapping[str, object], key_path: KeyPath, problems: l
             problems.append(Problem(where, message))
         else:
             names[dtype] = name
-            by_type[dtype] = _override(value, where, problems)
-    return Overrides(floating=_override(direct, key_path, problems), by_type=by_type)
-
-
-def _override(written: Mapping[str, object], key_path: KeyPath, problems: list[Problem]) -> Override:
-    try:
-        table = ToleranceTable.model_validate(written)
-    except ValidationError as error:
-        found = schema_problems(error, written, model=ToleranceTable)
-        problems.extend(Problem((*key_path, *problem.path), problem.message) for problem in found)
-        return Override()
-    equal_nan = None if table.nan is None else table.nan == "equal"
-    return Override(atol=table.atol, rtol=table.rtol, ulp=table.ulp, equal_nan=equal_nan)
+            by_type[dtype] = read_table(ToleranceTable, value, where, problems) or ToleranceTable()
+    floating = read_table(ToleranceTable, direct, key_path, problems) or ToleranceTable()
+    return Overrides(floating=floating, by_type=by_type)

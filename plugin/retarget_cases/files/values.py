@@ -7,8 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pydantic import ValidationError
-from retarget.declare.schema.errors import describe_value, schema_problems
+from retarget.declare.schema.errors import describe_value
 from retarget.model.element_types import DTYPE_NAMES, ELEMENT_TYPES, element_dtype
 from retarget.support.errors import did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
@@ -24,6 +23,7 @@ from retarget_cases.files.tables import (
     UniformTable,
     ValuesTable,
     ValueTable,
+    read_table,
 )
 
 __all__ = ["Value", "read_value"]
@@ -163,11 +163,8 @@ def _validated(
     model: type[ValueTable], written: Mapping[str, object], key_path: KeyPath, problems: list[Problem]
 ) -> Value | None:
     count = len(problems)
-    try:
-        table = model.model_validate(written)
-    except ValidationError as error:
-        found = schema_problems(error, written, model=model)
-        problems.extend(Problem((*key_path, *problem.path), problem.message) for problem in found)
+    table = read_table(model, written, key_path, problems)
+    if table is None:
         return None
     if table.dtype is not None and element_dtype(table.dtype) is None:
         hint = did_you_mean(table.dtype, [*DTYPE_NAMES, *ELEMENT_TYPES])

@@ -7,11 +7,10 @@ one function, its graph, whose arguments are the inputs that are no initializers
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from retarget.model.element_types import DeclaredType, parse_type, split_types
+from retarget.model.element_types import DeclaredType, brackets, parse_type, split_types
 from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
 from retarget_onnx.models import has_tensors_elsewhere, model_function
@@ -23,7 +22,6 @@ _HEADER = re.compile(
     r"\b(?:func|util)\.func\s+(?P<visibility>public\s+|private\s+)?(?:@(?P<name>[\w$.-]+)|@\"(?P<quoted>[^\"]+)\")\s*\("
 )
 _TORCH = re.compile(r"!torch\.vtensor<\[(?P<shape>[\d,? ]*)\],\s*(?P<element>[\w<>]+)>")
-_OPENING, _CLOSING = "([{<", ")]}>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,40 +57,20 @@ def mlir_functions(path: Path) -> tuple[Function, ...]:
 
 def _closing(text: str, at: int) -> int:
     """Return where the bracket at `at` is closed. Raises `RetargetError` where it is not."""
-    depth = 0
-    for position, character, is_arrow in _characters(text, at):
-        if character in _OPENING:
-            depth += 1
-        elif character in _CLOSING and not is_arrow:
-            depth -= 1
-            if depth == 0:
-                return position
-    msg = "ends inside the arguments of a function"
-    raise RetargetError(msg)
-
-
-def _characters(text: str, start: int) -> Iterator[tuple[int, str, bool]]:
-    """Yield positions and characters outside of strings; the `>` of `->` is marked."""
-    quoted = False
-    for position in range(start, len(text)):
-        character = text[position]
-        if character == '"' and text[position - 1 : position] != "\\":
-            quoted = not quoted
-        elif not quoted:
-            yield position, character, character == ">" and text[position - 1 : position] == "-"
+    closing = next((match.start() for match, depth in brackets(text, at) if depth == 0), None)
+    if closing is None:
+        msg = "ends inside the arguments of a function"
+        raise RetargetError(msg)
+    return closing
 
 
 def _argument_type(text: str) -> str:
     """Return the type in `%name: type {attributes} loc(...)`."""
-    written = text.partition(":")[2] if text.lstrip().startswith("%") else text
-    depth = 0
-    for position, character, is_arrow in _characters(written, 0):
-        if depth == 0 and (character == "{" or written.startswith(" loc(", position)):
-            return written[:position].strip()
-        if character in _OPENING:
-            depth += 1
-        elif character in _CLOSING and not is_arrow:
-            depth -= 1
+    written = text.partition(":")[2] if text.startswith("%") else text
+    for match, depth in brackets(written):
+        before = written[: match.start()]
+        if depth == 1 and (match[0] == "{" or (match[0] == "(" and before.endswith(" loc"))):
+            return before.removesuffix("loc").strip()
     return written.strip()
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from retarget.arrays.dtypes import type_text
-from retarget.model.element_types import DeclaredType
+from retarget.model.element_types import DeclaredType, shape_fits
 from retarget.support.errors import RetargetError
 
 if TYPE_CHECKING:
@@ -50,14 +50,10 @@ def literal(
         outer = found[:rank]
         if len(outer) < rank and 0 in outer and sizes is not None:  # nothing is left that could show the other sizes
             outer = (*outer, *(size or 0 for size in sizes[len(outer) :]))
-        if sizes is not None and not _fits(outer, sizes):
+        if not shape_fits(outer, sizes):
             raise InvalidValueError(_misfit(found, dtype, sizes, declared))
     is_signless = declared is not None and declared.is_signless
     return _converted(elements, dtype, is_signless=is_signless).reshape(outer)
-
-
-def _fits(shape: Sequence[int], sizes: Sequence[int | None]) -> bool:
-    return len(shape) == len(sizes) and all(size in {None, found} for size, found in zip(sizes, shape, strict=True))
 
 
 def _misfit(
