@@ -1,4 +1,4 @@
-"""What a parent and its worker say to each other.
+"""The messages between a parent and its worker.
 
 The messages travel as pickles over a socket pair between a process and the worker it started itself; nothing that was
 read from a disk or a network is ever unpickled. No message holds a compiler, a device or an array.
@@ -270,7 +270,7 @@ class CheckedArtifact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """Where a run is, told before it goes there; `done` is the case that was finished before, if any.
+    """Where a run is, sent before it goes there; `done` is the case that was finished before, if any.
 
     `names` are those of all cases, with the first message after they are known.
     """

@@ -1,19 +1,20 @@
-"""Files of the store, sealed with a digest of their own."""
+"""Files of the store and of exported artifacts: sealed with a digest of their own, each with a compile's outcome."""
 
 from __future__ import annotations
 
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from retarget.engine.cache.key import digest_of
+from retarget.model.outcomes import Artifact, CompileOutcome, Failure, Stage
 
-__all__ = ["DamagedError", "StoredFile", "read_sealed", "seal", "stored_files", "unfinished_files"]
+__all__ = ["DamagedError", "StoredFile", "read_outcome", "read_sealed", "seal", "stored_files", "unfinished_files"]
 
 _STALE_SECONDS = 3600
 """How long nothing must have been written to a half-written file for its writer to be dead: a write takes seconds."""
@@ -53,6 +54,27 @@ def read_sealed(path: Path) -> dict[str, Any]:
         msg = f"{path} is damaged: an object was expected"
         raise DamagedError(msg)
     return body
+
+
+def read_outcome(key: str, body: dict[str, Any], artifact_path: Callable[[str, str], Path]) -> CompileOutcome:
+    """Return the outcome that `body` holds. `artifact_path` finds an artifact by digest and suffix.
+
+    Raises `KeyError` or `TypeError` for a body of another form.
+    """
+    artifact = failure = None
+    if "artifact" in body:
+        digest, size = body["artifact"]["digest"], body["artifact"]["size"]
+        artifact = Artifact(digest=digest, size=size, path=str(artifact_path(digest, body["artifact"]["suffix"])))
+    else:
+        failure = Failure(stage=Stage.COMPILE, **body["failure"])
+    return CompileOutcome(
+        key=key,
+        seconds=body["seconds"],
+        reused=True,
+        artifact=artifact,
+        failure=failure,
+        diagnostics=body["diagnostics"],
+    )
 
 
 def stored_files(folder: Path) -> Iterator[StoredFile]:

@@ -34,12 +34,13 @@ from retarget.engine.cache.key import digest_of
 from retarget.engine.cache.sealed_files import (
     DamagedError,
     StoredFile,
+    read_outcome,
     read_sealed,
     seal,
     stored_files,
     unfinished_files,
 )
-from retarget.model.outcomes import Artifact, CompileOutcome, Failure, Stage
+from retarget.model.outcomes import Artifact, CompileOutcome, Failure
 from retarget.support.errors import RetargetError
 from retarget.support.files import write_atomically
 
@@ -65,13 +66,13 @@ class StoreError(RetargetError):
 
 def default_max_bytes() -> int:
     """Return RETARGET_CACHE_SIZE in bytes, or `DEFAULT_MAX_BYTES`. Raises `RetargetError` for one that is no size."""
-    told = os.environ.get("RETARGET_CACHE_SIZE")
-    if not told:
+    written = os.environ.get("RETARGET_CACHE_SIZE")
+    if not written:
         return DEFAULT_MAX_BYTES
-    size = _SIZE.fullmatch(told.strip())
+    size = _SIZE.fullmatch(written.strip())
     if size is None:
         expected = "expected a number of bytes, or one with K, M, G or T after it (times 1024 each), such as 20G"
-        msg = f"found RETARGET_CACHE_SIZE={told!r}, {expected}"
+        msg = f"found RETARGET_CACHE_SIZE={written!r}, {expected}"
         raise RetargetError(msg)
     return int(size[1]) << 10 * " KMGT".index(size[2] or " ")
 
@@ -114,7 +115,7 @@ class Store:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was found amiss and mended while reading, one line each."""
+        """What was found damaged and dropped while reading, one line each."""
         return tuple(self._notes)
 
     def lookup(self, key: str) -> CompileOutcome | None:
@@ -381,21 +382,7 @@ class Store:
     def _decode(self, key: str, body: dict[str, Any]) -> CompileOutcome:
         """Make an outcome of an entry. Raises `DamagedError` for one of another form."""
         try:
-            artifact = failure = None
-            if "artifact" in body:
-                told = body["artifact"]
-                path = self._artifact_path(told["digest"], told["suffix"])
-                artifact = Artifact(digest=told["digest"], size=told["size"], path=str(path))
-            else:
-                failure = Failure(stage=Stage.COMPILE, **body["failure"])
-            return CompileOutcome(
-                key=key,
-                seconds=body["seconds"],
-                reused=True,
-                artifact=artifact,
-                failure=failure,
-                diagnostics=body["diagnostics"],
-            )
+            return read_outcome(key, body, self._artifact_path)
         except (KeyError, TypeError) as error:
             msg = f"entry {key} is damaged: {error}"
             raise DamagedError(msg) from error

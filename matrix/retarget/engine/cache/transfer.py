@@ -10,15 +10,16 @@ and no file is shared by two targets, so that several processes may export at a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from retarget.engine.cache.inputs import InputDigests
 from retarget.engine.cache.key import digest_of
-from retarget.engine.cache.sealed_files import DamagedError, read_sealed, seal
+from retarget.engine.cache.sealed_files import DamagedError, read_outcome, read_sealed, seal
 from retarget.extension import Compiler
 from retarget.model import CompileTarget
-from retarget.model.outcomes import Artifact, CompileOutcome, Failure, Stage
+from retarget.model.outcomes import CompileOutcome
 from retarget.support.errors import RetargetError
 from retarget.support.files import write_atomically
 
@@ -110,37 +111,18 @@ class ArtifactFolder:
             if other:
                 msg = f"the artifact of {target.name} in {self._folder} was compiled {other}; {again}"
                 raise RetargetError(msg)
-            told = body.get("artifact")
-            build = {
-                "build_id": body["build_id"],
-                "build": body["build"],
-                "inputs": tuple((text, digest) for text, digest in body["inputs"]),
-            }
-            if told is None:
-                return CompileOutcome(
-                    key=body["key"],
-                    seconds=body["seconds"],
-                    reused=True,
-                    failure=Failure(stage=Stage.COMPILE, **body["failure"]),
-                    diagnostics=body["diagnostics"],
-                    **build,
-                )
             stem = _stem(self._folder, target)
-            path = stem.with_name(stem.name + told["suffix"])
-            data = path.read_bytes()
-            if digest_of(data) != told["digest"]:
-                msg = (
-                    f"artifact {path} is damaged: {len(data)} bytes, expected {told['size']} of other content; {again}"
-                )
-                raise RetargetError(msg)
-            return CompileOutcome(
-                key=body["key"],
-                seconds=body["seconds"],
-                reused=True,
-                artifact=Artifact(digest=told["digest"], size=told["size"], path=str(path)),
-                diagnostics=body["diagnostics"],
-                **build,
-            )
+            outcome = read_outcome(body["key"], body, lambda _, suffix: stem.with_name(stem.name + suffix))
+            if (artifact := outcome.artifact) is not None:
+                data = Path(artifact.path).read_bytes()
+                if digest_of(data) != artifact.digest:
+                    msg = (
+                        f"artifact {artifact.path} is damaged: {len(data)} bytes, expected {artifact.size} of other "
+                        f"content; {again}"
+                    )
+                    raise RetargetError(msg)
+            inputs = tuple((text, digest) for text, digest in body["inputs"])
+            return replace(outcome, build_id=body["build_id"], build=body["build"], inputs=inputs)
         except FileNotFoundError as error:
             msg = f"no artifact of {target.name} in {self._folder}: {error.filename} is not there; {again}"
             raise RetargetError(msg) from error

@@ -113,7 +113,7 @@ class _Server:
         except DriverError as error:
             kind, text, hint = Refusal.DRIVER, str(error), error.hint
             summary = first_line(str(error), "the driver failed without a word")
-        except ExtensionError as error:  # says all there is to say: a traceback of ours would not help
+        except ExtensionError as error:  # says all there is to say: a traceback of the core would not help
             kind, text, hint = Refusal.INTERNAL, "", "report this to the authors of the extension"
             summary = str(error)
         except RetargetError as error:
@@ -212,7 +212,7 @@ class _Server:
 
 
 def _traceback(error: Exception) -> str:
-    """Return the traceback of what an extension raised, from the extension's first frame on: ours say nothing of it."""
+    """Return the traceback of what an extension raised, without the frames of the core before it."""
     here = Path(__file__).parents[2]
     first = error.__traceback__
     while first is not None and Path(first.tb_frame.f_code.co_filename).is_relative_to(here):
@@ -264,7 +264,7 @@ def main(argv: Sequence[str]) -> None:
 
 
 def _set_up(connection: Connection) -> _Server | None:
-    """Load the extensions that the first message names, and say so. None if they do not load, which is said too."""
+    """Load the extensions that the first message names, and answer whether they load. None if they do not."""
     setup: Setup = connection.recv()
     sys.path.extend(entry for entry in setup.sys_path if entry not in sys.path)
     try:

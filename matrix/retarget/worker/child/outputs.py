@@ -26,7 +26,7 @@ __all__ = ["CaseOutputs", "OutputsWriter", "read_outputs"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseOutputs:
-    """What one case gave: its results, and what its checks looked at, in the order made. `name` is the case's.
+    """What one case gave: its results, and what its checks looked at, in order. `name` is the case's.
 
     `judged` tells that there was something to hold them against.
     """
@@ -39,7 +39,7 @@ class CaseOutputs:
 
 @dataclass(slots=True)
 class OutputsWriter:
-    """Writes the outputs of one run below `folder`, which is made. Nothing is there before `close`."""
+    """Writes the outputs of one run below `folder`, which is created. Nothing is there before `close`."""
 
     folder: Path
     _cases: list[dict[str, Any]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Runs the cases of one artifact on the devices that this runner holds open."""
+"""Runs the cases of one artifact on the devices that this worker holds open."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ class _Run:
         unexpected: Failure | None = None
         try:
             expected = self._expected(case, data)
-        except RetargetError as error:  # told if the call itself comes to its end
+        except RetargetError as error:  # reported if the call itself comes to its end
             unexpected = replace(_not_loaded(error), lacking=case.agree_with, no_verdict=True)
         if case.read is not None:
             self.send(Progress(stage=Stage.RUN, case=case.name))
