@@ -1,4 +1,4 @@
-"""The pytest face of retarget: `suite.toml` files become named pytest items.
+"""The pytest plugin: `suite.toml` files become named pytest items.
 
 Nothing is imported here, so that a project without matrix files pays nothing.
 """

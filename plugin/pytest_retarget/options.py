@@ -1,7 +1,7 @@
 """Command-line options, ini keys and environment variables of the plugin, checked before anything is collected.
 
 An option goes before its environment variable, which goes before its ini key. A bad value is a `pytest.UsageError`
-that names where it stood and the expected form.
+that names its location and the expected form.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What the user asked for.
+    """What the user requested.
 
     Timeouts are in seconds. `jobs` 0 means one compile per core.
     """

@@ -225,7 +225,7 @@ def _as_written(item: MatrixItem, case: CaseRecord) -> CaseRecord:
 
 
 def _is_written(rule: Expectation | None) -> bool:
-    """Tell whether a failure becomes a rule where this one is in force: not where only a person can settle it."""
+    """Return whether a failure becomes a rule where this one is in force: not where only a person can settle it."""
     return rule is None or not (rule.outcome in {"flaky", "intermittent"} or is_expired(rule, today()))
 
 

@@ -1,4 +1,4 @@
-"""The hooks of the extension `cases`. Nothing here imports NumPy; what does is imported in runners."""
+"""The hooks of the extension `cases`. Nothing here imports NumPy; what does is imported in device workers."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def _line_diagnostics(line: str, mine: Sequence[str], known: Sequence[str]) -> I
 
 
 def _suffix_diagnostics(word: str, prefix: str, suffix: str) -> Iterator[str]:
-    """Tell what is wrong with a suffix that FileCheck does not know; nothing where it may name a compiler config.
+    """Yield the error in a suffix that FileCheck does not know; nothing where it may name a compiler config.
 
     `ROCM` of `CHECK-ROCM-LABEL` may be one, so what ends with a suffix is not taken for a slip of it.
     """
@@ -141,7 +141,7 @@ def _suffix_diagnostics(word: str, prefix: str, suffix: str) -> Iterator[str]:
 
 
 def _config_diagnostics(word: str, known: Sequence[str]) -> Iterator[str]:
-    """Tell of a word that looks like the directive of a compiler config and is that of none."""
+    """Yield the error for a word that resembles the directive of a compiler config and is that of none."""
     prefix = _without_suffix(word)
     suffix = word[len(prefix) :]
     if not known or prefix in known or prefix in _RESERVED or prefix.upper() in _REMARKS:

@@ -44,7 +44,7 @@ _ALIKE = 0.5
 class FailedCheck:
     """Why a text does not hold. `line` is the directive's, 1-based, 0 where it is none's; `message` is one line.
 
-    `nothing` tells that there was no directive to check.
+    `nothing` means that there was no directive to check.
     """
 
     line: int = 0

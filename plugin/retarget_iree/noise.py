@@ -1,4 +1,4 @@
-"""Makes tools' messages readable: what says the same at length is cut, and every cut is told.
+"""Makes tools' messages readable: repetitions are cut, and every cut is reported.
 
 Colour (ANSI escapes) is kept: lines are matched without it and printed with it.
 """
@@ -54,9 +54,10 @@ def clean_diagnostics(text: str) -> str:
     """Return a compiler's output with its noise cut and its colour kept.
 
     - the lecture of dozens of lines on choosing a CPU becomes its first two lines;
-    - the dump after `see current operation` keeps `MAX_OPERATION_LINES` lines and tells how many were cut;
-    - a stack dump keeps its innermost frames and tells how many were cut;
-    - a line over `MAX_LINE` characters is shortened and tells by how much; repeated lines become one with a count.
+    - the dump after `see current operation` keeps `MAX_OPERATION_LINES` lines and the number of those cut;
+    - a stack dump keeps its innermost frames and the number of those cut;
+    - a line over `MAX_LINE` characters is shortened and has the number of characters cut; repeated lines become one
+    with a count.
     """
     lines = cut_stacks(text).splitlines()
     kept: list[str] = []
@@ -140,7 +141,7 @@ def first_error(diagnostics: str) -> str:
 
 
 def is_verdict(diagnostics: str) -> bool:
-    """Tell whether a failed compile's output is about the module, and not about files, tools or the machine."""
+    """Return whether a failed compile's output is about the module, and not about files, tools or the machine."""
     return _TROUBLE.search(strip_colour(diagnostics)) is None
 
 

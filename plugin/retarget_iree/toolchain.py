@@ -170,7 +170,7 @@ def environment_facts() -> tuple[tuple[str, str], ...]:
 
 
 def runtime_installed() -> bool:
-    """Tell whether the IREE runtime is installed, without importing it."""
+    """Return whether the IREE runtime is installed, without importing it."""
     return _locate("iree.runtime") is not None
 
 
@@ -206,7 +206,7 @@ def _process_arguments() -> Any:
 def _set_up_process(library: Any) -> None:
     """Give the flags that hold for the process, and let a crash print the compiler's stack before it kills.
 
-    The handlers that come along for signals which tell of no crash are taken back: those are the worker's.
+    Handlers for signals that are no crash are removed again: those are the worker's.
     """
     before = {number: signal.getsignal(number) for number in map(signal.Signals, _NO_CRASH & signal.valid_signals())}
     arguments = _process_arguments()

@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m retarget_onnx.manifest", description=(__doc__ or "").split(":")[0])
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the manifest of the installed package")
-    what.add_argument("--check", type=Path, metavar="FILE", help="tell in what FILE is not the installed package's")
+    what.add_argument("--check", type=Path, metavar="FILE", help="show how FILE differs from the installed package")
     arguments = parser.parse_args(argv)
     try:
         installed = installed_manifest()

@@ -62,7 +62,7 @@ Passed tests of all tests. A dash means that none ran.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """How one node test ended on one target. `passed` is None where it was skipped; `stage` tells where it failed."""
+    """How one node test ended on one target. `passed` is None where it was skipped; `stage` says where it failed."""
 
     test: str
     target: str

@@ -238,7 +238,7 @@ def test_cases_are_told_apart_where_the_others_fail_in_other_cases(project: Proj
         "",
         "  m_bad_two    not run",
     ]
-    assert lines[5] == "  m_good_one   failed: run: runner crashed: SIGFPE in function 'h'"
+    assert lines[5] == "  m_good_one   failed: run: device worker crashed: SIGFPE in function 'h'"
     assert lines[6].startswith("  m_good_two   failed: compare: f: 1 of 2 elements differ")
     difference = next(line for line in lines if line.startswith("run once more"))
     assert difference.startswith("run once more, the outputs of bad/one and good/two differ most in g, check 1: ")

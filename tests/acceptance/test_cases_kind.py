@@ -276,7 +276,7 @@ def test_a_reference_that_crashes_is_not_taken_for_the_module(project: Project, 
     result = project.run()
     result.assert_outcomes(passed=1, failed=1)
     lines = block(result, "math: m_vmvx_sync")
-    assert lines[0] == "load: runner crashed: SIGSEGV while reading the values of case 'sly'"
+    assert lines[0] == "load: device worker crashed: SIGSEGV while reading the values of case 'sly'"
 
 
 def test_results_that_a_command_keeps_are_lacking(project: Project) -> None:

@@ -221,7 +221,7 @@ def test_a_target_whose_worker_left_without_a_word_is_never_excused(project: Pro
     expecting(project, rule("a", "run"))
     result = project.run(*DOUBLES)
     result.assert_outcomes(passed=1, failed=1)
-    assert block(result, "twice: a_dc_dr")[0].startswith("run: runner ended")
+    assert block(result, "twice: a_dc_dr")[0].startswith("run: device worker ended")
 
 
 def test_artifacts_from_another_host_are_judged_like_those_compiled_here(project: Project) -> None:

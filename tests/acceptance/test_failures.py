@@ -213,7 +213,7 @@ def test_a_hundred_failed_cases_get_a_line_each_in_junit_too(project: Project) -
 def test_what_a_runner_that_crashed_came_to_is_counted(project: Project) -> None:
     project.doubles(ends="a: fail\nb: pass\nc: crash\nd: pass")
     lines = block(project.run("--retarget-extension", "doubles"), "twice: ends_dc_dr")
-    assert lines[0] == "run: runner crashed: SIGFPE in function 'c'"
+    assert lines[0] == "run: device worker crashed: SIGFPE in function 'c'"
     at = lines.index("passed: b")
     assert lines[at : at + 3] == ["passed: b", "", "2 of 3 cases failed; the run ended there, 1 not run"]
 
@@ -240,7 +240,7 @@ def test_crashes_and_hangs_of_compiler_and_device_cost_their_targets_only(projec
     assert block(result, "twice: b_dc")[0] == "compile: compiler crashed: SIGFPE"
     assert "about to crash" in block(result, "twice: b_dc")
     crashed = block(result, "twice: c_dc_dr")
-    assert crashed[0] == "run: runner crashed: SIGFPE in function 'g'"
+    assert crashed[0] == "run: device worker crashed: SIGFPE in function 'g'"
     assert "passed: f" in crashed
     assert block(result, "twice: d_dc_dr")[0] == "run: run timed out after 1.5 s in function 'f'"
     assert block(result, "twice: x_dc")[0] == "compile: compile timed out after 1.5 s"

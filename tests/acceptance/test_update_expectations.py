@@ -224,7 +224,7 @@ def test_rules_about_what_is_not_there_stay_unless_a_whole_run_and_git_tell_that
     kept = "expectations: 7 entries of `match` match nothing here and stay in suites/expectations.toml: "
     few = "'gone0', 'gone1', 'gone2', 'gone3', … (-vv shows all); "
     why = ", so they may be missing rather than gone: remove by hand what is gone"
-    assert section(partial, "expectations")[-1] == f"{kept}{few}git does not tell which files belong to suites{why}"
+    assert section(partial, "expectations")[-1] == f"{kept}{few}git does not know which files belong to suites{why}"
     assert (project.path / FILE).read_text() == rules.replace("'b', ", "")
     for words in (["init"], ["add", "."]):
         subprocess.run(["git", *words], cwd=project.path, check=True, capture_output=True)

@@ -29,9 +29,9 @@ def wait_until_gone(pid: int, seconds: float = 10.0) -> None:
     ("module", "victim", "counts", "cause"),
     [
         ("compile: hang\nf: pass", "b_dc", "*1 failed, 4 passed, 1 blocked in*", "compile: compiler crashed: SIGKILL*"),
-        ("f: hang", "b_dc_dr", "*1 failed, 5 passed in*", "run: runner crashed: SIGKILL in function 'f'*"),
+        ("f: hang", "b_dc_dr", "*1 failed, 5 passed in*", "run: device worker crashed: SIGKILL in function 'f'*"),
     ],
-    ids=["compile-worker", "runner"],
+    ids=["compile-worker", "device-worker"],
 )
 def test_killing_a_worker_in_mid_run_fails_one_target_only(
     project: Project, module: str, victim: str, counts: str, cause: str

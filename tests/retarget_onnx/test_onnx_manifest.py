@@ -95,7 +95,9 @@ def test_an_invalid_manifest_is_refused_with_each_error_and_its_line(
 def test_a_word_that_tells_targets_apart_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "nodes.toml"
     path.write_text(HEAD + 'test_abs = "op-Abs run"\n')
-    with pytest.raises(DiagnosticsError, match=r"tests\.test_abs: found 'run', which tells compile targets from run"):
+    with pytest.raises(
+        DiagnosticsError, match=r"tests\.test_abs: found 'run', which distinguishes compile targets from run"
+    ):
         read_manifest(path)
 
 

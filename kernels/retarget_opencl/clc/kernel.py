@@ -29,7 +29,7 @@ class KernelWriter(StatementWriter):
     ) -> KernelText:
         """Write the kernel `function` of a `spirv.module`.
 
-        `read_only` tells of each binding ordinal; `size` is the work-group size in work-items.
+        `read_only` has a flag for each binding ordinal; `size` is the work-group size in work-items.
 
         Raises `TranslationError` for an op or a type without a rule.
         """
@@ -195,7 +195,7 @@ class KernelWriter(StatementWriter):
         self._merge(op, merge)
 
     def _merge(self, op: Ir, merge: Ir) -> None:
-        """Write what stands in the merge block, and name the construct's results after what is merged."""
+        """Write the statements of the merge block, and name the construct's results after what is merged."""
         for item in merge:
             inner = item.operation
             if inner.name == "spirv.mlir.merge":

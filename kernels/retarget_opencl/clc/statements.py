@@ -158,7 +158,7 @@ class StatementWriter:
                     msg = "a struct is indexed by something that is no constant"
                     raise TypeSyntaxError(msg)
                 kind = kind.members[index.number]
-                # A variable's one array stands for the struct around it.
+                # A variable's one array replaces the struct around it.
                 text = text if isinstance(kind, Array) and "." not in text else f"{text}.m{index.number}"
             elif storage == "PushConstant":
                 if index.number is None:

@@ -127,7 +127,7 @@ class OpenClCompiler:
     artifact_suffix = ARTIFACT_SUFFIX
 
     def fingerprint(self, config: CompilerConfig) -> str:
-        """Name the installed compiler and this package; empty where the profile is asked of a device.
+        """Name the installed compiler and this package; empty where a device gives the profile.
 
         Raises `UnavailableError` if a package is missing, too.
         """

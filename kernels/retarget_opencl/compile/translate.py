@@ -161,7 +161,7 @@ def translate(module: Ir, profile: DeviceProfile) -> Translation:
         elif "sym_visibility" not in op.attributes or str(op.attributes["sym_visibility"].value) == "public":
             kind = op.attributes["function_type"].value
             if any(str(item) == "!hal.fence" for item in kind.inputs):
-                # The asynchronous twin of a function that is exported as well.
+                # The asynchronous variant of a function that is exported as well.
                 continue
             exports.append(
                 Export(

@@ -112,7 +112,7 @@ def _query(device: cl.Device, name: str, default: Any) -> Any:
 
 
 def profile_of(found: FoundDevice) -> DeviceProfile:
-    """Return the profile of a device. The architecture is chosen as `docs/opencl.md` tells."""
+    """Return the profile of a device. `docs/opencl.md` explains how the architecture is chosen."""
     import pyopencl as cl
 
     device = found.device
@@ -178,7 +178,7 @@ _UUID_KHR = 0x106A  # CL_DEVICE_UUID_KHR, which pyopencl does not know
 
 
 def _uuid(device: cl.Device) -> str:
-    """Return a device's UUID in hexadecimal; empty if it tells none. Vulkan and CUDA report the same."""
+    """Return a device's UUID in hexadecimal; empty if it reports none. Vulkan and CUDA report the same."""
     import pyopencl as cl
 
     if "cl_khr_device_uuid" not in device.extensions.split():

@@ -42,7 +42,7 @@ def _element_name(dtype: np.dtype[np.generic]) -> str:
 
 
 def _same_element(given: int, wanted: int) -> bool:
-    """Integers match whatever their sign says, and a byte may stand for a boolean."""
+    """Integers match with any sign, and a byte matches a boolean."""
     if given == wanted:
         return True
     kinds = {given >> 24, wanted >> 24}
@@ -62,7 +62,7 @@ class Commands:
         self.sink: CheckSink | None = None
         self.dispatches = 0
         self.events: list[tuple[str, cl.Event]] | None = None
-        # Commands since the device was last told of them. The first go at once, so that it is not kept idle.
+        # Commands since the last flush. The first ones are flushed at once, so that the device is not idle.
         self._unsaid = _FLUSH_EVERY
         # The public function finds out anew each time what its operands are, which costs as much as the copy itself.
         self._copy = cl._cl._enqueue_copy_buffer  # noqa: SLF001

@@ -40,7 +40,7 @@ class OpenClDriver:
             msg = f"the opencl driver has no flag {unknown[0]!r}; it knows --opencl-profiling"
             raise DriverError(msg)
         found = find_device(config.devices[0] if config.devices else "", list_devices())
-        from retarget_opencl.run.device import OpenClDevice  # brings in NumPy, which pytest's process can do without
+        from retarget_opencl.run.device import OpenClDevice  # imports NumPy, which pytest's process does not need
 
         return OpenClDevice(found, profiling="--opencl-profiling" in config.flags)
 
@@ -54,12 +54,12 @@ class OpenClDriver:
             exports = read_artifact(artifact).program.exports
         except ArtifactError as error:
             raise DriverError(str(error)) from error
-        from retarget_opencl.artifact.functions import function_info  # brings in NumPy too
+        from retarget_opencl.artifact.functions import function_info  # imports NumPy too
 
         return tuple(map(function_info, exports))
 
     def tags(self, config: RuntimeConfig) -> Sequence[str]:
-        """`opencl`, and the platform's name if the device's URI tells it."""
+        """`opencl`, and the platform's name if the device's URI has it."""
         words = [self.name]
         for device in config.devices:
             parts = device.removeprefix("opencl://").split("/")

@@ -217,7 +217,7 @@ def _floats_hold(actual: Array, expected: Array, atol: float, rtol: float, *, eq
 
 
 def _within_ulp(actual: Array, expected: Array, ulp: int) -> _Mask:
-    """Tell which elements are at most `ulp` representable values apart; NaN and infinities never are."""
+    """Return which elements are at most `ulp` representable values apart; NaN and infinities never are."""
     if actual.dtype.kind == "c":
         part = np.dtype(f"f{actual.dtype.itemsize // 2}")
         ours, theirs = np.ascontiguousarray(actual).view(part), np.ascontiguousarray(expected).view(part)

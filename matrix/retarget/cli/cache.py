@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do what was asked. Returns 0; 1 if `verify` removed something. Raises `RetargetError` for an unusable folder."""
+    """Run the subcommand. Returns 0; 1 if `verify` removed something. Raises `RetargetError` for an unusable folder."""
     choice = cache_of_command(arguments.cache_dir)
     folder = choice.folder
     if folder.exists() and not folder.is_dir():

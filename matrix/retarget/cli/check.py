@@ -91,7 +91,7 @@ def _expanded(suite: Suite, registry: Registry, diagnostics: dict[Diagnostic, No
 
 
 def _data_diagnostics(suite: Suite, registry: Registry) -> Iterable[Diagnostic]:
-    """Yield what is wrong with the files of a suite's cases, where their kind can tell."""
+    """Yield the errors in the files of a suite's cases, where their kind can check them."""
     kind = registry.case_loaders.get(suite.kind)
     if isinstance(kind, ChecksData):
         for module in suite.modules:

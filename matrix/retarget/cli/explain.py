@@ -253,7 +253,7 @@ class _Explainer:
         found = [reason for reason in reasons if reason is not None]
         yield from ((reason, "") for reason in found)
         if not found:
-            yield "nothing declared stands against it; `retarget devices` shows what there is to run on", ""
+            yield "nothing declared prevents it; `retarget devices` shows what there is to run on", ""
 
     def _builds(self, compiled: CompileTarget, runtime: RuntimeConfig | None) -> Iterator[tuple[str, str]]:
         """Say which builds compile and run a target here, or why there are none."""
@@ -262,7 +262,7 @@ class _Explainer:
                 yield f"{sort.ljust(8)}  {build}", ""
 
     def build(self, config: CompilerConfig | RuntimeConfig) -> str:
-        """Return a config's build, asked once."""
+        """Return a config's build, determined once."""
         if config not in self.builds:
             self.builds[config] = describe_build(self.registry, self.extensions, config)
         return self.builds[config]

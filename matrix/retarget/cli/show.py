@@ -1,4 +1,4 @@
-"""`retarget show`: an artifact as text, as its compiler tells it: of a file, or of a target."""
+"""`retarget show`: an artifact as text, as its compiler prints it: of a file, or of a target."""
 
 from __future__ import annotations
 

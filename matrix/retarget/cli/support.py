@@ -79,7 +79,7 @@ def add_expression_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def request_of(arguments: argparse.Namespace, paths: Sequence[str], *, or_else: str = "") -> SelectionRequest:
-    """Return what is selected among `paths`. `or_else` names what else could have stood in a path's place.
+    """Return what is selected among `paths`. `or_else` names the alternatives to a path.
 
     Raises `argparse.ArgumentError` for a path that does not exist.
     """

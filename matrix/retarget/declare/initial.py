@@ -34,7 +34,7 @@ _MAGIC = re.compile(r"[*?\[\]\\]")
 """Characters with a meaning in globs; `?` stands for each."""
 
 _MANY = 12
-"""Files that are named one by one before a comment tells only how many there are."""
+"""Files that are named one by one before a comment has only their number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 `matrix.toml` holds configs and serves its folder and everything below. `suite.toml` holds suites, and configs of its
 own. A file sees its own configs and those of each `matrix.toml` above it, up to one that says `root = true`, a folder
 that holds `.git`, or the root of the file system. Expectations, which an `expectations.toml` in any of these folders
-may hold as well, serve in the same way. Collecting is pure: files are read, the machine is not asked.
+may hold as well, serve in the same way. Collecting is pure: files are read, the machine is not examined.
 
 Each file takes one way: `read` (text → validated tables), `build` (tables → configs, suites and rules, resolved).
 """

@@ -32,7 +32,7 @@ _Config = TypeVar("_Config", bound=ConfigTable)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declared(Generic[_Table]):
-    """One table as written (axes filled in), and where it stands."""
+    """One table as written (axes filled in), and its source location."""
 
     path: KeyPath
     table: _Table

@@ -36,7 +36,7 @@ def find_modules(
 ) -> tuple[tuple[Module, ...], tuple[Problem, ...]]:
     """Return the modules in the order of `srcs`, sorted within each glob, and what is wrong with either list.
 
-    With a `finder` it says which modules the files stand for; else each is one. Raises `DiagnosticsError` for errors
+    With a `finder` it says which modules the files contain; else each is one. Raises `DiagnosticsError` for errors
     that the finder finds in the files themselves.
     """
     problems: list[Problem] = []

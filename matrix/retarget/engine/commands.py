@@ -27,7 +27,7 @@ COMPARE = "retarget"
 """The command of this project that compares two configs."""
 
 SHOWN_RUNS = 3
-"""How many failed cases get a command of their own, unless all are asked for."""
+"""How many failed cases get a command of their own, unless all are requested."""
 
 
 _LinesT = ParamSpec("_LinesT")

@@ -1,4 +1,4 @@
-"""What it means for a target, or for who asked, that a worker has no answer."""
+"""What it means for a target, or for the caller, that a worker has no answer."""
 
 from __future__ import annotations
 

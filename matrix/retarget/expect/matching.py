@@ -96,9 +96,9 @@ class Assignment:
 
 
 def is_judged_at(rule: Expectation, target: Target, *, checks_artifacts: bool = False) -> bool:
-    """Tell whether a target can fail at one of the rule's stages. What is skipped is skipped whatever it is.
+    """Return whether a target can fail at one of the rule's stages. What is skipped is skipped whatever it is.
 
-    `checks_artifacts` tells that the suite's kind runs nothing: its compile targets can fail at all stages.
+    `checks_artifacts` means that the suite's kind runs nothing: its compile targets can fail at all stages.
     """
     if rule.cases and isinstance(target, CompileTarget) and not checks_artifacts:
         return False
@@ -224,7 +224,7 @@ class RuleSet:
         self._contradictions.setdefault((first.origin, second.origin), contradiction)
 
     def assign(self, targets: Iterable[Target]) -> Assignment:
-        """Return the rules in force for the suite's targets, each compile target standing before its run targets."""
+        """Return the rules in force for the suite's targets, each compile target before its run targets."""
         rules: dict[str, Expectation] = {}
         by_case: dict[str, tuple[CaseRule, ...]] = {}
         deferred: set[str] = set()

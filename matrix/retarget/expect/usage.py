@@ -1,7 +1,7 @@
-"""The rules that were read, what they were seen to do, and which of them are errors: contradictions are told before.
+"""The rules that were read, what they did, and which of them are errors. Contradictions are reported before.
 
-A rule without effect can only be told where all suites that it serves were seen. What was declared counts, not what a
-selection leaves of it; and where less than folders were asked for, nothing is told.
+A rule without effect can only be detected where all suites in its scope were collected. What was declared counts, not
+what a selection leaves of it; and where less than folders were requested, nothing is reported.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class RuleUsage:
     def diagnostics(self, suites: Mapping[Path, Sequence[Suite]], *, whole: bool) -> tuple[Diagnostic, ...]:
         """Return the errors of the rules, in the order of files and lines.
 
-        `suites` are those of each file read. `whole` tells that the user named folders only, so that rules that no
+        `suites` are those of each file read. `whole` means that the user named folders only, so that rules that no
         selected target has are judged too.
         """
         rules = self._rules.values()
@@ -83,7 +83,7 @@ class RuleUsage:
         )
 
     def _judgement(self, suites: Mapping[Path, Sequence[Suite]]) -> Callable[[Expectation], bool]:
-        """Return what tells whether all suites that a rule serves were seen."""
+        """Return the function that decides whether all suites that a rule serves were collected."""
 
         @cache
         def is_complete(folder: Path) -> bool:
@@ -100,5 +100,5 @@ class RuleUsage:
 
 
 def _is_whole(rule: Expectation, effect: Effect) -> bool:
-    """Tell whether every entry of `match` had an effect, which is what nearly all rules are like."""
+    """Return whether every entry of `match` had an effect, which is what nearly all rules are like."""
     return not rule.when and len(effect.matched) == len(rule.match)

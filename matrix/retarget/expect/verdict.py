@@ -1,4 +1,4 @@
-"""What a rule makes of what was observed, and how a person is told."""
+"""The verdict of a rule on what was observed, and its text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Ruling(StrEnum):
     """What follows from a rule and an observation."""
 
     PLAIN = "plain"
-    """The target's own outcome stands."""
+    """The target's own outcome counts."""
 
     EXCUSED = "excused"
     """It failed as expected."""
@@ -70,7 +70,7 @@ class Verdict:
         return f"{expected}, but {case}failed in another way" if case else f"{expected} in another way"
 
     def lines(self, place: str) -> tuple[tuple[str, str], ...]:
-        """What a person needs to settle it, as (word, text) pairs. `place` is where the rule stands."""
+        """What a person needs to decide, as (word, text) pairs. `place` is the rule's source location."""
         if self.rule is None:
             return ()
         lines = [("case", self.case)]
@@ -106,7 +106,7 @@ def today() -> date:
 
 
 def is_expired(rule: Expectation, day: date) -> bool:
-    """Tell whether a rule excuses nothing any more on `day`. On its `until` it still does."""
+    """Return whether a rule excuses nothing any more on `day`. On its `until` it still does."""
     return rule.until is not None and day > rule.until
 
 
@@ -129,7 +129,7 @@ def judge(rule: Expectation | None, observation: Observation | None, *, day: dat
 
 
 def allows(rule: Expectation, way: Observation) -> bool:
-    """Tell whether failing in this one way is what a rule says."""
+    """Return whether failing in this one way is what a rule says."""
     return way.stage in rule.stages and contains_signature(way.signature, rule.signature)
 
 

@@ -1,4 +1,4 @@
-"""The seam of kinds: what a case loader must offer, what it may offer besides, and the cases that it gives.
+"""The extension API of kinds: what a case loader must implement, what it may implement, and the cases that it returns.
 
 A part of `retarget.extension`, whose names these are too.
 """
@@ -46,7 +46,7 @@ class Tolerance:
     """How far a result may be from what was expected.
 
     An element holds when `|actual - expected| <= atol + rtol * |expected|`, or when it is at most `ulp` representable
-    values away. `atol` is in the units of the values, `rtol` a ratio. All 0 asks for equal values. `equal_nan` tells
+    values away. `atol` is in the units of the values, `rtol` a ratio. All 0 requires equal values. `equal_nan` says
     whether a NaN holds for a NaN. `same_bits` asks for equal bits instead of all that: -0.0 is not 0.0 then.
     """
 
@@ -79,7 +79,7 @@ class Case:
     is empty, results hold when `|actual - expected| <= atol + rtol * |expected|`, both 0 asking for equal values.
 
     `agree_with` names the compiler config whose results of the same case are what is expected. `must_check` makes a
-    call in which the module made no check of its own a failure.
+    call in which the module did no check of its own a failure.
     """
 
     name: str
@@ -98,7 +98,7 @@ class Case:
 class CaseRequest:
     """Whose cases are wanted. `module` is its name, `source` its file, `data` and `entry` are as in `Module`.
 
-    `folder` is the suite's, which no data may leave. `compiler` is the name of the compiler config that made the
+    `folder` is the suite's, which no data may leave. `compiler` is the name of the compiler config that compiled the
     artifact, `functions` are what it exports.
     """
 
@@ -122,7 +122,7 @@ class CaseLoader(Protocol):
     kind: str
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
-        """Return the cases in order. Runs in a runner process. Raises `RetargetError` for invalid data; an empty result
+        """Return the cases in order. Runs in a device worker. Raises `RetargetError` for invalid data; an empty result
         is reported as a failure (nothing to run), never as a pass."""
 
 
@@ -131,7 +131,7 @@ class FindsModules(Protocol):
     """A case loader whose `srcs` are not simply the modules."""
 
     def find_modules(self, folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
-        """Return the modules that the files `srcs` stand for, in order. `folder` is the suite's.
+        """Return the modules of the files `srcs`, in order. `folder` is the suite's.
 
         Pure: reads files at and below `folder` only, and asks nothing of the machine. Runs in pytest's process, at
         collection. Raises `RetargetError` (`DiagnosticsError` for several) for invalid files.
@@ -171,10 +171,10 @@ class DescribesFiles(Protocol):
 
 @runtime_checkable
 class MakesModules(Protocol):
-    """A case loader whose modules are made when they are needed, such as by an installed package.
+    """A case loader whose modules are generated when they are needed, such as by an installed package.
 
-    What is made is kept in the cache, by `version` and the content of the description, and made again when either
-    changes.
+    What is generated is kept in the cache, by `version` and the content of the description, and generated again when
+    either changes.
     """
 
     def version(self) -> str:
@@ -187,7 +187,7 @@ class MakesModules(Protocol):
 
     def made(self, module: Module, folder: Path) -> Module:
         """Return `module` with `path` and `data` below `folder`, which `make` has filled. Pure; in pytest's process.
-        Raises `RetargetError` for a module that was not made."""
+        Raises `RetargetError` for a module that was not generated."""
 
 
 @runtime_checkable
@@ -195,8 +195,8 @@ class HasParameters(Protocol):
     """A case loader whose modules may take parameters from files."""
 
     def parameters(self, request: CaseRequest) -> Sequence[tuple[str, Path]]:
-        """Return (scope, parameter archive) pairs, asked before the artifact is loaded: `request.functions` is empty.
-        Runs in a runner process. Raises `RetargetError`."""
+        """Return (scope, parameter archive) pairs, needed before the artifact is loaded: `request.functions` is empty.
+        Runs in a device worker. Raises `RetargetError`."""
 
 
 @runtime_checkable
@@ -209,7 +209,7 @@ class RunsCasesOutside(Protocol):
         """Do what `Driver.run_outside` does for the case of that name, instead of it; None if there is no tool.
 
         `case` is empty where no name is known yet: any case of `module` does. `folder` is the suite's. Pure; runs in
-        pytest's process as well as in the runner.
+        pytest's process as well as in device workers.
         """
 
 

@@ -46,7 +46,7 @@ class UnavailableError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolved:
-    """A compiler config with everything of this machine made explicit.
+    """A compiler config with everything of this machine resolved.
 
     `build_id` names the exact compiler build by its content. `flags` are what the compiler gets, with `host` and the
     like replaced or accompanied by what they resolved to. Whatever they name that exists is part of the compile key by
@@ -96,7 +96,7 @@ class Compiler(Protocol):
 
         Two equal answers promise that `resolve` gives the same for the same config, flags, environment of the config,
         current folder and host CPU (the caller keeps those apart). Something like version, path, size and modification
-        time of the compiler's library. The empty string promises nothing: `resolve` is then asked in every session
+        time of the compiler's library. The empty string promises nothing: `resolve` is then called in every session
         (right where it asks devices). Must be cheap and import nothing heavy. Runs in pytest's process; for a config
         with an `env`, which may change what is imported, in a worker with it. Raises `UnavailableError` if the compiler
         is not installed.

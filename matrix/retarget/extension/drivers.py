@@ -54,7 +54,7 @@ class FunctionInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One check a module made while it ran. `kind` is `eq`, `almost_eq`, `true`, `false` or `all_true`.
+    """One check that a module did while it ran. `kind` is `eq`, `almost_eq`, `true`, `false` or `all_true`.
 
     `expected` is None for the last three. `atol` and `rtol` are the module's own (almost_eq):
     `|actual - expected| <= atol + rtol * |expected|`.
@@ -71,7 +71,7 @@ CheckSink = Callable[[Check], None]
 
 
 class Program(Protocol):
-    """A loaded artifact. Lives in a runner process."""
+    """A loaded artifact. Lives in a device worker."""
 
     @property
     def functions(self) -> Sequence[FunctionInfo]:
@@ -85,7 +85,7 @@ class Program(Protocol):
 
 
 class Device(Protocol):
-    """One or several opened devices. Lives in a runner process, open for as long as it."""
+    """One or several opened devices. Lives in a device worker, open for as long as it."""
 
     @property
     def infos(self) -> Sequence[DeviceInfo]:
@@ -112,7 +112,7 @@ class RunPlan:
 
     `cwd` is the folder to run it in, None for any: paths in `argv` that are relative start there. `telling` says how to
     read what a failing tool prints: the stage that a line speaks of, and a regular expression of the line whose first
-    group is what it says; those that tell most first. Without it the first line counts, and all fails at `run`.
+    group is what it says; the most informative first. Without it the first line counts, and all fails at `run`.
     """
 
     argv: tuple[str, ...]
@@ -128,15 +128,15 @@ class Driver(Protocol):
     name: str
 
     def probe(self) -> Sequence[DeviceInfo]:
-        """List the devices here, in ordinal order. Runs in a runner process. Raises `UnavailableError`."""
+        """List the devices here, in ordinal order. Runs in a device worker. Raises `UnavailableError`."""
 
     def open(self, config: RuntimeConfig) -> Device:
-        """Open the config's devices. Runs in a runner process with the config's environment. Raises
+        """Open the config's devices. Runs in a device worker with the config's environment. Raises
         `UnavailableError` if a device is not there, `DriverError` if it cannot be opened."""
 
     def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
         """List what `Program.functions` would, without a device: what `run_under` is to run out of process may be built
-        for another machine. Runs in a runner process. Raises `DriverError` for bytes that are no artifact."""
+        for another machine. Runs in a device worker. Raises `DriverError` for bytes that are no artifact."""
 
     def tags(self, config: RuntimeConfig) -> Sequence[str]:
         """Words derived from the config for `-m`. Pure; runs in pytest's process."""
@@ -144,7 +144,7 @@ class Driver(Protocol):
     def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
         """The command that runs one function of an artifact by hand, without `run_under`; None if there is no tool for
         it. Used to reproduce failures and, behind `run_under`, to run out of process. Exit status 0 must mean passed.
-        Pure; runs in pytest's process as well as in the runner."""
+        Pure; runs in pytest's process as well as in device workers."""
 
 
 @runtime_checkable

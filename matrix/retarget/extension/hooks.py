@@ -30,17 +30,17 @@ class HookSpecs:
 
     @hookspec
     def retarget_compilers(self) -> Iterable[Compiler]:
-        """Return the compilers that this extension brings."""
+        """Return the compilers that this extension provides."""
         raise NotImplementedError
 
     @hookspec
     def retarget_drivers(self) -> Iterable[Driver]:
-        """Return the drivers that this extension brings."""
+        """Return the drivers that this extension provides."""
         raise NotImplementedError
 
     @hookspec
     def retarget_case_loaders(self) -> Iterable[CaseLoader]:
-        """Return the case loaders that this extension brings."""
+        """Return the case loaders that this extension provides."""
         raise NotImplementedError
 
     @hookspec

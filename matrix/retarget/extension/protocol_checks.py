@@ -184,7 +184,7 @@ def _public(product: object) -> Iterator[str]:
 
 
 def can_be_called(function: object, parameters: Sequence[str]) -> bool:
-    """Tell whether a callable takes these arguments, by position and by name alike."""
+    """Return whether a callable takes these arguments, by position and by name alike."""
     if not callable(function):
         return False
     signature = inspect.signature(function)

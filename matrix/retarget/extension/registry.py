@@ -1,7 +1,7 @@
 """Loading extensions: compilers, drivers, case loaders and subcommands, checked as they register.
 
 An extension is named by an entry point of the group `retarget`, by `RETARGET_EXTENSIONS` or by an option. What is wrong
-with one is said at once and names it: an import that fails, a hook that nobody declared, a hook or a method with
+with one is reported at once with its name: an import that fails, a hook that nobody declared, a hook or a method with
 another signature, a product that lacks something, a name that another extension has taken.
 
 A module that is named is imported from `sys.path`. If it is not there, it is looked for in the current folder and in
@@ -59,7 +59,7 @@ _OWN = ("retarget", "retarget.cli.commands")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registry:
-    """What the extensions brought. `origins` tells the extension of each (`"driver"`, `"vulkan"`)."""
+    """What the extensions provide. `origins` has the extension of each (`"driver"`, `"vulkan"`)."""
 
     compilers: Mapping[str, Compiler] = field(default_factory=dict)
     drivers: Mapping[str, Driver] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class Registry:
         return loader if isinstance(loader, MakesModules) else None
 
     def unknown(self, suite: Suite) -> tuple[str, ...]:
-        """Return what is to be said of compilers, drivers and the kind of a suite that no extension brought.
+        """Return an error for each compiler, driver and kind of a suite that no extension provides.
 
         The words that such a one would derive for its targets are not known then, nor is how they fail.
         """
@@ -107,9 +107,9 @@ class Registry:
         return tuple(found)
 
     def describe_build(self, *, compiler: str = "", driver: str = "") -> str:
-        """Return the build of a compiler or a driver that this process imports; empty where it does not tell.
+        """Return the build of a compiler or a driver that this process imports; empty where it is unknown.
 
-        Raises `UnavailableError` if it is not installed, `RetargetError` for one that no extension brings.
+        Raises `UnavailableError` if it is not installed, `RetargetError` for one that no extension provides.
         """
         product: object = self.compiler(compiler) if compiler else self.driver(driver)
         return product.describe_build() if isinstance(product, DescribesBuild) else ""
@@ -166,7 +166,7 @@ def _found(products: Mapping[str, _ProductT], word: str, name: str) -> _ProductT
     if name in products:
         return products[name]
     known = ", ".join(sorted(products)) or "none"
-    hint = did_you_mean(name, products) or "; is the extension that brings it installed?"
+    hint = did_you_mean(name, products) or "; is the extension that provides it installed?"
     msg = f"found the {word} {name!r}, expected a registered one: {known}{hint}"
     raise RetargetError(msg)
 
@@ -238,7 +238,7 @@ def _sources(
 
 
 def _taken(name: str, word: str, key: str, other: str) -> RetargetError:
-    return RetargetError(f"extension {name!r}: {word} {key!r} is brought by extension {other!r} already")
+    return RetargetError(f"extension {name!r}: {word} {key!r} is provided by extension {other!r} already")
 
 
 def named_extensions(extra: Sequence[str] = ()) -> tuple[str, ...]:
@@ -302,7 +302,7 @@ def _imported(name: str, value: str, folders: Sequence[Path] = ()) -> object:
         found: object = importlib.import_module(module)
         for part in attribute.split(".") if attribute else ():
             found = getattr(found, part)
-    except (Exception, SystemExit) as error:  # a script that was not made to be imported leaves
+    except (Exception, SystemExit) as error:  # a script that is not meant to be imported exits
         where = name if name == value else f"{name} = {value}"
         is_missing = isinstance(error, ModuleNotFoundError) and error.name in {package, package.removesuffix(".py")}
         hint = _not_found(package, folders) if folders and is_missing else ""

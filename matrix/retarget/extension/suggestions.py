@@ -61,12 +61,12 @@ class ModulesRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuggestedSuite:
-    """A suite: `files` are all that its `srcs` shall match. `comment` has the lines that stand above it.
+    """A suite: `files` are all that its `srcs` must match. `comment` has the lines above it.
 
-    `label` tells several suites of one kind apart. `by_name` tells that modules are found by whole file names
+    `label` distinguishes several suites of one kind. `by_name` means that modules are found by whole file names
     (`flags.txt`) rather than by suffixes. `used` are files that belong to its modules and are no modules of
-    other kinds. `writes` are new files with their texts, such as cases. `compares` tells that it needs a reference.
-    `compiles_only` tells that nothing is run.
+    other kinds. `writes` are new files with their texts, such as cases. `compares` means that it needs a reference.
+    `compiles_only` means that nothing is run.
     """
 
     files: tuple[Path, ...]
@@ -92,7 +92,7 @@ class Suggestions:
 class SuggestsSuites(Protocol):
     """A case loader that recognises its modules for `retarget init`.
 
-    Kinds are asked in the order of `precedence`, the highest first; files that one has taken or left out are not shown
+    Kinds are called in the order of `precedence`, the highest first; files that one has taken or left out are not shown
     to the next. Of the kinds that come with retarget, `run-module` has 40, `check` 30, `filecheck` 20, `cases` 10.
     """
 

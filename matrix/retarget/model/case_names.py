@@ -18,12 +18,13 @@ _CaseT = TypeVar("_CaseT", bound=_Named)
 
 
 def matches_case(pattern: str, name: str) -> bool:
-    """Tell whether `pattern` is a case's name, or a glob that matches it. A name may hold `[`, and is no glob then."""
+    """Return whether `pattern` is a case's name, or a glob that matches it. A name may hold `[`, and is no glob
+    then."""
     return pattern == name or fnmatch.fnmatchcase(name, pattern)
 
 
 def is_one_of(name: str, patterns: Sequence[str]) -> bool:
-    """Tell whether one of some names and globs selects a case; none at all selects every case."""
+    """Return whether one of some names and globs selects a case; none at all selects every case."""
     return not patterns or any(matches_case(pattern, name) for pattern in patterns)
 
 

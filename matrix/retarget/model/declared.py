@@ -27,7 +27,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Where a declaration stands: its file and its key path (`compiler_config[0]`)."""
+    """The source location of a declaration: its file and its key path (`compiler_config[0]`)."""
 
     file: Path
     key_path: str
@@ -35,11 +35,11 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompilerConfig:
-    """A named way to compile. Flags are complete: what `extends` brings stands first.
+    """A named way to compile. Flags are complete: those of `extends` come first.
 
     `devices` are (device name, device specification) pairs in declared order; the compiler extension
     turns them into its own flags. `timeout` is in seconds; None means the session's default.
-    `flag_origins` tells for each flag which declaration wrote it.
+    `flag_origins` has the declaration that wrote each flag.
     """
 
     name: str
@@ -59,10 +59,10 @@ class RuntimeConfig:
 
     `devices` are device URIs, ordinals or names in order (empty: the driver's default device).
     `host_os` uses `linux`, `android`, `macos`, `ios`, `windows`; `host_arch` uses `x86_64`, `arm64`, `riscv64`, …
-    (empty: any). `deps` and `defines` tell a builder of this runtime what it needs and never influence a run.
+    (empty: any). `deps` and `defines` are what a build of this runtime needs and never influence a run.
     `timeout` is in seconds; None means the session's default. `concurrency` is runs at a time on its device;
     None leaves that to the device.
-    `flag_origins` tells for each flag which declaration wrote it.
+    `flag_origins` has the declaration that wrote each flag.
     """
 
     name: str

@@ -37,7 +37,7 @@ RESERVED_WORDS = _EXPRESSION_WORDS | _PYTEST_MARKS | frozenset(TARGET_SORTS)
 
 
 def is_tag(word: str) -> bool:
-    """Tell whether `word` can be used in `-m` and selects by itself."""
+    """Return whether `word` can be used in `-m` and selects by itself."""
     return tag_error(word) is None
 
 
@@ -77,14 +77,14 @@ def _reserved_error(word: str) -> str | None:
     if word in _EXPRESSION_WORDS:
         return f"found {word!r}, which has a meaning of its own in -m; expected another word"
     if word in TARGET_SORTS:
-        return f"found {word!r}, which tells compile targets from run targets in -m; expected another word"
+        return f"found {word!r}, which distinguishes compile targets from run targets in -m; expected another word"
     if word in _PYTEST_MARKS:
         return f"found {word!r}, which is a mark of pytest's own; expected another word"
     return None
 
 
 def is_glob(reference: str) -> bool:
-    """Tell whether a reference is a glob. No name is one."""
+    """Return whether a reference is a glob. No name is one."""
     return _MAGIC.search(reference) is not None
 
 

@@ -58,7 +58,7 @@ class Failure:
     """Why a stage failed.
 
     `summary` is one line. `text` is the tool's own message, its colour kept and its noise cut. `signal` names the
-    signal that ended a worker (`SIGFPE`), `timed_out` tells a kill by the clock, `no_verdict` that the stage said
+    signal that ended a worker (`SIGFPE`), `timed_out` means a kill by the clock, `no_verdict` that the stage said
     nothing on the target: its worker left by itself, an extension's code failed, or the compiler config `lacking` gave
     no results to agree with, which is all that is wrong. `hint` says what to do next.
     """
@@ -80,7 +80,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """How a target failed, as expectations tell it.
+    """How a target failed, in the words of expectations.
 
     `stage` is `compile`, `load`, `run` or `compare`; `crash` where a signal ended the worker, `timeout` where the clock
     did. `signature` is the first diagnostic without what changes from run to run: places, numbers, paths.
@@ -101,7 +101,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mismatch:
-    """A comparison that did not hold, told by `retarget.arrays.comparison`. `report` is several lines for a person.
+    """A comparison that did not hold, reported by `retarget.arrays.comparison`. `report` is several lines for a person.
 
     Errors are in the units of the compared values; None where they make no sense (shape or dtype differ).
     """
@@ -176,7 +176,7 @@ class CompileOutcome:
     """A compile target's result. Exactly one of `artifact` and `failure` is set.
 
     `key` is the compile key (SHA-256 hex). `seconds` is the compiler's wall time when it ran (also when reused).
-    `reused` tells that the store had it. `diagnostics` is what the compiler printed, kept also on success.
+    `reused` means that the store had it. `diagnostics` is what the compiler printed, kept also on success.
     `build_id` is the build in the key, `build` names it for people, `inputs` are (text, digest) of what flags name.
     """
 
@@ -197,7 +197,7 @@ class RunOutcome:
 
     `names` are those of all cases that the module has, run or not; none where they did not become known.
     When a case failed, `failure` is that of `first_failure` and `cases` hold them all. Seconds are wall time. `suspect`
-    tells that the driver itself failed: what it has open may be of no use any more, and must not serve another target.
+    means that the driver itself failed: what it has open may be unusable, and must not serve another target.
     """
 
     devices: tuple[DeviceInfo, ...]

@@ -1,8 +1,8 @@
-"""What is told apart of failures: the stage, and the first diagnostic without what changes from run to run.
+"""What distinguishes failures: the stage, and the first diagnostic without what changes from run to run.
 
 A signature is one line. Out of a diagnostic are taken, in this order: colours, the place it begins with and the word
 `error`, the dump of the operation that MLIR appends (the name of an operator that has no type of its own stays), paths
-and places, addresses, names of values and symbols, the sizes of shapes, and numbers that stand by themselves. It so
+and locations, addresses, names of values and symbols, the sizes of shapes, and separate numbers. It so
 stays the same in another folder, on another machine, for another tile size; and two modules that fail for one reason
 have one signature.
 """
@@ -68,9 +68,10 @@ _COMPARISONS: tuple[tuple[re.Pattern[str], str], ...] = (
 
 
 def observe(failure: Failure) -> Observation:
-    """Return how a target failed, as expectations tell it.
+    """Return how a target failed, in the words of expectations.
 
-    A failure without a verdict on the target is told like any other; whoever judges it must ask `no_verdict` first.
+    A failure without a verdict on the target is described like any other; callers that judge it must check `no_verdict`
+    first.
     """
     if failure.signal:
         return Observation(stage=CRASH, signature=failure.signal)
@@ -113,7 +114,7 @@ def normalise(diagnostic: str) -> str:
 
 
 def contains_signature(observed: str, wanted: str) -> bool:
-    """Tell whether an observed signature is what a rule wants: all of it or a part, maybe not normalised.
+    """Return whether an observed signature is what a rule wants: all of it or a part, maybe not normalised.
 
     A text of which nothing is left once normalised is no part of any.
     """

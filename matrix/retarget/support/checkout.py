@@ -1,4 +1,4 @@
-"""Whether all files that belong to a folder are there, as far as git can tell.
+"""Whether all files that belong to a folder are there, as far as git knows.
 
 A module that was removed and one that was not checked out look alike. Where git tracks every module and every file
 that it tracks is there, what is missing was removed.
@@ -23,13 +23,13 @@ _SECONDS = 60.0
 
 
 def incomplete(folder: Path, sources: Iterable[Path]) -> str:
-    """Return why files that belong to a folder may not be there; empty if git tells that all of them are.
+    """Return why files that belong to a folder may be missing; empty if git knows that none is.
 
     `sources` are files that suites of the folder found: if git does not track them, others like them may be missing.
     """
     listed = _listed(folder)
     if not listed:
-        return f"git does not tell which files belong to {display_path(folder)}"
+        return f"git does not know which files belong to {display_path(folder)}"
     missing = [path for path, mode in listed.items() if not _is_there(path, mode)]
     if missing:
         count = f"{len(missing)} tracked files are" if len(missing) > 1 else "1 tracked file is"
@@ -41,7 +41,7 @@ def incomplete(folder: Path, sources: Iterable[Path]) -> str:
 
 
 def _listed(folder: Path) -> dict[Path, str]:
-    """Return the files of a folder that git tracks, with their modes; none where git cannot tell."""
+    """Return the files of a folder that git tracks, with their modes; none where git does not know."""
     command = ["git", "-C", str(folder), "ls-files", "--stage", "-z"]
     try:
         ran = subprocess.run(command, capture_output=True, check=False, timeout=_SECONDS, stdin=subprocess.DEVNULL)

@@ -95,7 +95,7 @@ class OutsideError(Exception):
 
 
 def is_inside(path: Path, folder: Path) -> bool:
-    """Tell whether a path is inside a folder, with the links of both resolved."""
+    """Return whether a path is inside a folder, with the links of both resolved."""
     return path.resolve().is_relative_to(folder.resolve())
 
 

@@ -66,12 +66,12 @@ def clip(data: bytes, limit: int) -> str:
 
 
 def is_stack_frame(line: str) -> bool:
-    """Tell whether a line without colour is a frame as LLVM and glibc write it, on Linux or macOS."""
+    """Return whether a line without colour is a frame as LLVM and glibc write it, on Linux or macOS."""
     return _FRAME.match(line) is not None
 
 
 def cut_stacks(text: str) -> str:
-    """Keep the `MAX_STACK_FRAMES` innermost frames of each stack dump in `text`, and tell how many were cut.
+    """Keep the `MAX_STACK_FRAMES` innermost frames of each stack dump in `text`, and add how many were cut.
 
     Frames of the signal handler that prints the dump are not counted among the innermost.
     """

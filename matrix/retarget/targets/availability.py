@@ -110,7 +110,7 @@ def unusable_build(config: CompilerConfig, error: Exception) -> RetargetError:
 
 
 def system_word(word: str) -> str:
-    """Return the word of `HOST_SYSTEMS` that an alias stands for; others are returned as they are."""
+    """Return the word of `HOST_SYSTEMS` for an alias; others are returned as they are."""
     return SYSTEM_ALIASES.get(word, word)
 
 

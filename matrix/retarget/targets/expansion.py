@@ -57,7 +57,7 @@ def expand(suite: Suite, registry: Registry) -> tuple[Target, ...]:
     """Return the targets of a suite: per module, per compiler config, the compile target and then its run targets.
 
     A target that is reached through several target configs is one target with the words of them all. Compilers and
-    drivers that `registry` does not have add no words; that is all it is asked for. Raises `DiagnosticsError` if two
+    drivers that `registry` does not have add no words; that is all it is used for. Raises `DiagnosticsError` if two
     targets get one name, and for more than `MAX_TARGETS`.
     """
     most = sum(len(target.compilers) * (1 + len(target.runtimes)) for target in suite.targets)

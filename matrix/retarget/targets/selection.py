@@ -48,7 +48,7 @@ class ExpressionError(RetargetError):
 class Term:
     """One word of an expression, with its arguments: its text, its 1-based column, and what it is true of.
 
-    `negated` tells that it stands behind an odd number of `not`: it leaves targets out.
+    `negated` means that it is behind an odd number of `not`: it leaves targets out.
     """
 
     text: str
@@ -70,7 +70,7 @@ class _Token:
 
 
 def compile_selector(expression: str) -> Selector:
-    """Return what tells whether a target is selected.
+    """Return the function that decides whether a target is selected.
 
     Raises `ExpressionError` with the column of the first error.
     """

@@ -38,8 +38,8 @@ _MAX_PAIRED = 80
 def shortest_expression(wanted: Iterable[Target], others: Iterable[Target]) -> str | None:
     """Return an expression for `-m` and `when` that selects all of `wanted` and none of `others`.
 
-    An empty one selects everything. None if no expression tells them apart, because two of them differ in their module
-    only.
+    An empty one selects everything. None if no expression distinguishes them, because two of them differ in their
+    module only.
     """
     wanted_kinds = {_Kind.of(target): target for target in wanted}
     other_kinds = {_Kind.of(target): target for target in others}
@@ -57,7 +57,7 @@ def exact_expression(wanted: Sequence[Target], others: Sequence[Target]) -> str:
     """Return the shortest expression. Raises `RetargetError` if there is none."""
     expression = shortest_expression(wanted, others)
     if expression is None:
-        msg = f"no tag expression tells {wanted[0].name} from all of {', '.join(target.name for target in others)}"
+        msg = f"no tag expression separates {wanted[0].name} from all of {', '.join(target.name for target in others)}"
         raise RetargetError(msg)
     return expression
 
@@ -87,7 +87,7 @@ class _Term:
 
 
 class _Space:
-    """The kinds of targets to tell apart, the wanted ones first, and the words to do it with."""
+    """The kinds of targets to distinguish, the wanted ones first, and the words for it."""
 
     def __init__(self, kinds: Sequence[_Kind], wanted: int, ranks: dict[str, int]) -> None:
         self._kinds = kinds
@@ -125,7 +125,7 @@ class _Space:
         yield _Term(f"not {one.text} and not {two.text}", self._all & ~(one.bits | two.bits), rank + 2 * _NEGATED)
 
     def several_words(self) -> str | None:
-        """The way to list words that takes the fewest; of equally short ones the plainest, which stand first here."""
+        """The way to list words that takes the fewest; of equally short ones the plainest, which come first here."""
         words = [term for term in self._words if term.text not in TARGET_SORTS]
         unwanted = self._all ^ self._wanted
         found: list[str] = []
@@ -142,7 +142,7 @@ class _Space:
         return min(found, key=_length, default=None)
 
     def _within(self, words: Sequence[_Term], among: int) -> str | None:
-        """What follows `run and` or `vmvx and`, where only the targets of that word are to be told apart."""
+        """What follows `run and` or `vmvx and`, where only the targets of that word are to be distinguished."""
         listed = _cover(words, self._wanted, self._wanted | (self._all & ~among))
         unwanted = among & ~self._wanted
         avoided = _cover(words, unwanted, unwanted | (self._all & ~among))
@@ -159,7 +159,7 @@ class _Space:
         return [*words, *sorted(plain, key=lambda term: term.rank)]
 
     def keyword_marks(self) -> str | None:
-        """Marks tell configs apart even where one config's name is another one's tag."""
+        """Marks distinguish configs even where one config's name is another one's tag."""
         terms: list[_Term] = []
         for names in (("compiler",), ("runtime",), ("compiler", "runtime"), ("suite", "compiler", "runtime")):
             for sort in ("", *TARGET_SORTS):
@@ -227,7 +227,7 @@ def _union(terms: Iterable[_Term]) -> int:
 
 
 def _ranks(targets: Iterable[Target]) -> dict[str, int]:
-    """How telling each word is, the most telling 0; words that only a module brings are left out."""
+    """How specific each word is, the most specific 0; words that only a module has are left out."""
     ranks: dict[str, int] = {}
     for target in targets:
         compiled = target.compile if isinstance(target, RunTarget) else target

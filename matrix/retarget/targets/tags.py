@@ -85,7 +85,7 @@ def marks(target: Target) -> tuple[Mark, ...]:
     )
 
 
-# Many targets have the same marks: they are made once.
+# Many targets have the same marks: they are created once.
 
 
 @lru_cache(maxsize=1024)

@@ -10,11 +10,11 @@ from retarget.support.errors import RetargetError
 __all__ = ["OUTPUTS_INDEX", "is_recorded", "read_artifact"]
 
 OUTPUTS_INDEX = "outputs.json"
-"""The file that tells that a folder of recorded outputs is whole; see `retarget.worker.child.outputs`."""
+"""The file that marks a folder of recorded outputs as complete; see `retarget.worker.child.outputs`."""
 
 
 def is_recorded(folder: Path) -> bool:
-    """Tell whether a run came to its end and recorded its outputs in `folder`."""
+    """Return whether a run came to its end and recorded its outputs in `folder`."""
     return (folder / OUTPUTS_INDEX).is_file()
 
 

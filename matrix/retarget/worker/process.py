@@ -1,4 +1,4 @@
-"""One worker process: started, asked, watched, and ended whatever it does.
+"""One worker process: started, used, watched, and ended whatever it does.
 
 Compile and device workers are the same kind of process, `python -m retarget.worker.child`. The parent holds one end of
 a socket pair for the messages and the write end of a pipe, the lifeline; the descriptors 1 and 2 of the worker go to an
@@ -43,7 +43,7 @@ _LONGEST_WAIT = 3600.0
 """Seconds that are waited at a time. poll(2) counts milliseconds in 32 bits, and a timeout may be any number."""
 
 _CLOSE_LIMIT = 2.0
-"""Seconds a worker gets to release its device when it is asked to end."""
+"""Seconds a worker gets to release its device when it must end."""
 
 
 class Spawner:
@@ -136,7 +136,7 @@ class WorkerProcess:
 
     @property
     def alive(self) -> bool:
-        """True while the worker runs and can be asked."""
+        """True while the worker runs and takes requests."""
         return self._connection is not None and self._process.poll() is None
 
     def ask(

@@ -32,7 +32,7 @@ _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What is said of one failure: the sentence that concludes, and the whole section with its title."""
+    """The attribution of one failure: the conclusion, and the whole section with its title."""
 
     conclusion: str
     title: str
@@ -46,9 +46,9 @@ def junit_file(config: pytest.Config) -> Path | None:
 
 
 def complete(path: Path, told: Mapping[str, Told]) -> None:
-    """Add to the file what is told of the failures, by their node ids.
+    """Add the attribution of the failures to the file, by their node ids.
 
-    What is no file of that kind (a pipe, what another plugin made of it) stays as it is.
+    A file of another kind (a pipe, the output of another plugin) is not changed.
     """
     if not told or not path.is_file():
         return

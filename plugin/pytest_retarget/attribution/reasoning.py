@@ -38,12 +38,12 @@ def stage_of(record: TargetRecord) -> str:
 
 
 def passes(record: TargetRecord) -> bool:
-    """Tell whether a target passed."""
+    """Return whether a target passed."""
     return record.outcome in _PASSED
 
 
 def fails(record: TargetRecord) -> bool:
-    """Tell whether a target itself failed. A failure without a stage is another target's."""
+    """Return whether a target itself failed. A failure without a stage is another target's."""
     return record.outcome in _FAILED and record.observation is not None
 
 
@@ -233,7 +233,7 @@ def _without_the_artifact(failing: TargetRecord, compiler: str, runtime: str, cr
 
 
 def reference(failing: TargetRecord, others: Sequence[TargetRecord]) -> TargetRecord | None:
-    """Return the target whose outputs tell most about values that differ; None where there is none.
+    """Return the target whose outputs are the best comparison for values that differ; None where there is none.
 
     One that passes; else one that passes in a case that fails here, and gave its outputs. First of all, of the same
     artifact.
@@ -252,7 +252,7 @@ def reference(failing: TargetRecord, others: Sequence[TargetRecord]) -> TargetRe
 
 
 def unrun(others: Iterable[TargetRecord]) -> list[str]:
-    """Return the names of those that were not asked to run."""
+    """Return the names of those that were not selected."""
     return [other.target for other in others if other.outcome is Outcome.NOT_RUN]
 
 

@@ -9,7 +9,7 @@ deselected. The session is an error
                            that reports no failure, or has no case that `--retarget-case` selects
     at the end             where each target that EXPR selects was skipped by rules
 
-Not held against it: a skip that a person asked for (`outcome = "skip"` in a rule; compile targets under
+Allowed: a skip that was requested (`outcome = "skip"` in a rule; compile targets under
 `--retarget-artifacts`), a compile target that is deselected while one of its run targets is not, and what other plugins
 deselect (`--lf`, sharding).
 """
@@ -80,7 +80,7 @@ class Requirements:
             items.clear()
 
     def _unknown(self, declared: Sequence[MatrixItem]) -> list[str]:
-        """Return what is to be said of words and requirements that select nothing."""
+        """Return the errors for words and requirements that select nothing."""
         errors = []
         for number, requirement in enumerate(self._requirements):
             asked = _EVERY.format(requirement.text)
@@ -100,7 +100,7 @@ class Requirements:
         return errors
 
     def _left_out(self, declared: dict[str, MatrixItem], items: Sequence[pytest.Item]) -> list[str]:
-        """Return what is to be said of required targets that the command line deselects."""
+        """Return the errors for required targets that the command line deselects."""
         left = {item.nodeid for item in items}
         compiled = {item.compile_id for item in items if isinstance(item, MatrixItem)}
         option = self._config.option

@@ -39,7 +39,7 @@ class Home(Protocol):
 
     @property
     def line(self) -> int | None:
-        """Where the suite's table starts, 0-based; None if that cannot be told."""
+        """Where the suite's table starts, 0-based; None if that is unknown."""
 
     def rules(self, target: str) -> TargetRules:
         """The expectations in force for one of the suite's targets, selected or not."""

@@ -104,7 +104,7 @@ class RunItem(MatrixItem):
     def _excuse_or_block_by_others(self, run: RunOutcome, failure: Failure) -> None:
         """Be an expected failure, blocked or skipped as are those that were to give the results to agree with.
 
-        Returns where one of them does not tell why it gave none: then this target does.
+        Returns if one of them does not report why it gave none: then this target does.
         """
         configs = dict.fromkeys(case.failure.lacking for case in run.cases if case.failure is not None)
         recordings = [self.services.references.recorded(config, self.target) for config in configs]

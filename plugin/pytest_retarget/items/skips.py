@@ -1,4 +1,5 @@
-"""The ways in which a target does not run: what it needs is missing, another target blocks it, or a person said so."""
+"""The ways in which a target does not run: what it needs is missing, another target blocks it, or a rule or an option
+skips it."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ class Blocked(Skipped):
 
 
 class Excused(Skipped):
-    """A person asked for the skip: by a rule with `outcome = "skip"`, by `--retarget-artifacts` for a compile, or as
+    """The skip is requested: by a rule with `outcome = "skip"`, by `--retarget-artifacts` for a compile, or as
     `Unselected`."""
 
 

@@ -52,7 +52,7 @@ class FoldAlike:
 
 
 class Unfold:
-    """Puts back what was taken out: all of it counts, and stands in the short summary."""
+    """Restores what was removed: all of it counts, and is in the short summary."""
 
     def __init__(self, fold: FoldAlike) -> None:
         self._fold = fold
@@ -77,7 +77,7 @@ def _folded(reports: Iterable[Any]) -> list[Any]:
             groups[key] = (report, {})
             shown.append(report)
     for first, others in groups.values():
-        others.pop(_name(first), None)  # every worker of xdist collects, and tells the same
+        others.pop(_name(first), None)  # every worker of xdist collects, and reports the same
         if others:
             first.longrepr.addsection(f"{len(others)} more failed alike (-vv shows all in full)", "\n".join(others))
     return shown
@@ -111,7 +111,7 @@ def _text(longrepr: object) -> str | None:
 
 
 def without_names(text: str, names: Iterable[str]) -> str:
-    """Take names out, where they stand as words of their own or as parts of a path, and positions in such files.
+    """Remove names that are separate words or parts of a path, and positions in such files.
 
     One letter is a name only where it is quoted or the stem of a file: else it may be any word.
     """

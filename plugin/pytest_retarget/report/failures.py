@@ -1,6 +1,6 @@
 """How a failure reads: the stage, the tool's own message, the mismatch, and commands that reproduce it.
 
-The text is made where the target ran (an xdist worker, maybe) and keeps the tools' colours; they are taken out where
+The text is created where the target ran (an xdist worker, maybe) and keeps the tools' colours; they are taken out where
 it is shown on something that has none.
 """
 
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 SHOWN_CASES = 3
-"""How many failed cases are shown in full, unless all are asked for; the others get a line each."""
+"""How many failed cases are shown in full, unless all are requested; the others get a line each."""
 
 LISTED_CASES = 100
 """How many failed cases get a line; more are counted."""
@@ -48,7 +48,7 @@ NAMED_CASES = 8
 
 
 class StageFailedError(Exception):
-    """A target failed at a stage. `str()` is the whole text, its first line tells stage and cause.
+    """A target failed at a stage. `str()` is the whole text, its first line has stage and cause.
 
     `place` is the line of the module, 1-based, that the compiler complains of, where it says one. `cases` are those
     that a run came to, `expected` names those of them that failed as a rule says, where others failed too.
@@ -153,7 +153,7 @@ def error_repr(error: BaseException, path: os.PathLike[str], line: int | None = 
     """Represent an error that is worded for the user without a traceback; None for any other.
 
     What is returned crosses xdist's channel and gives `--tb=line`, the short summary and junit their one line.
-    `path` and `line` (0-based) stand there, unless the error knows a better place.
+    `path` and `line` (0-based) are the location, unless the error knows a better one.
     """
     if not isinstance(error, StageFailedError | RetargetError):
         return None
@@ -191,7 +191,7 @@ class PlainWhereItMust(ReprEntryNative):
 
 
 def _case(case: CaseOutcome, failure: Failure, first: Failure) -> str:
-    """A failed case; what the headline says already is not said again."""
+    """A failed case without what the headline has already."""
     text = _message(failure)
     reports = [mismatch.report.strip("\n") for mismatch in case.mismatches]
     told = _join([text, *(report for report in reports if report not in text)])
@@ -215,7 +215,7 @@ def _message(failure: Failure) -> str:
 
 
 def _output(run: RunOutcome, shown: Sequence[Failure]) -> str:
-    """What the program printed, without what stands in failures that are shown: out of process, that of their cases."""
+    """What the program printed, without the failures that are shown: out of process, that of their cases."""
     output = run.output
     for text in {failure.text.strip("\n") for failure in shown} - {""}:
         output = output.replace(text, "")
@@ -245,7 +245,7 @@ def _line(failure: Failure) -> str:
 
 
 def _counted(run: RunOutcome, expected: Collection[str]) -> str:
-    """How many of several cases failed; and how many were not run, where the runner did not come to the end."""
+    """How many of several cases failed; and how many were not run, where the worker did not complete."""
     failed = sum(case.failure is not None and case.name not in expected for case in run.cases)
     if len(run.cases) < 2 or not failed:
         return ""
@@ -254,7 +254,7 @@ def _counted(run: RunOutcome, expected: Collection[str]) -> str:
         counted += f", and {len(expected)} as expected"
     if run.load_seconds:
         return counted
-    left = len(run.names) - len(run.cases)  # nobody is left to tell times: the runner is gone
+    left = len(run.names) - len(run.cases)  # no times are reported: the worker is gone
     return f"{counted}; the run ended there" + (f", {left} not run" if left > 0 else "")
 
 

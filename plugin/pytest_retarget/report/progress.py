@@ -98,6 +98,7 @@ class Progress:
 
 
 def waiting(target: CompileTarget, seconds: float, done: int, total: int) -> str:
-    """`compiling 3 of 120: linalg/matmul (llvm-cpu), 2 s`; the end may be cut off, so it tells the least."""
+    """`compiling 3 of 120: linalg/matmul (llvm-cpu), 2 s`; the end may be cut off, so it is the least important
+    part."""
     name = f"{target.suite}/{target.module.name} ({target.compiler.name})"
     return f"compiling {done + 1} of {total}: {name}, {seconds:.0f} s"

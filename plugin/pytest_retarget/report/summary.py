@@ -55,7 +55,7 @@ Cell = tuple[str, str]
 
 @dataclass(slots=True, kw_only=True)
 class Tally:
-    """Counts per suite, compiler config and runtime config, and what else the end of the session tells."""
+    """Counts per suite, compiler config and runtime config, and what else the end of the session shows."""
 
     cells: dict[Suite, dict[Cell, Counter[str]]] = field(default_factory=dict)
     places: dict[Suite | tuple[Suite, Cell], tuple[int, int]] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class Tally:
                 self.builds.setdefault(("compiler", compiled.build), {})[record.compiler] = None
 
     def add_compiles(self, statistics: Mapping[str, float], notes: Sequence[str] = ()) -> None:
-        """Add one process's compile statistics, and what its store found amiss and mended."""
+        """Add one process's compile statistics, and the damage that its store found and repaired."""
         self.notes.update(dict.fromkeys(notes))
         if statistics:
             self.processes += 1

@@ -53,7 +53,7 @@ class Overrides:
 def tolerances(*levels: Overrides) -> Mapping[str, Tolerance]:
     """Return the tolerance of every element type; `""` is for those that have no name here.
 
-    Later levels win over earlier ones. Within a level, what is said of one type wins over what is said of all.
+    Later levels win over earlier ones. Within a level, what is given for one type wins over what is given for all.
     """
     found = {"": EXACT, **{dtype: DEFAULT_TOLERANCES.get(dtype, EXACT) for dtype in DTYPE_NAMES}}
     for level in levels:

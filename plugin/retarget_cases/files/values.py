@@ -36,7 +36,7 @@ _KEYS = (*FORMS, "random")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Value:
-    """One argument or result as written. `key_path` is its key path; `is_table` tells that it is written as a table."""
+    """One argument or result as written. `key_path` is its key path; `is_table` means that it is written as a table."""
 
     key_path: KeyPath
     table: ValueTable
@@ -102,7 +102,7 @@ def literal_problems(written: object, key_path: KeyPath) -> Iterable[Problem]:
 
 
 def _is_number(text: str) -> bool:
-    """Tell whether a text is a number of some element type: `0x10`, `nan`, `0x1p-3`, `1-2j`."""
+    """Return whether a text is a number of some element type: `0x10`, `nan`, `0x1p-3`, `1-2j`."""
     for read in (_complex, _integer, float.fromhex if "0x" in text.lower() else float):
         with contextlib.suppress(ValueError):
             try:

@@ -26,7 +26,7 @@ _TORCH = re.compile(r"!torch\.vtensor<\[(?P<shape>[\d,? ]*)\],\s*(?P<element>[\w
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Function:
-    """A public function that returns something. `is_untyped` tells that its artifact says nothing of types."""
+    """A public function that returns something. `is_untyped` means that its artifact says nothing of types."""
 
     name: str
     arguments: tuple[DeclaredType, ...]

@@ -35,7 +35,7 @@ __all__ = ["Reading", "readings"]
 def readings(request: CaseRequest, *, types_of_model: bool, only_checks: bool = False) -> Iterator[Reading]:
     """Yield the written cases of a module, in the order of its files. Raises `DiagnosticsError`.
 
-    `types_of_model` tells that the artifact says nothing of the function's types: they are those of its source. With
+    `types_of_model` means that the artifact says nothing of the function's types: they are those of its source. With
     `only_checks` nothing is generated.
     """
     references = References()

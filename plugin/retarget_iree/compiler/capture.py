@@ -16,8 +16,8 @@ class CapturedStderr:
     """Context manager: takes what is written to descriptor 2 inside the `with`; `text` holds it afterwards.
 
     Where descriptor 2 is a file that can be read back, as in a worker, it stays what it is, so that the last words of a
-    compiler that dies are in the worker's log; what was taken is removed from the file, so that it is not told twice.
-    Elsewhere (a terminal, a pipe) descriptor 2 is redirected for the duration.
+    compiler that dies are in the worker's log; what was taken is removed from the file, so that it is not reported
+    twice. Elsewhere (a terminal, a pipe) descriptor 2 is redirected for the duration.
     """
 
     def __init__(self) -> None:

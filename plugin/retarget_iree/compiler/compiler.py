@@ -194,7 +194,7 @@ def _phase_error(toolchain: Toolchain, flag: str) -> str:
     if name != PHASE_FLAG or phase is None:
         return ""
     phases = _phases(toolchain)
-    if phase in phases or not phases:  # a help without phases: the tool is asked like about any other flag
+    if phase in phases or not phases:  # a help without phases: the tool is called as for any other flag
         return ""
     hint = did_you_mean(phase, phases)
     return f"{flag}: there is no phase {phase!r}{hint}; iree-compile has the phases {', '.join(phases)}"

@@ -85,7 +85,7 @@ def device_flags(config: CompilerConfig) -> tuple[str, ...]:
 
 
 def with_devices(config: CompilerConfig, flags: Sequence[str]) -> tuple[str, ...]:
-    """Return `flags` with the config's device flags before them, unless they stand there already."""
+    """Return `flags` with the config's device flags before them, unless they are there already."""
     devices = device_flags(config)
     if tuple(flags[: len(devices)]) == devices:
         return tuple(flags)

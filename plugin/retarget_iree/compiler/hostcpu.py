@@ -1,4 +1,4 @@
-"""What `host` means on this machine, asked of the compiler itself."""
+"""What `host` means on this machine, determined by the compiler itself."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def explicit_host(flags: Sequence[str], precompile: Precompile) -> tuple[str, ..
     """Return `flags` with `host` replaced by this machine's CPU and features.
 
     The explicit flags give the compiler the very target attribute that `host` gives it; this is verified. Flags without
-    `host` come back as they are. Raises `CompilerError` where `host` is mixed with explicit features, or stands for a
+    `host` come back as they are. Raises `CompilerError` where `host` is mixed with explicit features, or means a
     target of another architecture.
     """
     cpu, features = flag_value(flags, CPU_FLAG), flag_value(flags, FEATURES_FLAG)
@@ -43,7 +43,7 @@ def explicit_host(flags: Sequence[str], precompile: Precompile) -> tuple[str, ..
         return tuple(flags)
     if {cpu, features} - {"host", ""}:
         msg = (
-            f"--{CPU_FLAG}={cpu} with --{FEATURES_FLAG}={features}: `host` stands for a CPU and all its features; "
+            f"--{CPU_FLAG}={cpu} with --{FEATURES_FLAG}={features}: `host` means a CPU and all its features; "
             "expected both to be `host`, or one of them alone; name the CPU to choose its features"
         )
         raise CompilerError(msg, verdict=True)

@@ -139,7 +139,7 @@ def _module_of(flagfile: Path, folder: Path, beside: dict[Path, tuple[Path, ...]
     if flagfile.suffix in {*_SOURCES, _IMPORTED}:
         msg = "found a program, expected a flagfile of iree-run-module: name the flagfiles in srcs, not the modules"
         raise DiagnosticsError([whole.diagnostic(msg)])
-    flags, _ = flags_of(flagfile, read_text(flagfile), folder)  # other errors are told when the case is run
+    flags, _ = flags_of(flagfile, read_text(flagfile), folder)  # other errors are reported when the case is run
     for flag in flags:
         if flag.name == "module" and flag.value is not None and flag.value.text:
             return _named_module(flag.value, flagfile.parent, folder)

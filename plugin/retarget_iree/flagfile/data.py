@@ -1,6 +1,7 @@
-"""The arrays that a flagfile's values stand for, held against the signature of the function that takes them.
+"""The arrays of a flagfile's values, checked against the signature of the function that takes them.
 
-Runs in runners only. Files are read as `iree-run-module` reads them, but none may be longer than what is read from it.
+Runs in device workers only. Files are read as `iree-run-module` reads them, but none may be longer than what is read
+from it.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _DEMOTED = {("float64", "float32"): "f64-to-f32", ("int64", "int32"): "i64-to-i3
 
 
 def read_case(file: FlagFile, function: FunctionInfo, folder: Path) -> CaseData:
-    """Return what `function` is called with and what it should return; None stands for a result that is ignored.
+    """Return what `function` is called with and what it should return; None is a result that is ignored.
 
     Paths start at the flagfile's folder and stay inside `folder`. Raises `DiagnosticsError` with all errors: of data
     files, of numbers that do not fit, and of values that are not what the function takes or returns.
@@ -75,7 +76,7 @@ def data_diagnostics(file: FlagFile, folder: Path) -> list[Diagnostic]:
 class _Signature:
     """One side of a function: how many values of which types, None and empty where the artifact does not say.
 
-    `is_seen` tells whether there is an artifact that could.
+    `is_seen` says whether there is an artifact that could.
     """
 
     function: str
@@ -264,7 +265,7 @@ def _fitting(array: Array, signature: _Signature, index: int, place: Place) -> A
     """Return `array` as the declared type sees it. Raises `DiagnosticError` where shape or element type differ.
 
     Integers of the same width fit whatever their sign is, and elements without a type (`V2`, as NumPy stores bf16) what
-    has their size. Bytes stand for Booleans.
+    has their size. Bytes are Booleans.
     """
     declared = parse_type(signature.type(index))
     if declared.dtype is not None:
@@ -283,7 +284,7 @@ def _fitting(array: Array, signature: _Signature, index: int, place: Place) -> A
 
 def _demoted(found: str, expected: str) -> str:
     pair = _DEMOTED.get((found, expected))
-    return f"; if the compiler made it so, its flag --iree-input-demote-{pair}=false keeps the type" if pair else ""
+    return f"; if the compiler converted it, its flag --iree-input-demote-{pair}=false keeps the type" if pair else ""
 
 
 def _of(declared: str) -> str:

@@ -1,8 +1,8 @@
 """The lines of flagfiles of `iree-run-module` as flags, with those of the flagfiles that they include.
 
-`--flagfile=path` stands for the flags of that file, in its place. The tool, which is run in the folder of a case's
+`--flagfile=path` is replaced by the flags of that file. The tool, which is run in the folder of a case's
 flagfile, looks for it there, whichever file names it; so does this. The tool ends with a crash where files include each
-other in a circle.
+other in a cycle.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class _Inclusion:
                 yield flag
                 continue
             self._files += 1
-            if self._files > _MOST_FILES:  # told once
+            if self._files > _MOST_FILES:  # reported once
                 if self._files == _MOST_FILES + 1:
                     msg = f"found more than {_MOST_FILES} inclusions by {trail[0].name}, expected at most as many"
                     self.diagnostics.append(flag.place.diagnostic(msg))
@@ -167,7 +167,7 @@ class _Inclusion:
             )
         if any(other.resolve() == real for other in trail):
             shown = " → ".join(other.name for other in (*trail, real))
-            msg = f"found flagfiles that include each other in a circle, {shown}; expected a file that includes no more"
+            msg = f"found flagfiles that include each other in a cycle, {shown}; expected a file that includes no more"
             raise DiagnosticError(place.diagnostic(msg))
         return self.folder / real.relative_to(self.folder.resolve())
 

@@ -164,7 +164,7 @@ def _with_value(file: FlagFile, flag: Flag, written: Written) -> FlagFile:
 def _unknown(name: str) -> str:
     if _RUNTIME.fullmatch(name):
         return (
-            f"found --{shortened(name)}, expected no flag of the runtime: where a case runs is said by the runtime "
+            f"found --{shortened(name)}, expected no flag of the runtime: where a case runs is set by the runtime "
             "config (driver, devices, flags) in matrix.toml"
         )
     guess = did_you_mean(name.replace("-", "_"), (*_JUDGING, *_PRINTING))

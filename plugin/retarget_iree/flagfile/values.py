@@ -1,4 +1,4 @@
-"""The values of `--input` and `--expected_output` as text; the grammar stands in `retarget_iree.flagfile.parse`."""
+"""The values of `--input` and `--expected_output` as text; the grammar is in `retarget_iree.flagfile.parse`."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A flag's value as it stands in the file."""
+    """A flag's value as in the file."""
 
     text: str
     place: Place
@@ -92,7 +92,7 @@ class Form(StrEnum):
 class Value:
     """One `--input` or `--expected_output`.
 
-    `shape` and `element` are a tensor's. `numbers` are its elements, one of them standing for all, or a bare number;
+    `shape` and `element` are a tensor's. `numbers` are its elements, one of them for all, or a bare number;
     none: zeros. `path` names the file of `numbers`, and `source` how it is read: `@`, `+` or `*`.
     """
 

@@ -88,7 +88,7 @@ def _imported(files: list[tuple[str, Path]]) -> Imported:
 
 
 def _renamed(found: str, given: str, path: Path) -> str:
-    """Return the name that the user gives, with what tells the configs of one file apart."""
+    """Return the name that the user gives, with what distinguishes the configs of one file."""
     return given + found.removeprefix(path.stem) if found.startswith(f"{path.stem}-") else given
 
 

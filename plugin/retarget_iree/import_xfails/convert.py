@@ -1,7 +1,7 @@
 """Config files of iree-test-suites → configs and few rules.
 
 A config becomes a compiler config, a runtime config (which configs that run alike share) and a target config. The lists
-tell the compile from the run and nothing more: rules made of them say the stages that each may mean. A test is
+distinguish compile from run and nothing more: rules from them name the stages that each may mean. A test is
 compiled and run under the name it has in the lists, which is its folder's.
 """
 

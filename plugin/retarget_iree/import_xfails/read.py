@@ -47,7 +47,7 @@ _OUTCOMES = {
     "fail-compile": "expected_compile_failures",
     "fail-run": "expected_run_failures",
 }
-"""Which list an outcome of onnx_models stands for. ONNX is imported when a module is compiled."""
+"""Which list an outcome of onnx_models means. ONNX is imported when a module is compiled."""
 
 _MODEL_FLAGS = "compiler_flags"
 _MODEL_KEYS = frozenset(
@@ -148,7 +148,7 @@ def _content(file: Path) -> tuple[str, Any, Diagnostic | None]:
 
 
 def is_model_config(data: object) -> bool:
-    """Tell whether this is what sharktank_models or torch_models keep of one model: no lists of tests."""
+    """Return whether this is what sharktank_models or torch_models keep of one model: no lists of tests."""
     if not isinstance(data, dict) or "config_name" in data or data.keys() & {*_FLAGS, *LISTS, _OUTCOMES_KEY}:
         return False
     return bool(data.keys() & _MODEL_KEYS) or any(_is_model_flags(key) for key in data)
@@ -206,7 +206,7 @@ def _with_device(file: Path, compile_flags: list[str], run_flags: list[str]) -> 
 
 
 def _outcome_lists(file: Path, outcomes: dict[str, str]) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-    """Return the lists that outcomes of tests stand for, under the names of the models, and notes."""
+    """Return the lists that outcomes of tests mean, under the names of the models, and notes."""
     lists: dict[str, dict[str, None]] = {key: {} for key in LISTS}
     notes = []
     for test, outcome in outcomes.items():
@@ -337,7 +337,7 @@ def _diagnostic(file: Path, line: int, key_path: str, message: str) -> Diagnosti
 
 
 def _line(text: str, word: str, which: int = 1, *, after: int = 1) -> int:
-    """Return the line where a quoted word stands for the `which`-th time from a line on; 0 if it does not."""
+    """Return the line where a quoted word occurs for the `which`-th time from a line on; 0 if it does not."""
     lines = text.splitlines()[after - 1 :]
     places = [number for number, line in enumerate(lines, after) if f'"{word}"' in line or f"'{word}'" in line]
     return places[which - 1] if len(places) >= which else places[-1] if places else 0

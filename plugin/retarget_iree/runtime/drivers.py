@@ -152,9 +152,9 @@ def parse_runtime_flags(config: RuntimeConfig) -> None:
 
 
 _VULKAN_HINT = (
-    "install a Vulkan driver; `apt-get install libvulkan1 mesa-vulkan-drivers` brings one that runs on the CPU"
+    "install a Vulkan driver; `apt-get install libvulkan1 mesa-vulkan-drivers` installs one that runs on the CPU"
 )
-_CUDA_HINT = "install the NVIDIA driver for the GPU of this machine; it brings libcuda.so.1"
+_CUDA_HINT = "install the NVIDIA driver for the GPU of this machine; it contains libcuda.so.1"
 _HIP_HINT = "install ROCm for the GPU of this machine, and put libamdhip64.so where the loader looks for libraries"
 
 DRIVERS = (

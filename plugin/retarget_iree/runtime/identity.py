@@ -18,7 +18,7 @@ _MOST_CHARACTERS = 320
 
 
 def describe_device(driver: str, ordinal: int, record: Mapping[str, object], dump: str) -> DeviceInfo:
-    """Describe the device that the runtime lists as `record` and tells of at length in `dump`.
+    """Describe the device that the runtime lists as `record` and describes in `dump`.
 
     A GPU is known by its UUID, which Vulkan and CUDA report alike, so that the same card under two drivers has one
     physical id. What runs on the host's cores (`local-*`, a software Vulkan) has the physical id `cpu`.

@@ -43,7 +43,7 @@ def parameters_hint(indices: Mapping[str, Any]) -> str:
             'parameters = { SCOPE = "FILE" } in a cases file (kind cases) names one'
         )
     given = "; ".join(f"scope {scope or '(no name)'} with {_keys(index)}" for scope, index in indices.items())
-    return f"the module was given {given}; `iree-dump-parameters --parameters=FILE` tells more of a file"
+    return f"the module was given {given}; `iree-dump-parameters --parameters=FILE` shows more of a file"
 
 
 def _keys(index: Any) -> str:

@@ -1,4 +1,4 @@
-"""Opened devices and loaded modules of the IREE runtime. Lives in runner processes only."""
+"""Opened devices and loaded modules of the IREE runtime. Lives in device workers only."""
 
 from __future__ import annotations
 
@@ -105,12 +105,12 @@ def _load_module(instance: Any, artifact: bytes) -> Any:
     except RUNTIME_ERRORS as error:
         reason = clean_status(str(error))
         msg = f"this is not a module that the IREE runtime {version.VERSION} can load: {reason}"
-        hint = "the artifact is damaged, or another version of the compiler made it; compile it again"
+        hint = "the artifact is damaged, or from another version of the compiler; compile it again"
         raise DriverError(msg, hint=hint) from error
 
 
 def _exported(module: Any) -> dict[str, Any]:
-    """Return the functions a user may call: no initialisers, and no `$async` twin where there is the plain one."""
+    """Return the functions a user may call: no initialisers, and no `$async` variant where there is the plain one."""
     names = list(module.function_names)
     found: dict[str, Any] = {}
     for name in names:
@@ -271,7 +271,7 @@ def _load_hint(message: str, parameters: Mapping[str, Any]) -> str:
     if "io_parameters" in message or "parameters/" in message:
         return parameters_hint(parameters)
     if "required module" in message:
-        return "the module imports a module that this runtime does not bring; only `hal` and `check` are there"
+        return "the module imports a module that this runtime does not have; it has only `hal` and `check`"
     if "executable" in message or "NOT_FOUND" in message or "UNAVAILABLE" in message or "INCOMPATIBLE" in message:
         return "the module holds no code for this device; compare the compiler config's target with the device"
     return ""
@@ -288,7 +288,7 @@ class IreeProgram:
 
     @property
     def functions(self) -> Sequence[FunctionInfo]:
-        """The exported functions in the module's order, without initialisers and the `$async` twins of others."""
+        """The exported functions in the module's order, without initialisers and the `$async` variants of others."""
         return [_function_info(name, signature) for name, signature in self._signatures.items()]
 
     def call(self, function: str, inputs: Sequence[Array], on_check: CheckSink) -> Sequence[Array]:

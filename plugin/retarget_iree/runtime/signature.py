@@ -23,7 +23,7 @@ class Signature:
     """A function's arguments and results.
 
     `arguments` and `results` hold one letter each, as the VM passes them: `i`, `I`, `f`, `F` numbers of 32 and 64 bits,
-    `r` references. None where the module does not say. The declared types stand beside them, one per letter, or are
+    `r` references. None where the module does not say. The declared types are beside them, one per letter, or are
     empty where the module says nothing of them.
     """
 

@@ -10,7 +10,7 @@ from pytest_retarget.record import CaseRecord, Outcome, TargetRecord
 from retarget.model.outcomes import Observation
 
 COMPARE = {"stage": "compare", "signature": "values differ", "message": "compare: 1 of 3 elements differ"}
-CRASH = {"stage": "crash", "signature": "SIGSEGV", "message": "run: runner crashed: SIGSEGV"}
+CRASH = {"stage": "crash", "signature": "SIGSEGV", "message": "run: device worker crashed: SIGSEGV"}
 
 
 def seen(
@@ -301,7 +301,7 @@ def test_each_of_the_others_is_listed_with_its_outcome_those_of_the_artifact_fir
     assert list(listing(FAILING, others)) == [
         "  m_a_s  failed alike",
         "  m_a_t  failed as expected: compare: 1 of 3 elements differ",
-        "  m_b_r  failed: run: runner crashed: SIGSEGV",
+        "  m_b_r  failed: run: device worker crashed: SIGSEGV",
         "  m_b_s  skipped: no device",
         "  m_b_t  failed alike: compare: 2 of 3 elements differ",
         "  m_c_r  blocked by m_c",

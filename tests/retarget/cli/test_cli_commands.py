@@ -89,7 +89,7 @@ def test_a_command_that_two_extensions_provide_is_refused(
     install: Install, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     install(first=GREET, second=GREET)
-    error = "extension 'second': command 'greet' is brought by extension 'first' already\n"
+    error = "extension 'second': command 'greet' is provided by extension 'first' already\n"
     assert run(capsys, "greet", "world") == (1, "", error)
     assert run(capsys, "check", str(tmp_path)) == (1, "", error)
     assert run(capsys, "--help")[1].endswith(f"  {error}")
@@ -99,7 +99,7 @@ def test_a_command_of_retarget_cannot_be_replaced(
     install: Install, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     install(mine=GREET.replace('"greet"', '"check"'))
-    error = "extension 'mine': command 'check' is brought by extension 'retarget' already\n"
+    error = "extension 'mine': command 'check' is provided by extension 'retarget' already\n"
     assert run(capsys, "check", str(tmp_path)) == (1, "", error)
 
 

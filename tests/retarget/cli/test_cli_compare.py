@@ -254,10 +254,10 @@ def test_a_side_that_fails_is_told_as_such(project: Path, capsys: pytest.Capture
     ]
     status, lines = compare(capsys, "check", "--configs", "crash,good")
     assert status == 1
-    assert lines[1].startswith("  crash/flat  run: runner crashed: SIGFPE")
+    assert lines[1].startswith("  crash/flat  run: device worker crashed: SIGFPE")
     status, lines = compare(capsys, "opaque", "--configs", "good,off")
     assert status == 1
-    assert "no inputs can be made for function 'hidden': argument 0 is a !opaque" in lines[1]
+    assert "no inputs can be generated for function 'hidden': argument 0 is a !opaque" in lines[1]
     assert lines[-1] == "nothing to compare: no case returned anything or checked anything"
 
 

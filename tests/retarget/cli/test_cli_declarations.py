@@ -246,7 +246,7 @@ def test_check_tells_errors_and_what_no_extension_brings(project: Path, capsys: 
         "suites/matrix.toml:23: runtime_config[1].driver: found the driver 'tay', expected a registered one: "
         f"{_others('drivers', 'toy')}; did you mean 'toy'?",
         "suites/matrix.toml:33: compiler_config[2].compiler: found the compiler 'gcc', expected a registered one: "
-        f"{_others('compilers', 'tiny')}; is the extension that brings it installed?",
+        f"{_others('compilers', 'tiny')}; is the extension that provides it installed?",
         "suites/suite.toml:4: module_test_suite[0].kind: found the case loader 'linse', expected a registered one: "
         f"{_others('case_loaders', 'lines')}; did you mean 'lines'?",
     ]
@@ -318,7 +318,7 @@ tags
   toy            the driver
   toy://0        the device
 on this host
-  nothing declared stands against it; `retarget devices` shows what there is to run on
+  nothing declared prevents it; `retarget devices` shows what there is to run on
 by hand
   LEVEL='2 3' tinyc -base -cc -suite -foo foo.lines -o /tmp/foo_cc.bin
   TOY=1 toyrun /tmp/foo_cc.bin FUNCTION

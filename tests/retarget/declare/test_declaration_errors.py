@@ -199,7 +199,7 @@ BAD_CONFIGS = {
     ),
     "a tag that tells the sorts of targets": (
         CONFIGS.replace('runtimes = ["rt"]', 'runtimes = ["rt"]\ntags = ["run"]'),
-        "suite.toml:11: target_config[0].tags[0]: found 'run', which tells compile targets from run targets in -m; "
+        "suite.toml:11: target_config[0].tags[0]: found 'run', which distinguishes compile targets from run targets in -m; "
         "expected another word",
     ),
     "a tag of pytest's own": (
@@ -495,7 +495,7 @@ def test_an_error_of_a_name_or_a_base_hides_no_other(folder: Path) -> None:
         + table("runtime_config", name="r", driver="x", extends="s", host_os="linx")
         + target("t/", "nope", [])
     )
-    reserved = "found 'run', which tells compile targets from run targets in -m; expected another word"
+    reserved = "found 'run', which distinguishes compile targets from run targets in -m; expected another word"
     no_config = "declared in this file or above"
     found = diagnostics_of(folder, text)
     assert [diagnostic for diagnostic in found[1:] if "].name: " not in diagnostic] == [

@@ -26,7 +26,7 @@ RUN = run_target(COMPILE)
 
 DIFFERS = Failure(stage=Stage.COMPARE, summary="result 0: 1 of 2 elements differ")
 REFUSED = Failure(stage=Stage.RUN, summary="no such kernel")
-CRASHED = Failure(stage=Stage.RUN, summary="runner crashed: SIGFPE in function 'c'", signal="SIGFPE")
+CRASHED = Failure(stage=Stage.RUN, summary="device worker crashed: SIGFPE in function 'c'", signal="SIGFPE")
 
 
 def rule(index: int, case: str | Sequence[str] = (), *, match: str = "m", **fields: object) -> Expectation:

@@ -497,7 +497,7 @@ def test_all_cases_are_observed_each_way_once_and_named_where_there_are_several(
     assert [(way.stage, way.case) for way in several.ways] == [("compare", "b"), ("load", "c")]
     silent = Failure(stage=Stage.LOAD, summary="nothing to agree with", no_verdict=True)
     assert observe_all(wrong, cases(a=wrong, b=silent)) == observe(wrong)
-    crashed = Failure(stage=Stage.RUN, summary="runner crashed", signal="SIGFPE")
+    crashed = Failure(stage=Stage.RUN, summary="device worker crashed", signal="SIGFPE")
     assert [way.case for way in observe_all(crashed, cases(a=wrong)).ways] == ["", "a"]
     assert observe_all(crashed, ()) == observe(crashed)
 

@@ -224,7 +224,7 @@ def test_a_bad_extension_is_refused_by_name(write: Write, name: str) -> None:
 
 def test_two_extensions_may_not_bring_one_name(write: Write) -> None:
     names = [write("ext_first", GOOD), write("ext_second", GOOD)]
-    assert diagnostic(*names) == "extension 'ext_second': compiler 'tiny' is brought by extension 'ext_first' already"
+    assert diagnostic(*names) == "extension 'ext_second': compiler 'tiny' is provided by extension 'ext_first' already"
 
 
 def test_methods_may_take_more_than_is_asked(write: Write) -> None:
@@ -244,12 +244,12 @@ def test_what_is_not_registered_is_told_with_what_is(write: Write) -> None:
         (
             registry.driver,
             "vulkan",
-            "found the driver 'vulkan', expected a registered one: none; is the extension that brings it installed?",
+            "found the driver 'vulkan', expected a registered one: none; is the extension that provides it installed?",
         ),
         (
             registry.case_loader,
             "check",
-            "found the case loader 'check', expected a registered one: lines; is the extension that brings it "
+            "found the case loader 'check', expected a registered one: lines; is the extension that provides it "
             "installed?",
         ),
     ):

@@ -75,4 +75,4 @@ def test_without_git_nothing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
     if not has_git:
         monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "suites").mkdir()
-    assert incomplete(tmp_path / "suites", ()) == "git does not tell which files belong to suites"
+    assert incomplete(tmp_path / "suites", ()) == "git does not know which files belong to suites"

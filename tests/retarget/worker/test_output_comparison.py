@@ -1,4 +1,4 @@
-"""What two runs gave, compared; and inputs made from types."""
+"""What two runs gave, compared; and inputs generated from types."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_integers_have_no_distance_in_representable_values() -> None:
     assert largest_ulp(np.asarray([1]), np.asarray([2])) is None
 
 
-# ---------------------------------------------------------------- inputs made from types
+# ---------------------------------------------------------------- inputs generated from types
 
 
 def function(*types: str, name: str = "f") -> FunctionInfo:
@@ -147,5 +147,5 @@ def test_only_functions_that_take_something_and_have_no_case_get_one() -> None:
 def test_what_no_inputs_can_be_made_for_is_told(info: FunctionInfo, message: str) -> None:
     (case,) = seeded_cases([info], [], 0)
     assert case.read is not None
-    with pytest.raises(RetargetError, match=f"no inputs can be made for function 'f': {message}"):
+    with pytest.raises(RetargetError, match=f"no inputs can be generated for function 'f': {message}"):
         case.read()

@@ -160,7 +160,7 @@ FLAGS = (
     "expected_output, expected_rtol, function, input, module, parameters"
 )
 RUNTIME = (
-    "expected no flag of the runtime: where a case runs is said by the runtime config (driver, devices, flags) in "
+    "expected no flag of the runtime: where a case runs is set by the runtime config (driver, devices, flags) in "
     "matrix.toml"
 )
 FORMS = "2x3xf32=1 2 3 4 5 6, 4xf32=0, 2x3xf32=@file.bin, @file.npy or a number"

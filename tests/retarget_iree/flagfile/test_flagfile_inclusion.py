@@ -103,11 +103,11 @@ def test_errors_of_all_files_are_told_at_once_each_in_its_own(folder: Path) -> N
         ),
         (
             {"a.txt": "--flagfile=a.txt\n"},
-            "a.txt:1:12: found flagfiles that include each other in a circle, a.txt → a.txt; expected a file that includes no more",
+            "a.txt:1:12: found flagfiles that include each other in a cycle, a.txt → a.txt; expected a file that includes no more",
         ),
         (
             {"a.txt": "--input=1\n--flagfile=b.txt\n", "b.txt": "--flagfile=./c.txt\n", "c.txt": "--flagfile=../suite/b.txt\n"},
-            "c.txt:1:12: found flagfiles that include each other in a circle, a.txt → b.txt → c.txt → b.txt; expected a file that includes no more",
+            "c.txt:1:12: found flagfiles that include each other in a cycle, a.txt → b.txt → c.txt → b.txt; expected a file that includes no more",
         ),
     ],
 )  # fmt: skip

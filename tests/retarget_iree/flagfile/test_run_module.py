@@ -324,14 +324,14 @@ def test_parameters_that_are_missing_or_unreadable_say_what_to_do(
     with pytest.raises(DriverError, match="no provider registered that handles scopes like 'model'") as caught:
         device.load_with_parameters(artifact, [("other", weights)])
     assert caught.value.hint == (
-        "the module was given scope other with weights; `iree-dump-parameters --parameters=FILE` tells more of a file"
+        "the module was given scope other with weights; `iree-dump-parameters --parameters=FILE` shows more of a file"
     )
     rt.save_archive_file({f"w{at}": np.zeros(3, np.float32) for at in range(6)}, str(weights.parent / "keys.irpa"))
     with pytest.raises(DriverError, match="no parameter found in index with key 'weights'") as caught:
         device.load_with_parameters(artifact, [("model", weights.parent / "keys.irpa")])
     assert caught.value.hint == (
         "the module was given scope model with w0, w1, w2, w3 and 2 more; "
-        "`iree-dump-parameters --parameters=FILE` tells more of a file"
+        "`iree-dump-parameters --parameters=FILE` shows more of a file"
     )
     (weights.parent / "bad.irpa").write_bytes(b"no archive")
     with pytest.raises(DriverError, match=r"the parameter file .*bad\.irpa cannot be loaded: ") as caught:

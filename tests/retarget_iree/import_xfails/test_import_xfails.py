@@ -258,7 +258,9 @@ def test_all_errors_of_all_files_are_told_at_once(folder: Path, capsys: pytest.C
     ]
 
 
-@pytest.mark.parametrize(("name", "found"), [("run", "found 'run', which tells compile targets"), ("+", "found ''")])
+@pytest.mark.parametrize(
+    ("name", "found"), [("run", "found 'run', which distinguishes compile targets"), ("+", "found ''")]
+)
 def test_a_name_that_no_config_can_bear_is_an_error_that_says_how_to_give_another(
     folder: Path, capsys: pytest.CaptureFixture[str], name: str, found: str
 ) -> None:

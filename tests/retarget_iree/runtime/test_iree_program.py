@@ -228,7 +228,7 @@ def test_an_unknown_function_gets_a_suggestion(open_device: OpenDevice, signatur
 def test_bytes_that_are_no_module_are_refused(part: float, open_device: OpenDevice, arithmetic: bytes) -> None:
     with pytest.raises(DriverError, match=r"^this is not a module that the IREE runtime \S+ can load: ") as caught:
         open_device("local-sync").load(arithmetic[: int(len(arithmetic) * part)])
-    assert caught.value.hint == "the artifact is damaged, or another version of the compiler made it; compile it again"
+    assert caught.value.hint == "the artifact is damaged, or from another version of the compiler; compile it again"
     assert ".c:" not in str(caught.value)
 
 

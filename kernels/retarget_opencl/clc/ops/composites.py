@@ -42,7 +42,7 @@ def _is_bool(value: Value | Op) -> bool:
 
 
 def _as_lane(part: Value) -> str:
-    """Return a value as it stands inside a vector: booleans as 0 or -1."""
+    """Return a value as an element of a vector: booleans as 0 or -1."""
     return f"-(int){part.text}" if _is_bool(part) else part.text
 
 
@@ -92,7 +92,7 @@ def _shuffle(writer: StatementWriter, op: Op) -> None:
     texts = []
     for number in components:
         source, lane = (first, number) if number < lanes else (second, number - lanes)
-        # -1 (0xFFFFFFFF) stands for an element that nobody reads.
+        # -1 (0xFFFFFFFF) is an element that nothing reads.
         texts.append("0" if number < 0 else f"{source.text}{_lane(lane)}")
     writer.define(op, f"({writer.names.value(op.result)})({', '.join(texts)})")
 

@@ -43,7 +43,7 @@ class Fit(Enum):
 class Rule:
     """`ops` are full op names. `write` gives the op its text; `applies` narrows the rule.
 
-    `matrices` tells that the rule is for cooperative matrices; other rules never see one.
+    `matrices` means that the rule is for cooperative matrices; other rules never see one.
     """
 
     ops: tuple[str, ...]
@@ -89,7 +89,7 @@ def _has_matrix(op: Op) -> bool:
 
 
 class _Placeholders(Mapping[str, str]):
-    """Looks placeholders up when they are asked for: most texts ask for few."""
+    """Looks placeholders up when they are used: most texts use few."""
 
     def __init__(self, writer: StatementWriter, op: Op) -> None:
         self.writer, self.op = writer, op

@@ -18,7 +18,7 @@ A statement or loop that reads and writes the same memory, and in which nothing 
 does the same work several times over. In step that is once; out of step sums would count it twice. Only the work-item
 with 0 in that dimension stores.
 
-Two `if`s of one condition that stand next to each other become one. IREE writes such pairs, the second reading what the
+Two neighbouring `if`s of one condition become one. IREE writes such pairs, the second reading what the
 first has put into workgroup memory, and PoCL 3.0 compiles some of them wrongly.
 """
 
@@ -44,7 +44,7 @@ _HALF = re.compile(r".*\bv(?P<what>load|store)_half\w*\(.*half\*\)&")
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """`head {`, what stands in it, and what closes it."""
+    """`head {`, its content, and what closes it."""
 
     head: Line
     body: list[Line | _Block]
@@ -57,7 +57,7 @@ _Place = tuple[str, int] | None
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """What stands between two barriers, and the first of them."""
+    """The statements between two barriers, and the first of them."""
 
     barrier: str
     nodes: list[Line | _Block]
@@ -169,7 +169,7 @@ class _Values:
             elif name in self.assigned:
                 return None
         if len(parts) == 2 and not parts[0] and end == len(text):
-            number = int(str(parts[1]))  # a name alone has the number of what it stands for
+            number = int(str(parts[1]))  # a name alone has the number of its value
         else:
             number = self._numbers.setdefault((*parts, text[end:]), len(self._numbers))
         self._known[text] = number
@@ -248,7 +248,7 @@ class _Kernel:
         return pieces
 
     def _can_be_split(self, block: _Block, following: Line | _Block | None) -> bool:
-        """Tell whether a block is an `if` without `else` whose condition stays what it is."""
+        """Return whether a block is an `if` without `else` whose condition stays what it is."""
         condition = _CONDITION.fullmatch(block.head.text)
         if condition is None or condition["name"] not in self.values.definitions or block.tail.text != "}":
             return False
@@ -268,7 +268,7 @@ class _Kernel:
         return _guarded(node, only)
 
     def _lives_on(self, lines: Sequence[Line]) -> bool:
-        """Tell whether something that these lines compute is used elsewhere."""
+        """Return whether something that these lines compute is used elsewhere."""
         made = {line.defines.text for line in lines if line.defines is not None}
         for line in lines:
             found = _ASSIGNMENT.fullmatch(line.text) or _STORE.fullmatch(line.text)

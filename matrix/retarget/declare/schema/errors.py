@@ -23,7 +23,7 @@ def schema_problems(
 ) -> tuple[Problem, ...]:
     """Return one problem per key that does not fit, in the order found.
 
-    `data` is what was validated, `prefix` where it stands in its file, `model` what describes the whole file.
+    `data` is what was validated, `prefix` its key path in the file, `model` what describes the whole file.
     """
     schema = _schema_of(model)
     problems: dict[KeyPath, str] = {}

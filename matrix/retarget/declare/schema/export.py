@@ -33,7 +33,7 @@ _INTRODUCTION = """\
 
 What is compiled, how, and where it runs is written in TOML. A `matrix.toml` holds configs and serves its folder and
 everything below it. A `suite.toml` holds the suites of its folder, and may hold configs of its own. What is known to
-fail stands in either, or by itself in an `expectations.toml`, which serves its folder and everything below it
+fail is in either, or by itself in an `expectations.toml`, which serves its folder and everything below it
 ([how expectations work](expectations.md)).
 
 ```toml
@@ -66,8 +66,8 @@ above, up to one that says `root = true` or a folder that holds `.git`. A nearer
 one.
 
 **Names and globs.** Wherever a config refers to others by name, a glob such as `llvm-cpu-*` may stand for several. One
-that matches nothing is an error, as is everything else that has no effect: errors of all files are told together, each
-with its file, line and key.
+that matches nothing is an error, as is everything else that has no effect. Errors of all files are reported together,
+with file, line and key.
 
 **Tags.** A target can be selected with `-m` by the names of its suite, target, compiler and runtime config, by
 `compile` or `run`, by the driver, `host_os`, `host_arch` and the device, by what the compiler derives from its flags

@@ -1,7 +1,8 @@
 """What may be written in `matrix.toml`, `suite.toml` and `expectations.toml`, as pydantic models.
 
-The models describe the text. The JSON Schema for editors and the reference in docs/declarations.md are made from their
-descriptions. What the text means (names, inheritance, products, files) is the business of `retarget.declare.load`.
+The models describe the text. The JSON Schema for editors and the reference in docs/declarations.md are generated from
+their descriptions. What the text means (names, inheritance, products, files) is the business of
+`retarget.declare.load`.
 """
 
 from __future__ import annotations
@@ -121,7 +122,7 @@ class CompilerConfigTable(HeirTable):
 
     compiler: str | None = Field(
         default=None,
-        description="The compiler, by the name its extension gives it. Required unless `extends` brings it.",
+        description="The compiler, by the name its extension gives it. Required unless `extends` provides it.",
         examples=["iree"],
     )
     flags: list[str] = Field(
@@ -155,7 +156,7 @@ class RuntimeConfigTable(HeirTable):
 
     driver: str | None = Field(
         default=None,
-        description="The HAL driver, by the name its extension gives it. Required unless `extends` brings it.",
+        description="The HAL driver, by the name its extension gives it. Required unless `extends` provides it.",
         examples=["local-task"],
     )
     device: str | None = Field(
@@ -175,7 +176,7 @@ class RuntimeConfigTable(HeirTable):
     )
     env: dict[str, str] = Field(
         default={},
-        description="Environment variables of the runner's process.",
+        description="Environment variables of the device worker.",
         examples=[{"VK_LOADER_LAYERS_ENABLE": "*validation"}],
     )
     host_os: OneOrMore = Field(
@@ -426,5 +427,5 @@ class DeclarationFile(_Table):
     )
     expectation: list[ExpectationTable] = Field(
         default=[],
-        description="What is known to fail. In all three files; in `expectations.toml` nothing else may stand.",
+        description="What is known to fail. In all three files; in `expectations.toml` nothing else is allowed.",
     )

@@ -38,7 +38,7 @@ def choose_cache(
 ) -> CacheChoice:
     """Return the cache folder. `option` and `ini` are what was given, if anything.
 
-    `named` is what the option is called, `ini_file` is where `ini` stands; None for one that stands in no file.
+    `named` is what the option is called, `ini_file` is the file of `ini`; None for one that is in no file.
     `folder` stands for the current folder.
     """
     folder = folder or Path.cwd()
@@ -74,7 +74,8 @@ def cache_of_command(option: str = "") -> CacheChoice:
 
 
 def _from_options(given: Sequence[tuple[str, str]]) -> tuple[str, str, str]:
-    """Return (where, folder) of the last option that names the folder, and where pytest is told to keep nothing."""
+    """Return (where, folder) of the last option that names the folder, and where pytest is configured to keep
+    nothing."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument(OPTION, dest="folder", default="")
     parser.add_argument(NO_CACHE_OPTION, dest="no_cache", action="store_true")

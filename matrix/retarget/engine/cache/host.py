@@ -32,13 +32,13 @@ _FIELDS = frozenset(
         "platform",
     }
 )
-"""The lines of Linux's /proc/cpuinfo that tell one kind of core from another (x86, Arm, RISC-V, POWER)."""
+"""The lines of Linux's /proc/cpuinfo that distinguish kinds of cores (x86, Arm, RISC-V, POWER)."""
 
 
 def host_identity(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
     """Return a SHA-256 hex that differs wherever a compiler may take the host CPU for another.
 
-    Where the system has no `/proc/cpuinfo`, machine, processor, system and release stand in for it.
+    Where the system has no `/proc/cpuinfo`, machine, processor, system and release replace it.
     """
     facts = [platform.system(), platform.machine()]
     try:

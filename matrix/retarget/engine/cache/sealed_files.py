@@ -40,7 +40,7 @@ def seal(body: dict[str, Any]) -> bytes:
 
 
 def read_sealed(path: Path) -> dict[str, Any]:
-    """Read what `seal` made. Raises `FileNotFoundError`, another `OSError`, or `DamagedError`."""
+    """Read what `seal` wrote. Raises `FileNotFoundError`, another `OSError`, or `DamagedError`."""
     digest, _, text = path.read_bytes().partition(b"\n")
     if digest_of(text).encode() != digest:
         msg = f"{path} is damaged: its content does not have the SHA-256 that its first line says"

@@ -18,9 +18,9 @@ _SECONDS = 60.0
 
 
 def describe_build(registry: Registry, extensions: Sequence[str], config: CompilerConfig | RuntimeConfig) -> str:
-    """Return the build that a config uses, asked where the config's environment holds; or why there is none.
+    """Return the build that a config uses, determined in the config's environment; or why there is none.
 
-    Empty where its compiler or driver does not tell.
+    Empty where its compiler or driver does not report it.
     """
     compiler, driver = (config.compiler, "") if isinstance(config, CompilerConfig) else ("", config.driver)
     try:

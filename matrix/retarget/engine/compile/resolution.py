@@ -1,4 +1,4 @@
-"""Compiler configs made explicit for this machine: asked once per session, or never where an earlier answer holds."""
+"""Compiler configs resolved for this machine: once per session, or never where an earlier answer holds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FORMAT = 3
 
 
 class NotBuiltError(Exception):
-    """A target came to nothing before it had a compile key. `failure` tells why: flags refused, a module unreadable."""
+    """A target failed before it had a compile key. `failure` says why: flags refused, a module unreadable."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.summary)
@@ -40,7 +40,7 @@ class _Answer:
 
 
 class Resolver:
-    """Resolves (config, flags). Safe from several threads; each distinct pair is asked once."""
+    """Resolves (config, flags). Safe from several threads; each distinct pair is resolved once."""
 
     def __init__(
         self,
@@ -59,9 +59,9 @@ class Resolver:
         self._host = ""
 
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
-        """Return `flags` made explicit.
+        """Return resolved `flags`.
 
-        Raises `UnavailableError`, `NotBuiltError`, or `RetargetError` for a compiler that no extension brings.
+        Raises `UnavailableError`, `NotBuiltError`, or `RetargetError` for a compiler that no extension provides.
         """
         with self._lock:
             answer = self._answers.setdefault((config, flags), _Answer())
@@ -72,7 +72,7 @@ class Resolver:
                 except (UnavailableError, NotBuiltError, RetargetError) as error:
                     answer.error = error
         if answer.error is not None:
-            raise answer.error.with_traceback(None)  # asked again and again: its traceback must not grow
+            raise answer.error.with_traceback(None)  # raised again and again: its traceback must not grow
         if answer.resolved is None:
             msg = f"compiler config {config.name!r} was not resolved"
             raise RetargetError(msg)
@@ -89,7 +89,7 @@ class Resolver:
             answer = self._ask(config, flags)
             resolved = answer.resolved
             if answer.fingerprint != fingerprint:
-                return resolved  # this process would import another compiler than the workers do: it cannot tell theirs
+                return resolved  # this process would import another compiler than the workers do
             try:
                 self._store.write_resolution(key, _encode(resolved))
             except RetargetError:

@@ -143,7 +143,7 @@ class BuildService:
 
         `on_wait` is called about every 0.5 s meanwhile.
 
-        Raises `UnavailableError` if its compiler is not installed here, `RetargetError` if no extension brings the
+        Raises `UnavailableError` if its compiler is not installed here, `RetargetError` if no extension provides the
         compiler, or the cache folder cannot be used.
         """
         self.submit([target])
@@ -185,7 +185,8 @@ class BuildService:
             raise RetargetError(msg) from error
 
     def fingerprint(self, config: CompilerConfig) -> str:
-        """Name what is installed for a config, asked once per session; of a config with an `env` in a worker with it.
+        """Name what is installed for a config, determined once per session; of a config with an `env` in a worker with
+        it.
 
         Raises `UnavailableError` if its compiler is not installed, `NotBuiltError` or `RetargetError`.
         """

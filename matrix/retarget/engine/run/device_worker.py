@@ -19,7 +19,7 @@ from retarget.worker.process import Spawner, WorkerProcess
 __all__ = ["DeviceWorker"]
 
 _OPEN_ATTEMPTS = 2
-"""How often devices are opened in vain before it is given up for the session. Absent devices are asked for once."""
+"""How often devices are opened in vain before it is given up for the session. Absent devices are tried once."""
 
 _IDLE_SECONDS = 0.25
 """How long a worker may be idle before it is paused. An open device may poll in the background: Mesa's lavapipe keeps

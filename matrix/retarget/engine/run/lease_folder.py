@@ -60,7 +60,7 @@ class LockFile:
         self._descriptor = -1
 
     def exists(self) -> bool:
-        """Tell whether the file is there. Raises `RetargetError` if it is there and cannot be opened."""
+        """Return whether the file is there. Raises `RetargetError` if it is there and cannot be opened."""
         return self._is_current() or self._open(create=False)
 
     def try_lock(self, *, create: bool = True) -> bool | None:
@@ -95,7 +95,7 @@ class LockFile:
             return b""
 
     def write(self, content: bytes) -> None:
-        """Replace the content; nothing is said where that fails, on a full disk for one."""
+        """Replace the content; a failure, such as a full disk, is ignored."""
         try:
             os.pwrite(self._descriptor, content, 0)
             os.ftruncate(self._descriptor, len(content))

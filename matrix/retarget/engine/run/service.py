@@ -87,8 +87,8 @@ class RunService:
     def devices(self, runtime: RuntimeConfig) -> tuple[DeviceInfo, ...]:
         """Open the runtime config's devices, once, and return them in order. Empty behind `run_under`.
 
-        Raises `UnavailableError` if this machine lacks them (asked once, then remembered), `RetargetError` if they are
-        there and cannot be opened.
+        Raises `UnavailableError` if this machine lacks them (determined once, then remembered), `RetargetError` if they
+        are there and cannot be opened.
         """
         return self._worker(runtime).open()
 
@@ -111,8 +111,8 @@ class RunService:
 
         What the cases gave is written to the folder `record`, for `worker.child.outputs`; `references` are pairs of a
         compiler config and the folder that a run of its artifact was recorded in, `lacking` of one and why there is no
-        such run. With a `seed`, functions that the module's kind has no case for are called too, with inputs made from
-        their types; nothing is expected of them.
+        such run. With a `seed`, functions that the module's kind has no case for are called too, with inputs generated
+        from their types; nothing is expected of them.
 
         The outcome's failure is the first failing case's; what differed is in that case's `mismatches`. A crash or a
         timeout is the failure of the stage and the case it came in; the worker is replaced for the next target. So it
@@ -205,7 +205,7 @@ class RunService:
             raise refusal_error(answer, f"the modules of {description} cannot be generated")
 
     def probe(self, driver: str) -> tuple[DeviceInfo, ...]:
-        """List a driver's devices, asked in a process of its own that ends afterwards. Safe from several threads.
+        """List a driver's devices, in a process of its own that ends afterwards. Safe from several threads.
 
         Raises `UnavailableError` with the reason why there is none, `RetargetError` if the driver crashes, hangs or
         fails.
@@ -283,7 +283,7 @@ class _Run:
         answer = worker.run(message, timeout=timeout, on_progress=self._note)
         if isinstance(answer, RunOutcome):
             return answer
-        failure = refusal_failure(answer, self.stage, worker="runner", work="run", place=self._place)
+        failure = refusal_failure(answer, self.stage, worker="device worker", work="run", place=self._place)
         return self._broken(failure, failure.text if answer.cause else "")
 
     @property

@@ -26,9 +26,9 @@ __all__ = ["CaseUpdate", "CasesSeen", "plan_cases", "without_cases"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CasesSeen:
-    """What was observed of a target's cases. `seen` tells how each failed that was run, None if it passed.
+    """What was observed of a target's cases. `seen` says how each failed that was run, None if it passed.
 
-    `names` are those of all of its cases; `is_selection` tells that only some of them were asked for.
+    `names` are those of all of its cases; `is_selection` means that only some of them were requested.
     """
 
     names: tuple[str, ...]
@@ -41,7 +41,7 @@ class CaseUpdate:
     """Rules with `case` as they are to be. `plain` is what is left for rules without, of all that was observed.
 
     `changed` are rules by origin as they are to be, None if one goes; `new` pairs of a rule and the one that it is a
-    part of, None if it stands by itself. `names_cases` tells that rules with `case` are or were there.
+    part of, None if it is alone. `names_cases` means that rules with `case` are or were there.
     """
 
     plain: Observations
@@ -191,7 +191,7 @@ class _Plan:
         yield from ((name, way, _source(whole, way)) for name, way in failed.items())
 
     def _is_ours(self, rule: Expectation) -> bool:
-        """Tell whether it is an update that settles a rule, and not a person."""
+        """Return whether it is an update that settles a rule, and not a person."""
         return rule.outcome == "xfail" and not is_expired(rule, self._day)
 
     def _slice(self, cases: Sequence[str], source: Expectation | None) -> _Slice:
@@ -264,13 +264,13 @@ def _said(rule: Expectation) -> Observation:
 
 
 def _is_left(name: str, rule: Expectation, rules: TargetRules, cases: CasesSeen) -> bool:
-    """Tell whether a rule that goes is in force for a case that was not run: of this it says what it said."""
+    """Return whether a rule that goes is in force for a case that was not run: of this it says what it said."""
     now = rules.of(name) if name not in cases.seen else None
     return now is not None and now.origin == rule.origin
 
 
 def _is_cut(rules: TargetRules, cases: CasesSeen) -> bool:
-    """Tell whether some of the cases that no rule names were not run."""
+    """Return whether some of the cases that no rule names were not run."""
     return any(name not in cases.seen and rules.of(name) is None for name in cases.names)
 
 

@@ -47,18 +47,18 @@ class _Failure:
     is_compile: bool
 
     def is_covered_by(self, rule: Expectation) -> bool:
-        """Tell whether the rule would excuse it, and not only because it says nothing of how they fail."""
+        """Return whether the rule would excuse it, and not only because it says nothing of how they fail."""
         if not rule.signature and any(way.signature for way in self.seen.ways) and not self.is_said_by(rule):
             return False
         return all(allows(rule, way) for way in self.seen.ways)
 
     def is_said_by(self, rule: Expectation) -> bool:
-        """Tell whether the rule says exactly this."""
+        """Return whether the rule says exactly this."""
         stages, signature = _said(self.seen)
         return {*rule.stages} == {*stages} and rule.signature == signature
 
     def has_reason_of(self, rule: Expectation, targets: Sequence[Target]) -> bool:
-        """Tell whether the rule's reason holds for these targets, which are all that failed so, too."""
+        """Return whether the rule's reason holds for these targets, which are all that failed so, too."""
         return _is_of_same_cause(rule, _said(self.seen)[0], _reason(self.seen, targets))
 
 
@@ -99,7 +99,7 @@ class _Covering:
         self._rules.settle()
 
     def _add(self, rule: Expectation) -> None:
-        """Add a new rule; in the place of one that went, if that one said the same of modules that were mended."""
+        """Add a new rule; in place of a removed one, if that one said the same of modules that pass now."""
         says = (rule.origin.file, rule.outcome, rule.stages, rule.signature)
         for gone in self._rules.gone():
             is_equivalent = (gone.origin.file, gone.outcome, gone.stages, gone.signature) == says
@@ -171,7 +171,7 @@ class _Covering:
         self._rules.settle()
 
     def _selects_just(self, rule: Expectation, module: str, targets: Iterable[Target]) -> bool:
-        """Tell whether a rule would select these targets of a module, and no other, if it named the module."""
+        """Return whether a rule would select these targets of a module, and no other, if it named the module."""
         named = self._rules.reach(replace(rule, match=(module,))).get(module, [])
         chosen = {key_of(target) for target in named if self._rules.selects(rule, target)}
         return chosen == {key_of(target) for target in targets}
@@ -223,7 +223,7 @@ class _Covering:
         return [target for target in reached if self._must_not(target, wanted)]
 
     def _must_not(self, target: Target, wanted: Container[Key]) -> bool:
-        """Tell whether a rule that selects the `wanted` ones must not select this target.
+        """Return whether a rule that selects the `wanted` ones must not select this target.
 
         What runs an artifact that the compiler crashes on has nothing to say on it, unless another rule has.
         """
@@ -245,7 +245,7 @@ def _said(seen: Observation) -> tuple[tuple[str, ...], str]:
 
 
 def _is_of_same_cause(rule: Expectation, stages: Iterable[str], generated: str) -> bool:
-    """Tell whether a rule's reason holds for what fails as it says, and would get the `generated` one by itself.
+    """Return whether a rule's reason holds for what fails as it says, and would get the `generated` one by itself.
 
     A diagnostic has one cause. Values that differ, crashes and timeouts have many: what a person wrote on some of them
     says nothing of others.

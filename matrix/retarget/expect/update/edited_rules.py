@@ -71,11 +71,11 @@ class EditedRules:
     """Rules by origin. What is in force is worked out by `settle`, after changes.
 
     Entries of `match` that match nothing are kept where `doubt` gives a reason not to trust that: they take no part in
-    any change, and stand beside what becomes of their rule.
+    any change, and are kept beside what becomes of their rule.
     """
 
     def __init__(self, suites: Sequence[SuiteTargets], doubt: Callable[[Path], str]) -> None:
-        """`doubt` says of a file of rules why what its rules match cannot be told; nothing if it can."""
+        """`doubt` says of a file of rules why what its rules match is unknown; nothing if it is known."""
         self._suites = {one.suite.name: one for one in suites}
         self.targets: dict[Key, Target] = {key_of(target): target for one in suites for target in one.targets}
         self._modules: dict[str, dict[str, list[Target]]] = {name: {} for name in self._suites}
@@ -98,7 +98,8 @@ class EditedRules:
         self._keep_in_doubt(doubt)
 
     def _keep_in_doubt(self, doubt: Callable[[Path], str]) -> None:
-        """Take entries that match nothing out of the rules, to be kept, where nobody can tell that they never will."""
+        """Take entries that match nothing out of the rules, to be kept, where they may match something that is
+        missing."""
         for origin, rule in self._original.items():
             matched = self.effect(rule).matched
             if len(matched) == len(rule.match) and not self.has_idle_words(rule):
@@ -139,7 +140,7 @@ class EditedRules:
         return self._in_force.get(key)
 
     def is_deferred(self, key: Key) -> bool:
-        """Tell whether a compile target that passes leaves its rule to its run targets."""
+        """Return whether a compile target that passes leaves its rule to its run targets."""
         return key in self._deferred
 
     def effect(self, rule: Expectation) -> Effect:
@@ -147,11 +148,11 @@ class EditedRules:
         return self._effects.get(rule.origin, Effect())
 
     def has_idle_words(self, rule: Expectation) -> bool:
-        """Tell whether a word of a rule's expression is true of no target."""
+        """Return whether a word of a rule's expression is true of no target."""
         return len(self.effect(rule).words) < len(terms(rule.when))
 
     def is_in_doubt(self, rule: Expectation) -> bool:
-        """Tell whether it cannot be told what a rule matches."""
+        """Return whether it is unknown what a rule matches."""
         return bool(self.doubts.get(rule.origin.file))
 
     def conflicting(self, key: Key) -> Sequence[Expectation]:
@@ -211,12 +212,12 @@ class EditedRules:
         return found
 
     def selects(self, rule: Expectation, target: Target) -> bool:
-        """Tell whether a rule's expression selects a target that it reaches."""
+        """Return whether a rule's expression selects a target that it reaches."""
         return not rule.when or _selector(rule.when)(target)
 
     def _served_by(self, rule: Expectation, origin: Origin) -> Sequence[str]:
         serving = self._serving.get(origin)
-        if serving is None:  # a rule to be made: it will serve its folder and everything below
+        if serving is None:  # a new rule: it will serve its folder and everything below
             folder = rule.origin.file.parent
             serving = [name for name, one in self._suites.items() if one.suite.folder.is_relative_to(folder)]
             self._serving[origin] = serving
@@ -258,7 +259,7 @@ def index_of(origin: Origin) -> int:
 
 
 def names_module(entry: str, module: str) -> bool:
-    """Tell whether an entry of a `match` is a module's name, or a glob that it fits."""
+    """Return whether an entry of a `match` is a module's name, or a glob that it fits."""
     return fnmatch.fnmatchcase(module, entry) if is_glob(entry) else entry == module
 
 

@@ -1,9 +1,9 @@
 """Editing a list of strings that holds comments in TOML text: what stays keeps its line and its comments.
 
 A list is `[`, elements, and what follows the last of them up to `]`. An element is what leads to it, the string, what
-stands between it and its comma, the comma if it has one, and its tail: the rest of its line, if only a comment is left
+is between it and its comma, the comma if it has one, and its tail: the rest of its line, if only a comment is left
 there. What leads to an element that goes stays as far as it has comments: these may be about what follows; its tail
-goes with it, unless others stand on its line.
+goes with it, unless others are on its line.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LAST_COMMENT = re.compile(r"(?s).*#[^\n]*")
 
 @dataclass(slots=True, eq=False)
 class _Element:
-    """One string of a list, with all that stands around it. Texts, joined in this order, are the list's."""
+    """One string of a list, with everything around it. Texts, joined in this order, are the list's."""
 
     lead: str
     text: str
@@ -56,7 +56,7 @@ def edited_list(node: Any, wanted: Sequence[str], quote: Any) -> str:
 
 
 def _elements(node: Any) -> tuple[list[_Element], str]:
-    """Return the elements of a list, and what stands between the last and the closing bracket."""
+    """Return the elements of a list, and the text between the last and the closing bracket."""
     data: bytes = node.text
     marks = [(one.type, one.start_byte - node.start_byte, one.end_byte - node.start_byte) for one in node.children]
     strings = [(start, end) for kind, start, end in marks if kind == "string"]
@@ -88,7 +88,7 @@ def _append(elements: list[_Element], text: str) -> None:
 
 
 def _delete(elements: list[_Element], element: _Element, close: str) -> str:
-    """Take an element out. Return what then stands before the closing bracket."""
+    """Remove an element. Return the text that is then before the closing bracket."""
     index = elements.index(element)
     before = elements[index - 1] if index else None
     if before is not None and "\n" not in element.lead and "#" not in before.tail:

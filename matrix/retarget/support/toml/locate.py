@@ -1,4 +1,4 @@
-"""Where in a TOML text a key stands. Loaded only when there is something to report."""
+"""The source location of a key in a TOML text. Loaded only when there is something to report."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Locator:
         return 0
 
     def shown(self, path: KeyPath) -> KeyPath:
-        """Return the path as the text has it: without the index of a value that stands where a list may stand."""
+        """Return the path as the text has it: without the index of a single value in place of a list."""
         return path[:-1] if path and isinstance(path[-1], int) and path not in self._lines else path
 
     def _add_table(self, node: tree_sitter.Node) -> None:

@@ -1,4 +1,4 @@
-"""Inputs for functions that nobody wrote cases for, made from their declared types: the same in every run."""
+"""Inputs for functions without cases, generated from their declared types: the same in every run."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _reader(function: FunctionInfo, seed: int) -> Callable[[], CaseData]:
 
 def _inputs(function: FunctionInfo, seed: int) -> tuple[Array, ...]:
     if len(function.argument_types) != function.arguments:
-        msg = f"no inputs can be made for function {function.name!r}: the artifact does not say what it takes"
+        msg = f"no inputs can be generated for function {function.name!r}: the artifact does not say what it takes"
         raise RetargetError(msg)
     return tuple(_input(function, position, text, seed) for position, text in enumerate(function.argument_types))
 
@@ -48,7 +48,7 @@ def _input(function: FunctionInfo, position: int, text: str, seed: int) -> Array
     dtype = dtype_of(declared)
     if dtype is None or declared.shape is None:
         msg = (
-            f"no inputs can be made for function {function.name!r}: argument {position} is a {text}, "
+            f"no inputs can be generated for function {function.name!r}: argument {position} is a {text}, "
             "expected a number or a tensor of numbers"
         )
         raise RetargetError(msg)

@@ -90,7 +90,7 @@ def test_a_damaged_artifact_is_dropped_and_noted(store: Store, damage: bytes) ->
 
     assert store.lookup(KEY) is None
     assert store.notes == (
-        f"artifact {path} is damaged: its content has SHA-256 {digest_of(damage)}; it was dropped and is made again",
+        f"artifact {path} is damaged: its content has SHA-256 {digest_of(damage)}; it was dropped and is created again",
     )
     assert not path.exists()
 
@@ -103,7 +103,7 @@ def test_a_truncated_entry_is_dropped_and_noted(store: Store, cut: int) -> None:
 
     assert store.lookup(KEY) is None
     expected = f"{entry} is damaged: its content does not have the SHA-256 that its first line says"
-    assert store.notes == (f"{expected}; it was dropped and is made again",)
+    assert store.notes == (f"{expected}; it was dropped and is created again",)
     assert not entry.exists()
 
 

@@ -198,7 +198,7 @@ def test_a_crash_is_told_with_its_case_and_costs_one_target(run: Run, log: Path)
     outcome = run("eq a 1 1\ncrash b SIGSEGV\npass c")
 
     assert outcome.failure is not None
-    assert outcome.failure.summary == "runner crashed: SIGSEGV in function 'b'"
+    assert outcome.failure.summary == "device worker crashed: SIGSEGV in function 'b'"
     assert (outcome.failure.stage, outcome.failure.signal) == (Stage.RUN, "SIGSEGV")
     assert (outcome.failure.text, outcome.output) == ("last words\n", "last words\n")
     assert [(case.name, case.failure is None) for case in outcome.cases] == [("a", True), ("b", False)]
@@ -210,7 +210,7 @@ def test_a_crash_while_loading_is_at_load(run: Run) -> None:
     failure = run("load-crash sigabrt").failure
 
     assert failure is not None
-    assert failure.summary == "runner crashed: SIGABRT while loading the artifact"
+    assert failure.summary == "device worker crashed: SIGABRT while loading the artifact"
     assert failure.stage is Stage.LOAD
 
 
@@ -218,7 +218,7 @@ def test_a_crash_while_reading_a_case_is_at_load_with_its_case(run: Run) -> None
     outcome = run("eq a 1 1\npass unreadable\npass c")
 
     assert outcome.failure is not None
-    assert outcome.failure.summary == "runner crashed: SIGSEGV while reading the values of case 'unreadable'"
+    assert outcome.failure.summary == "device worker crashed: SIGSEGV while reading the values of case 'unreadable'"
     assert (outcome.failure.stage, outcome.failure.signal) == (Stage.LOAD, "SIGSEGV")
     assert [(case.name, case.failure is None) for case in outcome.cases] == [("a", True), ("unreadable", False)]
 
@@ -227,7 +227,7 @@ def test_a_runner_that_exits_costs_one_target(run: Run) -> None:
     failure = run("exit a 4").failure
 
     assert failure is not None
-    assert (failure.summary, failure.signal) == ("runner ended: exit status 4 in function 'a'", "")
+    assert (failure.summary, failure.signal) == ("device worker ended: exit status 4 in function 'a'", "")
     assert run("pass a").failure is None
 
 
@@ -267,7 +267,7 @@ def test_a_runner_killed_in_mid_run_costs_one_target(run: Run, log: Path) -> Non
     killer.wait()
 
     assert failure is not None
-    assert failure.summary == "runner crashed: SIGKILL in function 'b'"
+    assert failure.summary == "device worker crashed: SIGKILL in function 'b'"
     assert run("pass c").failure is None
 
 
@@ -367,7 +367,7 @@ def state_of(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only there is an idle runner paused")
+@pytest.mark.skipif(sys.platform != "linux", reason="only there is an idle device worker paused")
 def test_an_idle_runner_takes_no_cycles_and_wakes_for_the_next_run(service: RunService, run: Run, log: Path) -> None:
     service.devices(runtime_config())
     pid = int(lines_of(log)[0].split()[3])
@@ -395,7 +395,7 @@ time.sleep(600)
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only there is an idle runner paused")
+@pytest.mark.skipif(sys.platform != "linux", reason="only there is an idle device worker paused")
 def test_a_paused_runner_dies_with_a_parent_that_was_killed(tmp_path: Path, log: Path) -> None:
     argv = [sys.executable, "-c", _IDLE.format(path=sys.path), str(tmp_path)]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as parent:
