@@ -183,4 +183,4 @@ if __name__ == "__main__":
     status = main()
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(status)  # a runtime's library may not be made to be unloaded, and say so at length
+    os._exit(status)  # a runtime's library may fail when it is unloaded, with long messages

@@ -16,7 +16,7 @@ __all__ = ["RUN_CASE", "check_command", "plan_by_hand", "plan_outside", "run_cas
 RUN_CASE = "retarget.run_case"
 """What `python -m` runs."""
 _TELLING = tuple((stage, rf".*?: failed at {stage.value}: (.*)") for stage in (Stage.LOAD, Stage.RUN, Stage.COMPARE))
-"""How the command tells of a failure: `RunPlan.telling`."""
+"""How the command reports a failure: `RunPlan.telling`."""
 
 
 def run_case_plan(

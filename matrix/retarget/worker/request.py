@@ -12,7 +12,7 @@ __all__ = ["agreed_config", "case_request", "checked_outcome", "not_finished"]
 
 
 def case_request(message: RunModule) -> CaseRequest:
-    """Return the request as it stands before anything is loaded: the functions are not known yet."""
+    """Return the request before anything is loaded: the functions are not known yet."""
     return CaseRequest(
         module=message.module,
         source=message.source,

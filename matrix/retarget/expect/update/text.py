@@ -141,7 +141,7 @@ def _tables(text: str) -> list[_Span]:
 
 
 def _without_indent(data: bytes, start: int) -> int:
-    """Where the line of a header begins, if nothing but spaces stands before it."""
+    """Where the line of a header begins, if only spaces are before it."""
     line = _line_start(data, start)
     return start if data[line:start].strip() else line
 
@@ -231,7 +231,7 @@ def _value(pair: Any) -> Any:
 
 
 def _line_start(data: bytes, at: int) -> int:
-    """Where the line begins that a byte stands in."""
+    """Where the line of a byte begins."""
     return data.rfind(b"\n", 0, at) + 1
 
 
