@@ -71,7 +71,8 @@ class Declared:
         return self._suites[path]
 
     def may_declare(self, path: Path, module: Path, *, as_source: bool = False) -> bool:
-        """Tell whether a `suite.toml` declares a module or a file of its cases, or has errors. Leaves these to tell.
+        """Return whether a `suite.toml` declares a module or a file of its cases, or has errors. The errors are
+        reported later.
 
         `as_source` asks for the module's own file alone.
         """
@@ -83,7 +84,7 @@ class Declared:
             self._told = told
             is_first = path not in self._invalid
             self._invalid.add(path)
-            return is_first or not as_source  # of a folder's files one is enough to tell
+            return is_first or not as_source  # one of a folder's files is enough
 
     def targets(self, suite: Suite, path: Path) -> tuple[Target, ...]:
         """Expand one suite, once. Raises `pytest.Collector.CollectError`."""
@@ -115,7 +116,7 @@ class Declared:
         return assignment
 
     def expectation_diagnostics(self, config: pytest.Config) -> list[str]:
-        """Return the errors of expectations that only a session can tell: those that expired or have no effect."""
+        """Return the errors of expectations that only a session can detect: those that expired or have no effect."""
         return self._lines(self.usage.diagnostics(self._suites, whole=_is_whole(config)))
 
     def case_uses(self, config: pytest.Config) -> tuple[CaseUse, ...]:
@@ -123,7 +124,7 @@ class Declared:
         return self.usage.case_uses(self._suites, whole=_is_whole(config))
 
     def collect_error(self, error: RetargetError, path: Path) -> pytest.Collector.CollectError:
-        """Word an error for pytest, leaving out what an earlier one has said."""
+        """Word an error for pytest, without what an earlier one reported."""
         found = error.diagnostics if isinstance(error, DiagnosticsError) else ()
         texts = list(map(str, found)) or [str(error)]
         earlier = sorted({display_path(self._told[text]) for text in texts if text in self._told})
@@ -141,7 +142,7 @@ class Declared:
 
 
 def _is_whole(config: pytest.Config) -> bool:
-    """Whether folders only were asked for."""
+    """Whether only folders were requested."""
     named = [config.invocation_params.dir / str(argument).partition("::")[0] for argument in config.args]
     return all(path.is_dir() for path in named) and not any("::" in str(argument) for argument in config.args)
 
@@ -150,14 +151,14 @@ _DECLARED = pytest.StashKey[Declared]()
 
 
 def declared(config: pytest.Config) -> Declared:
-    """The session's declarations, made when first asked for."""
+    """The session's declarations, created on first use."""
     if _DECLARED not in config.stash:
         config.stash[_DECLARED] = Declared(config)
     return config.stash[_DECLARED]
 
 
 def is_declared(config: pytest.Config, path: Path, *, as_source: bool = False) -> bool:
-    """Tell whether a file is a module of a suite above it or holds cases of one; or may, where a suite has errors."""
+    """Return whether a file is a module of a suite above it or holds cases of one; or may, where a suite has errors."""
     files = [folder / SUITE_FILE for folder in path.parents if (folder / SUITE_FILE).is_file()]
     return any(declared(config).may_declare(file, path, as_source=as_source) for file in files)
 

@@ -30,7 +30,7 @@ _SHOWN = 8
 class Status:
     """What a rule says of a module's targets: those it keeps, those it must not select, those it is wrong of.
 
-    `lost` tells that it matches some for which a more specific rule is in force.
+    `lost` means that it matches some for which a more specific rule is in force.
     """
 
     keep: list[Target]
@@ -66,7 +66,7 @@ class Narrowing:
             self._rules.settle()
         names = sorted({name for keys in contradicted.values() for _, name in keys})
         msg = (
-            f"the expectations could not be made to fit {', '.join(names[:_SHOWN])}{', …' * (len(names) > _SHOWN)}; "
+            f"the expectations could not be changed to fit {', '.join(names[:_SHOWN])}{', …' * (len(names) > _SHOWN)}; "
             "nothing was written: change their rules by hand"
         )
         raise RetargetError(msg)
@@ -91,7 +91,7 @@ class Narrowing:
         partly = {name for name, status in statuses.items() if status.contradicted and status.keep}
         while True:
             match = without_modules(rule, statuses.keys() - gone - partly, gone | partly)
-            # A name is more specific than the glob that it stood for: it must not take what another rule has.
+            # A name is more specific than the glob that it replaces: it must not take what another rule has.
             risen = {name for name in match if name not in rule.match and name in statuses and statuses[name].lost}
             if not risen:
                 break
@@ -183,7 +183,7 @@ def status_of(
 
 
 def _fails_otherwise(rule: Expectation, target: Target, seen: Observations, contradicted: set[Key]) -> bool:
-    """Tell whether a rule about compiles is in force for a run target whose compile failed, and not as it says."""
+    """Return whether a rule about compiles is in force for a run target whose compile failed, and not as it says."""
     if isinstance(target, CompileTarget) or not COMPILE_STAGES.issuperset(rule.stages):
         return False
     compiled = key_of(target.compile)

@@ -78,8 +78,8 @@ def plan_update(
 
     `suites` are all that the rules serve, observed or not. What was observed of a target holds as well for what another
     suite compiles and runs in just the same way, if this run left that out. `cases` are those of the targets of which
-    they are known; without them a target is observed as a whole. `doubt` says of a file of rules why it cannot be told
-    that what they name is gone; empty if it can. Raises `RetargetError` if the rules cannot be made to fit: lists of
+    they are known; without them a target is observed as a whole. `doubt` says of a file of rules why it is unknown
+    that what they name is gone; empty if it can. Raises `RetargetError` if the rules cannot be changed to fit: lists of
     cases that overlap in part may be too much for this function. Nothing is to be written then.
     """
     everything = EditedRules(suites, doubt)
@@ -118,7 +118,7 @@ def _refuse_contradictions(suites: Sequence[SuiteTargets]) -> None:
         for found in book.contradictions:
             file = display_path(found.rules[1].origin.file)
             msg = (
-                f"{file}: the rules for {found.target} cannot be brought in line with this run: their cases overlap in "
+                f"{file}: the rules for {found.target} cannot be changed to fit this run: their cases overlap in "
                 "part, and two would say different things; nothing was written. Next: name these cases in one rule"
             )
             raise RetargetError(msg)
@@ -156,7 +156,7 @@ class _Edits:
                 self._add(rule, plain.part_of(rule))
         for made, source in of_cases.new:
             if source is not None and source.origin not in self._rules:
-                self._rules[source.origin] = replace(made, origin=source.origin)  # in the place of the one that went
+                self._rules[source.origin] = replace(made, origin=source.origin)  # in place of the removed one
             else:
                 self._add(made, source.origin if source is not None else None)
         return self._rules != before
@@ -237,7 +237,7 @@ def _judged(
             if way is None:
                 continue
             if rule is None or (ruling is Ruling.OTHERWISE and rule.outcome == "xfail"):
-                msg = f"no expectation could be made to fit {key[1]} of suite {key[0]}; nothing was written"
+                msg = f"no expectation could be changed to fit {key[1]} of suite {key[0]}; nothing was written"
                 raise RetargetError(msg)
             is_left = is_left or ruling not in {Ruling.EXCUSED, Ruling.CHANCE, Ruling.PLAIN}  # plain: skipped from now
             files.add(rule.origin.file)
@@ -271,7 +271,7 @@ def _kept(rules: EditedRules) -> tuple[Kept, ...]:
 
 
 def _on_compile_targets(rules: EditedRules, observations: Observations) -> dict[Key, Observation | None]:
-    """Where the compile target was not observed, its failure is one that a run target told."""
+    """Where the compile target was not observed, its failure is one that a run target reported."""
     seen: dict[Key, Observation | None] = {}
     for key, observation in observations.items():
         target = rules.targets.get(key)
