@@ -97,7 +97,7 @@ class DeclaredType:
 
 
 def shape_fits(shape: Sequence[int], sizes: Sequence[int | None] | None) -> bool:
-    """Tell whether an array of a shape fits declared sizes; None as a size is any, None for all of them any shape."""
+    """Return whether an array of a shape fits declared sizes; None as a size is any, None for all of them any shape."""
     if sizes is None:
         return True
     return len(shape) == len(sizes) and all(size in {None, found} for size, found in zip(sizes, shape, strict=True))

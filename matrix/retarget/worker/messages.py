@@ -111,7 +111,7 @@ class RunModule:
     `module` to `compiler` are as in `retarget.extension.CaseRequest`. What every case gave is written to the folder
     `record`, if there is one; `references` are (compiler config, folder with what a run of its artifact gave) pairs,
     `lacking` (compiler config, why there is no such run) pairs. With a `seed`, functions that the kind has no case for
-    are called with inputs made from their types. `only` and `skipping` are as in `selected_cases`.
+    are called with inputs generated from their types. `only` and `skipping` are as in `selected_cases`.
     """
 
     config: RuntimeConfig
@@ -226,7 +226,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedFlags:
-    """A config made explicit, and the fingerprint of the compiler that has done it."""
+    """A resolved config, and the fingerprint of the compiler that resolved it."""
 
     resolved: Resolved
     fingerprint: str

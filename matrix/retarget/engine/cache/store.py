@@ -2,7 +2,7 @@
 
 Layout below the cache folder::
 
-    CACHEDIR.TAG                      tells backup tools to pass by (https://bford.info/cachedir/)
+    CACHEDIR.TAG                      makes backup tools skip it (https://bford.info/cachedir/)
     v1/entries/<k>/<key>              what a compile came to, by compile key: the SHA-256 hex of the rest, then JSON
     v1/artifacts/<d>/<digest><suffix> what it produced, by the SHA-256 hex of its content
     v1/resolutions/<k>/<key>          what a compiler config came to on this machine (`engine.compile.resolution`)
@@ -244,7 +244,7 @@ class Store:
             raise self._unusable(error) from error
 
     def info(self) -> StoreInfo:
-        """Count what is there. Reads every entry, to tell failures from artifacts."""
+        """Count what is there. Reads every entry, to distinguish failures from artifacts."""
         entries = list(self._files("entries"))
         failures = 0
         for file in entries:
@@ -398,7 +398,7 @@ class Store:
 
     def _drop(self, path: Path, reason: str) -> None:
         self._remove(path)
-        self._notes.append(f"{reason}; it was dropped and is made again")
+        self._notes.append(f"{reason}; it was dropped and is created again")
 
     def _remove(self, path: Path) -> None:
         with suppress(OSError):  # another process was faster, or the folder is read-only

@@ -221,7 +221,7 @@ def _traceback(error: Exception) -> str:
 
 
 def _resident_bytes() -> int:
-    """Return this process's resident set size in bytes; its peak where the system does not tell the present one."""
+    """Return this process's resident set size in bytes; its peak where the system does not report the present one."""
     try:
         with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 (an import less in every worker)
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -260,7 +260,7 @@ def main(argv: Sequence[str]) -> None:
         _serve(server, connection)
         server.close()
     sys.stdout.flush()
-    os._exit(0)  # the libraries loaded here are not made to be unloaded
+    os._exit(0)  # the libraries loaded here cannot be unloaded safely
 
 
 def _set_up(connection: Connection) -> _Server | None:

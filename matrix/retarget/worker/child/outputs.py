@@ -28,7 +28,7 @@ __all__ = ["CaseOutputs", "OutputsWriter", "read_outputs"]
 class CaseOutputs:
     """What one case gave: its results, and what its checks looked at, in order. `name` is the case's.
 
-    `judged` tells that there was something to hold them against.
+    `judged` means that there was something to compare them with.
     """
 
     name: str
