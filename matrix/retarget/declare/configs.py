@@ -18,7 +18,7 @@ from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, syst
 if TYPE_CHECKING:
     from retarget.extension.registry import Registry
 
-__all__ = ["extend_scope", "tag_problems"]
+__all__ = ["extend_scope", "tag_problems", "word_problems"]
 
 _ConfigT = TypeVar("_ConfigT", bound=CompilerConfig | RuntimeConfig | TargetConfig)
 _HeirT = TypeVar("_HeirT", bound=CompilerConfig | RuntimeConfig)
@@ -37,34 +37,22 @@ def extend_scope(
     `registry` knows which drivers load what which compilers make; without it none is held against the other.
     """
     problems: list[Problem] = []
-    compilers = _heirs(
-        above.compilers,
-        tables,
-        tables.compilers,
-        problems,
-        tool="compiler",
-        check=_compiler_problems,
-        build=_compiler_config,
-    )
-    runtimes = _heirs(
-        above.runtimes,
-        tables,
-        tables.runtimes,
-        problems,
-        tool="driver",
-        check=_runtime_problems,
-        build=_runtime_config,
-    )
+    compilers = _heirs(above.compilers, tables, tables.compilers, problems, check=_compiler_problems, build=_compiler)
+    runtimes = _heirs(above.runtimes, tables, tables.runtimes, problems, check=_runtime_problems, build=_runtime)
     targets = _target_configs(above.targets, tables, compilers, runtimes, problems, registry=registry)
     return Scope(compilers=compilers, runtimes=runtimes, targets=targets), tuple(problems)
 
 
 def tag_problems(tags: Sequence[str], path: KeyPath) -> Iterable[Problem]:
     """Yield what is wrong with declared tags."""
-    for index, tag in enumerate(tags):
-        diagnostic = tag_error(tag)
-        if diagnostic:
-            yield Problem((*path, index), diagnostic)
+    return word_problems(tags, path, tag_error)
+
+
+def word_problems(words: Sequence[str], path: KeyPath, error_of: Callable[[str], str | None]) -> Iterable[Problem]:
+    """Yield what is wrong with each word of a list."""
+    for index, word in enumerate(words):
+        if message := error_of(word):
+            yield Problem((*path, index), message)
 
 
 # ---------------------------------------------------------------- names
@@ -109,14 +97,14 @@ def _heirs(
     declared: Sequence[Declared[_HeirTableT]],
     problems: list[Problem],
     *,
-    tool: str,
     check: Callable[[Declared[_HeirTableT]], Iterable[Problem]],
     build: Callable[[_HeirTableT, tuple[Origin, ...], Origin], _HeirT],
 ) -> Names[_HeirT]:
-    """Build the configs that may extend one another, bases first. Each must name its `tool`, itself or by its base.
+    """Build the configs that may extend one another, bases first.
 
     Each is checked by itself, whatever is wrong with its name or its base.
     """
+    tool = {"compiler_config": "compiler", "runtime_config": "driver"}[above.sort]
     good, bad = _new_names(above, declared, config_name_error, problems)
     unsound: set[str] = set()
     for declaration in declared:
@@ -197,7 +185,7 @@ def _compiler_problems(entry: Declared[CompilerConfigTable]) -> Iterable[Problem
     yield from _env_problems(entry.table.env, (*entry.path, "env"))
 
 
-def _compiler_config(table: CompilerConfigTable, flag_origins: tuple[Origin, ...], origin: Origin) -> CompilerConfig:
+def _compiler(table: CompilerConfigTable, flag_origins: tuple[Origin, ...], origin: Origin) -> CompilerConfig:
     return CompilerConfig(
         name=table.name,
         compiler=table.compiler or "",
@@ -215,15 +203,19 @@ def _runtime_problems(entry: Declared[RuntimeConfigTable]) -> Iterable[Problem]:
     table, given = entry.table, entry.table.model_fields_set
     yield from tag_problems(table.tags, (*entry.path, "tags"))
     yield from _env_problems(table.env, (*entry.path, "env"))
-    yield from _word_problems([system_word(word) for word in table.host_os], HOST_SYSTEMS, (*entry.path, "host_os"))
-    yield from _word_problems(table.host_arch, HOST_ARCHITECTURES, (*entry.path, "host_arch"))
+    systems = [system_word(word) for word in table.host_os]
+    yield from word_problems(systems, (*entry.path, "host_os"), lambda word: word_error(word, HOST_SYSTEMS))
+    architectures = table.host_arch
+    yield from word_problems(
+        architectures, (*entry.path, "host_arch"), lambda word: word_error(word, HOST_ARCHITECTURES)
+    )
     if {"device", "devices"} <= given:
         yield Problem((*entry.path, "devices"), "found both device and devices, expected one of them")
     if "run_under" in given and table.run_under[:1] == [""]:
         yield Problem((*entry.path, "run_under", 0), "found an empty string, expected a command")
 
 
-def _runtime_config(table: RuntimeConfigTable, flag_origins: tuple[Origin, ...], origin: Origin) -> RuntimeConfig:
+def _runtime(table: RuntimeConfigTable, flag_origins: tuple[Origin, ...], origin: Origin) -> RuntimeConfig:
     return RuntimeConfig(
         name=table.name,
         driver=table.driver or "",
@@ -302,10 +294,3 @@ def _env_problems(env: Mapping[str, str], path: KeyPath) -> Iterable[Problem]:
     for name in env:
         if not name or "=" in name:
             yield Problem((*path, name), f"found {name!r}, expected the name of an environment variable, without '='")
-
-
-def _word_problems(words: Sequence[str], known: Sequence[str], path: KeyPath) -> Iterable[Problem]:
-    for index, word in enumerate(words):
-        diagnostic = word_error(word, known)
-        if diagnostic:
-            yield Problem((*path, index), diagnostic)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from retarget.declare.configs import word_problems
 from retarget.declare.read import Declared, FileTables
 from retarget.declare.schema.tables import OUTCOMES, STAGES, ExpectationTable
 from retarget.model import Expectation, Origin
@@ -13,7 +14,7 @@ from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
 from retarget.targets.availability import word_error
 from retarget.targets.selection import ExpressionError, terms
 
-__all__ = ["build_expectations", "foreign_problems"]
+__all__ = ["build_expectations"]
 
 
 def build_expectations(tables: FileTables) -> tuple[tuple[Expectation, ...], tuple[Problem, ...]]:
@@ -28,15 +29,6 @@ def build_expectations(tables: FileTables) -> tuple[tuple[Expectation, ...], tup
             rule = _rule(entry, tables)
             rules.append(replace(rule, stages=shared.setdefault(rule.stages, rule.stages)))
     return tuple(rules), tuple(problems)
-
-
-def foreign_problems(tables: FileTables, file_name: str) -> Iterable[Problem]:
-    """Yield what a file that holds expectations alone must not hold."""
-    found: list[KeyPath] = [("root",)] if tables.root else []
-    for declared in (tables.compilers, tables.runtimes, tables.targets, tables.suites):
-        found += [declared[0].path] if declared else []
-    for path in found:
-        yield Problem(path, f"found {path[0]}, expected it in another file: {file_name} holds [[expectation]] only")
 
 
 def _rule(entry: Declared[ExpectationTable], tables: FileTables) -> Expectation:
@@ -60,9 +52,7 @@ def _problems(table: ExpectationTable, path: KeyPath) -> Iterable[Problem]:
     yield from _repeated(table.match, (*path, "match"))
     yield from _repeated(table.stage, (*path, "stage"))
     yield from _case_problems(table, path)
-    for index, stage in enumerate(table.stage):
-        if diagnostic := word_error(stage, STAGES):
-            yield Problem((*path, "stage", index), diagnostic)
+    yield from word_problems(table.stage, (*path, "stage"), lambda stage: word_error(stage, STAGES))
     if diagnostic := word_error(table.outcome, OUTCOMES):
         yield Problem((*path, "outcome"), diagnostic)
     yield from _outcome_problems(table, path)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["find_modules", "name_problem", "select_modules"]
 
 _MAGIC = re.compile(r"[*?\[]")
+_NAME_RULE = "name without blanks and : * ? [ ] \\, because it becomes the name of targets"
 _NOT_IN_MODULE_NAMES = re.compile(r"[\s\x00-\x1f\x7f:*?\[\]\\\ud800-\udfff]")
 
 
@@ -95,10 +96,7 @@ def find_modules(
 def name_problem(relative: str) -> str | None:
     """Return why a file cannot be a module because of its path below the suite's folder, or None."""
     bad = _NOT_IN_MODULE_NAMES.search(relative)
-    if bad is None:
-        return None
-    expected = "expected a file name without blanks and : * ? [ ] \\, because it becomes the name of targets"
-    return f"found {bad.group()!r} in {relative!r}, {expected}"
+    return f"found {bad.group()!r} in {relative!r}, expected a file {_NAME_RULE}" if bad else None
 
 
 def select_modules(
@@ -144,9 +142,9 @@ def _found(finder: FindsModules, folder: Path, srcs: Sequence[Path]) -> tuple[tu
     for module in modules:
         bad = _NOT_IN_MODULE_NAMES.search(module.name)
         if bad or not module.name:
-            expected = "expected a name without blanks and : * ? [ ] \\, because it becomes the name of targets"
             what = repr(bad.group()) if bad else "nothing"
-            problems.append(Problem(("srcs",), f"found {what} in the module name {module.name!r}, {expected}"))
+            message = f"found {what} in the module name {module.name!r}, expected a {_NAME_RULE}"
+            problems.append(Problem(("srcs",), message))
         if seen.setdefault(module.name, module) is not module:
             expected = "expected one source for each module name"
             problems.append(Problem(("srcs",), f"found two modules of the name {module.name!r}, {expected}"))
