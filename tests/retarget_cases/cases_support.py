@@ -1,4 +1,4 @@
-"""Cases files in a folder of their own, and what is said of them."""
+"""Cases files in a folder of their own, and what is reported of them."""
 
 from __future__ import annotations
 

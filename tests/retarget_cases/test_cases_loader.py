@@ -194,7 +194,7 @@ def test_as_many_values_as_the_function_declares(folder: Path, written: str, mes
     assert str(caught.value) == f"suite/m.cases.toml{message}"
 
 
-def test_all_invalid_arguments_are_told(folder: Path) -> None:
+def test_all_invalid_arguments_are_reported(folder: Path) -> None:
     two = function("two", ["f32", "f32", "i8"], ["f32"])
     (case,) = load(folder, "[[case]]\ninputs = [\n  [1],\n  2,\n  300,\n]\nexpected = [1]\n", two)
     with pytest.raises(DiagnosticsError) as caught:
@@ -396,7 +396,7 @@ def test_numbers_of_python_take_the_declared_type(folder: Path) -> None:
         ),
     ],
 )
-def test_a_reference_that_fails_is_told_with_its_place(folder: Path, name: str, message: str) -> None:
+def test_a_reference_that_fails_is_reported_with_its_location(folder: Path, name: str, message: str) -> None:
     assert reference(folder, name) == message
 
 
@@ -413,6 +413,8 @@ def test_the_place_is_the_last_in_the_reference_itself(folder: Path) -> None:
          "'nothing_of_that_name'\n    import nothing_of_that_name"),
     ],
 )  # fmt: skip
-def test_a_reference_that_cannot_be_imported_is_told_with_its_place(folder: Path, text: str, message: str) -> None:
+def test_a_reference_that_cannot_be_imported_is_reported_with_its_location(
+    folder: Path, text: str, message: str
+) -> None:
     (folder / "bad.py").write_text(text)
     assert reference(folder, "f", file="bad.py") == message

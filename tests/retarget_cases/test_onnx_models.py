@@ -123,7 +123,7 @@ def test_without_the_package_the_types_have_to_be_written(model: Path, monkeypat
     ],
     ids=["rank", "count", "integer", "open size", "generated size", "fill", "result", "function"],
 )  # fmt: skip
-def test_check_tells_what_does_not_fit_the_model(
+def test_check_reports_what_does_not_fit_the_model(
     model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], changed: tuple[str, str, str]
 ) -> None:
     old, new, diagnostic = changed
@@ -138,7 +138,7 @@ def test_check_tells_what_does_not_fit_the_model(
     assert capsys.readouterr().err == f"m.cases.toml:{diagnostic}\n"
 
 
-def test_check_tells_a_file_that_is_no_model(
+def test_check_reports_a_file_that_is_no_model(
     model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(model.parent)

@@ -140,6 +140,6 @@ def test_of_many_configs_eight_are_named() -> None:
     assert diagnostic.message.endswith("there is CHECK, AA, BB, CC, DD, EE, FF, GG, HH and 2 more")
 
 
-def test_what_is_there_for_others_is_told() -> None:
+def test_what_is_there_for_others_is_reported() -> None:
     source = "// VULKAN: a\n// CUDA-SM-80-NEXT: b\n// LLVM-CPU: c\n// VULKAN-COUNT-2: d\n// note: e\n// RUN: f\n"
     assert other_prefixes(source, MINE) == ("VULKAN", "CUDA-SM-80")

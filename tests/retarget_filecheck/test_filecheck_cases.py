@@ -80,7 +80,7 @@ def test_where_the_package_has_no_nearer_match_the_line_most_alike_is_shown(fold
     ]
 
 
-def test_what_must_not_be_there_is_shown_with_its_place(folder: Path) -> None:
+def test_what_must_not_be_there_is_shown_with_its_location(folder: Path) -> None:
     case = checked("// CHECK: @f\n// CHECK-NOT: flow.dispatch\n")
     assert case.summary == "a.mlir:2: CHECK-NOT: excluded string found in input ('flow.dispatch')"
     assert case.report.split("\n")[2:] == [

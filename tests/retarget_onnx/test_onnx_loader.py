@@ -1,4 +1,4 @@
-"""The kind `onnx-backend`: what is made of a manifest, and the cases that a runner reads of it."""
+"""The kind `onnx-backend`: what is generated of a manifest, and the cases that a worker reads of it."""
 
 from __future__ import annotations
 
@@ -43,28 +43,28 @@ def description(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def made(description: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("made")
+def generated(description: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("generated")
     OnnxBackendLoader().make(description, folder)
     return folder
 
 
-def cases(made: Path, name: str, functions: Sequence[str] = ("main",)) -> Sequence[Case]:
-    module = OnnxBackendLoader().made(Module(name=name, path=made / "nodes.toml", entry=name), made)
+def cases(generated: Path, name: str, functions: Sequence[str] = ("main",)) -> Sequence[Case]:
+    module = OnnxBackendLoader().made(Module(name=name, path=generated / "nodes.toml", entry=name), generated)
     request = CaseRequest(
         module=name,
         source=module.path,
         data=module.data,
         entry=name,
-        folder=made,
+        folder=generated,
         compiler="cpu",
         functions=tuple(FunctionInfo(name=function, arguments=None) for function in functions),
     )
     return OnnxBackendLoader().load(request)
 
 
-def only_case(made: Path, name: str) -> Case:
-    (case,) = cases(made, name)
+def only_case(generated: Path, name: str) -> Case:
+    (case,) = cases(generated, name)
     return case
 
 
@@ -89,8 +89,8 @@ def test_the_version_names_all_that_the_data_come_from() -> None:
     assert f"numpy {np.__version__}" in version
 
 
-def test_a_case_holds_onnxs_inputs_results_and_tolerances(made: Path) -> None:
-    case = only_case(made, "test_abs")
+def test_a_case_holds_onnxs_inputs_results_and_tolerances(generated: Path) -> None:
+    case = only_case(generated, "test_abs")
     assert (case.name, case.function) == ("test_data_set_0", "main")
     assert case.tolerances[""] == Tolerance(atol=1e-7, rtol=1e-3)
     assert case.read is not None
@@ -101,8 +101,10 @@ def test_a_case_holds_onnxs_inputs_results_and_tolerances(made: Path) -> None:
     np.testing.assert_array_equal(data.expected[0], np.abs(data.inputs[0]))
 
 
-def test_bfloat16_results_get_the_tolerance_that_onnxs_runner_gives_them(made: Path) -> None:
-    assert only_case(made, "test_cast_FLOAT_to_BFLOAT16").tolerances["bfloat16"] == Tolerance(atol=1e-7, rtol=2.0**-6)
+def test_bfloat16_results_get_the_tolerance_that_onnxs_runner_gives_them(generated: Path) -> None:
+    assert only_case(generated, "test_cast_FLOAT_to_BFLOAT16").tolerances["bfloat16"] == Tolerance(
+        atol=1e-7, rtol=2.0**-6
+    )
 
 
 @pytest.mark.parametrize(
@@ -115,16 +117,16 @@ def test_bfloat16_results_get_the_tolerance_that_onnxs_runner_gives_them(made: P
         ("test_constant", [], [np.float32]),
     ],
 )
-def test_element_types_survive(made: Path, name: str, inputs: list[type], expected: list[type]) -> None:
-    case = only_case(made, name)
+def test_element_types_survive(generated: Path, name: str, inputs: list[type], expected: list[type]) -> None:
+    case = only_case(generated, name)
     assert case.read is not None
     data = case.read()
     assert [array.dtype for array in data.inputs] == [np.dtype(one) for one in inputs]
     assert [array.dtype for array in data.expected or ()] == [np.dtype(one) for one in expected]
 
 
-def test_four_bit_elements_are_read_one_by_one(made: Path) -> None:
-    case = only_case(made, "test_cast_FLOAT_to_INT4")
+def test_four_bit_elements_are_read_one_by_one(generated: Path) -> None:
+    case = only_case(generated, "test_cast_FLOAT_to_INT4")
     assert case.read is not None
     data = case.read()
     assert data.expected is not None
@@ -132,8 +134,8 @@ def test_four_bit_elements_are_read_one_by_one(made: Path) -> None:
     assert data.expected[0].shape == data.inputs[0].shape
 
 
-def test_rank_0_and_empty_tensors_keep_their_shape(made: Path) -> None:
-    scalar, empty = only_case(made, "test_size_example"), only_case(made, "test_reduce_sum_empty_set")
+def test_rank_0_and_empty_tensors_keep_their_shape(generated: Path) -> None:
+    scalar, empty = only_case(generated, "test_size_example"), only_case(generated, "test_reduce_sum_empty_set")
     assert scalar.read is not None
     assert empty.read is not None
     assert [array.shape for array in scalar.read().expected or ()] == [()]
@@ -148,18 +150,18 @@ def test_rank_0_and_empty_tensors_keep_their_shape(made: Path) -> None:
         ("test_string_split_basic", "input 'x' is a tensor of strings"),
     ],
 )
-def test_what_no_buffer_view_holds_fails_when_it_is_read(made: Path, name: str, message: str) -> None:
-    case = only_case(made, name)
+def test_what_no_buffer_view_holds_fails_when_it_is_read(generated: Path, name: str, message: str) -> None:
+    case = only_case(generated, name)
     assert case.read is not None
     with pytest.raises(RetargetError) as caught:
         case.read()
     assert str(caught.value) == f"{message}, which no buffer view holds; expected a tensor of numbers"
 
 
-def test_an_entry_that_the_installed_onnx_lacks_fails_by_itself(made: Path, description: Path) -> None:
+def test_an_entry_that_the_installed_onnx_lacks_fails_by_itself(generated: Path, description: Path) -> None:
     module = Module(name="test_of_a_later_onnx", path=description, entry="test_of_a_later_onnx")
     with pytest.raises(RetargetError) as caught:
-        OnnxBackendLoader().made(module, made)
+        OnnxBackendLoader().made(module, generated)
     assert str(caught.value) == (
         f"{installed_version()} has no test test_of_a_later_onnx; the manifest {description} was written by "
         "onnx 99.0.0: install that, or write the manifest again with "
@@ -182,22 +184,22 @@ def test_an_entry_that_no_onnx_has_does_not_ask_for_the_installed_one(tmp_path: 
 @pytest.mark.parametrize(
     ("functions", "found"), [((), "no function"), (("first", "second"), "first, second")], ids=["none", "two"]
 )
-def test_an_artifact_must_export_one_function(made: Path, functions: tuple[str, ...], found: str) -> None:
+def test_an_artifact_must_export_one_function(generated: Path, functions: tuple[str, ...], found: str) -> None:
     with pytest.raises(RetargetError) as caught:
-        cases(made, "test_abs", functions)
+        cases(generated, "test_abs", functions)
     assert str(caught.value) == f"the artifact exports {found}; expected one function, the model's graph"
 
 
-def test_what_is_made_is_the_same_each_time(made: Path, description: Path, tmp_path: Path) -> None:
+def test_what_is_generated_is_the_same_each_time(generated: Path, description: Path, tmp_path: Path) -> None:
     OnnxBackendLoader().make(description, tmp_path)
-    files = sorted(path.relative_to(made) for path in made.rglob("*") if path.is_file())
+    files = sorted(path.relative_to(generated) for path in generated.rglob("*") if path.is_file())
     assert files == sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file())
-    assert all((made / file).read_bytes() == (tmp_path / file).read_bytes() for file in files)
+    assert all((generated / file).read_bytes() == (tmp_path / file).read_bytes() for file in files)
 
 
-def test_a_made_test_that_is_gone_or_cut_short_is_not_said_to_be_missing_from_onnx(made: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "made"
-    shutil.copytree(made, folder)
+def test_a_generated_test_that_is_gone_or_cut_short_is_not_missing_from_onnx(generated: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "generated"
+    shutil.copytree(generated, folder)
     module = OnnxBackendLoader().made(Module(name="test_abs", path=tmp_path / "n.toml", entry="test_abs"), folder)
     (case,) = OnnxBackendLoader().load(
         CaseRequest(
@@ -225,14 +227,14 @@ def test_a_made_test_that_is_gone_or_cut_short_is_not_said_to_be_missing_from_on
     )
 
 
-def test_a_damaged_file_of_cases_is_named(made: Path, tmp_path: Path) -> None:
+def test_a_damaged_file_of_cases_is_named(generated: Path, tmp_path: Path) -> None:
     damaged = tmp_path / "cases.json"
     damaged.write_text(json.dumps({"rtol": 0.001}))
     request = CaseRequest(
         module="test_abs",
-        source=made,
+        source=generated,
         data=(damaged,),
-        folder=made,
+        folder=generated,
         compiler="cpu",
         functions=(FunctionInfo(name="main", arguments=1),),
     )

@@ -101,7 +101,7 @@ def test_a_word_that_tells_targets_apart_is_refused(tmp_path: Path) -> None:
         read_manifest(path)
 
 
-def test_a_program_is_no_manifest_and_nobody_is_told_to_write_one_there(tmp_path: Path) -> None:
+def test_a_program_is_no_manifest_and_nobody_is_asked_to_write_one_there(tmp_path: Path) -> None:
     with pytest.raises(DiagnosticsError) as caught:
         read_manifest(tmp_path / "model.mlir")
     assert str(caught.value) == (
@@ -147,7 +147,7 @@ def test_the_committed_manifest_is_the_installed_packages(capsys: pytest.Capture
     assert (status, capsys.readouterr().out) == (0, "")
 
 
-def test_check_tells_the_differences_and_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_reports_the_differences_and_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "nodes.toml"
     committed = read_manifest(COMMITTED)
     entries = (*committed.entries[1:], Entry(name="test_future", tags=("op-Future",)))

@@ -20,7 +20,7 @@ CONFIG = RuntimeConfig(
 @pytest.fixture(scope="module")
 def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The compiled `test_abs`, with `cases.json` and all beside it."""
-    folder = tmp_path_factory.mktemp("made")
+    folder = tmp_path_factory.mktemp("generated")
     description = folder / "nodes.toml"
     entry = Entry(name="test_abs", tags=("op-Abs",))
     description.write_text(manifest_text(Manifest(package="onnx", entries=(entry,)), "nodes.toml"))
@@ -48,11 +48,11 @@ def test_a_wrong_result_fails_and_shows_what_differs(artifact: Path, capsys: pyt
         assert run(artifact, "--case=test_data_set_0") == 1
     finally:
         expected.write_bytes(right)
-    told = capsys.readouterr().out.splitlines()
-    assert told[0].startswith(
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].startswith(
         "test_data_set_0: failed at compare: result 0: 1 of 60 elements differ, first at [0, 0, 0]"
     )
-    assert told[1].startswith("    result 0: 1 of 60 elements differ (")
+    assert printed[1].startswith("    result 0: 1 of 60 elements differ (")
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_wrong_result_fails_and_shows_what_differs(artifact: Path, capsys: pyt
         ),
     ],
 )
-def test_errors_are_told(
+def test_errors_are_reported(
     artifact: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(artifact, *arguments) == 1
@@ -80,14 +80,14 @@ def test_what_a_kind_needs_is_asked_for(arguments: list[str], missing: str, caps
     with pytest.raises(SystemExit) as ended:
         main([*arguments, "--artifact=a", "b.mlir"])
     assert ended.value.code == 2
-    told = capsys.readouterr().err.splitlines()[-1]
-    assert told == f"python -m retarget.run_case: error: the following arguments are required: {missing}"
+    printed = capsys.readouterr().err.splitlines()[-1]
+    assert printed == f"python -m retarget.run_case: error: the following arguments are required: {missing}"
 
 
 def test_the_command_names_driver_devices_flags_and_case() -> None:
-    here = Path("made/test_abs")
+    here = Path("generated/test_abs")
     module = Module(name="test_abs", path=here / "model.onnx", data=(here / "cases.json",), entry="test_abs")
-    plan = OnnxBackendLoader().run_case_outside(CONFIG, Path("a.vmfb"), module, Path("made"), "test_data_set_0")
+    plan = OnnxBackendLoader().run_case_outside(CONFIG, Path("a.vmfb"), module, Path("generated"), "test_data_set_0")
     assert plan is not None
     assert plan.argv[1:] == (
         "-m",
@@ -98,11 +98,11 @@ def test_the_command_names_driver_devices_flags_and_case() -> None:
         "--artifact=a.vmfb",
         "--case=test_data_set_0",
         "--f=1",
-        "made/test_abs/model.onnx",
-        "made/test_abs/cases.json",
+        "generated/test_abs/model.onnx",
+        "generated/test_abs/cases.json",
     )
 
 
-def test_there_is_no_command_for_a_test_that_was_not_made() -> None:
+def test_there_is_no_command_for_a_test_that_was_not_generated() -> None:
     module = Module(name="test_abs", path=Path("nodes.toml"), entry="test_abs")
-    assert OnnxBackendLoader().run_case_outside(CONFIG, Path("a.vmfb"), module, Path("made"), "") is None
+    assert OnnxBackendLoader().run_case_outside(CONFIG, Path("a.vmfb"), module, Path("generated"), "") is None

@@ -24,7 +24,7 @@ SKIPPED = '<skipped type="pytest.skip" message="no OpenCL device">…</skipped>'
 
 def case(test: str, target: str, end: str, *, stage: str = "compare", device: str = "", intermittent: str = "") -> str:
     compiler, _, runtime = target.partition("/")
-    said = {
+    values = {
         "retarget.module": test,
         "retarget.compiler": compiler,
         "retarget.runtime": runtime,
@@ -32,7 +32,7 @@ def case(test: str, target: str, end: str, *, stage: str = "compare", device: st
         "retarget.device": device,
         "retarget.intermittent": intermittent,
     }
-    properties = "".join(f'<property name="{name}" value="{value}" />' for name, value in said.items() if value)
+    properties = "".join(f'<property name="{name}" value="{value}" />' for name, value in values.items() if value)
     return f'<testcase name="{test}"><properties>{properties}</properties>{end}</testcase>'
 
 

@@ -1,4 +1,4 @@
-"""Comparison: what holds, what does not, and what is said of it."""
+"""Comparison: what holds, what does not, and what is reported of it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def equal(actual: Any, expected: Any, dtype: Any) -> bool:
     return compare_check(Check(kind="eq", actual=array(actual, dtype), expected=array(expected, dtype))) is None
 
 
-def told(mismatch: Mismatch | None) -> Mismatch:
+def mismatch_of(mismatch: Mismatch | None) -> Mismatch:
     assert mismatch is not None
     return mismatch
 
@@ -139,7 +139,7 @@ def test_the_rule_holds_element_by_element(values: list[float], data: st.DataObj
     ],
 )
 def test_integers_differ_without_wraparound(dtype: Any, actual: int, expected: int, distance: int) -> None:
-    mismatch = told(compare_arrays(array(actual, dtype), array(expected, dtype), atol=0, rtol=0))
+    mismatch = mismatch_of(compare_arrays(array(actual, dtype), array(expected, dtype), atol=0, rtol=0))
 
     assert mismatch.max_abs_error == float(distance)
     assert mismatch.summary == f"1 of 1 element differs, actual {actual}, expected {expected}"
@@ -147,7 +147,7 @@ def test_integers_differ_without_wraparound(dtype: Any, actual: int, expected: i
     assert distance >= 2**53 or not almost(actual, expected, atol=distance - 0.5, dtype=dtype)
 
 
-def test_integers_above_2_to_the_53_are_told_apart() -> None:
+def test_integers_above_2_to_the_53_are_distinguished() -> None:
     assert not almost(2**53 + 1, 2**53, dtype=np.int64)
     assert not almost(2**63, 2**63 + 1, rtol=0.0, dtype=np.uint64)
     assert almost(2**63, 2**63 + 1, atol=1.0, dtype=np.uint64)
@@ -157,7 +157,7 @@ def test_integers_above_2_to_the_53_are_told_apart() -> None:
 
 def test_booleans_compare_as_values() -> None:
     assert almost([True, False], [True, False], dtype=np.bool_)
-    assert told(compare_arrays(array([True], np.bool_), array([False], np.bool_), atol=0, rtol=0)).summary == (
+    assert mismatch_of(compare_arrays(array([True], np.bool_), array([False], np.bool_), atol=0, rtol=0)).summary == (
         "1 of 1 element differs, first at [0]: actual True, expected False"
     )
 
@@ -226,7 +226,7 @@ def test_eq_compares_bits_as_iree_check_module_does() -> None:
     assert equal([NAN, 1], [NAN, 1], np.float32)
     assert not equal([0.0], [-0.0], np.float32)
     other_nan = np.array([0x7FC00001], np.uint32).view(np.float32)
-    mismatch = told(compare_check(Check(kind="eq", actual=other_nan, expected=array([NAN]))))
+    mismatch = mismatch_of(compare_check(Check(kind="eq", actual=other_nan, expected=array([NAN]))))
     assert (
         mismatch.summary == "1 of 1 element differs, first at [0]: actual nan (0x7fc00001), expected nan (0x7fc00000)"
     )
@@ -245,7 +245,7 @@ def test_eq_takes_arrays_that_are_not_contiguous() -> None:
     assert compare_check(Check(kind="eq", actual=whole.T, expected=np.ascontiguousarray(whole.T))) is None
     wrong = np.ascontiguousarray(whole.T).copy()
     wrong[1, 2] = 99
-    mismatch = told(compare_check(Check(kind="eq", actual=whole.T, expected=wrong)))
+    mismatch = mismatch_of(compare_check(Check(kind="eq", actual=whole.T, expected=wrong)))
     assert mismatch.summary == "1 of 12 elements differ, first at [1, 2]: actual 9, expected 99"
 
 
@@ -265,7 +265,7 @@ def test_shape_and_type_must_agree() -> None:
     ]
     for actual, expected, message in cases:
         for kind in ("eq", "almost_eq"):
-            mismatch = told(compare_check(Check(kind=kind, actual=actual, expected=expected)))
+            mismatch = mismatch_of(compare_check(Check(kind=kind, actual=actual, expected=expected)))
             assert mismatch.summary == message
             assert (mismatch.max_abs_error, mismatch.max_rel_error) == (None, None)
 
@@ -275,7 +275,8 @@ def test_almost_eq_uses_the_tolerances_of_the_check() -> None:
     assert compare_check(check) is None
     check = Check(kind="almost_eq", actual=array([1.05]), expected=array([1.0]), atol=0.01, rtol=0.01)
     assert (
-        told(compare_check(check)).report.splitlines()[0] == "1 of 1 element differs (1xfloat32; atol 0.01, rtol 0.01)"
+        mismatch_of(compare_check(check)).report.splitlines()[0]
+        == "1 of 1 element differs (1xfloat32; atol 0.01, rtol 0.01)"
     )
 
 
@@ -290,12 +291,12 @@ def test_the_checks_of_truth(dtype: Any) -> None:
 
 
 def test_a_failing_check_of_truth_says_where() -> None:
-    mismatch = told(compare_check(Check(kind="all_true", actual=array([[1, 0], [0, 1]], np.int8))))
+    mismatch = mismatch_of(compare_check(Check(kind="all_true", actual=array([[1, 0], [0, 1]], np.int8))))
     assert mismatch.summary == "all_true: 2 of 4 elements are not nonzero, first at [0, 1] is 0"
     assert mismatch.report.splitlines()[1:] == ["  [0, 1] is 0", "  [1, 0] is 0"]
     assert (mismatch.mismatched, mismatch.total) == (2, 4)
-    assert told(compare_check(Check(kind="true", actual=array(0, np.int32)))).summary == "true: not nonzero: 0"
-    assert told(compare_check(Check(kind="false", actual=array(7, np.int32)))).summary == "false: not zero: 7"
+    assert mismatch_of(compare_check(Check(kind="true", actual=array(0, np.int32)))).summary == "true: not nonzero: 0"
+    assert mismatch_of(compare_check(Check(kind="false", actual=array(7, np.int32)))).summary == "false: not zero: 7"
 
 
 def test_nan_is_true() -> None:
@@ -314,7 +315,7 @@ def test_the_report_shows_the_first_differences_and_the_largest_errors() -> None
     expected = np.ones((4, 5), np.float32)
     actual = expected.copy()
     actual[1, 2], actual[3, 0], actual[3, 4] = 1.5, -3.0, NAN
-    mismatch = told(compare_arrays(actual, expected, atol=1e-3, rtol=0))
+    mismatch = mismatch_of(compare_arrays(actual, expected, atol=1e-3, rtol=0))
 
     assert mismatch.summary == "3 of 20 elements differ, first at [1, 2]: actual 1.5, expected 1.0"
     assert mismatch.report == (
@@ -330,13 +331,13 @@ def test_the_report_shows_the_first_differences_and_the_largest_errors() -> None
 
 
 def test_the_report_on_rank_0_names_no_place() -> None:
-    mismatch = told(compare_arrays(array(2.25), array(2.5), atol=0.0, rtol=0.0))
+    mismatch = mismatch_of(compare_arrays(array(2.25), array(2.5), atol=0.0, rtol=0.0))
     assert mismatch.summary == "1 of 1 element differs, actual 2.25, expected 2.5"
     assert mismatch.report.splitlines()[-1] == "max abs error 0.25, max rel error 0.1"
 
 
 def test_the_report_leaves_out_what_is_too_much() -> None:
-    mismatch = told(compare_arrays(np.zeros(100, np.int32), np.arange(100, dtype=np.int32), atol=0, rtol=0))
+    mismatch = mismatch_of(compare_arrays(np.zeros(100, np.int32), np.arange(100, dtype=np.int32), atol=0, rtol=0))
     lines = mismatch.report.splitlines()
 
     assert lines[0] == "99 of 100 elements differ (100xint32; atol 0, rtol 0)"
@@ -346,22 +347,22 @@ def test_the_report_leaves_out_what_is_too_much() -> None:
 
 
 def test_an_expected_zero_has_no_relative_error() -> None:
-    mismatch = told(compare_arrays(array([1.0]), array([0.0]), atol=0, rtol=0))
+    mismatch = mismatch_of(compare_arrays(array([1.0]), array([0.0]), atol=0, rtol=0))
     assert (mismatch.max_abs_error, mismatch.max_rel_error) == (1.0, None)
 
 
 def test_only_nan_against_numbers_has_no_largest_error() -> None:
-    mismatch = told(compare_arrays(array([NAN]), array([1.0]), atol=0, rtol=0))
+    mismatch = mismatch_of(compare_arrays(array([NAN]), array([1.0]), atol=0, rtol=0))
     assert (mismatch.max_abs_error, mismatch.max_rel_error) == (None, None)
 
 
-def test_an_infinite_error_is_told_as_such() -> None:
-    assert told(compare_arrays(array([INF]), array([1.0]), atol=0, rtol=0)).max_abs_error == INF
+def test_an_infinite_error_is_reported_as_such() -> None:
+    assert mismatch_of(compare_arrays(array([INF]), array([1.0]), atol=0, rtol=0)).max_abs_error == INF
 
 
 @pytest.mark.parametrize("dtype", SMALL_FLOATS)
 def test_small_floats_are_reported_in_their_own_digits(dtype: Any) -> None:
-    mismatch = told(compare_arrays(array([1.5, 2.0], dtype), array([1.5, 3.0], dtype), atol=0.5, rtol=0))
+    mismatch = mismatch_of(compare_arrays(array([1.5, 2.0], dtype), array([1.5, 3.0], dtype), atol=0.5, rtol=0))
 
     where = "first at [1]: actual 2, expected 3"
     plain = mismatch.summary.replace(".0", "").replace("2,", "2,")
@@ -395,7 +396,7 @@ def test_the_largest_errors_are_found_in_any_block_and_the_first_of_equals_is_na
     actual, expected = np.zeros((5, 4), np.float32), np.full((5, 4), 2, np.float32)
     actual[0, 0], expected[4, 3], actual[1, 1] = NAN, 0.5, 8
     actual[3, 2] = 8
-    assert told(compare_arrays(actual, expected, atol=0, rtol=0)).report.splitlines()[-2:] == [
+    assert mismatch_of(compare_arrays(actual, expected, atol=0, rtol=0)).report.splitlines()[-2:] == [
         "  … 12 more",
         "max abs error 6 at [1, 1], max rel error 3 at [1, 1]",
     ]

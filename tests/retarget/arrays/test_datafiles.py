@@ -1,4 +1,4 @@
-"""Reading arrays from files: what is read, what is refused, and how it is said."""
+"""Reading arrays from files: what is read, what is refused, and how it is reported."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_file_of_another_size_is_refused(tmp_path: Path, size: int, word: str)
     )
 
 
-def test_a_npy_file_that_is_read_as_raw_bytes_is_told(tmp_path: Path) -> None:
+def test_a_npy_file_that_is_read_as_raw_bytes_is_reported(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.zeros(6, np.float32))
     assert error_of(RawFile(path=tmp_path / "a.npy").next, dtype="float32", shape=(99,)) == (
         "data file a.npy is short: expected 396 bytes for 99xf32, found 152; "
@@ -67,15 +67,15 @@ def test_a_npy_file_that_is_read_as_raw_bytes_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [2, 200])
-def test_what_git_lfs_did_not_fetch_is_told(tmp_path: Path, size: int) -> None:
+def test_what_git_lfs_did_not_fetch_is_reported(tmp_path: Path, size: int) -> None:
     path = tmp_path / "x.data"
     path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 800\n")
-    told = "; it is a pointer of Git LFS: `git lfs pull` fetches the data$"
-    with pytest.raises(RetargetError, match=told):
+    reported = "; it is a pointer of Git LFS: `git lfs pull` fetches the data$"
+    with pytest.raises(RetargetError, match=reported):
         read_bin(path, dtype=np.float32, shape=(size,))
-    with pytest.raises(RetargetError, match=told):
+    with pytest.raises(RetargetError, match=reported):
         read_npy(path)
-    with pytest.raises(RetargetError, match=told):
+    with pytest.raises(RetargetError, match=reported):
         read_npz(path)
 
 
@@ -165,7 +165,7 @@ def test_other_than_numbers_is_refused(tmp_path: Path, array: np.ndarray, named:
     )
 
 
-def test_a_file_cut_short_is_told(tmp_path: Path) -> None:
+def test_a_file_cut_short_is_reported(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.arange(6, dtype=np.float32).reshape(2, 3))
     content = (tmp_path / "a.npy").read_bytes()
     (tmp_path / "a.npy").write_bytes(content[:-4])
@@ -186,7 +186,7 @@ def test_a_header_with_a_shape_that_is_none_is_refused(tmp_path: Path, shape: st
 
 
 @pytest.mark.parametrize("read", [read_npy, read_npz])
-def test_what_cannot_be_read_is_not_said_to_be_of_another_format(
+def test_what_cannot_be_read_is_not_reported_as_of_another_format(
     tmp_path: Path, read: Callable[[Path], object]
 ) -> None:
     (tmp_path / "folder").mkdir()
@@ -197,7 +197,7 @@ def test_what_cannot_be_read_is_not_said_to_be_of_another_format(
     "header",
     [b"{'descr': '<f4', 'shape': (\n", b"{b'descr': 1, 'shape': 2}\n", b"(" * 5000 + b"\n", b"-" * 9000 + b"1\n"],
 )
-def test_a_header_that_cannot_be_parsed_is_told(tmp_path: Path, header: bytes) -> None:
+def test_a_header_that_cannot_be_parsed_is_reported(tmp_path: Path, header: bytes) -> None:
     (tmp_path / "a.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(16))
     assert error_of(read_npy, tmp_path / "a.npy") == (
         "data file a.npy is no .npy file: its header is no literal of Python, expected one as numpy.save writes it"

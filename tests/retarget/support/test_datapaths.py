@@ -39,7 +39,7 @@ def test_an_absolute_path_is_taken_inside_the_folder_only(tmp_path: Path) -> Non
     assert "outside the suite's folder" in error_of(files.path, "/etc/hostname")
 
 
-def test_a_missing_file_is_told_with_its_neighbour(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_with_its_neighbour(tmp_path: Path) -> None:
     (tmp_path / "input_0.bin").write_bytes(b"")
     files = DataFiles(folder=tmp_path, base=tmp_path)
     assert error_of(files.path, "input_O.bin") == "data file input_O.bin does not exist; did you mean 'input_0.bin'?"
@@ -47,7 +47,7 @@ def test_a_missing_file_is_told_with_its_neighbour(tmp_path: Path) -> None:
     assert error_of(files.path, "a\0b").startswith("'a\\x00b' is not a path that can be read: ")
 
 
-def test_a_loop_of_links_is_told(tmp_path: Path) -> None:
+def test_a_loop_of_links_is_reported(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     assert "loop" in error_of(DataFiles(folder=tmp_path, base=tmp_path).path, "loop")
 

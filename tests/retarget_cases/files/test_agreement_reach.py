@@ -1,4 +1,4 @@
-"""What cases files say of compiler configs, held against those of the suite: told with the declarations' own errors."""
+"""What cases files say of compiler configs, held against those of the suite: reported with the declarations' own errors."""
 
 # ruff: noqa: E501  (messages are cut where they read well)
 
@@ -83,24 +83,26 @@ def test_what_cannot_be_agreed_with_is_an_error(folder: Path, agree_with: str, d
     assert diagnostics(folder, agree_with) == [f"suite/{diagnostic}"]
 
 
-CIRCLE = "found configs that wait for each other's results, vmvx → llvm-cpu → vmvx; expected the last config of a chain to agree with none but itself"
+CYCLE = "found configs that wait for each other's results, vmvx → llvm-cpu → vmvx; expected the last config of a chain to agree with none but itself"
 UNKNOWN = "found 'nonono', expected a compiler config that runs the module in suite 's'; there is llvm-cpu, vmvx"
 
 
 @pytest.mark.parametrize(
-    ("agree_with", "told"),
+    ("agree_with", "reported"),
     [
-        ("{ '*' = 'vmvx', vmvx = 'llvm-cpu' }", [f"2: case[0].agree_with: {CIRCLE}"]),
-        ("'vmvx'\n[[case]]\nagree_with = 'llvm-cpu'", [f"4: case[1].agree_with: {CIRCLE}"]),
+        ("{ '*' = 'vmvx', vmvx = 'llvm-cpu' }", [f"2: case[0].agree_with: {CYCLE}"]),
+        ("'vmvx'\n[[case]]\nagree_with = 'llvm-cpu'", [f"4: case[1].agree_with: {CYCLE}"]),
         ("{ '*' = 'vmvx', vmvx = 'nonono' }", [f"2: case[0].agree_with.vmvx: {UNKNOWN}"]),
         (
             "{ '*' = 'vmvx', vmvx = 'llvm-cpu', cuda = 'nonono' }",
-            [f"2: case[0].agree_with: {CIRCLE}", f"2: case[0].agree_with.cuda: {UNKNOWN}"],
+            [f"2: case[0].agree_with: {CYCLE}", f"2: case[0].agree_with.cuda: {UNKNOWN}"],
         ),
     ],
 )
-def test_circles_are_of_known_configs_and_hide_no_other_error(folder: Path, agree_with: str, told: list[str]) -> None:
-    assert diagnostics(folder, agree_with) == [f"suite/a.cases.toml:{diagnostic}" for diagnostic in told]
+def test_cycles_are_of_known_configs_and_hide_no_other_error(
+    folder: Path, agree_with: str, reported: list[str]
+) -> None:
+    assert diagnostics(folder, agree_with) == [f"suite/a.cases.toml:{diagnostic}" for diagnostic in reported]
 
 
 @pytest.mark.parametrize("excluded", ["vmvx", "v*"])
@@ -135,14 +137,14 @@ def test_a_module_that_runs_nowhere_agrees_with_whatever_it_likes(folder: Path, 
 
 def test_a_config_that_an_error_hides_is_not_missed(folder: Path) -> None:
     matrix = MATRIX.replace('"vmvx", compiler = "iree"', '"vmvx", compiller = "iree"')
-    told = diagnostics(folder, "'vmvx'", matrix=matrix)
-    assert [diagnostic.partition(": found")[0] for diagnostic in told] == [
+    reported = diagnostics(folder, "'vmvx'", matrix=matrix)
+    assert [diagnostic.partition(": found")[0] for diagnostic in reported] == [
         "suite/matrix.toml:2: compiler_config[1].compiler",
         "suite/matrix.toml:2: compiler_config[1].compiller",
     ]
 
 
-def test_check_tells_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_reports_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     diagnostics(folder, "'vmxv'")
     assert main(["check", "suite"]) == 1
     assert capsys.readouterr().err == (

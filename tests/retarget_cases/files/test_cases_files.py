@@ -246,14 +246,14 @@ def data(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", BAD_FILES)
-def test_an_invalid_file_is_told_with_line_and_key(data: Path, name: str) -> None:
+def test_an_invalid_file_is_reported_with_line_and_key(data: Path, name: str) -> None:
     text, message = BAD_FILES[name]
     assert diagnostics(data, text) == [message]
 
 
 @pytest.mark.parametrize("key", ["inputs", "expected"])
 @pytest.mark.parametrize("name", BAD_VALUES)
-def test_an_invalid_value_is_told_with_line_and_key(data: Path, name: str, key: str) -> None:
+def test_an_invalid_value_is_reported_with_line_and_key(data: Path, name: str, key: str) -> None:
     written, message = BAD_VALUES[name]
     other = "reference = 'ref.py:f'" if key == "inputs" else "inputs = []"
     text = f"[[case]]\n{other}\n{key} = [\n    7,\n    {written},\n]\n"
@@ -296,7 +296,7 @@ def test_a_changed_file_is_read_again(folder: Path) -> None:
     assert len(parse(folder, (CASE + JUDGED) * 3).cases) == 3
 
 
-def test_a_chain_of_agreements_is_no_circle(folder: Path) -> None:
+def test_a_chain_of_agreements_is_no_cycle(folder: Path) -> None:
     (case,) = parse(folder, CASE + "agree_with = { a = 'b', 'b' = 'c', '*' = 'c' }\n").cases
     assert case.agreement is not None
     assert [case.agreement.config(name) for name in ("a", "b", "c", "d")] == ["b", "c", "c", "c"]

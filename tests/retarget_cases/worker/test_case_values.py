@@ -190,7 +190,9 @@ def test_files_are_read_as_the_function_wants_them(folder: Path) -> None:
         ),
     ],
 )
-def test_files_that_do_not_fit_are_told_with_both_types(folder: Path, type_: str, written: str, message: str) -> None:
+def test_files_that_do_not_fit_are_reported_with_both_types(
+    folder: Path, type_: str, written: str, message: str
+) -> None:
     numbers = np.arange(6, dtype=np.float32).reshape(2, 3)
     np.save(folder / "a.npy", numbers)
     np.save(folder / "u.npy", numbers.astype(np.uint32))
