@@ -33,7 +33,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @cache
 def _no_vulkan() -> str:
-    """Why there is no Vulkan device here, asked in a process of its own; empty if there is one."""
+    """Why there is no Vulkan device here, determined in a process of its own; empty if there is one."""
     from retarget.engine.run.service import RunService
     from retarget.extension import UnavailableError
     from retarget.support.errors import RetargetError

@@ -122,7 +122,7 @@ def write_peer(folder: Path, programs: list[Program]) -> None:
 
 def timed(folder: Path, cache: Path, *arguments: str) -> float:
     found = timed_pytest(folder, cache, *arguments)
-    print(f"    {found.said}")
+    print(f"    {found.last_line}")
     return found.seconds
 
 

@@ -65,7 +65,7 @@ def test_node(name, tmp_path):
     subprocess.run([{compiler!r}, str(source), *{flags!r}, "-o", str(artifact)], check=True, timeout=60)
     flags = (MADE / name / "run_flags.txt").read_text().splitlines()
     arguments = [f"--module={{artifact}}", "--device=local-sync", *flags]
-    subprocess.run([{runner!r}, *arguments], check=True, timeout=60, cwd=MADE / name)
+    subprocess.run([{run_module!r}, *arguments], check=True, timeout=60, cwd=MADE / name)
 """
 
 TYPES = {"bool": "i1", "bfloat16": "bf16", "float16": "f16", "float32": "f32", "float64": "f64"}
@@ -87,11 +87,11 @@ class Measured:
         if what not in self._known:
             print(f"  {what} …", flush=True)
             found = measure()
-            self._known[what] = {"seconds": found.seconds, "said": found.said}
+            self._known[what] = {"seconds": found.seconds, "last_line": found.last_line}
             self._file.write_text(json.dumps(self._known))
         known = self._known[what]
-        print(f"  {what}: {known['seconds']:.1f} s: {known['said']}", flush=True)
-        return Timed(seconds=float(str(known["seconds"])), said=str(known["said"]))
+        print(f"  {what}: {known['seconds']:.1f} s: {known['last_line']}", flush=True)
+        return Timed(seconds=float(str(known["seconds"])), last_line=str(known["last_line"]))
 
 
 # ---------------------------------------------------------------- what lies there before the clock starts
@@ -174,7 +174,7 @@ def write_peer(folder: Path, made: Path, mlir: Path, names: list[str], *, import
         imports=imports,
         importer=str(tools / "iree-import-onnx"),
         compiler=str(tools / "iree-compile"),
-        runner=str(tools / "iree-run-module"),
+        run_module=str(tools / "iree-run-module"),
         flags=list(NODE_FLAGS),
     )
     (peer / "test_peer.py").write_text(text)

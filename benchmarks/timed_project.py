@@ -46,7 +46,7 @@ class Timed:
     """Wall seconds of a pytest run and its last line."""
 
     seconds: float
-    said: str
+    last_line: str
 
 
 def cores() -> int:
@@ -75,4 +75,4 @@ def timed_pytest(project: Path, cache: Path, *arguments: str, statuses: Collecti
     seconds = time.perf_counter() - start
     if done.returncode not in statuses:
         sys.exit(f"benchmark: pytest ended with status {done.returncode} in {project}:\n{done.stdout}{done.stderr}")
-    return Timed(seconds=seconds, said=done.stdout.strip().splitlines()[-1].strip("= "))
+    return Timed(seconds=seconds, last_line=done.stdout.strip().splitlines()[-1].strip("= "))

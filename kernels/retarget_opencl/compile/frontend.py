@@ -46,7 +46,7 @@ def _settle_dialects() -> None:
 
 @cache
 def _set_phase() -> Any:
-    """Return the library's function that tells an invocation where to stop; the wrapper package does not have it."""
+    """Return the library's function that sets an invocation's last phase; the wrapper package does not have it."""
     from iree.compiler.api import ctypes_dl
 
     function = ctypes_dl._dylib.ireeCompilerInvocationSetCompileToPhase  # noqa: SLF001 - the library has no other door

@@ -41,7 +41,7 @@ class DeviceProfile:
     and `emulated` where halves are computed as floats and rounded after each operation. `subgroups` says how values
     are shuffled: not at all, by `cl_khr_subgroup_shuffle`, or by inline PTX. `matrices` says
     whether products of half precision matrices use matrix units, by inline PTX. `subgroup_size` is in work-items,
-    `local_memory` in bytes, `max_workgroup_sizes` in work-items per dimension. `correctly_rounded_division` tells that
+    `local_memory` in bytes, `max_workgroup_sizes` in work-items per dimension. `correctly_rounded_division` means that
     single precision division and square root can be requested to be correctly rounded.
     """
 

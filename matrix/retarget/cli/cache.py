@@ -55,12 +55,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "verify":
         found = store.verify()
         lines = [*found.removed, f"{folder}: {found.checked} files checked, {len(found.removed)} removed"]
-        told = {"folder": str(folder), "checked": found.checked, "removed": list(found.removed)}
-        _print(told, "\n".join(lines), as_json=as_json)
+        figures = {"folder": str(folder), "checked": found.checked, "removed": list(found.removed)}
+        _print(figures, "\n".join(lines), as_json=as_json)
         return 1 if found.removed else 0
     info = store.info()
     left = leftovers(store)
-    told = {
+    figures = {
         "folder": str(folder),
         "chosen_by": choice.source,
         "entries": info.entries,
@@ -82,12 +82,12 @@ def run(arguments: argparse.Namespace) -> int:
         + (f"leftovers    {len(left)} (files and folders of killed sessions, removed once a day)\n" if left else "")
         + f"size         {_size(info.size)} of at most {_size(info.max_bytes)}"
     )
-    _print(told, text, as_json=as_json)
+    _print(figures, text, as_json=as_json)
     return 0
 
 
-def _print(told: object, text: str, *, as_json: bool) -> None:
-    sys.stdout.write((json.dumps(told, indent=2) if as_json else text) + "\n")
+def _print(figures: object, text: str, *, as_json: bool) -> None:
+    sys.stdout.write((json.dumps(figures, indent=2) if as_json else text) + "\n")
 
 
 def _size(count: int) -> str:

@@ -127,5 +127,5 @@ def _unknown(loader: DeclarationLoader, suites: Iterable[Suite], registry: Regis
 def _summary(files: int, suites: Sequence[Suite], targets: Sequence[Target]) -> str:
     runs = sum(isinstance(target, RunTarget) for target in targets)
     counts = ((files, "file"), (len(suites), "suite"), (len(targets) - runs, "compile target"), (runs, "run target"))
-    told = [f"{count} {word if count == 1 else word + 's'}" for count, word in counts]
-    return f"no errors in {', '.join(told)}"
+    parts = [f"{count} {word if count == 1 else word + 's'}" for count, word in counts]
+    return f"no errors in {', '.join(parts)}"

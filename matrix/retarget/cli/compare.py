@@ -202,9 +202,9 @@ def _of_one_module(able: list[_Found]) -> list[_Found]:
     if len(files) == 1:
         return able
     name = able[0].module.name
-    told = ", ".join(f"{display_path(found.module.path)} (suite {found.suite.name})" for found in files.values())
+    listed = ", ".join(f"{display_path(found.module.path)} (suite {found.suite.name})" for found in files.values())
     msg = (
-        f"found {len(files)} modules {name!r}: {told}; "
+        f"found {len(files)} modules {name!r}: {listed}; "
         "expected the file of one, or the name and the folder of its suite"
     )
     raise argparse.ArgumentError(None, msg)

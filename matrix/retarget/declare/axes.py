@@ -20,7 +20,7 @@ from retarget.support.toml.keypaths import KeyPath, Problem
 __all__ = ["MAX_COMBINATIONS", "Axes", "Combination", "combinations", "fill", "placeholders"]
 
 MAX_COMBINATIONS = 10_000
-"""How many configs one declaration may stand for: reading so many takes seconds, and nobody runs them all."""
+"""How many configs one declaration may expand to: reading so many takes seconds, and nobody runs them all."""
 
 AxisValue = str | int
 Axes = Mapping[str, Sequence[AxisValue]]

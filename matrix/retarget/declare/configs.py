@@ -285,7 +285,7 @@ def _misfits(
     """Return the first pair of configs whose compiler and driver do not fit: one line says it for all targets."""
     makers = {config.compiler: config for config in reversed(compilers)}
     drivers = {config.driver: config for config in reversed(runtimes)}
-    pairs = ((maker, runner) for maker in makers.values() for runner in drivers.values())
+    pairs = ((maker, driver) for maker in makers.values() for driver in drivers.values())
     message = next((message for pair in pairs if (message := registry.misfit(*pair))), "")
     return (Problem(path, message),) if message else ()
 

@@ -31,7 +31,7 @@ _FEW = 4
 """Up to this many files, or a fifth of those that it finds, a glob may find besides those that it shall: `exclude`."""
 
 _MAGIC = re.compile(r"[*?\[\]\\]")
-"""Characters with a meaning in globs; `?` stands for each."""
+"""Characters with a meaning in globs; `?`?` replaces each."""
 
 _MANY = 12
 """Files that are named one by one before a comment has only their number."""

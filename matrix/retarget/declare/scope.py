@@ -1,4 +1,4 @@
-"""The configs that a file sees by name, and what is said of a reference that names none of them."""
+"""The configs that a file sees by name, and the error for a reference that names none of them."""
 
 from __future__ import annotations
 

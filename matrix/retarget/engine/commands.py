@@ -117,8 +117,8 @@ class Commands:
         """The block that a failure ends with."""
         if not lines:
             return ""
-        told = [f"cd {shlex.quote(str(self._folder))}", *lines]
-        return "\n".join([BY_HAND, *(f"  {line}" for line in told)])
+        script = [f"cd {shlex.quote(str(self._folder))}", *lines]
+        return "\n".join([BY_HAND, *(f"  {line}" for line in script)])
 
     def _output(self, target: CompileTarget) -> Path:
         suffix = self._registry.compiler(target.compiler.compiler).artifact_suffix

@@ -59,7 +59,7 @@ class Engine:
         `compiles` run at a time (None: one per core that this process may use). Timeouts are in seconds, for targets
         that declare none. `cases` are names and globs, all if there are none. Artifacts are taken from the folder
         `artifacts` and not compiled, if there is one, or written to the folder `export`. Processes that wait for a
-        device are told of the `holder`. `progress` is entered around each compile that is waited for; `note` takes a
+        device get the `holder`. `progress` is entered around each compile that is waited for; `note` takes a
         line on each wait for a device that another session uses.
         """
         self.registry = registry

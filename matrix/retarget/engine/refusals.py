@@ -25,8 +25,8 @@ def refusal_failure(
         case Refusal.CRASHED | Refusal.ENDED:
             is_crash = refused.refusal is Refusal.CRASHED
             summary = f"{worker} {refused.refusal}: {refused.cause}{where}"
-            if not is_crash and not place and (said := error_line(text)):
-                summary += f": {said}"
+            if not is_crash and not place and (detail := error_line(text)):
+                summary += f": {detail}"
             signal = refused.cause if is_crash else ""
             return Failure(stage=stage, summary=summary, text=cut_stacks(text), signal=signal, no_verdict=not is_crash)
         case Refusal.TIMED_OUT:
@@ -44,9 +44,9 @@ def refusal_error(refused: Refused, what: str) -> Exception:
         return UnavailableError(refused.summary, refused.hint)
     if refused.refusal is Refusal.INPUT:
         return RetargetError(refused.summary)
-    said = f": {line}" if refused.worker_ended and (line := first_line(refused.text)) else ""
+    detail = f": {line}" if refused.worker_ended and (line := first_line(refused.text)) else ""
     hint = f"; {refused.hint}" if refused.hint else ""
-    return RetargetError(f"{what}: {refused.summary}{said}{hint}")
+    return RetargetError(f"{what}: {refused.summary}{detail}{hint}")
 
 
 def device_infos(answer: Devices | Refused, driver: str, verb: str) -> tuple[DeviceInfo, ...]:
@@ -57,8 +57,8 @@ def device_infos(answer: Devices | Refused, driver: str, verb: str) -> tuple[Dev
     if isinstance(answer, Devices):
         return answer.infos
     if answer.worker_ended:
-        said = first_line(answer.text)
-        msg = f"{driver} crashed while it {verb}ed its devices: {answer.cause}{f': {said}' if said else ''}"
+        detail = first_line(answer.text)
+        msg = f"{driver} crashed while it {verb}ed its devices: {answer.cause}{f': {detail}' if detail else ''}"
         raise RetargetError(msg)
     if answer.refusal is Refusal.TIMED_OUT:
         msg = f"{driver} had not {verb}ed its devices after {answer.cause}"

@@ -61,7 +61,7 @@ class Tolerance:
 class CaseData:
     """The values of a case: what a function is called with, and what it should return.
 
-    `expected` is None where nothing is known of it; a None in it stands for one result of any kind.
+    `expected` is None where nothing is known of it; a None in it means a result of any value.
     """
 
     inputs: tuple[Array, ...] = ()
@@ -73,7 +73,7 @@ class Case:
     """One call of a module. `expected` is None where the module checks itself (`kind = "check"`).
 
     `read` is called when the case is about to run, so that only one case's values are held at a time; what it returns
-    stands for `inputs` and `expected`. A `RetargetError` from it is this case's failure, and others go on.
+    replaces `inputs` and `expected`. A `RetargetError` from it is this case's failure, and others go on.
 
     `tolerances` are by the NumPy name of the expected result's element type (`float32`), `""` for all others; where it
     is empty, results hold when `|actual - expected| <= atol + rtol * |expected|`, both 0 asking for equal values.

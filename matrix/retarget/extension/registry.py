@@ -96,10 +96,10 @@ class Registry:
         """
         compilers = {config.compiler for target in suite.targets for config in target.compilers}
         drivers = {config.driver for target in suite.targets for config in target.runtimes}
-        asked: list[tuple[Callable[[str], object], str]] = [(self.compiler, name) for name in sorted(compilers)]
-        asked += [(self.driver, name) for name in sorted(drivers)]
+        requested: list[tuple[Callable[[str], object], str]] = [(self.compiler, name) for name in sorted(compilers)]
+        requested += [(self.driver, name) for name in sorted(drivers)]
         found = []
-        for find, name in (*asked, (self.case_loader, suite.kind)):
+        for find, name in (*requested, (self.case_loader, suite.kind)):
             try:
                 find(name)
             except RetargetError as error:

@@ -69,7 +69,7 @@ class _Guard:
 
 
 class _Array:
-    """What stands for the annotation `Array`: NumPy is not imported before an extension returns an array."""
+    """A placeholder for the annotation `Array`: NumPy is not imported before an extension returns an array."""
 
 
 _NAMES = {"Array": _Array, "FunctionInfo": FunctionInfo, "RunPlan": RunPlan}

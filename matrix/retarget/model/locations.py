@@ -34,7 +34,7 @@ class SourceLocations:
 
     def location(self, origin: Origin, *steps: str | int) -> str:
         """Return `file:line` of a declaration, or of a key below it; the file alone if it cannot be read any more."""
-        from retarget.support.toml.locate import Locator  # only who is told a location pays for the parser
+        from retarget.support.toml.locate import Locator  # only a caller that needs a location pays for the parser
 
         if origin.file not in self._locators:
             self._locators[origin.file] = Locator(_text(origin.file))

@@ -1,4 +1,4 @@
-"""What a case loader is asked about the module of a run, and what its answers mean."""
+"""The request to a case loader about the module of a run, and the meaning of its answers."""
 
 from __future__ import annotations
 

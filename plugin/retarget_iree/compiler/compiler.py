@@ -216,7 +216,7 @@ def _tool_diagnostics(toolchain: Toolchain, flags: Sequence[str]) -> list[str]:
     if len(flags) == 1:
         return [f"{flags[0]}: {words}"]
     diagnostics = [(flag, _tool_words(toolchain, [flag])) for flag in flags]
-    return [f"{flag}: {said}" for flag, said in diagnostics if said] or [f"{' '.join(flags)}: {words}"]
+    return [f"{flag}: {text}" for flag, text in diagnostics if text] or [f"{' '.join(flags)}: {words}"]
 
 
 def _tool_words(toolchain: Toolchain, flags: Sequence[str]) -> str:
@@ -225,8 +225,8 @@ def _tool_words(toolchain: Toolchain, flags: Sequence[str]) -> str:
     if done.returncode == 0:
         return ""
     lines = done.stderr.decode("utf-8", "replace").splitlines()
-    said = [match["text"] for match in map(_TOOL_LINE.match, lines) if match is not None]
-    return " ".join(_TOOL_HELP.sub("", text).strip() for text in said)
+    complaints = [match["text"] for match in map(_TOOL_LINE.match, lines) if match is not None]
+    return " ".join(_TOOL_HELP.sub("", text).strip() for text in complaints)
 
 
 def _run_tool(toolchain: Toolchain, arguments: Sequence[str], content: bytes) -> subprocess.CompletedProcess[bytes]:
@@ -312,16 +312,16 @@ def _compile_with_library(content: bytes, request: CompileRequest) -> Compiled:
 def _compile_with_tool(toolchain: Toolchain, content: bytes, request: CompileRequest) -> Compiled:
     """Compile in a process of the tool's own: slower, and the only way for flags that are global to a process."""
     done = _run_tool(toolchain, [*request.resolved.flags, "-", "-o", "-"], content)
-    said = re.sub(
+    output = re.sub(
         r"(?m)(^|\()(?:<stdin>|-)(?=:\d+:\d+)", rf"\1{request.source_name}", done.stderr.decode("utf-8", "replace")
     )
     if done.returncode < 0:
-        _die_of(-done.returncode, said)
-    diagnostics = clean_diagnostics(said)
+        _die_of(-done.returncode, output)
+    diagnostics = clean_diagnostics(output)
     if done.returncode != 0:
         summary = first_error(diagnostics) or f"iree-compile ended with exit status {done.returncode}"
-        is_told = bool(first_error(diagnostics))  # a loader's complaint is none of the compiler's
-        raise CompilerError(summary, diagnostics=diagnostics, verdict=is_told and is_verdict(diagnostics))
+        has_error = bool(first_error(diagnostics))  # a loader's complaint is none of the compiler's
+        raise CompilerError(summary, diagnostics=diagnostics, verdict=has_error and is_verdict(diagnostics))
     return Compiled(artifact=done.stdout, diagnostics=diagnostics)
 
 

@@ -48,8 +48,8 @@ def dump_module(artifact: bytes) -> str:
             msg = f"iree-dump-module did not end within {_SECONDS:.0f} s"
             raise RetargetError(msg) from error
     if done.returncode:
-        said = _SOURCE.sub("", clean_status(done.stderr).strip()) or f"it ended with exit status {done.returncode}"
-        msg = f"not a module that iree-dump-module can print: {said}"
+        detail = _SOURCE.sub("", clean_status(done.stderr).strip()) or f"it ended with exit status {done.returncode}"
+        msg = f"not a module that iree-dump-module can print: {detail}"
         raise RetargetError(msg)
     return done.stdout
 

@@ -54,8 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.suite is not None:
         files[SUITE_FILE] = _suite(arguments.suite, list(imported.entries))
     if arguments.output is None:
-        told = [f"# {name}\n{text}" for name, text in files.items()]
-        sys.stdout.write("\n".join(told))
+        texts = [f"# {name}\n{text}" for name, text in files.items()]
+        sys.stdout.write("\n".join(texts))
         sys.stderr.write(_counts(imported))
         return 0
     _write(Path(arguments.output), files, force=arguments.force)

@@ -214,14 +214,14 @@ def _rules(
             skipped_at_run = [name for name in claims if test in claims[name]["skip_run_tests"]]
             groups.setdefault((tuple(names), _when(key, names, skipped_at_run, targets)), []).append(test)
         for (about, when), tests in groups.items():
-            told = [config.lists.name for config in configs if config.compiler.name in about]
+            config_names = [config.lists.name for config in configs if config.compiler.name in about]
             sources = [config.lists.source or key for config in configs if config.compiler.name in about]
             rule = Expectation(
                 match=tuple(sorted(tests)),
                 when=when,
                 stages=_STAGES.get(key, ()),
                 outcome="skip" if key.startswith("skip") else "xfail",
-                reason=f"taken over from {', '.join(dict.fromkeys(sources))} of {', '.join(told)}",
+                reason=f"taken over from {', '.join(dict.fromkeys(sources))} of {', '.join(config_names)}",
                 origin=_ORIGIN,
             )
             rules.append((rule, about))

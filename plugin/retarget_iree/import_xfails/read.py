@@ -264,13 +264,13 @@ def _syntax_diagnostic(file: Path, error: ValueError) -> Diagnostic:
     found = _PLACE.match(str(error))
     if found is None:
         return _diagnostic(file, 0, "", f"found a JSON syntax error: {error}")
-    told = found[2][:1].lower() + found[2][1:]
+    detail = found[2][:1].lower() + found[2][1:]
     return Diagnostic(
         file=file,
         line=int(found[1]),
         column=int(found[3] or 0),
         key_path="",
-        message=f"found a JSON syntax error: {told}",
+        message=f"found a JSON syntax error: {detail}",
     )
 
 

@@ -90,7 +90,7 @@ class ConfigTable(_Table):
         default={},
         description=(
             "A product declaration: one config for each combination of the values, the last axis turning fastest."
-            " All strings of the config may hold `{axis}`; `{{axis}}` stands for the text `{axis}`. Other places refer"
+            " All strings of the config may hold `{axis}`; `{{axis}}` is the text `{axis}`. Other places refer"
             " to the resulting names. At most 10,000 combinations, those of `exclude` included."
         ),
         examples=[{"opt": ["O0", "O3"], "threads": [1, 2]}],

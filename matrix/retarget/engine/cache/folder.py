@@ -39,7 +39,7 @@ def choose_cache(
     """Return the cache folder. `option` and `ini` are what was given, if anything.
 
     `named` is what the option is called, `ini_file` is the file of `ini`; None for one that is in no file.
-    `folder` stands for the current folder.
+    `folder` is the current folder.
     """
     folder = folder or Path.cwd()
     if option:

@@ -154,7 +154,7 @@ class _Plan:
             is_covered = is_covered or holds
             if not holds:
                 missing += [(name, way, _source(rule, way)) for name, way in ways.items() if way is not None]
-                missing += [(name, _said(rule), rule) for name in cases.names if _is_left(name, rule, rules, cases)]
+                missing += [(name, _seen_by(rule), rule) for name in cases.names if _is_left(name, rule, rules, cases)]
         if rules.whole is not None and not self._is_ours(rules.whole):
             self.plain[key] = _observation(rest)
             if self.plain[key] is None and _is_cut(rules, cases):
@@ -255,16 +255,16 @@ class _Plan:
 
 
 def _source(rule: Expectation | None, way: Observation) -> Expectation | None:
-    """The rule whose words a new one takes over: one that said just this of more than what is so."""
+    """The rule whose words a new one takes over: one that covers more than this, in the same words."""
     return rule if rule is not None and allows(rule, way) else None
 
 
-def _said(rule: Expectation) -> Observation:
+def _seen_by(rule: Expectation) -> Observation:
     return Observation(stage=rule.stages[0], signature=rule.signature)
 
 
 def _is_left(name: str, rule: Expectation, rules: TargetRules, cases: CasesSeen) -> bool:
-    """Return whether a rule that goes is in force for a case that was not run: of this it says what it said."""
+    """Return whether a rule that goes is in force for a case that was not run: its content for this case stays."""
     now = rules.of(name) if name not in cases.seen else None
     return now is not None and now.origin == rule.origin
 
@@ -284,9 +284,9 @@ def _grouped(
     """The cases that fail in one way, or as one rule says that is to be taken over."""
     groups: dict[tuple[Observation, Origin | None], tuple[Observation, Expectation | None, list[str]]] = {}
     for name, way, source in missing:
-        said = _said(source) if source is not None else way
-        key = (said, source.origin if source is not None else None)
-        groups.setdefault(key, (said, source, []))[2].append(name)
+        failure = _seen_by(source) if source is not None else way
+        key = (failure, source.origin if source is not None else None)
+        groups.setdefault(key, (failure, source, []))[2].append(name)
     return groups.values()
 
 

@@ -48,18 +48,18 @@ class _Failure:
 
     def is_covered_by(self, rule: Expectation) -> bool:
         """Return whether the rule would excuse it, and not only because it says nothing of how they fail."""
-        if not rule.signature and any(way.signature for way in self.seen.ways) and not self.is_said_by(rule):
+        if not rule.signature and any(way.signature for way in self.seen.ways) and not self.is_content_of(rule):
             return False
         return all(allows(rule, way) for way in self.seen.ways)
 
-    def is_said_by(self, rule: Expectation) -> bool:
+    def is_content_of(self, rule: Expectation) -> bool:
         """Return whether the rule says exactly this."""
-        stages, signature = _said(self.seen)
+        stages, signature = _stages_and_signature(self.seen)
         return {*rule.stages} == {*stages} and rule.signature == signature
 
     def has_reason_of(self, rule: Expectation, targets: Sequence[Target]) -> bool:
         """Return whether the rule's reason holds for these targets, which are all that failed so, too."""
-        return _is_of_same_cause(rule, _said(self.seen)[0], _reason(self.seen, targets))
+        return _is_of_same_cause(rule, _stages_and_signature(self.seen)[0], _reason(self.seen, targets))
 
 
 def fit_rules(rules: EditedRules, seen: Observations, day: date) -> None:
@@ -99,7 +99,7 @@ class _Covering:
         self._rules.settle()
 
     def _add(self, rule: Expectation) -> None:
-        """Add a new rule; in place of a removed one, if that one said the same of modules that pass now."""
+        """Add a new rule; in place of a removed one, if that one had the same content for modules that pass now."""
         says = (rule.origin.file, rule.outcome, rule.stages, rule.signature)
         for gone in self._rules.gone():
             is_equivalent = (gone.origin.file, gone.outcome, gone.stages, gone.signature) == says
@@ -152,15 +152,15 @@ class _Covering:
         for rule in self._rules.all():
             if rule.outcome != "xfail" or is_expired(rule, self._day):
                 continue
-            said = [
+            same = [
                 failure
                 for failure, targets in failures.items()
-                if failure.is_said_by(rule) and failure.has_reason_of(rule, targets)
+                if failure.is_content_of(rule) and failure.has_reason_of(rule, targets)
             ]
-            reach = self._rules.reach(rule) if said else {}
+            reach = self._rules.reach(rule) if same else {}
             joining = [
                 failure
-                for failure in said
+                for failure in same
                 if failure.module not in reach and self._selects_just(rule, failure.module, failures[failure])
             ]
             names = {failure.module for failure in joining}
@@ -198,8 +198,8 @@ class _Covering:
             Expectation(
                 match=tuple(sorted(names)),
                 when=when,
-                stages=_said(seen)[0],
-                signature=_said(seen)[1],
+                stages=_stages_and_signature(seen)[0],
+                signature=_stages_and_signature(seen)[1],
                 reason=_reason(seen, members),
                 origin=Origin(file=folder / EXPECTATIONS_FILE, key_path=""),
             )
@@ -215,7 +215,7 @@ class _Covering:
         seen = found[0].seen
         probe = Expectation(
             match=tuple(failure.module for failure in found),
-            stages=_said(seen)[0],
+            stages=_stages_and_signature(seen)[0],
             origin=Origin(file=folder / EXPECTATIONS_FILE, key_path=""),
         )
         wanted = {key_of(target) for failure in found for target in all_failures[failure]}
@@ -237,7 +237,7 @@ def _in_order(seen: Observation) -> Observation:
     return replace(first, also=tuple(others))
 
 
-def _said(seen: Observation) -> tuple[tuple[str, ...], str]:
+def _stages_and_signature(seen: Observation) -> tuple[tuple[str, ...], str]:
     """Return the stages and the signature of the rule for what was seen; no signature where there are several."""
     signatures = {way.signature for way in seen.ways}
     stages = tuple(stage for stage in _STAGES if any(way.stage == stage for way in seen.ways))
@@ -258,16 +258,16 @@ def _is_of_same_cause(rule: Expectation, stages: Iterable[str], generated: str) 
 def _reason(seen: Observation, targets: Sequence[Target]) -> str:
     """Return one line: `iree does not compile it: failed to legalize operation 'foo.bar'`."""
     if seen.also:
-        told = "; ".join(observed_text(way) for way in seen.ways[:_SHOWN])
-        return f"its cases fail in different ways: {told}" + ("; …" if len(seen.ways) > _SHOWN else "")
+        text = "; ".join(observed_text(way) for way in seen.ways[:_SHOWN])
+        return f"its cases fail in different ways: {text}" + ("; …" if len(seen.ways) > _SHOWN else "")
     compilers = sorted({target.compiler.compiler for target in targets if isinstance(target, CompileTarget)})
     if compilers:
         who = " and ".join([", ".join(compilers[:-1]), compilers[-1]] if len(compilers) > 1 else compilers)
         what = _AT_COMPILE.get(seen.stage, f"fails at {seen.stage}")
-        told = f"{who} {_plural(what) if len(compilers) > 1 else what}"
+        text = f"{who} {_plural(what) if len(compilers) > 1 else what}"
     else:
-        told = _AT_RUN.get(seen.stage, f"it fails at {seen.stage}")
-    return f"{told}: {seen.signature}" if seen.signature else told
+        text = _AT_RUN.get(seen.stage, f"it fails at {seen.stage}")
+    return f"{text}: {seen.signature}" if seen.signature else text
 
 
 def _plural(words: str) -> str:

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 __all__ = ["toml_list", "toml_string"]
 
 _WIDTH = 100
-"""Characters up to which a list stands on one line."""
+"""Characters up to which a list is on one line."""
 
 
 def toml_list(words: Sequence[str], *, before: int = 0, is_split: bool = False) -> str:
     """Return a list of strings, one on each line where they are long together or `is_split` asks for it.
 
-    `before` counts the characters that stand before it on its line.
+    `before` counts the characters before it on its line.
     """
     line = f"[{', '.join(map(toml_string, words))}]"
     if before + len(line) <= _WIDTH and not is_split:

@@ -178,8 +178,8 @@ def _judge(run_under: Sequence[str], plan: RunPlan) -> tuple[Failure | None, str
         return Failure(stage=Stage.RUN, summary=f"{argv[0]} crashed: {name}", text=output, signal=name), output
     for stage, pattern in plan.telling:
         for line in strip_colour(output).splitlines():
-            if told := re.match(pattern, line):
-                return Failure(stage=stage, summary=told[1], text=output), output
+            if found := re.match(pattern, line):
+                return Failure(stage=stage, summary=found[1], text=output), output
     summary = f"{argv[0]} exited with status {done.returncode}"
-    said = first_line(output)
-    return Failure(stage=Stage.RUN, summary=f"{summary}: {said}" if said else summary, text=output), output
+    detail = first_line(output)
+    return Failure(stage=Stage.RUN, summary=f"{summary}: {detail}" if detail else summary, text=output), output
