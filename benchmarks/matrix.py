@@ -22,15 +22,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from timed_project import FLAGS, cores, timed_pytest, write_matrix
+from timed_project import FLAGS, cores, suite_text, timed_pytest, write_matrix
 
-SUITE = """
-[[module_test_suite]]
-name = "generated"
-srcs = ["*.mlir"]
-kind = "check"
-targets = ["cpu"]
-"""
+SUITE = suite_text("generated", "*.mlir", "check")
 
 PEER = """
 import pathlib

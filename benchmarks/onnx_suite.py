@@ -28,21 +28,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from timed_project import FLAGS, Timed, cores, quoted, timed_pytest, write_matrix
+from timed_project import FLAGS, Timed, cores, quoted, suite_text, timed_pytest, write_matrix
 
 MANIFEST = Path(__file__).parents[1] / "suites" / "onnx" / "nodes.toml"
 
 NODE_FLAGS = (*FLAGS, "--iree-input-demote-f64-to-f32=false")
 
-SUITE = """
-[[module_test_suite]]
-name = "onnx"
-srcs = ["nodes.toml"]
-kind = "onnx-backend"
-targets = ["cpu"]
-timeout = 60
-only = [{only}]
-"""
+SUITE = suite_text("onnx", "nodes.toml", "onnx-backend", "timeout = 60", "only = [{only}]")
 
 PEER = """
 import pathlib

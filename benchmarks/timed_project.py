@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["FLAGS", "Timed", "cores", "quoted", "timed_pytest", "write_matrix"]
+__all__ = ["FLAGS", "Timed", "cores", "quoted", "suite_text", "timed_pytest", "write_matrix"]
 
 FLAGS = (
     "--iree-hal-target-device=local",
@@ -26,14 +26,7 @@ name = "llvm-cpu"
 compiler = "iree"
 flags = [{flags}]
 
-[[runtime_config]]
-name = "local-sync"
-driver = "local-sync"
-
-[[runtime_config]]
-name = "local-task"
-driver = "local-task"
-
+{configs}
 [[target_config]]
 name = "cpu"
 compiler = "llvm-cpu"
@@ -61,7 +54,14 @@ def quoted(words: Sequence[str]) -> str:
 
 def write_matrix(project: Path, flags: Sequence[str], runtimes: Sequence[str]) -> None:
     """Declare a target config `cpu`: llvm-cpu with these flags, on these of local-sync and local-task."""
-    (project / "matrix.toml").write_text(MATRIX.format(flags=quoted(flags), runtimes=quoted(runtimes)))
+    configs = "".join(f'[[runtime_config]]\nname = "{name}"\ndriver = "{name}"\n' for name in runtimes)
+    (project / "matrix.toml").write_text(MATRIX.format(flags=quoted(flags), runtimes=quoted(runtimes), configs=configs))
+
+
+def suite_text(name: str, srcs: str, kind: str, *more: str) -> str:
+    """Return a suite of these sources on the target config `cpu`; `more` are further lines."""
+    lines = ["[[module_test_suite]]", f'name = "{name}"', f'srcs = ["{srcs}"]', f'kind = "{kind}"', 'targets = ["cpu"]']
+    return "\n".join([*lines, *more, ""])
 
 
 def timed_pytest(project: Path, cache: Path, *arguments: str, statuses: Collection[int] = (0,)) -> Timed:

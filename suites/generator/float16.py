@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from generator.support import Approximate, Module, applied, exactly, module
-from generator.support.matmul import matmul
+from generator.support.products import convolution, matmul
 from generator.support.reference import conv2d, softmax
 
 F16 = np.float16
@@ -80,17 +80,7 @@ def _conv2d(m: Module) -> None:
     """
     image = m.input("image", (1, 8, 10, 4), "f16", seed=3)
     kernel = m.input("kernel", (3, 3, 4, 8), "f16", seed=8, modulus=7, shift=3)
-    m.function(
-        "accumulated_in_f32",
-        """
-        %image = @image
-        %kernel = @kernel
-        %init = filled 0.0 : tensor<1x6x8x8xf32>
-        %out = linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
-          ins(%image, %kernel : tensor<1x8x10x4xf16>, tensor<3x3x4x8xf16>) outs(%init : tensor<1x6x8x8xf32>) -> tensor<1x6x8x8xf32>
-        """,
-        {"%out": exactly(conv2d(image, kernel), F32)},
-    )
+    convolution(m, "accumulated_in_f32", "conv_2d_nhwc_hwcf", exactly(conv2d(image, kernel), F32))
 
 
 @module("float16/bf16-casts")

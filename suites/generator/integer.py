@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from generator.support import Array, Module, exactly, module
-from generator.support.matmul import matmul
+from generator.support.products import matmul
 
 
 def _binary_cases(m: Module, x: Array, y: Array, **cases: Array) -> None:

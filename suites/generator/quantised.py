@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from generator.support import Module, exactly, module
-from generator.support.matmul import matmul
+from generator.support.products import matmul
 from generator.support.reference import conv2d
 
 

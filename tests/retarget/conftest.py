@@ -12,3 +12,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Messages name files relative to `tmp_path`; no limit of data files is set."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RETARGET_MAX_DATA_BYTES", raising=False)
+
+
+@pytest.fixture
+def two_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder: the root of a repository, with the modules foo and bar."""
+    monkeypatch.chdir(tmp_path)
+    for name in (".git/HEAD", "foo.mlir", "bar.mlir"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    return tmp_path

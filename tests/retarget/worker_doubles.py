@@ -215,10 +215,11 @@ class DoubleDevice:
 
 
 class DoubleDriver:
-    """A driver with one device; flags make it fail."""
+    """A driver with one device; flags make it fail. `acts` says what happens when its devices are looked for."""
 
-    name = "double"
-    acts = ""
+    def __init__(self, name: str = "double", acts: str = "") -> None:
+        self.name = name
+        self.acts = acts
 
     def probe(self) -> Sequence[DeviceInfo]:
         os.write(2, b"driver chatter\n")
@@ -273,26 +274,6 @@ class DoubleDriver:
         return RunPlan(argv=argv, env=(("PYTHONPATH", str(Path(__file__).parent)),))
 
 
-class CrashingDriver(DoubleDriver):
-    name = "double-crash"
-    acts = "crash SIGSEGV"
-
-
-class HangingDriver(DoubleDriver):
-    name = "double-hang"
-    acts = "hang -"
-
-
-class NativeHangDriver(DoubleDriver):
-    name = "double-native-hang"
-    acts = "hang native"
-
-
-class AbsentDriver(DoubleDriver):
-    name = "double-absent"
-    acts = "absent"
-
-
 class DoubleCaseLoader:
     """One case per function; `must…` must check, `result` expects three ones, `agree` those of `other`.
 
@@ -333,7 +314,13 @@ def retarget_compilers() -> Iterable[Compiler]:
 
 @hookimpl
 def retarget_drivers() -> Iterable[Driver]:
-    return (DoubleDriver(), CrashingDriver(), HangingDriver(), NativeHangDriver(), AbsentDriver())
+    return (
+        DoubleDriver(),
+        DoubleDriver("double-crash", acts="crash SIGSEGV"),
+        DoubleDriver("double-hang", acts="hang -"),
+        DoubleDriver("double-native-hang", acts="hang native"),
+        DoubleDriver("double-absent", acts="absent"),
+    )
 
 
 @hookimpl

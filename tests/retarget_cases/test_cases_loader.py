@@ -36,9 +36,8 @@ def diagnostics(folder: Path, *names: str) -> list[str]:
 
 def test_it_offers_what_the_kind_needs() -> None:
     loader = CasesLoader()
-    assert isinstance(loader, FindsModules)
-    assert isinstance(loader, ComparesConfigs)
-    assert isinstance(loader, HasParameters)
+    for protocol in (FindsModules, ComparesConfigs, HasParameters):
+        assert isinstance(loader, protocol)
 
 
 # ---------------------------------------------------------------- modules

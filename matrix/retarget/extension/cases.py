@@ -85,7 +85,7 @@ class Case:
     name: str
     function: str
     inputs: tuple[Array, ...] = ()
-    expected: tuple[Array, ...] | None = None
+    expected: tuple[Array | None, ...] | None = None
     atol: float = 0.0
     rtol: float = 0.0
     must_check: bool = False

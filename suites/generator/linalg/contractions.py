@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from generator.support import Module, exactly, module
+from generator.support.products import product
 
 F32 = np.float32
 
@@ -17,17 +18,8 @@ def _matmul(m: Module) -> None:
     for tag, rows, inner, columns in (("odd", 37, 53, 29), ("tiled", 128, 96, 160), ("thin", 1, 67, 3)):
         a = m.input(f"lhs_{tag}", (rows, inner), seed=3)
         b = m.input(f"rhs_{tag}", (inner, columns), seed=8, modulus=7, shift=3)
-        m.function(
-            f"matmul_{rows}x{inner}x{columns}",
-            """
-            %a = @lhs_$tag
-            %b = @rhs_$tag
-            %init = filled 0.0 : tensor<${m}x${n}xf32>
-            %c = linalg.matmul ins(%a, %b : tensor<${m}x${k}xf32>, tensor<${k}x${n}xf32>) outs(%init : tensor<${m}x${n}xf32>) -> tensor<${m}x${n}xf32>
-            """,
-            {"%c": exactly(a @ b, F32)},
-            tag=tag, m=rows, k=inner, n=columns,
-        )  # fmt: skip
+        operands = {"a": f"lhs_{tag}", "b": f"rhs_{tag}"}
+        product(m, f"matmul_{rows}x{inner}x{columns}", "matmul", operands, exactly(a @ b, F32))
     m.function(
         "one_element",
         """
@@ -106,35 +98,10 @@ def _matvec(m: Module) -> None:
     a = m.input("matrix", (77, 133), seed=2)
     x = m.input("right", (133,), seed=4, modulus=7, shift=3)
     y = m.input("left", (77,), seed=6, modulus=7, shift=3)
-    m.function(
-        "matvec_77x133",
-        """
-        %a = @matrix
-        %x = @right
-        %init = filled 0.0 : tensor<77xf32>
-        %r = linalg.matvec ins(%a, %x : tensor<77x133xf32>, tensor<133xf32>) outs(%init : tensor<77xf32>) -> tensor<77xf32>
-        """,
-        {"%r": exactly(a @ x, F32)},
-    )
-    m.function(
-        "vecmat_77x133",
-        """
-        %a = @matrix
-        %y = @left
-        %init = filled 0.0 : tensor<133xf32>
-        %r = linalg.vecmat ins(%y, %a : tensor<77xf32>, tensor<77x133xf32>) outs(%init : tensor<133xf32>) -> tensor<133xf32>
-        """,
-        {"%r": exactly(y @ a, F32)},
-    )
-    m.function(
-        "dot_133",
-        """
-        %x = @right
-        %init = filled 0.0 : tensor<f32>
-        %r = linalg.dot ins(%x, %x : tensor<133xf32>, tensor<133xf32>) outs(%init : tensor<f32>) -> tensor<f32>
-        """,
-        {"%r": exactly(np.array(x @ x), F32)},
-    )
+    product(m, "matvec_77x133", "matvec", {"a": "matrix", "x": "right"}, exactly(a @ x, F32), result="r")
+    vecmat = {"a": "matrix", "y": "left"}
+    product(m, "vecmat_77x133", "vecmat", vecmat, exactly(y @ a, F32), ins=("y", "a"), result="r")
+    product(m, "dot_133", "dot", {"x": "right"}, exactly(np.array(x @ x), F32), ins=("x", "x"), result="r")
 
 
 @module("linalg/batch-matmul")
@@ -147,26 +114,8 @@ def _batch_matmul(m: Module) -> None:
     one_a = m.input("lhs_one", (1, 33, 17), seed=1)
     one_b = m.input("rhs_one", (1, 17, 31), seed=2, modulus=7, shift=3)
     shared = m.input("shared", (23, 13), seed=12, modulus=7, shift=3)
-    m.function(
-        "batch_of_three",
-        """
-        %a = @lhs
-        %b = @rhs
-        %init = filled 0.0 : tensor<3x19x13xf32>
-        %c = linalg.batch_matmul ins(%a, %b : tensor<3x19x23xf32>, tensor<3x23x13xf32>) outs(%init : tensor<3x19x13xf32>) -> tensor<3x19x13xf32>
-        """,
-        {"%c": exactly(a @ b, F32)},
-    )
-    m.function(
-        "batch_of_one",
-        """
-        %a = @lhs_one
-        %b = @rhs_one
-        %init = filled 0.0 : tensor<1x33x31xf32>
-        %c = linalg.batch_matmul ins(%a, %b : tensor<1x33x17xf32>, tensor<1x17x31xf32>) outs(%init : tensor<1x33x31xf32>) -> tensor<1x33x31xf32>
-        """,
-        {"%c": exactly(one_a @ one_b, F32)},
-    )
+    product(m, "batch_of_three", "batch_matmul", {"a": "lhs", "b": "rhs"}, exactly(a @ b, F32))
+    product(m, "batch_of_one", "batch_matmul", {"a": "lhs_one", "b": "rhs_one"}, exactly(one_a @ one_b, F32))
     m.function(
         "right_operand_shared",
         """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from generator.support import Module, exactly, module, type_of
+from generator.support.products import convolution
 from generator.support.reference import conv2d, depthwise, pool
 
 F32 = np.float32
@@ -28,19 +29,8 @@ def _conv2d_nhwc(m: Module) -> None:
         ("batch_of_two", "pair", pair, "wide", wide, 1, 1),
     )
     for name, i_name, i, k_name, k, stride, dilation in cases:
-        out = exactly(conv2d(i, k, stride, dilation), F32)
-        m.function(
-            name,
-            """
-            %image = @$i
-            %kernel = @$k
-            %init = filled 0.0 : $ot
-            %out = linalg.conv_2d_nhwc_hwcf {dilations = dense<$d> : tensor<2xi64>, strides = dense<$s> : tensor<2xi64>}
-              ins(%image, %kernel : $it, $kt) outs(%init : $ot) -> $ot
-            """,
-            {"%out": out},
-            i=i_name, k=k_name, s=stride, d=dilation, it=m.inputs[i_name], kt=m.inputs[k_name], ot=type_of(out),
-        )  # fmt: skip
+        want = exactly(conv2d(i, k, stride, dilation), F32)
+        convolution(m, name, "conv_2d_nhwc_hwcf", want, i_name, k_name, stride=stride, dilation=dilation)
 
 
 @module("linalg/conv2d-nchw")
@@ -52,19 +42,8 @@ def _conv2d_nchw(m: Module) -> None:
     kernel = m.input("kernel", (6, 4, 3, 3), seed=2, modulus=7, shift=3)
     for name, stride in (("stride_one", 1), ("stride_two", 2)):
         nhwc = conv2d(image.transpose(0, 2, 3, 1), kernel.transpose(2, 3, 1, 0), stride)
-        out = exactly(nhwc.transpose(0, 3, 1, 2), F32)
-        m.function(
-            name,
-            """
-            %image = @image
-            %kernel = @kernel
-            %init = filled 0.0 : $ot
-            %out = linalg.conv_2d_nchw_fchw {dilations = dense<1> : tensor<2xi64>, strides = dense<$s> : tensor<2xi64>}
-              ins(%image, %kernel : tensor<1x4x14x11xf32>, tensor<6x4x3x3xf32>) outs(%init : $ot) -> $ot
-            """,
-            {"%out": out},
-            s=stride, ot=type_of(out),
-        )  # fmt: skip
+        want = exactly(nhwc.transpose(0, 3, 1, 2), F32)
+        convolution(m, name, "conv_2d_nchw_fchw", want, stride=stride)
 
 
 @module("linalg/conv1d")
@@ -115,32 +94,12 @@ def _depthwise(m: Module) -> None:
     image = m.input("image", (1, 12, 13, 18), seed=1)
     kernel = m.input("kernel", (3, 3, 18), seed=2, modulus=7, shift=3)
     for name, stride, dilation in (("stride_one", 1, 1), ("stride_two", 2, 1), ("dilation_two", 1, 2)):
-        out = exactly(depthwise(image, kernel, stride, dilation), F32)
-        m.function(
-            name,
-            """
-            %image = @image
-            %kernel = @kernel
-            %init = filled 0.0 : $ot
-            %out = linalg.depthwise_conv_2d_nhwc_hwc {dilations = dense<$d> : tensor<2xi64>, strides = dense<$s> : tensor<2xi64>}
-              ins(%image, %kernel : tensor<1x12x13x18xf32>, tensor<3x3x18xf32>) outs(%init : $ot) -> $ot
-            """,
-            {"%out": out},
-            s=stride, d=dilation, ot=type_of(out),
-        )  # fmt: skip
+        want = exactly(depthwise(image, kernel, stride, dilation), F32)
+        convolution(m, name, "depthwise_conv_2d_nhwc_hwc", want, stride=stride, dilation=dilation)
     small = m.input("small", (1, 6, 7, 3), seed=3)
     many = m.input("many", (3, 3, 3, 2), seed=4, modulus=7, shift=3)
-    m.function(
-        "channel_multiplier",
-        """
-        %image = @small
-        %kernel = @many
-        %init = filled 0.0 : tensor<1x4x5x3x2xf32>
-        %out = linalg.depthwise_conv_2d_nhwc_hwcm {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
-          ins(%image, %kernel : tensor<1x6x7x3xf32>, tensor<3x3x3x2xf32>) outs(%init : tensor<1x4x5x3x2xf32>) -> tensor<1x4x5x3x2xf32>
-        """,
-        {"%out": exactly(np.stack([depthwise(small, many[..., k]) for k in range(2)], axis=-1), F32)},
-    )
+    want = exactly(np.stack([depthwise(small, many[..., k]) for k in range(2)], axis=-1), F32)
+    convolution(m, "channel_multiplier", "depthwise_conv_2d_nhwc_hwcm", want, "small", "many")
 
 
 @module("linalg/pooling-max", "max", "0xFF800000")

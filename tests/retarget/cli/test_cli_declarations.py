@@ -12,20 +12,16 @@ from pathlib import Path
 import pytest
 import retarget
 from declaration_texts import compiler, declarations, runtime, suite, table, target
+from extension_texts import TINY_COMPILER
 from retarget.cli.commands import _COMMANDS
 from retarget.cli.main import TRACEBACK_VARIABLE, _parser, main
 from retarget.extension.registry import load_commands
 from retarget.targets.availability import host_platform
 
-EXTENSION = """
-from retarget.extension import hookimpl, RunPlan
-
-class Compiler:
-    name = "tiny"
-    artifact_suffix = ".bin"
-    def fingerprint(self, config): return ""
-    def resolve(self, config, flags): ...
-    def compile(self, request): ...
+EXTENSION = (
+    "from retarget.extension import hookimpl, RunPlan\n"
+    + TINY_COMPILER
+    + """\
     def tags(self, config): return ["backend-of-" + config.name]
     def reproduce(self, target, flags, output):
         return ["tinyc", *flags, target.module.path.name, "-o", str(output)]
@@ -50,6 +46,7 @@ def retarget_drivers(): return [Driver()]
 @hookimpl
 def retarget_case_loaders(): return [Loader()]
 """
+)
 
 MATRIX = declarations(
     compiler("base", "tiny", flags=["-base"], env={"LEVEL": "2 3"}),

@@ -28,12 +28,8 @@ GOOD = CONFIGS + SUITE  # lines: compiler 1-3, runtime 4-6, target 7-10, suite 1
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / ".git").mkdir()
-    (tmp_path / "foo.mlir").touch()
-    (tmp_path / "bar.mlir").touch()
-    return tmp_path
+def folder(two_modules: Path) -> Path:
+    return two_modules
 
 
 @pytest.mark.parametrize("name", ["matrix.toml", "suite.toml", "expectations.toml"])

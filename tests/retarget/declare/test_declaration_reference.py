@@ -9,24 +9,16 @@ import pytest
 import tomli
 from pydantic import BaseModel
 from retarget.cli import main
+from retarget.declare.schema import tables
 from retarget.declare.schema.export import json_schema, reference
-from retarget.declare.schema.tables import (
-    CompilerConfigTable,
-    DeclarationFile,
-    ExpectationTable,
-    ModuleTable,
-    ModuleTestSuiteTable,
-    RuntimeConfigTable,
-    TargetConfigTable,
-)
 
 TABLES = [
-    CompilerConfigTable,
-    RuntimeConfigTable,
-    TargetConfigTable,
-    ModuleTestSuiteTable,
-    ModuleTable,
-    ExpectationTable,
+    tables.CompilerConfigTable,
+    tables.RuntimeConfigTable,
+    tables.TargetConfigTable,
+    tables.ModuleTestSuiteTable,
+    tables.ModuleTable,
+    tables.ExpectationTable,
 ]
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -36,7 +28,7 @@ def test_the_reference_is_up_to_date() -> None:
     assert text == reference(), "run: retarget schema --format markdown > docs/declarations.md"
 
 
-@pytest.mark.parametrize("model", [DeclarationFile, *TABLES], ids=lambda model: model.__name__)
+@pytest.mark.parametrize("model", [tables.DeclarationFile, *TABLES], ids=lambda model: model.__name__)
 def test_every_key_is_described(model: type[BaseModel]) -> None:
     assert [name for name, field in model.model_fields.items() if not field.description] == []
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from declaration_texts import compiler, declarations, runtime, suite, target
+from declaration_texts import compiler, declarations, runtime, suite, table, target
 from retarget.declare.load import DeclarationLoader, discover, load_all
 from retarget.model import CompilerConfig, RuntimeConfig, Suite
 from retarget.support.errors import DiagnosticsError, RetargetError
@@ -112,33 +112,16 @@ def test_extends_puts_the_flags_of_the_base_first_and_merges_the_environment(wri
     write("foo.mlir")
     path = write(
         "suite.toml",
-        """
-[[compiler_config]]
-name = "leaf"
-extends = "middle"
-flags = ["-c"]
-env = { B = "3", C = "3" }
-tags = []
-
-[[compiler_config]]
-name = "middle"
-extends = "base"
-flags = ["-b"]
-timeout = 7
-
-[[compiler_config]]
-name = "base"
-compiler = "iree"
-flags = ["-a"]
-env = { A = "1", B = "1" }
-tags = ["cpu"]
-devices = { first = "local", second = "vulkan" }
-
-[[target_config]]
-name = "all"
-compiler = "*"
-runtimes = []
-"""
+        table("compiler_config", name="leaf", extends="middle", flags=["-c"], env={"B": "3", "C": "3"}, tags=[])
+        + table("compiler_config", name="middle", extends="base", flags=["-b"], timeout=7)
+        + compiler(
+            "base",
+            flags=["-a"],
+            env={"A": "1", "B": "1"},
+            tags=["cpu"],
+            devices={"first": "local", "second": "vulkan"},
+        )
+        + target("all", "*", [])
         + SUITE,
     )
     leaf = compiler_of(path, "leaf")
@@ -162,34 +145,30 @@ def test_a_runtime_inherits_what_it_does_not_say(write: Write) -> None:
     write("foo.mlir")
     path = write(
         "suite.toml",
-        """
-[[compiler_config]]
-name = "cc"
-compiler = "iree"
-[[runtime_config]]
-name = "base"
-driver = "vulkan"
-devices = ["vulkan://0", "vulkan://1"]
-flags = ["--a"]
-env = { A = "1" }
-host_os = "linux"
-host_arch = ["x86_64", "arm64"]
-run_under = ["emulate", "-q"]
-deps = ["//a"]
-defines = { X = "ON" }
-timeout = 1.5
-concurrency = 2
-[[runtime_config]]
-name = "heir"
-extends = "base"
-device = "vulkan://2"
-flags = ["--b"]
-host_os = ["android", "linux"]
-[[target_config]]
-name = "all"
-compiler = "cc"
-runtimes = ["base", "heir"]
-"""
+        compiler("cc")
+        + runtime(
+            "base",
+            "vulkan",
+            devices=["vulkan://0", "vulkan://1"],
+            flags=["--a"],
+            env={"A": "1"},
+            host_os="linux",
+            host_arch=["x86_64", "arm64"],
+            run_under=["emulate", "-q"],
+            deps=["//a"],
+            defines={"X": "ON"},
+            timeout=1.5,
+            concurrency=2,
+        )
+        + table(
+            "runtime_config",
+            name="heir",
+            extends="base",
+            device="vulkan://2",
+            flags=["--b"],
+            host_os=["android", "linux"],
+        )
+        + target("all", "cc", ["base", "heir"])
         + SUITE,
     )
     heir = runtime_of(path, "heir")
@@ -224,8 +203,8 @@ def test_a_config_can_extend_one_of_a_file_above(write: Write) -> None:
 
 def test_references_may_be_globs_and_each_config_counts_once(write: Write) -> None:
     write("foo.mlir")
-    configs = "".join(f'[[compiler_config]]\nname = "cpu-{name}"\ncompiler = "iree"\n' for name in ("b", "a", "c"))
-    targets = '[[target_config]]\nname = "all"\ncompiler = ["cpu-c", "cpu-*"]\nruntimes = []\n'
+    configs = "".join(compiler(f"cpu-{name}") for name in ("b", "a", "c"))
+    targets = target("all", ["cpu-c", "cpu-*"], [])
     (suite,) = load(write("suite.toml", configs + targets + SUITE))
     assert [config.name for config in suite.targets[0].compilers] == ["cpu-c", "cpu-b", "cpu-a"]
 
@@ -234,20 +213,14 @@ def test_product_declarations_make_a_config_per_combination(write: Write) -> Non
     write("foo.mlir")
     path = write(
         "suite.toml",
-        """
-[[compiler_config]]
-name = "cpu-{opt}-{threads}"
-compiler = "iree"
-flags = ["--opt={opt}", "--pass=canonicalize{{opt}}", "--n={threads}"]
-env = { OPT = "{opt}" }
-axes = { opt = ["O0", "O3"], threads = [1, 2] }
-exclude = [{ opt = "O0", threads = 2 }, ["O3", 1]]
-[[target_config]]
-name = "all-{opt}"
-axes = { opt = ["O0", "O3"] }
-compiler = "cpu-{opt}-*"
-runtimes = []
-"""
+        compiler(
+            "cpu-{opt}-{threads}",
+            flags=["--opt={opt}", "--pass=canonicalize{{opt}}", "--n={threads}"],
+            env={"OPT": "{opt}"},
+            axes={"opt": ["O0", "O3"], "threads": [1, 2]},
+            exclude=[{"opt": "O0", "threads": 2}, ["O3", 1]],
+        )
+        + target("all-{opt}", "cpu-{opt}-*", [], axes={"opt": ["O0", "O3"]})
         + SUITE.replace('"all"', '"all-*"'),
     )
     (suite,) = load(path)

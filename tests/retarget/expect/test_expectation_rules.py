@@ -570,15 +570,19 @@ def test_a_rule_of_a_file_that_serves_no_suite_has_no_effect(write: Write, capsy
     ]
 
 
+def explained(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """What `retarget explain` prints from the heading of the expectation on."""
+    assert main(["explain", "add_c1_sync"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    return lines[lines.index("expectation") :]
+
+
 def test_explain_shows_the_rule_in_force_and_that_of_the_compile_target(
     write: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = rule('match = "add"; stage = "compile"; signature = "no fold"; issue = "x/1"; until = 2020-01-31')
     write({"expectations.toml": text + rule('match = "add"; outcome = "flaky"; retries = 2')})
-    assert main(["explain", "add_c1_sync"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    start = lines.index("expectation")
-    assert lines[start : start + 6] == [
+    assert explained(capsys)[:6] == [
         "expectation",
         "  its compile target: xfail, expected to fail at compile         expectations.toml:1",
         "    signature no fold",
@@ -590,10 +594,7 @@ def test_explain_shows_the_rule_in_force_and_that_of_the_compile_target(
 
 def test_explain_shows_the_rules_for_cases_too(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     write({"expectations.toml": rule('match = "add"; case = ["x", "y*"]') + rule('match = "add"; stage = "load"')})
-    assert main(["explain", "add_c1_sync"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    start = lines.index("expectation")
-    assert [" ".join(line.split()) for line in lines[start + 1 : start + 5]] == [
+    assert [" ".join(line.split()) for line in explained(capsys)[1:5]] == [
         "xfail, expected to fail at load expectations.toml:6",
         "reason r",
         "case x or y*: xfail, expected to fail at run expectations.toml:1",

@@ -9,18 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from extension_texts import TINY_COMPILER
 from retarget.extension.registry import EXTENSIONS_VARIABLE, load_extensions
 from retarget.support.errors import RetargetError
 
-GOOD = """
-from retarget.extension import hookimpl
-
-class Compiler:
-    name = "tiny"
-    artifact_suffix = ".bin"
-    def fingerprint(self, config): return ""
-    def resolve(self, config, flags): ...
-    def compile(self, request): ...
+GOOD = (
+    "from retarget.extension import hookimpl\n"
+    + TINY_COMPILER
+    + """\
     def tags(self, config): return ["tiny-backend"]
     def reproduce(self, target, flags, output): return ["tiny"]
 
@@ -36,6 +32,7 @@ def retarget_compilers():
 def retarget_case_loaders():
     yield Loader()
 """
+)
 
 COMMAND = """
 from retarget.extension import hookimpl

@@ -34,14 +34,16 @@ INFO = DeviceInfo(driver="npu", uri="npu://0", ordinal=0, name="NPU", physical_i
 ONE = np.ones(1, np.float32)
 
 
-class Compiler:
-    """Returns what it was given at its making, whatever it is asked."""
-
-    name = "tiny"
-    artifact_suffix = ".bin"
+class Answers:
+    """Returns the same, whatever it is asked."""
 
     def __init__(self, answer: object) -> None:
         self._answer = answer
+
+
+class Compiler(Answers):
+    name = "tiny"
+    artifact_suffix = ".bin"
 
     def fingerprint(self, config: object) -> Any:
         return self._answer
@@ -64,11 +66,8 @@ class Shows(Compiler):
         return self._answer
 
 
-class Driver:
+class Driver(Answers):
     name = "npu"
-
-    def __init__(self, answer: object) -> None:
-        self._answer = answer
 
     def probe(self) -> Any:
         return self._answer
@@ -86,11 +85,8 @@ class Driver:
         return self._answer
 
 
-class Loader:
+class Loader(Answers):
     kind = "lines"
-
-    def __init__(self, answer: object) -> None:
-        self._answer = answer
 
     def load(self, request: object) -> Any:
         return self._answer

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from declaration_texts import compiler, declarations, runtime, table, target
+from model_targets import ORIGIN
 from retarget.cli import main
 from retarget.declare.load import DeclarationLoader
 from retarget.extension.registry import Registry
@@ -17,7 +18,6 @@ from retarget.model import (
     CompileTarget,
     Module,
     ModuleOverride,
-    Origin,
     RunTarget,
     RuntimeConfig,
     Suite,
@@ -26,8 +26,6 @@ from retarget.model import (
 from retarget.support.errors import DiagnosticsError, RetargetError
 from retarget.targets import expansion
 from retarget.targets.expansion import excluding_override, expand
-
-ORIGIN = Origin(file=Path("suite.toml"), key_path="module_test_suite[0]")
 
 # The worked example of the IREE issue "Clear plan and standardization for driver/backend naming" (#2175).
 EXAMPLE = "\n" + declarations(
@@ -78,12 +76,8 @@ EXAMPLE_RUN_TARGETS = [
 
 
 @pytest.fixture
-def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / ".git").mkdir()
-    (tmp_path / "foo.mlir").touch()
-    (tmp_path / "bar.mlir").touch()
-    path = tmp_path / "suite.toml"
+def example(two_modules: Path) -> Path:
+    path = two_modules / "suite.toml"
     path.write_text(EXAMPLE)
     return path
 

@@ -140,9 +140,22 @@ def test_empty_tensors_have_the_shape_that_is_declared_or_written(
             "[1.5]",
             ": argument 0 of f: found no element type, expected dtype = …: the function declares !hal.buffer_view",
         ),
+        ("tensor<3x2xf32>", "'a.npy'", ": argument 0 of f: found 2x3xf32, expected tensor<3x2xf32>"),
+        ("tensor<2x3xf64>", "'a.npy'", ": argument 0 of f: found 2x3xf32, expected tensor<2x3xf64>"),
+        ("tensor<2x3xui32>", "{ npy = 'a.npy', dtype = 'f64' }", ": argument 0 of f: found 2x3xf32, expected 2x3xf64"),
+        ("tensor<2x3xsi32>", "'u.npy'", ": argument 0 of f: found 2x3xui32, expected tensor<2x3xsi32>"),
+        ("tensor<2x3xf64>", "'a.bin'", ": argument 0 of f: data file suite/a.bin is short: expected 48 bytes for 2x3xf64, found 24"),
+        ("tensor<2x2xf32>", "'a.bin'", ": argument 0 of f: data file suite/a.bin is oversized: expected 16 bytes for 2x2xf32, found 24"),
+        ("tensor<?x3xf32>", "'a.bin'", ": argument 0 of f: found no shape, expected shape = […]: the function declares tensor<?x3xf32>, which leaves a size open"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_named_with_both_types(folder: Path, type_: str, written: str, message: str) -> None:
+def test_literals_and_files_that_do_not_fit_are_named_with_both_types(
+    folder: Path, type_: str, written: str, message: str
+) -> None:
+    numbers = np.arange(6, dtype=np.float32).reshape(2, 3)
+    np.save(folder / "a.npy", numbers)
+    np.save(folder / "u.npy", numbers.astype(np.uint32))
+    (folder / "a.bin").write_bytes(numbers.tobytes())
     assert diagnostic(folder, type_, written) == message
 
 
@@ -172,32 +185,6 @@ def test_files_are_read_as_the_function_wants_them(folder: Path) -> None:
     assert same(value(folder, "tensor<?x3xf32>", "{ bin = 'raw.bin', shape = [2, 3] }"), numbers, np.float32)
     assert same(value(folder, "tensor<2x3xbf16>", "'half.npy'"), numbers, ml_dtypes.bfloat16)
     assert same(value(folder, "tensor<2x3xi32>", "'u.npy'"), numbers, np.int32)
-
-
-@pytest.mark.parametrize(
-    ("type_", "written", "message"),
-    [
-        ("tensor<3x2xf32>", "'a.npy'", "found 2x3xf32, expected tensor<3x2xf32>"),
-        ("tensor<2x3xf64>", "'a.npy'", "found 2x3xf32, expected tensor<2x3xf64>"),
-        ("tensor<2x3xui32>", "{ npy = 'a.npy', dtype = 'f64' }", "found 2x3xf32, expected 2x3xf64"),
-        ("tensor<2x3xsi32>", "'u.npy'", "found 2x3xui32, expected tensor<2x3xsi32>"),
-        ("tensor<2x3xf64>", "'a.bin'", "data file suite/a.bin is short: expected 48 bytes for 2x3xf64, found 24"),
-        ("tensor<2x2xf32>", "'a.bin'", "data file suite/a.bin is oversized: expected 16 bytes for 2x2xf32, found 24"),
-        (
-            "tensor<?x3xf32>",
-            "'a.bin'",
-            "found no shape, expected shape = […]: the function declares tensor<?x3xf32>, which leaves a size open",
-        ),
-    ],
-)
-def test_files_that_do_not_fit_are_reported_with_both_types(
-    folder: Path, type_: str, written: str, message: str
-) -> None:
-    numbers = np.arange(6, dtype=np.float32).reshape(2, 3)
-    np.save(folder / "a.npy", numbers)
-    np.save(folder / "u.npy", numbers.astype(np.uint32))
-    (folder / "a.bin").write_bytes(numbers.tobytes())
-    assert diagnostic(folder, type_, written) == f": argument 0 of f: {message}"
 
 
 # ---------------------------------------------------------------- generators

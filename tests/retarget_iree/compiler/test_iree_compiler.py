@@ -150,14 +150,18 @@ def test_what_the_compiler_said_is_taken_from_the_workers_log(
     assert capfd.readouterr().err == "before\nafter\n"
 
 
+def printed_by(code: str) -> tuple[str, str]:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout, done.stderr
+
+
 def test_what_the_compiler_said_is_taken_from_a_pipe_too() -> None:
     code = (
         "from retarget_iree.compiler.capture import CapturedStderr\nimport os\n"
         "with CapturedStderr() as captured:\n    os.write(2, b'inside')\n"
         "os.write(2, b'outside')\nos.write(1, captured.text.encode())\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert (done.stdout, done.stderr) == ("inside", "outside")
+    assert printed_by(code) == ("inside", "outside")
 
 
 def test_warnings_are_kept_on_success_with_their_noise_cut(iree: IreeCompiler) -> None:
@@ -336,8 +340,7 @@ def test_nothing_heavy_is_imported_with_the_extension() -> None:
         "list(e.retarget_compilers()); list(e.retarget_drivers()); list(e.retarget_case_loaders())\n"
         "print([m for m in ('iree.compiler', 'iree.runtime', 'numpy', 'onnx', 'ml_dtypes') if m in sys.modules])\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    assert printed_by(code)[0] == "[]\n"
 
 
 def test_the_origin_is_never_part_of_what_is_resolved(iree: IreeCompiler) -> None:

@@ -113,11 +113,7 @@ def test_a_module_that_links_out_of_the_suites_folder_is_an_error(tmp_path: Path
 
 
 def test_every_flagfile_whose_module_is_not_there_is_told_at_once(tmp_path: Path) -> None:
-    files = {
-        "none/f.txt": "",
-        "two/a.mlir": "",
-        "two/b.mlir": "",
-        "two/f.txt": "",
+    files = dict.fromkeys(["none/f.txt", "two/a.mlir", "two/b.mlir", "two/f.txt"], "") | {
         "two/g.txt": "# first\n  --module=c.mlir",
         "two/h.txt": "--module=../../x.mlir",
         "two/i.txt": "--module=c.vmfb",

@@ -34,6 +34,11 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
+def fingerprint(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOUBLE_FINGERPRINT", "double 1")
+
+
+@pytest.fixture
 def make(tmp_path: Path) -> Iterator[Make]:
     made: list[BuildService] = []
 
@@ -320,10 +325,10 @@ def test_a_module_that_cannot_be_read_fails_at_compile(make: Make, tmp_path: Pat
     assert failure.no_verdict
 
 
+@pytest.mark.usefixtures("fingerprint")
 def test_a_warm_session_starts_no_compiler_where_the_fingerprint_holds(
     make: Make, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("DOUBLE_FINGERPRINT", "double 1")
     target = compile_target(tmp_path, "a", "pass a")
     make().result(target)
     make().result(target)
@@ -415,10 +420,10 @@ def test_a_build_of_a_python_path_that_is_not_usable_is_an_error_and_no_skip(mak
         make().result(compile_target(tmp_path, "b", "pass", env=(broken,)))
 
 
+@pytest.mark.usefixtures("fingerprint")
 def test_the_current_folder_and_the_host_count_for_a_stored_resolution(
     make: Make, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("DOUBLE_FINGERPRINT", "double 1")
     target = compile_target(tmp_path, "a", "pass a")
     make().result(target)
     monkeypatch.chdir(tmp_path)
@@ -437,11 +442,11 @@ def test_without_a_fingerprint_every_session_asks(make: Make, tmp_path: Path, lo
     assert lines_of(log).count("resolve double") == 2
 
 
+@pytest.mark.usefixtures("fingerprint")
 @pytest.mark.parametrize("flag", ["--file={file}", "--object=f={file}", "--import=scope=a.irpa,{file}", "@{file}"])
 def test_a_file_that_a_flag_names_is_part_of_the_key(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flag: str
 ) -> None:
-    monkeypatch.setenv("DOUBLE_FINGERPRINT", "double 1")
     file = tmp_path / "patterns"
     target = compile_target(tmp_path, "a", "pass a", flags=(flag.format(file=file),))
     absent = make().result(target)
