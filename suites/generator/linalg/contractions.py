@@ -57,26 +57,20 @@ def _matmul_transposed(m: Module) -> None:
     head = """
         %init = filled 0.0 : tensor<23x35xf32>
         """
-    m.function(
-        "right_transposed",
-        head
-        + """%a = @lhs
-        %b = @rhs_t
-        %c = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
-          ins(%a, %b : tensor<23x41xf32>, tensor<35x41xf32>) outs(%init : tensor<23x35xf32>) -> tensor<23x35xf32>
+    for name, left, right, left_map, right_map, want in (
+        ("right_transposed", "lhs", "rhs_t", "(m, k)", "(n, k)", a @ bt.T),
+        ("left_transposed", "lhs_t", "rhs", "(k, m)", "(k, n)", at.T @ b),
+    ):
+        m.function(
+            name,
+            head
+            + f"""%a = @{left}
+        %b = @{right}
+        %c = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> {left_map}>, affine_map<(m, n, k) -> {right_map}>, affine_map<(m, n, k) -> (m, n)>]
+          ins(%a, %b : {m.inputs[left]}, {m.inputs[right]}) outs(%init : tensor<23x35xf32>) -> tensor<23x35xf32>
         """,
-        {"%c": exactly(a @ bt.T, F32)},
-    )
-    m.function(
-        "left_transposed",
-        head
-        + """%a = @lhs_t
-        %b = @rhs
-        %c = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
-          ins(%a, %b : tensor<41x23xf32>, tensor<41x35xf32>) outs(%init : tensor<23x35xf32>) -> tensor<23x35xf32>
-        """,
-        {"%c": exactly(at.T @ b, F32)},
-    )
+            {"%c": exactly(want, F32)},
+        )
     m.function(
         "transpose_then_matmul",
         head

@@ -138,18 +138,11 @@ class Texts:
 
 
 @hookimpl
-def retarget_compilers():
-    return [Compiler()]
-
-
+def retarget_compilers(): return [Compiler()]
 @hookimpl
-def retarget_drivers():
-    return [Driver()]
-
-
+def retarget_drivers(): return [Driver()]
 @hookimpl
-def retarget_case_loaders():
-    return [Loader(), Texts(), Lists(), Pairs()]
+def retarget_case_loaders(): return [Loader(), Texts(), Lists(), Pairs()]
 """
 
 CONFIGS = "\n".join(

@@ -172,66 +172,58 @@ def test_an_entry_of_two_lists_is_taken_once_and_that_is_said(folder: Path, caps
     assert printed.out.count("node/test_det") == 1
 
 
+ERRORS = {  # text of the list, what is written for it, the error
+    '["node/test_dft"': {
+        '["node/test_dft" 3': 'cpu.json:13:49: found a JSON syntax error: unexpected "3"',
+    },
+    '"config_name": "cpu_llvm_sync",': {
+        "": "cpu.json:1: config_name: found no config_name, expected one",
+    },
+    '"cpu_llvm_sync"': {
+        "3": "cpu.json:2: config_name: found a number, expected a name",
+        '"_"': "cpu.json:2: config_name: found '_', expected a name",
+    },
+    '"expected_run_failures"': {
+        '"expected_run_failure"': (
+            "cpu.json:14: expected_run_failure: found an unknown key; did you mean 'expected_run_failures'?"
+        ),
+    },
+    '"expected_run_failures": ["node/test_mod", "node/test_top_k"]': {
+        '"tests_and_expected_outcomes": ["node/test_mod"]': (
+            "cpu.json:14: tests_and_expected_outcomes: found a list, expected an object with an outcome for each test"
+        ),
+        '"tests_and_expected_outcomes": {"node/test_mod": "fails"}': (
+            "cpu.json:14: tests_and_expected_outcomes.node/test_mod: found 'fails', expected one of pass, "
+            "skip, fail-import, fail-compile, fail-run"
+        ),
+    },
+    '["node/test_det"]': {
+        '{"node/test_det": 1}': "cpu.json:8: skip_compile_tests: found an object, expected a list of strings",
+        "[null]": "cpu.json:8: skip_compile_tests[0]: found null, expected a string",
+        '[" "]': "cpu.json:8: skip_compile_tests[0]: found an empty text, expected a flag or the name of a test",
+        '["node/test_*"]': "cpu.json:8: skip_compile_tests[0]: found 'node/test_*', expected a test's name and no glob",
+    },
+    '"node/test_edge_pad"]': {
+        '"node/test_edge_pad",\n "node/test_dft"]': (
+            "cpu.json:14: expected_compile_failures[2]: found 'node/test_dft' a second time, expected it once"
+        ),
+    },
+    '"skip_run_tests"': {
+        '"skip_compile_tests"': "cpu.json:9: skip_compile_tests: found this key a second time, expected it once",
+    },
+    (
+        '"--iree-hal-target-backends=llvm-cpu",\n    "--iree-input-demote-f64-to-f32=false",\n  ],\n  '
+        '"iree_run_module_flags": ["--device=local-sync"],'
+    ): {
+        '],\n"iree_run_module_flags": ["--trace"],': (
+            "cpu.json: iree_run_module_flags: found no --device=…, expected one: it names the driver to run with"
+        ),
+    },
+}
+
+
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ('["node/test_dft"', '["node/test_dft" 3', 'cpu.json:13:49: found a JSON syntax error: unexpected "3"'),
-        ('"config_name": "cpu_llvm_sync",', "", "cpu.json:1: config_name: found no config_name, expected one"),
-        ('"cpu_llvm_sync"', "3", "cpu.json:2: config_name: found a number, expected a name"),
-        ('"cpu_llvm_sync"', '"_"', "cpu.json:2: config_name: found '_', expected a name"),
-        (
-            '"expected_run_failures"',
-            '"expected_run_failure"',
-            "cpu.json:14: expected_run_failure: found an unknown key; did you mean 'expected_run_failures'?",
-        ),
-        (
-            '"expected_run_failures": ["node/test_mod", "node/test_top_k"]',
-            '"tests_and_expected_outcomes": ["node/test_mod"]',
-            "cpu.json:14: tests_and_expected_outcomes: found a list, expected an object with an outcome for each test",
-        ),
-        (
-            '"expected_run_failures": ["node/test_mod", "node/test_top_k"]',
-            '"tests_and_expected_outcomes": {"node/test_mod": "fails"}',
-            "cpu.json:14: tests_and_expected_outcomes.node/test_mod: found 'fails', "
-            "expected one of pass, skip, fail-import, fail-compile, fail-run",
-        ),
-        (
-            '["node/test_det"]',
-            '{"node/test_det": 1}',
-            "cpu.json:8: skip_compile_tests: found an object, expected a list of strings",
-        ),
-        (
-            '["node/test_det"]',
-            "[null]",
-            "cpu.json:8: skip_compile_tests[0]: found null, expected a string",
-        ),
-        (
-            '["node/test_det"]',
-            '[" "]',
-            "cpu.json:8: skip_compile_tests[0]: found an empty text, expected a flag or the name of a test",
-        ),
-        (
-            '"node/test_edge_pad"]',
-            '"node/test_edge_pad",\n "node/test_dft"]',
-            "cpu.json:14: expected_compile_failures[2]: found 'node/test_dft' a second time, expected it once",
-        ),
-        (
-            '["node/test_det"]',
-            '["node/test_*"]',
-            "cpu.json:8: skip_compile_tests[0]: found 'node/test_*', expected a test's name and no glob",
-        ),
-        (
-            '"skip_run_tests"',
-            '"skip_compile_tests"',
-            "cpu.json:9: skip_compile_tests: found this key a second time, expected it once",
-        ),
-        (
-            '"--iree-hal-target-backends=llvm-cpu",\n    "--iree-input-demote-f64-to-f32=false",\n  ],\n'
-            '  "iree_run_module_flags": ["--device=local-sync"],',
-            '],\n"iree_run_module_flags": ["--trace"],',
-            "cpu.json: iree_run_module_flags: found no --device=…, expected one: it names the driver to run with",
-        ),
-    ],
+    ("old", "new", "message"), [(old, *error) for old, errors in ERRORS.items() for error in errors.items()]
 )
 def test_errors_have_their_place(
     folder: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, message: str
