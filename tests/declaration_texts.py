@@ -13,6 +13,8 @@ VMVX_FLAGS = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-
 def _value(value: object) -> str:
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key} = {_value(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_value(item) for item in value) + "]"
     return json.dumps(value)
 
 
