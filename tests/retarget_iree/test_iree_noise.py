@@ -72,20 +72,24 @@ def test_colour_is_kept_and_does_not_hide_what_a_line_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "error"),
+    "text",
     [
-        ("", ""),
-        ("a.mlir:1:2: warning: w\n", ""),
-        ("a.mlir:1:2: warning: w\na.mlir:3:4: error: e\nb.mlir:1:1: error: f", "a.mlir:3:4: error: e"),
-        ("iree-compile: error: no file", "iree-compile: error: no file"),
-        ("LLVM ERROR: 64-bit code requested", "LLVM ERROR: 64-bit code requested"),
-        ("<unknown>:0: error: no place", "<unknown>:0: error: no place"),
-        ('loc("a.mlir":3:4): error: e', 'loc("a.mlir":3:4): error: e'),
-        ("warning: w", ""),
+        "",
+        "iree-compile: error: no file",
+        "LLVM ERROR: 64-bit code requested",
+        "<unknown>:0: error: no place",
+        'loc("a.mlir":3:4): error: e',
     ],
 )
-def test_the_first_error_is_found(text: str, error: str) -> None:
-    assert first_error(text) == error
+def test_a_line_that_is_an_error_is_the_first_error(text: str) -> None:
+    assert first_error(text) == text
+
+
+def test_warnings_are_no_errors_and_of_several_errors_the_first_counts() -> None:
+    assert first_error("warning: w") == ""
+    assert first_error("a.mlir:1:2: warning: w\n") == ""
+    text = "a.mlir:1:2: warning: w\na.mlir:3:4: error: e\nb.mlir:1:1: error: f"
+    assert first_error(text) == "a.mlir:3:4: error: e"
 
 
 @pytest.mark.parametrize(
@@ -108,24 +112,28 @@ def test_status_messages_lose_source_paths_and_placeless_frames(message: str, cl
     assert clean_status(message) == cleaned
 
 
-@pytest.mark.parametrize(
-    ("diagnostics", "verdict"),
-    [
-        ("m.mlir:1:1: error: failed to legalize operation 'foo.bar'", True),
-        ("error: the linker script is odd", True),
-        (
-            "m.mlir:1:1: error: failed to legalize operation 'arith.truncf'\n"
-            "m.mlir:1:1: error: failed to run translation of source executable to target executable for backend #hal…",
-            True,
-        ),
-        ("m.mlir:1:1: error: failed to run configuration of source executable to target executable for backend", True),
-        ("m.mlir:1:1: error: could not open file x.so: No such file or directory", False),
-        ("\x1b[31merror\x1b[0m: Failed to run system command 'ld' with error code: 127", False),
-        ("error: No Unix linker tool found in environment.", False),
-        ("LLVM ERROR: IO failure on output stream: No space left on device", False),
-        ("m.mlir:2:12: error: failed to run translation of source executable to target executable", True),
-        ("m.mlir:2:12: error: failed to run canonicalizations (proxy for DCE)", True),
-    ],
-)
-def test_trouble_with_files_and_tools_is_no_verdict_on_the_module(diagnostics: str, verdict: bool) -> None:
-    assert is_verdict(diagnostics) is verdict
+VERDICTS = [
+    "m.mlir:1:1: error: failed to legalize operation 'foo.bar'",
+    "error: the linker script is odd",
+    "m.mlir:1:1: error: failed to legalize operation 'arith.truncf'\n"
+    "m.mlir:1:1: error: failed to run translation of source executable to target executable for backend #hal…",
+    "m.mlir:1:1: error: failed to run configuration of source executable to target executable for backend",
+    "m.mlir:2:12: error: failed to run translation of source executable to target executable",
+    "m.mlir:2:12: error: failed to run canonicalizations (proxy for DCE)",
+]
+TROUBLE = [
+    "m.mlir:1:1: error: could not open file x.so: No such file or directory",
+    "\x1b[31merror\x1b[0m: Failed to run system command 'ld' with error code: 127",
+    "error: No Unix linker tool found in environment.",
+    "LLVM ERROR: IO failure on output stream: No space left on device",
+]
+
+
+@pytest.mark.parametrize("diagnostics", VERDICTS)
+def test_what_the_compiler_says_of_the_module_is_a_verdict(diagnostics: str) -> None:
+    assert is_verdict(diagnostics)
+
+
+@pytest.mark.parametrize("diagnostics", TROUBLE)
+def test_trouble_with_files_and_tools_is_no_verdict_on_the_module(diagnostics: str) -> None:
+    assert not is_verdict(diagnostics)
