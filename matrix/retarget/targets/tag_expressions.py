@@ -168,28 +168,18 @@ class _Space:
         return None if found is None else _alternatives(found)
 
     def _marked(self, names: Sequence[str], sort: str) -> Iterator[_Term]:
-        selected: dict[str, int] = {}
-        for at, kind in enumerate(self._kinds):
-            given = {name: value for name, fields in kind.marks for _, value in fields if name in names}
-            if sort and sort not in kind.tags:
-                continue
-            texts = [f"{name}(name='{given[name]}')" for name in names if name in given]
-            text = " and ".join([sort, *texts] if sort else texts)
-            if texts:
-                selected[text] = selected.get(text, 0) | 1 << at
-        for text in selected:
-            yield _Term(text, self._selected_by(text), len(names))
-
-    def _selected_by(self, text: str) -> int:
-        parts = text.split(" and ")
-        return sum(1 << at for at, kind in enumerate(self._kinds) if all(_holds(kind, part) for part in parts))
-
-
-def _holds(kind: _Kind, part: str) -> bool:
-    name, _, value = part.partition("(name='")
-    if not value:
-        return kind.has(part)
-    return any(mark == name and ("name", value.removesuffix("')")) in fields for mark, fields in kind.marks)
+        """The marks of these names, and `compile` or `run` where one is given, that each kind has."""
+        facts = [
+            {*kind.tags, *((name, value) for name, fields in kind.marks for _, value in fields)} for kind in self._kinds
+        ]
+        needed: dict[str, set[object]] = {}
+        for kind in self._kinds:
+            given = [(name, value) for name, fields in kind.marks for _, value in fields if name in names]
+            if given and (not sort or sort in kind.tags):
+                parts = [f"{name}(name='{value}')" for name, value in given]
+                needed[" and ".join([sort, *parts] if sort else parts)] = {*given, *filter(None, [sort])}
+        for text, wanted in needed.items():
+            yield _Term(text, sum(1 << at for at, has in enumerate(facts) if wanted <= has), len(names))
 
 
 def _cover(terms: Sequence[_Term], wanted: int, allowed: int) -> list[str] | None:
