@@ -220,7 +220,7 @@ def _update_expectations(config: pytest.Config) -> bool:
         if config.getoption(option.removeprefix("--").replace("-", "_"), False):
             msg = (
                 f"--retarget-update-expectations and {option} were both given; expected one of them: "
-                "what is ignored cannot be brought up to date"
+                "what is ignored cannot be updated"
             )
             raise pytest.UsageError(msg)
     return True

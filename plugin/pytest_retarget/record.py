@@ -6,7 +6,7 @@ builtin types and back, so that it crosses xdist's channel and can be written as
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from typing import Any
@@ -19,13 +19,11 @@ __all__ = [
     "RECORD",
     "CaseRecord",
     "CompileRecord",
-    "DeviceRecord",
     "Outcome",
     "Result",
     "RunRecord",
     "Sibling",
     "TargetRecord",
-    "device_records",
     "properties",
     "record_of",
     "to_plain",
@@ -108,17 +106,6 @@ class RunRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceRecord:
-    """A device that a target has; `id` is that of the hardware, `runtime` the build of the runtime, for people."""
-
-    driver: str
-    name: str
-    id: str = ""
-    driver_version: str = ""
-    runtime: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Sibling:
     """Another run target of the same module."""
 
@@ -143,7 +130,8 @@ class TargetRecord:
     missing, `blocked_by` the node id of the target that reports the failure, empty for none.
 
     `cases` are all cases of the module, where they became known; `unselected_cases` their names where
-    `--retarget-case` selects none. `siblings` are recorded where a run target failed.
+    `--retarget-case` selects none. `devices` are without their capabilities. `siblings` are recorded where a run target
+    failed.
     """
 
     file: str
@@ -173,7 +161,7 @@ class TargetRecord:
     unselected_cases: tuple[str, ...] = ()
     compile: CompileRecord | None = None
     run: RunRecord | None = None
-    devices: tuple[DeviceRecord, ...] = ()
+    devices: tuple[DeviceInfo, ...] = ()
     siblings: tuple[Sibling, ...] = ()
 
     @property
@@ -201,7 +189,7 @@ class TargetRecord:
             values["compile"] = CompileRecord(**compiled)
         if (run := values["run"]) is not None:
             values["run"] = RunRecord(**{**run, "failed_cases": tuple(run["failed_cases"])})
-        values["devices"] = tuple(DeviceRecord(**device) for device in values["devices"])
+        values["devices"] = tuple(DeviceInfo(**{**device, "capabilities": ()}) for device in values["devices"])
         values["siblings"] = tuple(Sibling(**sibling) for sibling in values["siblings"])
         return cls(**values)
 
@@ -228,20 +216,6 @@ def record_of(report: pytest.CollectReport | pytest.TestReport) -> TargetRecord 
     return found
 
 
-def device_records(devices: Iterable[DeviceInfo]) -> tuple[DeviceRecord, ...]:
-    """Return what is recorded of devices."""
-    return tuple(
-        DeviceRecord(
-            driver=device.driver,
-            name=device.name,
-            id=device.physical_id,
-            driver_version=device.driver_version,
-            runtime=device.runtime,
-        )
-        for device in devices
-    )
-
-
 def properties(record: TargetRecord) -> Iterator[tuple[str, str]]:
     """Yield the properties of a target that was tried, for junit. Values that are empty are left out."""
     for name, value in _properties(record) if record.stage else ():
@@ -264,7 +238,7 @@ def _properties(record: TargetRecord) -> Iterator[tuple[str, str | float]]:
         yield from (("case.failed", name) for name in run.failed_cases)
         for device in record.devices:
             yield "device", device.name
-            yield "device_id", device.id
+            yield "device_id", device.physical_id
             yield "driver_version", device.driver_version
         yield from (("runtime_build", build) for build in record.runtime_builds)
     if record.attempts > 1:

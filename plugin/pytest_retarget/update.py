@@ -164,7 +164,7 @@ class UpdateExpectations:
         registry = declared(self._config).registry
         suites = _suites(self._files, registry)
         if unknown := dict.fromkeys(text for suite in suites for text in registry.unknown(suite)):
-            msg = "\n".join([*unknown, "expectations: nothing was written, because without these nothing can be told"])
+            msg = "\n".join([*unknown, "expectations: nothing was written, because without these nothing is known"])
             raise RetargetError(msg)
         expanded = [_expanded(suite, registry) for suite in suites]
         update = plan_update(
@@ -180,7 +180,7 @@ class UpdateExpectations:
                 self._say(line, **({_COLOURS[line[0]]: True} if line[:1] in _COLOURS else {}))
         put_in_place(files)
         for file in files:
-            self._say(_told(file))
+            self._say(_changes_text(file))
         if not files:
             failures = len(update.excused)
             self._say(f"expectations: nothing to change, {failures} failure{'' if failures == 1 else 's'} as expected")
@@ -232,7 +232,7 @@ def _is_written(rule: Expectation | None) -> bool:
 def _suites(files: Iterable[Path], registry: Registry) -> list[Suite]:
     """Read the suites that ran as they are declared now, and all others that the rules of theirs serve.
 
-    Raises `DiagnosticsError` for a file that has errors: what its suites expect cannot be told from it.
+    Raises `DiagnosticsError` for a file that has errors: its suites' expectations are not known.
     """
     loader = DeclarationLoader(registry)
     suites: dict[Path, tuple[Suite, ...]] = {file: loader.load_suite_file(file) for file in sorted(files)}
@@ -260,7 +260,7 @@ def _kept_text(kept: Kept, *, in_full: bool) -> str:
     )
 
 
-def _told(file: Rewritten) -> str:
+def _changes_text(file: Rewritten) -> str:
     edit = file.edit
     rules = f"{edit.rules} rule{'' if edit.rules == 1 else 's'}"
     targets = f"{edit.targets} target{'' if edit.targets == 1 else 's'}"

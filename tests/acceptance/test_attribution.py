@@ -197,7 +197,7 @@ def test_nothing_is_said_of_what_did_not_run_but_how_to_run_it(project: Project)
     result = project.run(*RUN, "suites/suite.toml::twice::m_bad_one")
     result.assert_outcomes(failed=1)
     lines = told(block(result, "twice: m_bad_one"))
-    assert lines[0] == "Nothing is pointed to: nothing else has run this module."
+    assert lines[0] == "Inconclusive: nothing else has run this module."
     command = next(line for line in lines if line.startswith("to run "))
     assert command == "to run all of them: pytest --retarget-extension faulty suites/m.mlir"
     again = project.run(*command.removeprefix("to run all of them: pytest ").split())

@@ -309,7 +309,7 @@ def test_words_of_an_extension_that_was_not_asked_for_are_neither_taken_out_nor_
         "found the driver 'double-device'",
         "found the case loader 'double'",
     ]
-    assert told == "expectations: nothing was written, because without these nothing can be told"
+    assert told == "expectations: nothing was written, because without these nothing is known"
     assert (project.path / FILE).read_text() == text
     project.run().stdout.no_fnmatch_line("*which no target has as a tag*")
 
@@ -322,6 +322,6 @@ def test_what_is_ignored_cannot_be_updated(project: Project, option: str) -> Non
     result.stderr.fnmatch_lines(
         [
             f"ERROR: --retarget-update-expectations and {option} were both given; expected one of them: "
-            "what is ignored cannot be brought up to date"
+            "what is ignored cannot be updated"
         ]
     )

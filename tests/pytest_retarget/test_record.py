@@ -10,7 +10,6 @@ from pytest_retarget.record import (
     RECORD,
     CaseRecord,
     CompileRecord,
-    DeviceRecord,
     Outcome,
     Result,
     RunRecord,
@@ -20,7 +19,7 @@ from pytest_retarget.record import (
     record_of,
     to_plain,
 )
-from retarget.model.outcomes import Observation, Stage
+from retarget.model.outcomes import DeviceInfo, Observation, Stage
 
 BARE = TargetRecord(file="f", suite="s", compiler="c")
 
@@ -57,7 +56,9 @@ FULL = TargetRecord(
     unselected_cases=("z",),
     compile=CompileRecord(key="k", reused=True, seconds=1.5, build="iree 3", artifact="ab"),
     run=RunRecord(load_seconds=0.25, run_seconds=0.5, compare_seconds=0.125, failed_cases=("a",)),
-    devices=(DeviceRecord(driver="d", name="n", id="p", driver_version="1", runtime="rt 3"),),
+    devices=(
+        DeviceInfo(driver="d", uri="d://p", ordinal=1, name="n", physical_id="p", driver_version="1", runtime="rt 3"),
+    ),
     siblings=(Sibling(target="m_c_t", compiler="c", runtime="t", driver="d"),),
 )
 

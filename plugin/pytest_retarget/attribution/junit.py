@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from retarget.support.files import replacing
 
-__all__ = ["NODEID", "PROPERTY", "Told", "complete", "junit_file"]
+__all__ = ["NODEID", "PROPERTY", "Conclusion", "complete", "junit_file"]
 
 NODEID = "retarget.nodeid"
 """The property by which a target is found in the file: pytest writes no node ids there."""
@@ -31,10 +31,10 @@ _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """The attribution of one failure: the conclusion, and the whole section with its title."""
+class Conclusion:
+    """What one failure points to: the sentence that concludes, and the whole section with its title."""
 
-    conclusion: str
+    sentence: str
     title: str
     section: str
 
@@ -45,12 +45,12 @@ def junit_file(config: pytest.Config) -> Path | None:
     return Path(os.path.expandvars(name)).expanduser().absolute() if name else None
 
 
-def complete(path: Path, told: Mapping[str, Told]) -> None:
-    """Add the attribution of the failures to the file, by their node ids.
+def complete(path: Path, conclusions: Mapping[str, Conclusion]) -> None:
+    """Add to the file what the failures point to, by their node ids.
 
     A file of another kind (a pipe, the output of another plugin) is not changed.
     """
-    if not told or not path.is_file():
+    if not conclusions or not path.is_file():
         return
     try:
         tree = ET.parse(path)  # noqa: S314 - pytest wrote it a moment ago
@@ -62,9 +62,9 @@ def complete(path: Path, told: Mapping[str, Told]) -> None:
             continue
         nodeid = next((one.get("value", "") for one in properties if one.get("name") == NODEID), "")
         failure = case.find("failure")
-        if failure is None or (one := told.get(nodeid)) is None:
+        if failure is None or (one := conclusions.get(nodeid)) is None:
             continue
-        ET.SubElement(properties, "property", name=PROPERTY, value=_legal(one.conclusion))
+        ET.SubElement(properties, "property", name=PROPERTY, value=_legal(one.sentence))
         head = f" {one.title} ".center(_WIDTH, "-")
         failure.text = f"{failure.text or ''}\n{head}\n{_legal(one.section)}"
     with suppress(OSError), replacing(path.resolve()) as beside:  # a link stays one

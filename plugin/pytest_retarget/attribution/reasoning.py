@@ -98,7 +98,7 @@ def conclusion(failing: TargetRecord, others: Sequence[TargetRecord]) -> str:
     """Return one sentence or two on what the failure points to; a line each for cases that differ in it."""
     names = set(_failures(failing))
     apart = bool(_cases_of(failing)) and any(_cases_of(other) and set(_failures(other)) != names for other in others)
-    told: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     references = {case.name: case.agree_with for case in failing.cases}
     lacking = {case.name: case.lacking for case in failing.cases}
     what = "this case" if apart else "this module"
@@ -110,10 +110,10 @@ def conclusion(failing: TargetRecord, others: Sequence[TargetRecord]) -> str:
             text = _against(mine, seen, reference, what)
         else:
             text = _concluded(mine, seen, what)
-        told.setdefault(text, []).append(case)
-    if len(told) == 1 and not apart:
-        return next(iter(told))
-    return "\n".join(f"{_cases(cases)}: {text}" for text, cases in told.items())
+        texts.setdefault(text, []).append(case)
+    if len(texts) == 1 and not apart:
+        return next(iter(texts))
+    return "\n".join(f"{_cases(cases)}: {text}" for text, cases in texts.items())
 
 
 def _silent(failing: TargetRecord, reference: str) -> str:
@@ -206,13 +206,13 @@ def _points_to_compiler(failing: TargetRecord, compiler: str, same: _Group, cros
             "This points to the module, or to what it expects: every compiler config fails alike on every runtime "
             "config it ran on."
         )
-    return "Nothing is pointed to: nothing that ran this module passes, and it does not all fail alike."
+    return "Inconclusive: nothing that ran this module passes, and it does not all fail alike."
 
 
 def _without_the_artifact(failing: TargetRecord, compiler: str, runtime: str, cross: _Group, what: str) -> str:
     """The artifact ran nowhere else."""
     if not cross.ran:
-        return f"Nothing is pointed to: nothing else has run {what}."
+        return f"Inconclusive: nothing else has run {what}."
     there = [other for other in cross.passing if other.runtime == failing.runtime]
     if not cross.failing and there:
         return f"This points to {compiler}: what {_compilers(there)} made of this module passes on {failing.runtime}."
@@ -229,7 +229,7 @@ def _without_the_artifact(failing: TargetRecord, compiler: str, runtime: str, cr
         )
     if not cross.unlike:
         return "This points to the module, or to what it expects: every compiler config that ran it fails alike."
-    return "Nothing is pointed to: nothing that ran this module passes, and it does not all fail alike."
+    return "Inconclusive: nothing that ran this module passes, and it does not all fail alike."
 
 
 def reference(failing: TargetRecord, others: Sequence[TargetRecord]) -> TargetRecord | None:
@@ -264,7 +264,7 @@ def listing(failing: TargetRecord, others: Sequence[TargetRecord]) -> Iterator[s
         shown, rest = ordered, []
     width = max((len(other.target) for other in shown), default=0)
     for other in shown:
-        yield f"  {other.target.ljust(width)}  {_told(failing, other)}"
+        yield f"  {other.target.ljust(width)}  {_line(failing, other)}"
     if rest:
         counts = Counter(other.outcome for other in rest)
         yield f"  … {len(rest)} more: {', '.join(f'{count} {word}' for word, count in counts.items())}"
@@ -292,7 +292,7 @@ class _Group:
         return bool(self.passing or self.failing)
 
 
-def _told(failing: TargetRecord, other: TargetRecord) -> str:
+def _line(failing: TargetRecord, other: TargetRecord) -> str:
     if other.outcome in _PLAIN:
         return _PLAIN[other.outcome]
     how = _clipped(other.message)

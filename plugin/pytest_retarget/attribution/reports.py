@@ -24,7 +24,7 @@ from retarget.model.outcomes import OutputComparison, Stage
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.scratch import ScratchFolder
 
-from pytest_retarget.attribution.junit import Told, complete, junit_file
+from pytest_retarget.attribution.junit import Conclusion, complete, junit_file
 from pytest_retarget.attribution.reasoning import conclusion, fails, listing, reference, stage_of, unrun
 from pytest_retarget.collect.declared import declared
 from pytest_retarget.items.hooks import make_services
@@ -89,28 +89,28 @@ class Attribution:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, exitstatus: int) -> Generator[None]:
         """Add the sections, while the workers of this process still live; and to the junit file, when it is written."""
-        told = self._told(exitstatus)
+        conclusions = self._conclusions(exitstatus)
         yield
         if self._junit is not None:
-            complete(self._junit, told)
+            complete(self._junit, conclusions)
 
-    def _told(self, exitstatus: int) -> dict[str, Told]:
+    def _conclusions(self, exitstatus: int) -> dict[str, Conclusion]:
         """Add the sections to the reports. Return them by node id."""
         failed = [(module, one) for module, ran in self._modules.items() for one in ran.failed]
         is_shown = self._junit is not None or self._config.getoption("tbstyle", "auto") not in {"line", "no"}
-        told: dict[str, Told] = {}
+        conclusions: dict[str, Conclusion] = {}
         if not failed or not is_shown:
-            return told
+            return conclusions
         is_brief = exitstatus == pytest.ExitCode.INTERRUPTED or self._config.stash[SETTINGS].update_expectations
         with _Comparer(self._config, 0 if is_brief else COMPARED) as comparer:
             for module, one in failed:
                 if one.record.siblings and isinstance(one.report.longrepr, ExceptionRepr):
-                    said = self._said(module, one, comparer)
-                    one.report.longrepr.addsection(SECTION, said.section)
-                    told[one.report.nodeid] = said
-        return told
+                    found = self._conclude(module, one, comparer)
+                    one.report.longrepr.addsection(SECTION, found.section)
+                    conclusions[one.report.nodeid] = found
+        return conclusions
 
-    def _said(self, module: _Key, failed: _Failed, comparer: _Comparer) -> Told:
+    def _conclude(self, module: _Key, failed: _Failed, comparer: _Comparer) -> Conclusion:
         mine, known = failed.record, self._modules[module].records
         others = [
             known.get(one.target) or TargetRecord(file=mine.file, suite=mine.suite, **asdict(one))
@@ -119,7 +119,7 @@ class Attribution:
         concluded = conclusion(mine, others)
         blocks = [concluded, "\n".join(listing(mine, others))]
         if (passing := reference(mine, others)) is not None:
-            blocks.append(comparer.told(module, failed, passing))
+            blocks.append(comparer.compare(module, failed, passing))
         if left := unrun(others):
             options = _options(self._config.getoption("retarget_extension") or ())
             if (artifacts := self._config.stash[SETTINGS].artifacts) is not None:
@@ -127,7 +127,7 @@ class Attribution:
             words, whole = self._to_run(module, failed, left)
             what = "all of them" if whole else "what has not run"
             blocks.append(f"to run {what}: {shlex.join(['pytest', *options, *words])}")
-        return Told(conclusion=concluded, title=SECTION, section="\n\n".join(block for block in blocks if block))
+        return Conclusion(sentence=concluded, title=SECTION, section="\n\n".join(block for block in blocks if block))
 
     @staticmethod
     def _to_run(module: _Key, failed: _Failed, left: Sequence[str]) -> tuple[list[str], bool]:
@@ -159,7 +159,7 @@ class _Comparer:
         if self._own is not None:
             self._own.close()
 
-    def told(self, module: _Key, failed: _Failed, passing: TargetRecord) -> str:
+    def compare(self, module: _Key, failed: _Failed, passing: TargetRecord) -> str:
         """Return how the outputs differ most, in words; and how to see all of it."""
         pairs = [f"{one.compiler}/{one.runtime}" for one in (failed.record, passing)]
         by_name = [module[1], display_path(Path(failed.record.file))]

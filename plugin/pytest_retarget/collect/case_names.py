@@ -21,7 +21,7 @@ from pytest_retarget.record import TargetRecord
 __all__ = ["CaseNames", "plain_uses"]
 
 _SHOWN = 8
-"""How many cases are named where none is like what was asked for."""
+"""How many cases are named where none is like what was requested."""
 
 
 class CaseNames:

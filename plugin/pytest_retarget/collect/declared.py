@@ -39,7 +39,7 @@ class Declared:
         self._suites: dict[Path, tuple[Suite, ...]] = {}
         self._targets: dict[tuple[Path, str], tuple[Target, ...]] = {}
         self._assignments: dict[tuple[Path, str], Assignment] = {}
-        self._told: dict[str, Path] = {}
+        self._reported: dict[str, Path] = {}
         self._invalid: set[Path] = set()
         self.marks = Marks(config)
         self.usage = RuleUsage()
@@ -76,12 +76,12 @@ class Declared:
 
         `as_source` asks for the module's own file alone.
         """
-        told = dict(self._told)
+        reported = dict(self._reported)
         try:
             modules = [one for suite in self.suites(path) for one in suite.modules]
             return any(one.path == module if as_source else is_of(one, module) for one in modules)
         except NotCollectedError:
-            self._told = told
+            self._reported = reported
             is_first = path not in self._invalid
             self._invalid.add(path)
             return is_first or not as_source  # one of a folder's files is enough
@@ -127,13 +127,13 @@ class Declared:
         """Word an error for pytest, without what an earlier one reported."""
         found = error.diagnostics if isinstance(error, DiagnosticsError) else ()
         texts = list(map(str, found)) or [str(error)]
-        earlier = sorted({display_path(self._told[text]) for text in texts if text in self._told})
-        new = [text for text in texts if text not in self._told]
+        earlier = sorted({display_path(self._reported[text]) for text in texts if text in self._reported})
+        new = [text for text in texts if text not in self._reported]
         if not new:
             why = f"not collected, because of the errors listed at {', '.join(earlier)}"
             return NotCollectedError(f"{display_path(path)}: {why}")
-        lines = self._lines([diagnostic for diagnostic in found if str(diagnostic) not in self._told]) or new
-        self._told.update(dict.fromkeys(new, path))
+        lines = self._lines([diagnostic for diagnostic in found if str(diagnostic) not in self._reported]) or new
+        self._reported.update(dict.fromkeys(new, path))
         return NotCollectedError("\n".join(lines))
 
     def _lines(self, diagnostics: Sequence[Diagnostic]) -> list[str]:

@@ -83,20 +83,22 @@ class Requirements:
         """Return the errors for words and requirements that select nothing."""
         errors = []
         for number, requirement in enumerate(self._requirements):
-            asked = _EVERY.format(requirement.text)
+            option = _EVERY.format(requirement.text)
             if not declared:
-                errors.append(f"{asked}: no target was collected, so nothing that is required can run")
+                errors.append(f"{option}: no target was collected, so nothing that is required can run")
                 continue
             words = [term.text for term in terms(requirement.text) if not term.negated]
             unknown = [word for word in dict.fromkeys(words) if not _selects(word, declared)]
             known = sorted({mark.name for item in declared for mark in item.own_markers}) if unknown else []
             errors += [
-                f"{asked}: none of the {len(declared)} targets here has the tag {word!r}"
+                f"{option}: none of the {len(declared)} targets here has the tag {word!r}"
                 f"{did_you_mean(word, known) or '; `retarget list` shows the tags of each target'}"
                 for word in unknown
             ]
             if not unknown and not any(number in numbers for numbers in self._required.values()):
-                errors.append(f"{asked} selects none of the {len(declared)} targets here, so nothing is required by it")
+                errors.append(
+                    f"{option} selects none of the {len(declared)} targets here, so nothing is required by it"
+                )
         return errors
 
     def _left_out(self, declared: dict[str, MatrixItem], items: Sequence[pytest.Item]) -> list[str]:
@@ -142,8 +144,8 @@ class Requirements:
         if numbers is None:
             return record
         record = replace(record, requirements=tuple(numbers))
-        is_asked_for = isinstance(error, Excused) and not isinstance(error, Unselected)
-        if not isinstance(error, Skipped) or is_asked_for or record.blocked_by:
+        is_requested = isinstance(error, Excused) and not isinstance(error, Unselected)
+        if not isinstance(error, Skipped) or is_requested or record.blocked_by:
             return record
         by = error.by if isinstance(error, Unavailable) else ""
         if by != item.nodeid and by in self._required:  # the compile target reports it

@@ -75,11 +75,10 @@ def _collect(request: SelectionRequest, collector: _Collector) -> pytest.Config:
     if status == pytest.ExitCode.INTERRUPTED and not (collector.diagnostics or collector.errors):
         raise KeyboardInterrupt
     if status == pytest.ExitCode.INTERNAL_ERROR or collector.config is None:
-        said = [line for line in (stdout.getvalue() + stderr.getvalue()).splitlines() if line.strip()]
-        internal = [line for line in said if line.startswith("INTERNALERROR>")]
-        msg = (
-            f"pytest failed while it collected: {''.join((internal or said)[-1:])}; `pytest --collect-only` shows more"
-        )
+        printed = [line for line in (stdout.getvalue() + stderr.getvalue()).splitlines() if line.strip()]
+        internal = [line for line in printed if line.startswith("INTERNALERROR>")]
+        last = "".join((internal or printed)[-1:])
+        msg = f"pytest failed while it collected: {last}; `pytest --collect-only` shows more"
         raise RetargetError(msg)
     return collector.config
 
@@ -106,8 +105,8 @@ class _Collector:
         is_python = collection_path.suffix == ".py" and collection_path.is_file()
         is_loop = False
         if collection_path.is_symlink():
-            inside = os.path.join(os.path.realpath(collection_path), "")  # noqa: PTH118  resolve raises for loops
-            is_loop = os.path.realpath(collection_path.parent).startswith(inside.rstrip(os.sep))
+            within = os.path.join(os.path.realpath(collection_path), "")  # noqa: PTH118  resolve raises for loops
+            is_loop = os.path.realpath(collection_path.parent).startswith(within.rstrip(os.sep))
         return True if is_python or is_loop else None
 
     def pytest_collect_directory(self, path: Path) -> None:

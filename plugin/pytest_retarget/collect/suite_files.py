@@ -56,12 +56,12 @@ class ModuleFile(_File):
     def collect(self) -> Iterator[SuiteCollector]:
         found = declared(self.config)
         found.by_module = True
-        asked = []
+        searched = []
         for folder in self.path.parents:
             path = folder / SUITE_FILE
             if not path.is_file():
                 continue
-            asked.append(display_path(path))
+            searched.append(display_path(path))
             suites = [
                 suite for suite in found.suites(path) if any(is_of(module, self.path) for module in suite.modules)
             ]
@@ -70,7 +70,7 @@ class ModuleFile(_File):
                 for suite in suites:
                     yield SuiteCollector.from_parent(file, name=suite.name, suite=suite, only=self.path)
                 return
-        msg = f"{display_path(self.path)}: no suite declares this module; looked in {', '.join(asked)}"
+        msg = f"{display_path(self.path)}: no suite declares this module; looked in {', '.join(searched)}"
         raise NotCollectedError(msg)
 
 

@@ -6,6 +6,7 @@ compile target was deselected, the run target reports the compile failure itself
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
@@ -13,7 +14,7 @@ from retarget.expect.cases import judge_target
 from retarget.expect.verdict import Ruling, excuse, is_expired, judge, observed_text, today
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
-from retarget.model.outcomes import Artifact, CompileOutcome, Failure, Observation, RunOutcome, Stage
+from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, Failure, Observation, RunOutcome, Stage
 from retarget.model.signatures import CRASH, TIMEOUT, observe_all
 from retarget.support.errors import RetargetError
 from retarget.targets.availability import host_mismatch
@@ -21,7 +22,7 @@ from retarget.targets.availability import host_mismatch
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.expected import AsExpected, Attempts, attempts, settle
 from pytest_retarget.items.skips import Blocked, Unavailable
-from pytest_retarget.record import RunRecord, device_records
+from pytest_retarget.record import RunRecord
 from pytest_retarget.report.failures import first_line, run_failed
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class RunItem(MatrixItem):
         if self.services.settings.artifacts is None:
             self._check_compiler_or_block()
         try:
-            self.enter(devices=device_records(self.services.engine.devices(runtime)))
+            self._enter_devices(self.services.engine.devices(runtime))
         except UnavailableError as error:
             self._unavailable_device(error)
 
@@ -113,12 +114,12 @@ class RunItem(MatrixItem):
         excuses = [self._excuse_of(recording) for recording in recordings]
         if all(excuses):
             raise AsExpected(excuses[0])
-        tellers = [self._teller(one) for one, said in zip(recordings, excuses, strict=True) if not said]
-        if not all(tellers):
+        reporters = [self._reporter(one) for one, excused in zip(recordings, excuses, strict=True) if not excused]
+        if not all(reporters):
             return
         fails_here = self.services.settings.artifacts is None  # what is not compiled may not fail in this session
-        msg = f"blocked by {tellers[0]}, which gave no results to agree with"
-        raise Blocked(msg, by=tellers[0] if fails_here else "")
+        msg = f"blocked by {reporters[0]}, which gave no results to agree with"
+        raise Blocked(msg, by=reporters[0] if fails_here else "")
 
     def _excuse_of(self, recording: Recording) -> str:
         """Why a failure that left cases without results is expected; empty where it is not."""
@@ -130,14 +131,14 @@ class RunItem(MatrixItem):
         is_written = self.services.settings.update_expectations and not any(
             is_expired(rule, today()) for rule in rules.all
         )
-        if is_written and self._teller(recording):  # as the rule will that comes of it
+        if is_written and self._reporter(recording):  # as the rule will that comes of it
             return f"{failed.name} is expected to fail: {observed_text(seen)}"
         verdict = judge_target(rules, failure, recording.cases, day=today())
         if verdict.ruling in {Ruling.EXCUSED, Ruling.CHANCE} and verdict.rules:
             return _excused_by(failed, verdict.rules[0])
         return ""
 
-    def _teller(self, recording: Recording) -> str:
+    def _reporter(self, recording: Recording) -> str:
         """The node id of the selected target that reports a failure; empty where none surely does.
 
         A target that runs once more may pass where it is flaky or intermittent, and so may one that crashed or ran out
@@ -214,10 +215,14 @@ class RunItem(MatrixItem):
             raise Blocked(msg, by=self.compile_id) from None
         raise error
 
+    def _enter_devices(self, devices: Iterable[DeviceInfo]) -> None:
+        if found := tuple(replace(device, capabilities=()) for device in devices):
+            self.enter(devices=found)
+
     def _enter_run(self, run: RunOutcome) -> None:
+        self._enter_devices(run.devices)
         self.enter(
             stage=run.failure.stage if run.failure is not None else Stage.COMPARE,
-            devices=device_records(run.devices) or self.record.devices,
             run=RunRecord(
                 load_seconds=run.load_seconds,
                 run_seconds=run.run_seconds,

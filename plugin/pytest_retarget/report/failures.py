@@ -79,10 +79,10 @@ def compile_failed(commands: Commands, target: CompileTarget, outcome: CompileOu
     """Word a failed compile."""
     failure = outcome.failure or Failure(stage=Stage.COMPILE, summary="the compiler gave neither artifact nor message")
     source = target.module.path
-    path, told = display_path(source), _message(failure)
-    message = at_path(told, source.name, path)
+    path, text = display_path(source), _message(failure)
+    message = at_path(text, source.name, path)
     summary, line = split_place(strip_colour(failure.summary), source.name)
-    head = headline(replace(failure, summary=summary if told else at_path(failure.summary, source.name, path)))
+    head = headline(replace(failure, summary=summary if text else at_path(failure.summary, source.name, path)))
     blocks = [head, message, _hint(failure), commands.text(commands.compile(target))]
     return StageFailedError(failure, _join(blocks), place=(source, line) if line else None)
 
@@ -194,11 +194,11 @@ def _case(case: CaseOutcome, failure: Failure, first: Failure) -> str:
     """A failed case without what the headline has already."""
     text = _message(failure)
     reports = [mismatch.report.strip("\n") for mismatch in case.mismatches]
-    told = _join([text, *(report for report in reports if report not in text)])
-    said = failure.summary == first.summary or (failure.stage == Stage.COMPARE and told)
+    shown = _join([text, *(report for report in reports if report not in text)])
+    is_known = failure.summary == first.summary or (failure.stage == Stage.COMPARE and shown)
     head = f"{'function' if case.function in {'', case.name} else 'case'} {case.name}"
-    head += "" if said else f": {failure.summary}"
-    return f"{head}:\n{_indent(told)}" if told else head
+    head += "" if is_known else f": {failure.summary}"
+    return f"{head}:\n{_indent(shown)}" if shown else head
 
 
 def _where(failure: Failure, failed: Sequence[CaseOutcome], cases: Sequence[CaseOutcome]) -> str:

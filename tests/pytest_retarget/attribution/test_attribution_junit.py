@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from pytest_retarget.attribution.junit import Told, complete
+from pytest_retarget.attribution.junit import Conclusion, complete
 
 FILE = """<?xml version="1.0" encoding="utf-8"?><testsuites name="pytest tests"><testsuite name="pytest" tests="3">\
 <testcase classname="suite.toml.s" name="m_a_x"><properties><property name="retarget.nodeid" \
@@ -17,7 +17,9 @@ value="suite.toml::s::m_a_y" /></properties></testcase><testcase classname="test
 <failure message="no">no</failure></testcase></testsuite></testsuites>"""
 
 SAID = {
-    nodeid: Told(conclusion="This points to a\x1b.", title="others", section="This points to a\x1b.\n\n  m_a_y  passed")
+    nodeid: Conclusion(
+        sentence="This points to a\x1b.", title="others", section="This points to a\x1b.\n\n  m_a_y  passed"
+    )
     for nodeid in ("suite.toml::s::m_a_x", "suite.toml::s::m_a_y", "suite.toml::s::gone")
 }
 

@@ -55,14 +55,14 @@ FAILING = seen("a/r", "failed", **COMPARE)
 @pytest.mark.parametrize(
     ("others", "expected"),
     [
-        ([], "Nothing is pointed to: nothing else has run this module."),
+        ([], "Inconclusive: nothing else has run this module."),
         (
             [seen("a/s"), seen("b/r", "skipped", message="no device")],
-            "Nothing is pointed to: nothing else has run this module.",
+            "Inconclusive: nothing else has run this module.",
         ),
         (
             [seen("b/r", "xfailed", message="its compile is expected to fail")],
-            "Nothing is pointed to: nothing else has run this module.",
+            "Inconclusive: nothing else has run this module.",
         ),
         (
             [seen("a/s", "passed"), seen("b/s", "passed")],
@@ -70,7 +70,7 @@ FAILING = seen("a/r", "failed", **COMPARE)
         ),
         (
             [seen("a/s", "intermittent"), seen("b/r", "intermittent", **COMPARE)],
-            "Nothing is pointed to: nothing else has run this module.",
+            "Inconclusive: nothing else has run this module.",
         ),
         (
             [seen("a/s", "passed"), seen("a/t", "flaky"), seen("b/r", "passed")],
@@ -112,7 +112,7 @@ FAILING = seen("a/r", "failed", **COMPARE)
         ),
         (
             [seen("a/s", "failed", **COMPARE), seen("b/r", "failed", **CRASH)],
-            "Nothing is pointed to: nothing that ran this module passes, and it does not all fail alike.",
+            "Inconclusive: nothing that ran this module passes, and it does not all fail alike.",
         ),
         (
             [seen("b/r", "passed"), seen("c/s", "passed")],
@@ -175,7 +175,7 @@ FAILING = seen("a/r", "failed", **COMPARE)
         ),
         (
             [seen("b/s", "failed", **CRASH)],
-            "Nothing is pointed to: nothing that ran this module passes, and it does not all fail alike.",
+            "Inconclusive: nothing that ran this module passes, and it does not all fail alike.",
         ),
     ],
 )
@@ -222,10 +222,10 @@ def test_where_the_cases_are_told_alike_none_is_named() -> None:
 def test_a_case_that_was_not_come_to_says_nothing() -> None:
     failing = with_cases("a/r", first={}, second=COMPARE)
     assert conclusion(failing, [with_cases("b/r", first=CRASH)]) == (
-        "second: Nothing is pointed to: nothing else has run this case."
+        "second: Inconclusive: nothing else has run this case."
     )
     assert conclusion(failing, [seen("b/r", "failed", stage="load", signature="no such file")]) == (
-        "Nothing is pointed to: nothing that ran this module passes, and it does not all fail alike."
+        "Inconclusive: nothing that ran this module passes, and it does not all fail alike."
     )
 
 
@@ -247,7 +247,7 @@ def test_a_config_that_passes_since_its_own_results_are_expected_is_no_witness()
         "This points to compiler config a: what b made of this module passes on r."
     )
     assert conclusion(failing, [with_cases("b/r", same=CRASH), *passing]) == (
-        "Nothing is pointed to: nothing that ran this module passes, and it does not all fail alike."
+        "Inconclusive: nothing that ran this module passes, and it does not all fail alike."
     )
     crashing = with_cases("a/r", same={**CRASH, "agree_with": "ref"})
     assert conclusion(crashing, [with_cases("a/s", same=CRASH), *passing]) == (
@@ -271,7 +271,7 @@ def test_what_lacks_results_to_agree_with_is_neither_pointed_to_nor_a_witness() 
     ]
     crashing = with_cases("a/r", same=CRASH)
     assert conclusion(crashing, [with_cases("b/r", same=LACKING), with_cases("c/r", same=LACKING)]) == (
-        "Nothing is pointed to: nothing else has run this module."
+        "Inconclusive: nothing else has run this module."
     )
 
 
@@ -281,7 +281,7 @@ def test_many_cases_are_counted() -> None:
     assert conclusion(failing, others) == (
         "c0: This points to compiler config a or to runtime config r (driver d), which nothing else has run this case "
         "on: what b made of it passes on s.\n"
-        "c1, c2, c3, c4 and 2 more: Nothing is pointed to: nothing else has run this case."
+        "c1, c2, c3, c4 and 2 more: Inconclusive: nothing else has run this case."
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pytest_retarget.record import CompileRecord, DeviceRecord, Result, TargetRecord
+from pytest_retarget.record import CompileRecord, Result, TargetRecord
 from pytest_retarget.report.summary import Tally, count_text
-from retarget.model.outcomes import Observation
+from retarget.model.outcomes import DeviceInfo, Observation
 
 RUNTIMES = ("", "local-sync", "local-task")
 
@@ -142,7 +142,7 @@ def test_a_device_names_the_runtime_configs_unless_that_says_nothing_new() -> No
     used = [("sync", "local-sync: CPU"), ("vulkan", "vulkan: llvmpipe"), ("slow", "vulkan: A"), ("vulkan", "vulkan: A")]
     for runtime, text in used:
         driver, name = text.split(": ")
-        device = DeviceRecord(driver=driver, name=name)
+        device = DeviceInfo(driver=driver, name=name, uri=text, ordinal=0, physical_id=name)
         made.add(TargetRecord(file="s", suite="s", compiler="c", runtime=runtime, devices=(device,)), "passed")
     assert lines(made)[1:] == [
         "device: local-sync: CPU (sync)",
@@ -161,7 +161,7 @@ def test_builds_are_named_with_the_configs_that_used_them() -> None:
             compiler=compiler,
             runtime=runtime,
             compile=CompileRecord(key="k", build=build),
-            devices=(DeviceRecord(driver="d", name="n", runtime=ran),) if ran else (),
+            devices=(DeviceInfo(driver="d", name="n", runtime=ran, uri="", ordinal=0, physical_id=""),) if ran else (),
         )
         made.add(record, "passed")
     assert [line for line in lines(made)[1:] if not line.startswith("device")] == [
