@@ -8,12 +8,16 @@ import signal
 import subprocess
 import sys
 import time
+import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-DOUBLES = Path(__file__).with_name("doubles.py")
+DOUBLES_FILE = Path(__file__).with_name("doubles.py")
+
+DOUBLES = ("--retarget-extension", "doubles")
+"""The options that bring the test doubles in."""
 
 VMVX = """\
 root = true
@@ -124,6 +128,28 @@ func.func @add(%a: tensor<3xf32>) -> tensor<3xf32> {
 """
 
 
+SCALE = """\
+util.global private @weights = #flow.parameter.named<"model"::"weights"> : tensor<3xf32>
+func.func @scale(%a: tensor<3xf32>) -> tensor<3xf32> {
+  %w = util.global.load @weights : tensor<3xf32>
+  %b = arith.mulf %a, %w : tensor<3xf32>
+  return %b : tensor<3xf32>
+}
+"""
+
+
+def alone_and_xdist(workers: int = 2) -> pytest.MarkDecorator:
+    """Run a test with the `arguments` of one process, and with those of workers of xdist."""
+    under_xdist = pytest.param((f"-n{workers}",), marks=pytest.mark.slow)
+    return pytest.mark.parametrize("arguments", [(), under_xdist], ids=["alone", "xdist"])
+
+
+def hooks(*, compiler: str, driver: str, cases: str = "doubles.DoubleCases") -> str:
+    """The text of an extension's hooks, for the names of classes in it."""
+    provided = {"compilers": compiler, "drivers": driver, "case_loaders": cases}
+    return "\n".join(f"@hookimpl\ndef retarget_{what}():\n    return [{name}()]\n" for what, name in provided.items())
+
+
 def suite(
     name: str = "linalg", *, kind: str = "check", srcs: str = "*.mlir", targets: str = "cpu", more: str = ""
 ) -> str:
@@ -156,7 +182,7 @@ class Project:
         """Write modules for the test doubles as suite `twice` in `suites`."""
         self.write({"matrix.toml": DOUBLE, "suites/suite.toml": suite("twice", kind="double", targets="doubles")})
         self.write({f"suites/{name}.mlir": text for name, text in modules.items()})
-        shutil.copy(DOUBLES, self.path)
+        shutil.copy(DOUBLES_FILE, self.path)
 
     def run(self, *arguments: str | Path, apart: bool = False) -> pytest.RunResult:
         """Run pytest to its end.
@@ -199,13 +225,29 @@ class Project:
         return path
 
 
+def expecting(project: Project, *rules: str) -> None:
+    """Write the rules of a project's suites."""
+    project.write({"suites/expectations.toml": "\n".join(rules)})
+
+
+def junit(project: Project, name: str = "junit.xml") -> dict[str, ET.Element]:
+    """The targets of a junit file, by their names."""
+    cases = ET.parse(project.path / name).iter("testcase")  # noqa: S314
+    return {case.attrib["name"]: case for case in cases}
+
+
+def properties(case: ET.Element) -> dict[str, str]:
+    """The properties of a target in a junit file."""
+    return {found.attrib["name"]: found.attrib["value"] for found in case.iter("property")}
+
+
 def ids(result: pytest.RunResult) -> list[str]:
     """The node ids that `--collect-only -q` printed."""
     return [line for line in result.outlines if "::" in line]
 
 
 def block(result: pytest.RunResult, title: str) -> list[str]:
-    """The lines of one failure or error, without those that frame it."""
+    """The lines of one failure or error, without those that frame it and the one that names a worker of xdist."""
     starts = [at for at, line in enumerate(result.outlines) if line.strip("_ ") == title and line.startswith("_")]
     assert starts, f"no failure titled {title!r}"
     lines: list[str] = []
@@ -213,7 +255,7 @@ def block(result: pytest.RunResult, title: str) -> list[str]:
         if line.startswith(("____", "====")):
             break
         lines.append(line)
-    return lines
+    return lines[1:] if lines and lines[0].startswith("[gw") else lines
 
 
 def section(result: pytest.RunResult, title: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from acceptance_support import DIFFERS, GOOD, REFUSED, Project, block, commands, shell
+from acceptance_support import DIFFERS, DOUBLES, GOOD, REFUSED, Project, block, commands, shell
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_a_compile_that_passes_when_it_is_tried_again_is_exported(project: Proje
     stage = "crash" if behaviour.startswith("crash") else "compile"
     rule = f'[[expectation]]\nmatch = "shaky"\nstage = "{stage}"\noutcome = "flaky"\nretries = 1\nreason = "known"\n'
     project.write({"suites/expectations.toml": rule})
-    doubles = ("--retarget-extension", "doubles")
+    doubles = DOUBLES
     assert project.run(*doubles, "-m", "compile", "--retarget-export", "out").ret == 0
     result = project.run(*doubles, "--retarget-artifacts", "out")
     result.assert_outcomes(passed=1, skipped=1)

@@ -5,7 +5,18 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 
 import pytest
-from acceptance_support import DOUBLES, GOOD, TWO_BACKENDS, Project, block, commands, shell, suite
+from acceptance_support import (
+    DOUBLES_FILE,
+    GOOD,
+    TWO_BACKENDS,
+    Project,
+    block,
+    commands,
+    hooks,
+    properties,
+    shell,
+    suite,
+)
 from retarget.engine.commands import program
 
 pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-all
@@ -87,21 +98,7 @@ class FaultyCompiler(doubles.DoubleCompiler):
         text = f"{request.resolved.flags[0]}\\n{request.source_path}\\n{request.source.decode()}"
         return Compiled(artifact=text.encode())
 
-
-@hookimpl
-def retarget_compilers():
-    return [FaultyCompiler()]
-
-
-@hookimpl
-def retarget_drivers():
-    return [FaultyDriver()]
-
-
-@hookimpl
-def retarget_case_loaders():
-    return [doubles.DoubleCases()]
-"""
+""" + hooks(compiler="FaultyCompiler", driver="FaultyDriver")
 """Doubles whose modules say which compiler's artifact misbehaves on which runtime config: `@bad/one fail`;
 and in which function, if that is not `f`: `@bad/* g:fail`."""
 
@@ -113,7 +110,7 @@ def faulty(project: Project, more: str = "", **modules: str) -> None:
         {"matrix.toml": CONFIGS, "suites/suite.toml": suite("twice", kind="double", targets="doubles") + more}
     )
     project.write({f"suites/{name}.mlir": text for name, text in modules.items()})
-    project.write({"faulty.py": FACULTIES, "doubles.py": DOUBLES.read_text()})
+    project.write({"faulty.py": FACULTIES, "doubles.py": DOUBLES_FILE.read_text()})
 
 
 def told(lines: list[str]) -> list[str]:
@@ -270,12 +267,12 @@ def test_junit_tells_it_too(project: Project, arguments: tuple[str, ...]) -> Non
     root = ET.parse(project.path / "out" / "report.xml").getroot()  # noqa: S314
     told = {}
     for case in root.iter("testcase"):
-        properties = {one.attrib["name"]: one.attrib["value"] for one in case.iter("property")}
-        assert properties["retarget.nodeid"] == f"suites/suite.toml::twice::{case.attrib['name']}"
+        found = properties(case)
+        assert found["retarget.nodeid"] == f"suites/suite.toml::twice::{case.attrib['name']}"
         if (failure := case.find("failure")) is None:
-            assert "retarget.attribution" not in properties
+            assert "retarget.attribution" not in found
         else:
-            told[case.attrib["name"]] = (properties["retarget.attribution"], (failure.text or "").split("\n"))
+            told[case.attrib["name"]] = (found["retarget.attribution"], (failure.text or "").split("\n"))
     assert set(told) == {"m_bad_one", "m_bad_two", "n_bad_one"}
     for sentence, lines in told.values():
         head = lines.index(f" {SECTION} ".center(80, "-"))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-from acceptance_support import GOOD, REFUSED, Project, block, ids
+from acceptance_support import GOOD, REFUSED, Project, alone_and_xdist, block, ids
 
 COMPILE = "suites/suite.toml::linalg::one_vmvx"
 
 
-@pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
+@alone_and_xdist()
 def test_run_targets_of_a_failed_compile_are_blocked_and_rerun_once_it_is_mended(
     project: Project, arguments: tuple[str, ...]
 ) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from acceptance_support import GOOD, Project
+from acceptance_support import GOOD, Project, alone_and_xdist
 
 
-@pytest.mark.parametrize("arguments", [(), pytest.param(("-n1",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
+@alone_and_xdist(1)
 def test_a_damaged_artifact_is_compiled_again_with_a_note(project: Project, arguments: tuple[str, ...]) -> None:
     project.cpu(one=GOOD)
     project.run("--retarget-cache-dir", "kept", "-m", "compile").assert_outcomes(passed=1, deselected=2)

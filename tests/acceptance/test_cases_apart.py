@@ -6,17 +6,9 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
 import pytest
-from acceptance_support import Project
-from acceptance_support import block as framed_block
+from acceptance_support import DOUBLES, Project, alone_and_xdist, block, expecting, properties
 
 ID = "suites/suite.toml::twice::"
-DOUBLES = ("--retarget-extension", "doubles")
-
-
-def block(result: pytest.RunResult, title: str) -> list[str]:
-    """The lines of one failure, without that which says in which xdist worker it was."""
-    lines = framed_block(result, title)
-    return lines[1:] if lines[0].startswith("[gw") else lines
 
 
 def rule(match: str, case: str | Sequence[str], **keys: object) -> str:
@@ -24,10 +16,6 @@ def rule(match: str, case: str | Sequence[str], **keys: object) -> str:
     given = {"match": match, "case": case, "stage": "compare", "reason": "known", **keys}
     lines = [f"{key} = {list(value) if isinstance(value, tuple) else value!r}" for key, value in given.items() if value]
     return "\n".join(["[[expectation]]", *lines, ""])
-
-
-def expecting(project: Project, *rules: str) -> None:
-    project.write({"suites/expectations.toml": "\n".join(rules)})
 
 
 MODULES = {
@@ -44,7 +32,7 @@ RULES = (
 )
 
 
-@pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
+@alone_and_xdist()
 def test_each_case_has_its_outcome_and_a_rule_excuses_no_other_case(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
@@ -92,10 +80,10 @@ def test_each_case_has_its_outcome_and_a_rule_excuses_no_other_case(
     suite = next(ET.parse(project.path / "junit.xml").iter("testsuite"))  # noqa: S314
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("10", "2", "3")
     (case,) = suite.findall("testcase[@name='dies_dc_dr']")
-    properties = {one.get("name"): one.get("value") for one in case.iter("property")}
-    outcomes = {name: properties[f"retarget.case_outcome.{name}"] for name in ("good", "bad", "last")}
+    found = properties(case)
+    outcomes = {name: found[f"retarget.case_outcome.{name}"] for name in ("good", "bad", "last")}
     assert outcomes == {"good": "passed", "bad": "xfailed", "last": "not run"}
-    assert float(properties["retarget.case_seconds.good"] or "") > 0
+    assert float(found["retarget.case_seconds.good"]) > 0
     (case,) = suite.findall("testcase[@name='new_dc_dr']")
     assert len(case.findall("failure")) == 1
 
@@ -149,7 +137,7 @@ def test_an_update_names_cases_where_they_differ_and_the_next_run_is_green(proje
     assert result.ret == 0
     text = (project.path / "suites/expectations.toml").read_text()
     assert text.startswith(old)  # a rule of all cases cannot be judged by one of them
-    assert "match = 'cut'\ncase = ['b']\n" in text
+    assert "match = 'cut'\ncase = [\"b\"]\n" in text
 
     result = project.run(*DOUBLES, "--retarget-update-expectations")
     assert result.ret == 0

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from acceptance_support import Project, block, commands, shell, suite
+from acceptance_support import SCALE, Project, block, commands, shell, suite
 
 pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-all
 
@@ -467,16 +467,6 @@ def test_errors_of_cases_files_are_told_before_anything_runs(project: Project) -
     )
 
 
-WEIGHTED = """\
-util.global private @weights = #flow.parameter.named<"model"::"weights"> : tensor<3xf32>
-func.func @scale(%a: tensor<3xf32>) -> tensor<3xf32> {
-  %w = util.global.load @weights : tensor<3xf32>
-  %b = arith.mulf %a, %w : tensor<3xf32>
-  return %b : tensor<3xf32>
-}
-"""
-
-
 def test_parameters_come_from_the_files_that_the_cases_name(project: Project) -> None:
     cases(
         project,
@@ -486,7 +476,7 @@ def test_parameters_come_from_the_files_that_the_cases_name(project: Project) ->
         "import sys, numpy, iree.runtime as rt\n"
         "rt.save_archive_file({'weights': numpy.array([2, 3, 4], 'f')}, sys.argv[1])"
     )
-    project.write({"suites/m.mlir": WEIGHTED})
+    project.write({"suites/m.mlir": SCALE})
     subprocess.run([sys.executable, "-c", script, str(project.path / "suites/weights.irpa")], check=True)
     project.run().assert_outcomes(passed=2)
 

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ET
 from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from acceptance_support import CPU, DIFFERS, DOUBLE, GOOD, REFUSED, Project, section, suite
-from acceptance_support import block as framed_block
+from acceptance_support import (
+    CPU,
+    DIFFERS,
+    DOUBLE,
+    DOUBLES,
+    GOOD,
+    REFUSED,
+    Project,
+    alone_and_xdist,
+    block,
+    expecting,
+    junit,
+    properties,
+    section,
+    suite,
+)
 
 SUITE = "suites/suite.toml"
 ID = f"{SUITE}::twice::"
-DOUBLES = ("--retarget-extension", "doubles")
-ALONE_AND_XDIST = pytest.mark.parametrize(
-    "arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "xdist"]
-)
-
-
-def block(result: pytest.RunResult, title: str) -> list[str]:
-    """The lines of one failure, without that which says in which xdist worker it was."""
-    lines = framed_block(result, title)
-    return lines[1:] if lines[0].startswith("[gw") else lines
 
 
 def rule(match: str, stage: str = "", **keys: object) -> str:
@@ -31,11 +34,7 @@ def rule(match: str, stage: str = "", **keys: object) -> str:
     return "\n".join(line for line in lines if line) + "\n"
 
 
-def expecting(project: Project, *rules: str) -> None:
-    project.write({"suites/expectations.toml": "\n".join(rules)})
-
-
-@ALONE_AND_XDIST
+@alone_and_xdist()
 def test_known_failures_are_xfailed_with_their_reason_and_the_run_succeeds(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
@@ -83,7 +82,7 @@ def test_a_failure_that_is_no_verdict_of_the_compiler_is_excused_by_no_rule(proj
     ]
 
 
-@ALONE_AND_XDIST
+@alone_and_xdist()
 def test_a_known_failure_that_passes_fails_and_goes_on_to_run(project: Project, arguments: tuple[str, ...]) -> None:
     project.doubles(mended="f: fail", fixed="f: pass")
     expecting(project, rule("mended", "compile"), rule("fixed", "compare", issue="x/1"))
@@ -143,7 +142,7 @@ def test_another_stage_and_another_signature_are_failures(project: Project) -> N
     assert lines[4:6] == ["expected     compare: shape differs", "found        compare: values differ"]
 
 
-@ALONE_AND_XDIST
+@alone_and_xdist()
 def test_a_rule_excuses_a_target_only_if_it_allows_how_every_case_failed(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
@@ -247,7 +246,7 @@ def test_known_failures_stand_in_junit_with_their_reason(project: Project) -> No
     project.doubles(a="compile: fail")
     expecting(project, rule("a", "compile"))
     project.run(*DOUBLES, "--junitxml=junit.xml")
-    skipped = ET.parse(project.path / "junit.xml").findall(".//testcase/skipped")  # noqa: S314
+    skipped = [one for case in junit(project).values() for one in case.findall("skipped")]
     assert [(one.get("type"), one.get("message")) for one in skipped] == [
         ("pytest.xfail", "known"),
         ("pytest.xfail", "a_dc is expected to fail: known"),
@@ -257,7 +256,7 @@ def test_known_failures_stand_in_junit_with_their_reason(project: Project) -> No
 # ---------------------------------------------------------------- flaky
 
 
-@ALONE_AND_XDIST
+@alone_and_xdist()
 def test_a_flaky_target_is_tried_again_and_counted_apart(project: Project, arguments: tuple[str, ...]) -> None:
     project.doubles(a="f: fail-2", b="compile: fail-1\nf: pass", c="f: pass")
     expecting(
@@ -272,10 +271,9 @@ def test_a_flaky_target_is_tried_again_and_counted_apart(project: Project, argum
     assert f"flaky: {ID}a_dc_dr passed at attempt 3 (known)" in result.outlines
     assert f"flaky: {ID}b_dc passed at attempt 2 (known)" in result.outlines
     result.stdout.fnmatch_lines([f"*{ID}a_dc_dr*" if arguments else f"{ID}a_dc_dr FLAKY*"])
-    cases = ET.parse(project.path / "junit.xml").findall(".//testcase[@name='a_dc_dr']")  # noqa: S314
-    properties = [(one.get("name"), one.get("value")) for one in cases[0].findall(".//property")]
-    assert ("retarget.attempts", "3") in properties
-    assert [name for name, _ in properties].count("retarget.stage") == 1
+    case = junit(project)["a_dc_dr"]
+    assert properties(case)["retarget.attempts"] == "3"
+    assert [one.get("name") for one in case.iter("property")].count("retarget.stage") == 1
 
 
 def test_flaky_targets_are_named_when_quiet_too(project: Project) -> None:
@@ -334,7 +332,7 @@ def test_a_flaky_target_that_fails_otherwise_is_not_tried_again(project: Project
 TOMORROW = date.today() + timedelta(days=1)
 
 
-@ALONE_AND_XDIST
+@alone_and_xdist()
 def test_intermittent_targets_are_tried_once_and_counted_apart_pass_or_fail(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
@@ -355,11 +353,10 @@ def test_intermittent_targets_are_tried_once_and_counted_apart_pass_or_fail(
     assert {*results.split(", ")} == {"1 failed at compare", "2 passed", "1 failed at compile", "1 not compiled"}
     result.stdout.fnmatch_lines([f"*{ID}a_dc_dr*" if arguments else f"{ID}a_dc_dr INTERMITTENT*"])
     found = {}
-    for case in ET.parse(project.path / "junit.xml").iter("testcase"):  # noqa: S314
-        properties = {one.get("name"): one.get("value") for one in case.iter("property")}
+    for name, case in junit(project).items():
         skipped = case.find("skipped")
-        found[case.get("name")] = (
-            properties.get("retarget.intermittent"),
+        found[name] = (
+            properties(case).get("retarget.intermittent"),
             None if skipped is None else (skipped.get("type"), skipped.get("message")),
         )
     assert found["a_dc_dr"] == ("compare: values differ", ("pytest.xfail", "known"))
@@ -415,7 +412,7 @@ def test_an_update_leaves_an_intermittent_rule_alone(project: Project) -> None:
 # ---------------------------------------------------------------- rules that are errors
 
 
-@ALONE_AND_XDIST
+@alone_and_xdist()
 def test_an_expired_rule_excuses_nothing_and_ends_the_run_with_an_error(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
@@ -434,7 +431,7 @@ def test_an_expired_rule_excuses_nothing_and_ends_the_run_with_an_error(
     assert project.run(*DOUBLES, *arguments, "-q").ret == 1
 
 
-@ALONE_AND_XDIST
+@alone_and_xdist()
 def test_a_rule_without_effect_fails_a_full_run_whatever_was_selected(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
@@ -509,7 +506,7 @@ def test_rules_hold_for_the_real_compiler_and_its_drivers(project: Project) -> N
     raw.stdout.fnmatch_lines(["*3 failed, 4 passed, 2 blocked in*"])
 
 
-@ALONE_AND_XDIST
+@alone_and_xdist()
 def test_rules_of_three_files_of_one_folder_that_contradict_each_other_are_told_at_once(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
@@ -547,7 +544,7 @@ def every_other_time(a):
 """
 
 
-@ALONE_AND_XDIST
+@alone_and_xdist()
 def test_a_run_of_the_real_compilers_artifact_that_fails_at_first_is_flaky(
     project: Project, arguments: tuple[str, ...]
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tempfile
-import xml.etree.ElementTree as ET
 
 import pytest
 from acceptance_support import (
@@ -12,11 +11,15 @@ from acceptance_support import (
     CRASHES,
     DIFFERS,
     DOUBLE,
+    DOUBLES,
     GOOD,
     REFUSED,
     Project,
+    alone_and_xdist,
     block,
     commands,
+    hooks,
+    junit,
     section,
     shell,
     suite,
@@ -84,21 +87,7 @@ class Compiler(doubles.DoubleCompiler):
     def reproduce(self, target, flags, output):
         return ("sh", "-c", 'echo "$0" > "$1" && cat "$0" >> "$1"', str(target.module.path), str(output))
 
-
-@hookimpl
-def retarget_compilers():
-    return [Compiler()]
-
-
-@hookimpl
-def retarget_drivers():
-    return [Toolless()]
-
-
-@hookimpl
-def retarget_case_loaders():
-    return [doubles.DoubleCases()]
-"""
+""" + hooks(compiler="Compiler", driver="Toolless")
 
 
 def test_what_no_tool_runs_is_run_by_this_projects_own(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,13 +113,13 @@ def test_what_no_tool_runs_is_run_by_this_projects_own(project: Project, monkeyp
 
 def test_a_call_that_fails_without_a_word_more_is_told_once(project: Project) -> None:
     project.doubles(lost="only: raise")
-    lines = block(project.run("--retarget-extension", "doubles"), "twice: lost_dc_dr")
+    lines = block(project.run(*DOUBLES), "twice: lost_dc_dr")
     assert lines[:3] == ["run: the double device lost its way", "", "to reproduce this by hand:"]
 
 
 def test_the_compilers_colours_are_kept_on_a_terminal_and_dropped_elsewhere(project: Project) -> None:
     project.doubles(red="compile: fail")
-    arguments = ("-m", "compile", "--retarget-extension", "doubles")
+    arguments = ("-m", "compile", *DOUBLES)
     coloured = project.run("--color=yes", *arguments)
     assert "suites/red.mlir:1:1: \x1b[31merror\x1b[0m: cannot fold the widget" in coloured.outlines
     assert "\x1b[31m\x1b[1mcompile: error: cannot fold the widget\x1b[0m" in coloured.outlines
@@ -154,7 +143,7 @@ def test_behind_run_under_a_mismatch_is_told_as_anywhere(project: Project) -> No
 
 def test_every_failed_function_is_named_and_what_passed_too(project: Project) -> None:
     project.doubles(many="a: pass\nb: fail\nc: raise\nd: pass\ne: fail\nf: fail\ng: fail")
-    result = project.run("--retarget-extension", "doubles")
+    result = project.run(*DOUBLES)
     result.assert_outcomes(passed=1, failed=1)
     lines = block(result, "twice: many_dc_dr")
     summary = "1 of 2 elements differ, first at [1]: actual 3.0, expected 2.0"
@@ -180,11 +169,11 @@ def test_every_failed_function_is_named_and_what_passed_too(project: Project) ->
     ]
 
 
-@pytest.mark.parametrize("arguments", [(), pytest.param(("-n1",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
+@alone_and_xdist(1)
 def test_all_failed_cases_are_shown_in_full_if_asked_for(project: Project, arguments: tuple[str, ...]) -> None:
     names = [f"case-{number}" for number in range(12)]
     project.doubles(many="".join(f"{name}: fail\nfine-{name}: pass\n" for name in names))
-    result = project.run("--retarget-extension", "doubles", "-vv", *arguments)
+    result = project.run(*DOUBLES, "-vv", *arguments)
     lines = block(result, "twice: many_dc_dr")
     assert [line for line in lines if line.startswith("function ")] == [f"function {name}:" for name in names]
     assert sum(line.startswith("  1 of 2 elements differ (2xfloat32; ") for line in lines) == 12
@@ -197,14 +186,13 @@ def test_all_failed_cases_are_shown_in_full_if_asked_for(project: Project, argum
 def test_a_hundred_failed_cases_get_a_line_each_in_junit_too(project: Project) -> None:
     names = [f"c{number}" for number in range(105)]
     project.doubles(many="".join(f"{name}: fail\n" for name in names))
-    result = project.run("--retarget-extension", "doubles", "--junitxml=junit.xml")
+    result = project.run(*DOUBLES, "--junitxml=junit.xml")
     lines = block(result, "twice: many_dc_dr")
     at = lines.index("failed as well (-vv shows them in full):")
     summary = "1 of 2 elements differ, first at [1]: actual 3.0, expected 2.0"
     told = [f"  {name:4}  compare: {summary}" for name in names[3:103]]
     assert lines[at + 1 : at + 105] == [*told, "  … and 2 more", "", "105 of 105 cases failed", ""]
-    case = ET.parse(project.path / "junit.xml").find(".//testcase[@name='many_dc_dr']")  # noqa: S314
-    assert case is not None
+    case = junit(project)["many_dc_dr"]
     assert "\n".join(lines[at : at + 104]) in case.findtext("failure", "")
     failed = case.findall("properties/property[@name='retarget.case.failed']")
     assert [one.get("value") for one in failed] == names
@@ -212,7 +200,7 @@ def test_a_hundred_failed_cases_get_a_line_each_in_junit_too(project: Project) -
 
 def test_what_a_runner_that_crashed_came_to_is_counted(project: Project) -> None:
     project.doubles(ends="a: fail\nb: pass\nc: crash\nd: pass")
-    lines = block(project.run("--retarget-extension", "doubles"), "twice: ends_dc_dr")
+    lines = block(project.run(*DOUBLES), "twice: ends_dc_dr")
     assert lines[0] == "run: device worker crashed: SIGFPE in function 'c'"
     at = lines.index("passed: b")
     assert lines[at : at + 3] == ["passed: b", "", "2 of 3 cases failed; the run ended there, 1 not run"]
@@ -231,9 +219,7 @@ def test_a_compiler_that_dies_is_named_by_its_signal_and_costs_its_target_only(p
 def test_crashes_and_hangs_of_compiler_and_device_cost_their_targets_only(project: Project) -> None:
     project.doubles(a="f: pass", b="compile: crash\nf: pass", c="f: pass\ng: crash\nh: pass", d="f: hang", e="f: pass")
     project.write({"suites/x.mlir": "compile: hang\nf: pass"})
-    result = project.run(
-        "--retarget-extension", "doubles", "--retarget-compile-timeout", "1.5", "--retarget-run-timeout", "1.5", "-v"
-    )
+    result = project.run(*DOUBLES, "--retarget-compile-timeout", "1.5", "--retarget-run-timeout", "1.5", "-v")
     result.stdout.fnmatch_lines(
         ["*4 failed, 6 passed, 1 subtests passed, 1 subtests failed, 1 subtests skipped, 2 blocked in*"]
     )
@@ -251,10 +237,10 @@ def test_a_compiler_that_is_not_installed_skips_and_a_requirement_makes_that_an_
     project.doubles(a="f: pass")
     matrix = (project.path / "matrix.toml").read_text()
     project.write({"matrix.toml": matrix.replace('"double"\n', '"double"\nflags = ["--not-installed"]\n')})
-    result = project.run("--retarget-extension", "doubles", "-rs")
+    result = project.run(*DOUBLES, "-rs")
     result.assert_outcomes(skipped=2)
     assert "skipped: the double compiler is not installed (2 targets)" in result.outlines
-    required = project.run("--retarget-extension", "doubles", "--retarget-require", "double-backend")
+    required = project.run(*DOUBLES, "--retarget-require", "double-backend")
     required.assert_outcomes(errors=1)
     required.stdout.fnmatch_lines(["blocked by suites/suite.toml::twice::a_dc (1 target)"])
     lines = block(required, "ERROR at setup of twice: a_dc")
@@ -269,7 +255,7 @@ def test_a_device_that_is_not_there_skips_with_the_drivers_reason(project: Proje
     project.doubles(a="f: pass", b="f: pass")
     matrix = (project.path / "matrix.toml").read_text()
     project.write({"matrix.toml": matrix.replace('"double-device"\n', '"double-device"\ndevices = ["absent"]\n')})
-    result = project.run("--retarget-extension", "doubles")
+    result = project.run(*DOUBLES)
     result.assert_outcomes(passed=2, skipped=2)
     assert "skipped: dr: no double device is plugged in (2 targets)" in result.outlines
 
@@ -292,14 +278,14 @@ def test_an_unknown_driver_or_compiler_is_an_error_of_its_targets(
     project.doubles(a="f: pass")
     matrix = (project.path / "matrix.toml").read_text()
     project.write({"matrix.toml": matrix.replace(word, instead)})
-    result = project.run("--retarget-extension", "doubles")
+    result = project.run(*DOUBLES)
     lines = block(result, f"ERROR at setup of {title}")
     assert len(lines) == 1
     assert re.match(message, lines[0])
     assert result.parseoutcomes()["errors" if "errors" in result.parseoutcomes() else "error"] == 1
 
 
-@pytest.mark.parametrize("arguments", [(), pytest.param(("-n1",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
+@alone_and_xdist(1)
 def test_line_style_is_one_line_per_failure_at_the_place_in_the_module(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
@@ -328,14 +314,14 @@ def test_no_traceback_style_is_one_line_per_failure(project: Project) -> None:
     )
 
 
-@pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
+@alone_and_xdist()
 def test_a_failure_that_targets_share_is_shown_once_with_a_line_for_each_of_the_others(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
     project.doubles(refused="compile: fail", denied="compile: fail", raises="f: raise", wrong="f: fail")
 
     def run(*more: str) -> tuple[pytest.RunResult, list[str]]:
-        result = project.run("--retarget-extension", "doubles", *arguments, *more)
+        result = project.run(*DOUBLES, *arguments, *more)
         result.stdout.fnmatch_lines(["*4 failed, 2 passed, 2 blocked in*"])
         assert sum(line.startswith("FAILED ") for line in result.outlines) == 4
         return result, [line.strip("_ ") for line in result.outlines if re.fullmatch(r"_+ twice: .* _+", line)]
@@ -347,7 +333,7 @@ def test_a_failure_that_targets_share_is_shown_once_with_a_line_for_each_of_the_
     at = next(number for number, line in enumerate(result.outlines) if "more failed alike" in line)
     assert result.outlines[at].strip("- ") == "1 more failed alike (-vv shows all in full)"
     assert result.outlines[at + 1] == other
-    failures = list(ET.parse(project.path / "junit.xml").iter("failure"))  # noqa: S314
+    failures = [failure for case in junit(project).values() for failure in case.iter("failure")]
     assert len(failures) == 4
     assert all("to reproduce this by hand:" in (failure.text or "") for failure in failures)
     if not arguments:
@@ -361,6 +347,6 @@ def test_an_extension_of_an_option_is_loaded_behind_run_under_too(project: Proje
     case = '[[case]]\nfunction = "f"\nexpected = [{ fill = 1, shape = [2], dtype = "f32" }]\n'
     project.write({"matrix.toml": under, "suites/suite.toml": suite("twice", kind="cases", targets="doubles")})
     project.write({"suites/a.cases.toml": case})
-    result = project.run("--retarget-extension", "doubles")
+    result = project.run(*DOUBLES)
     result.assert_outcomes(passed=1, failed=1)
     assert block(result, "twice: a_dc_dr")[0] == "compare: 0 results, expected 1"

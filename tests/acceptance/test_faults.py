@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from acceptance_support import CPU, GOOD, Project, block, suite
+from acceptance_support import CPU, GOOD, Project, alone_and_xdist, block, hooks, suite
 
 
 def test_errors_are_lines_without_traceback_and_exit_status_2(project: Project) -> None:
@@ -19,7 +19,7 @@ def test_errors_are_lines_without_traceback_and_exit_status_2(project: Project) 
     assert any("did you mean 'targets'?" in line for line in lines)
 
 
-@pytest.mark.parametrize("arguments", [(), pytest.param(("-n1",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
+@alone_and_xdist(1)
 def test_the_short_summary_names_the_first_error(project: Project, arguments: tuple[str, ...]) -> None:
     project.cpu(one=GOOD)
     project.write({"suites/suite.toml": suite().replace("targets", "target")})
@@ -29,7 +29,7 @@ def test_the_short_summary_names_the_first_error(project: Project, arguments: tu
     named.stdout.fnmatch_lines(["ERROR matrix.toml - matrix.toml: holds configs*"])
 
 
-@pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
+@alone_and_xdist()
 def test_the_errors_of_a_shared_file_are_told_once(project: Project, arguments: tuple[str, ...]) -> None:
     project.write({"matrix.toml": CPU.replace("driver =", "drivre =", 1)})
     for name in "abcd":
@@ -178,21 +178,7 @@ class Cases(DoubleCases):
     def load(self, request):
         return ["f"] if request.module == "c" else super().load(request)
 
-
-@hookimpl
-def retarget_compilers():
-    return [Compiler()]
-
-
-@hookimpl
-def retarget_drivers():
-    return [Driver()]
-
-
-@hookimpl
-def retarget_case_loaders():
-    return [Cases()]
-"""
+""" + hooks(compiler="Compiler", driver="Driver", cases="Cases")
 
 
 def test_an_extension_that_breaks_its_protocol_is_named_without_a_traceback(project: Project) -> None:

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import re
-import xml.etree.ElementTree as ET
 
 import pytest
-from acceptance_support import CPU, DIFFERS, GOOD, REFUSED, Project, section, suite
+from acceptance_support import (
+    CPU,
+    DIFFERS,
+    DOUBLES,
+    GOOD,
+    REFUSED,
+    Project,
+    alone_and_xdist,
+    junit,
+    properties,
+    section,
+    suite,
+)
 
 
 def test_the_header_counts_what_was_declared_and_names_the_files(project: Project) -> None:
@@ -27,15 +38,15 @@ def test_a_log_says_what_is_compiled_and_how_many_are_left(project: Project, mon
     monkeypatch.setattr("pytest_retarget.report.progress.LOG_INTERVAL", 0.0)
     monkeypatch.setattr("retarget.engine.compile.service._WAIT_STEP", 0.01)
     project.doubles(a="f: pass", b="f: pass")
-    result = project.run("--retarget-extension", "doubles")
+    result = project.run(*DOUBLES)
     result.assert_outcomes(passed=4)
     result.stdout.fnmatch_lines(
         ["retarget: compiling 1 of 2: twice/a (dc), 0 s", "suites/suite.toml *", "compiled 2, reused 0; *"]
     )
-    assert "compiling" not in project.run("--retarget-extension", "doubles", "-q").stdout.str()
+    assert "compiling" not in project.run(*DOUBLES, "-q").stdout.str()
 
 
-@pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
+@alone_and_xdist()
 def test_the_table_has_a_row_per_compiler_config_and_a_column_per_runtime_config(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
@@ -93,14 +104,11 @@ def test_no_cache_compiles_anew_and_leaves_nothing_behind(project: Project, monk
         assert [path for path in temporary.iterdir() if path.name.startswith("retarget")] == []
 
 
-@pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
+@alone_and_xdist()
 def test_junit_carries_stage_key_seconds_and_device(project: Project, arguments: tuple[str, ...]) -> None:
     project.cpu(one=DIFFERS, two=REFUSED)
     project.run("--junitxml=report.xml", *arguments)
-    cases = {
-        case.attrib["name"]: case
-        for case in ET.parse(project.path / "report.xml").getroot().iter("testcase")  # noqa: S314
-    }
+    cases = junit(project, "report.xml")
     assert set(cases) == {f"{module}_vmvx{runtime}" for module in ("one", "two") for runtime in ("", "_sync", "_task")}
     run = properties(cases["one_vmvx_sync"])
     assert run["retarget.suite"] == "linalg"
@@ -122,10 +130,6 @@ def test_junit_carries_stage_key_seconds_and_device(project: Project, arguments:
     skipped = cases["two_vmvx_sync"].find("skipped")
     assert skipped is not None
     assert skipped.attrib["message"] == "blocked by suites/suite.toml::linalg::two_vmvx"
-
-
-def properties(case: ET.Element) -> dict[str, str]:
-    return {found.attrib["name"]: found.attrib["value"] for found in case.iter("property")}
 
 
 def test_durations_and_setup_plan_work(project: Project) -> None:

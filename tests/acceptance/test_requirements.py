@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from acceptance_support import DOUBLE, Project, block
+from acceptance_support import DOUBLE, DOUBLES, Project, block
 
-DOUBLES = ("--retarget-extension", "doubles")
 SLOW = pytest.mark.slow
 ID = "suites/suite.toml::twice::"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from acceptance_support import CPU, Project, block, commands, ids, shell
+from acceptance_support import CPU, SCALE, Project, block, commands, ids, shell
 from retarget_iree.compiler.onnx_import import import_onnx
 
 pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-all
@@ -130,14 +130,6 @@ def test_behind_run_under_the_tool_itself_judges(tree: Project) -> None:
     assert any(line.startswith("[FAILED] result[0]: element at index 0") for line in map(str.strip, lines))
 
 
-SCALE = """\
-util.global private @weights = #flow.parameter.named<"model"::"weights"> : tensor<3xf32>
-func.func @scale(%a: tensor<3xf32>) -> tensor<3xf32> {
-  %w = util.global.load @weights : tensor<3xf32>
-  %b = arith.mulf %a, %w : tensor<3xf32>
-  return %b : tensor<3xf32>
-}
-"""
 PARAMETERS = "--parameters=model=weights.irpa\n"
 
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from acceptance_support import ELSEWHERE, GOOD, Project, ids, suite
+from acceptance_support import DOUBLES, ELSEWHERE, GOOD, Project, ids, suite
 
 SUITE = "suites/suite.toml::linalg::"
 FOR_ONE = ["", "_sync", "_task"]
@@ -185,11 +185,11 @@ def test_an_extension_in_the_folder_of_the_project_is_found_by_the_console_scrip
     project.doubles(a="f: pass")
     project.write({"pytest.ini": ""})
     monkeypatch.delenv("PYTHONPATH")
-    argv = [Path(sys.executable).with_name("pytest"), "--retarget-extension", "doubles"]
+    argv = [Path(sys.executable).with_name("pytest"), *DOUBLES]
     for folder in (project.path, project.path / "suites"):
         done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False, timeout=110)
         assert "2 passed" in done.stdout, done.stdout + done.stderr
-    argv = [Path(sys.executable).with_name("retarget"), "list", "--retarget-extension", "doubles"]
+    argv = [Path(sys.executable).with_name("retarget"), "list", *DOUBLES]
     done = subprocess.run(argv, cwd=project.path, capture_output=True, text=True, check=False, timeout=110)
     assert "double-backend" in done.stdout, done.stdout + done.stderr
 
@@ -216,6 +216,6 @@ def pytest_terminal_summary(terminalreporter):
 def test_a_suite_is_expanded_once_in_a_process_whoever_asks_for_its_targets(project: Project) -> None:
     project.doubles(a="f: fail", b="f: pass")
     project.write({"conftest.py": COUNTING})
-    result = project.run("--retarget-extension", "doubles", "suites/a.mlir", "suites/b.mlir", apart=True)
+    result = project.run(*DOUBLES, "suites/a.mlir", "suites/b.mlir", apart=True)
     result.assert_outcomes(passed=3, failed=1)
     assert "expanded: ['twice']" in result.outlines

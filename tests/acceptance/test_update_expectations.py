@@ -7,11 +7,10 @@ import stat
 import subprocess
 
 import pytest
-from acceptance_support import Project, section
+from acceptance_support import DOUBLES, Project, alone_and_xdist, section
 
 pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-all
 
-DOUBLES = ("--retarget-extension", "doubles")
 UPDATE = (*DOUBLES, "--retarget-update-expectations")
 FILE = "suites/expectations.toml"
 
@@ -35,7 +34,7 @@ reason = "the results are not those expected: values differ"
 """
 
 
-@pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
+@alone_and_xdist()
 def test_one_run_writes_the_rules_and_the_next_is_green_and_changes_nothing(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
@@ -86,7 +85,7 @@ reason = "the call fails: the double device lost its way"
 """
 
 
-@pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
+@alone_and_xdist()
 def test_cases_that_fail_in_different_ways_are_named_in_place_of_a_rule_that_knows_the_first(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
@@ -155,7 +154,7 @@ def test_a_compile_that_only_a_run_target_reports_gets_the_rule_too(project: Pro
     assert project.run(*DOUBLES).ret == 0
 
 
-@pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
+@alone_and_xdist()
 def test_suites_outside_of_pytests_root_folder_are_brought_up_to_date_too(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
@@ -249,7 +248,7 @@ def test_a_run_that_ends_early_writes_nothing(project: Project) -> None:
     assert (project.path / FILE).read_text() == LEFT
 
 
-@pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
+@alone_and_xdist()
 def test_an_interrupted_run_writes_nothing(project: Project, arguments: tuple[str, ...]) -> None:
     project.doubles(a="f: differ", b="f: hang")
     process = project.start(*UPDATE, *arguments)

@@ -7,11 +7,9 @@ import signal
 import time
 
 import pytest
-from acceptance_support import DOUBLE, Project
+from acceptance_support import DOUBLE, DOUBLES, Project, alone_and_xdist
 from retarget.engine.run.lease import DeviceLeases, Lease, current_holder
 from retarget.engine.run.lease_folder import default_lease_folder
-
-DOUBLES = ("--retarget-extension", "doubles")
 
 
 def wait_until_gone(pid: int, seconds: float = 10.0) -> None:
@@ -44,7 +42,7 @@ def test_killing_a_worker_in_mid_run_fails_one_target_only(
     result.fnmatch_lines([f"*{victim} FAILED*", f"*twice: {victim}*", cause, counts])
 
 
-@pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
+@alone_and_xdist()
 @pytest.mark.parametrize("everyone", [True, False], ids=["terminal", "pytest-only"])
 def test_an_interrupt_ends_workers_and_session_without_a_traceback(
     project: Project, arguments: tuple[str, ...], everyone: bool
@@ -63,7 +61,7 @@ def test_an_interrupt_ends_workers_and_session_without_a_traceback(
         wait_until_gone(worker)
 
 
-@pytest.mark.parametrize("arguments", [(), pytest.param(("-n1",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
+@alone_and_xdist(1)
 def test_a_second_interrupt_ends_what_the_first_is_ending(project: Project, arguments: tuple[str, ...]) -> None:
     project.doubles(a="f: pass", b="f: hang")
     slow = '[[runtime_config]]\nname = "slow"\ndriver = "double-device"\ndevice = "slow"\n'
@@ -90,7 +88,7 @@ def test_workers_do_not_outlive_a_killed_pytest(project: Project) -> None:
         wait_until_gone(worker)
 
 
-@pytest.mark.parametrize("arguments", [(), pytest.param(("-n1",), marks=pytest.mark.slow)], ids=["alone", "xdist"])
+@alone_and_xdist(1)
 def test_waiting_for_a_device_that_another_session_holds_is_shown(project: Project, arguments: tuple[str, ...]) -> None:
     project.doubles(a="f: pass")
     other = DeviceLeases(default_lease_folder(), current_holder(["pytest", "-m", "double"]))
