@@ -1,11 +1,11 @@
-"""What a failure says of the cases of its module, and how much of each."""
+"""How a failure reads: source locations in a compiler's message, the cases of its module and how much of each."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import pytest
-from pytest_retarget.report.failures import run_failed
+from pytest_retarget.report.failures import at_path, run_failed, split_place
 from retarget.engine.commands import Commands
 from retarget.model import RunTarget
 from retarget.model.outcomes import Artifact, CaseOutcome, Failure, RunOutcome, Stage
@@ -106,3 +106,28 @@ def test_what_cases_printed_out_of_process_is_shown_once() -> None:
     assert [shown.count(f"all of {name}") for name in "ab"] == [1, 1]
     assert "the program printed:\n  PASS c" in shown
     assert "the program printed" not in "\n".join(told(replace(run, output="all of a\n\nall of b\n")))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a.mlir:3:8: error: no", "s t/a.mlir:3:8: error: no"),
+        ("\x1b[1ma.mlir:3:8: no\nx\na.mlir:1:1: note", "\x1b[1ms t/a.mlir:3:8: no\nx\ns t/a.mlir:1:1: note"),
+        ("b/a.mlir:3:8: or ba.mlir:3:8: or a.mlir alone", "b/a.mlir:3:8: or ba.mlir:3:8: or a.mlir alone"),
+    ],
+)
+def test_a_compilers_message_gets_the_path_to_its_source(text: str, told: str) -> None:
+    assert at_path(text, "a.mlir", "s t/a.mlir") == told
+
+
+@pytest.mark.parametrize(
+    ("summary", "parts"),
+    [
+        ("a.mlir:3:8: error: no", ("error: no", 3)),
+        ("error: no", ("error: no", 0)),
+        ("a.mlir:3:8: ", ("a.mlir:3:8: ", 0)),
+        ("b.mlir:3:8: error", ("b.mlir:3:8: error", 0)),
+    ],
+)
+def test_the_place_is_told_apart_from_the_message(summary: str, parts: tuple[str, int]) -> None:
+    assert split_place(summary, "a.mlir") == parts
