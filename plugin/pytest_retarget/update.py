@@ -20,7 +20,6 @@ from retarget.expect.update.edited_rules import key_of
 from retarget.expect.update.edits import Rewritten, diff, put_in_place, rewritten
 from retarget.expect.update.plan import CasesSeen, Kept, SuiteTargets, plan_update
 from retarget.expect.verdict import is_expired, observed_text, today
-from retarget.extension import ChecksArtifacts
 from retarget.extension.registry import Registry
 from retarget.model import Expectation, Suite
 from retarget.model.outcomes import Observation, Stage
@@ -245,7 +244,7 @@ def _suites(files: Iterable[Path], registry: Registry) -> list[Suite]:
 
 
 def _expanded(suite: Suite, registry: Registry) -> SuiteTargets:
-    checks = isinstance(registry.case_loaders.get(suite.kind), ChecksArtifacts)
+    checks = registry.artifact_checker(suite.kind) is not None
     return SuiteTargets(suite=suite, targets=expand(suite, registry), checks_artifacts=checks)
 
 

@@ -1,6 +1,6 @@
 """The hooks of the extension `iree`: its compiler, the drivers of its runtime, its case loaders and its subcommand.
 
-Nothing here imports IREE; what does is imported when a worker asks for it.
+Nothing here imports IREE: a worker imports it when it is needed.
 """
 
 from __future__ import annotations

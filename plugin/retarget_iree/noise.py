@@ -66,7 +66,7 @@ def clean_diagnostics(text: str) -> str:
         bare = strip_colour(lines[position])
         if _is_diagnostic(bare) and _GENERIC_CPU in bare:
             kept.extend(lines[position : position + 2])
-            position = _lecture_end(lines, position + 1)
+            position = _advice_end(lines, position + 1)
         elif _is_diagnostic(bare) and _DUMP in bare:
             end = _next_diagnostic(lines, position + 1)
             kept += _head(lines[position:end], MAX_OPERATION_LINES, "lines of the operation")
@@ -93,8 +93,8 @@ def _next_diagnostic(lines: Sequence[str], start: int) -> int:
     return end
 
 
-def _lecture_end(lines: Sequence[str], start: int) -> int:
-    """Return where the lecture ends: at the source line that the caret points into, or at the next diagnostic."""
+def _advice_end(lines: Sequence[str], start: int) -> int:
+    """Return where the advice ends: at the source line that the caret points into, or at the next diagnostic."""
     end = _next_diagnostic(lines, start)
     for index in range(start, end):
         if strip_colour(lines[index]).strip() == "^":
@@ -146,10 +146,10 @@ def is_verdict(diagnostics: str) -> bool:
 
 
 def clean_status(message: str) -> str:
-    """Return a runtime status message without the paths of IREE's own C sources and what the binding says before it.
+    """Return a runtime status message without the paths of IREE's own C sources and the binding's prefix.
 
     `Error invoking function: <vm>:0: FAILED_PRECONDITION; s must be zero; ` becomes
-    `FAILED_PRECONDITION; s must be zero`. Frames of the module are kept, frames without a place in it are not.
+    `FAILED_PRECONDITION; s must be zero`. Frames of the module are kept, frames without a location in it are not.
     """
     lines: list[str] = []
     for number, raw in enumerate(message.splitlines()):

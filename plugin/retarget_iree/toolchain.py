@@ -1,4 +1,4 @@
-"""Where IREE lies and which build it is: the one that this process imports, installed or put before it by PYTHONPATH.
+"""Where IREE is installed and which build it is: the one that this process imports, be it by PYTHONPATH.
 
 Nothing but `compiler_api` imports IREE. `fingerprint` looks at files, `build_id` reads them.
 """
@@ -52,12 +52,12 @@ _LIBRARY = {"Darwin": "libIREECompiler.dylib", "Windows": "IREECompiler.dll"}.ge
 
 
 def compiler_hint() -> str:
-    """Say how IREE's compiler is installed."""
+    """Return how IREE's compiler is installed."""
     return install_hint("iree", "the compiler")
 
 
 def runtime_hint() -> str:
-    """Say how IREE's runtime is installed."""
+    """Return how IREE's runtime is installed."""
     return install_hint("iree", "the runtime")
 
 

@@ -20,7 +20,7 @@ func.func @f()
 """
 
 
-def test_the_lecture_on_choosing_a_cpu_is_cut_to_its_first_two_lines() -> None:
+def test_the_advice_on_choosing_a_cpu_is_cut_to_its_first_two_lines() -> None:
     assert clean_diagnostics(LECTURE).splitlines() == [
         "a.mlir:1:57: warning: while creating CPU target: ",
         "Defaulting to targeting a generic CPU for the target architecture will result in poor performance.",

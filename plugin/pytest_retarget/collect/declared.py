@@ -11,7 +11,6 @@ from retarget.declare.load import DeclarationLoader
 from retarget.expect.diagnostics import contradiction_diagnostics
 from retarget.expect.matching import Assignment, RuleSet
 from retarget.expect.usage import CaseUse, RuleUsage
-from retarget.extension import ChecksArtifacts
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Module, Suite, Target
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path, grouped
@@ -106,7 +105,7 @@ class Declared:
         key = path, suite.name
         if key in self._assignments:
             return self._assignments[key]
-        checks = isinstance(self.registry.case_loaders.get(suite.kind), ChecksArtifacts)
+        checks = self.registry.artifact_checker(suite.kind) is not None
         assignment = RuleSet(suite.expectations, checks_artifacts=checks).assign(targets)
         if assignment.contradictions:
             error = DiagnosticsError(contradiction_diagnostics(assignment.contradictions))

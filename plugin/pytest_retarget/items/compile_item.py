@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from retarget.expect.verdict import today
-from retarget.extension import ChecksArtifacts, UnavailableError
+from retarget.extension import UnavailableError
 from retarget.model import CompileTarget
 from retarget.model.outcomes import Artifact
 
@@ -38,7 +38,7 @@ class CompileItem(MatrixItem):
     def runtest(self) -> None:
         outcome, tried = self.try_compile()
         if outcome.artifact is not None:
-            if isinstance(self.services.registry.case_loaders.get(self.target.kind), ChecksArtifacts):
+            if self.services.registry.artifact_checker(self.target.kind) is not None:
                 tried = replace(self._checked(outcome.artifact), before=tried.before)
             elif self.is_deferred:
                 self.observe(tried, None)

@@ -70,7 +70,7 @@ class IreeCompiler:
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
         """Check the flags one by one and name the host CPU.
 
-        Raises `UnavailableError` without a compiler, `CompilerError` with the compiler's own words for a flag that
+        Raises `UnavailableError` without a compiler, `CompilerError` with the compiler's own message for a flag that
         neither the library nor the tool takes.
         """
         toolchain = find_toolchain()
@@ -119,9 +119,9 @@ class IreeCompiler:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
-    """What the library says to one flag. `words` are its complaint; `tool` sends the flag to the tool's own process."""
+    """The library's answer to one flag. `error` is its message; `tool` sends the flag to the tool's own process."""
 
-    words: str = ""
+    error: str = ""
     tool: bool = False
 
 
@@ -139,9 +139,9 @@ def _library_answer(flag: str) -> _Answer:
         with CapturedStderr() as captured, api.Session() as session:
             session.set_flags(flag)
     except ValueError as error:
-        words = next((_OWN_NAME.sub("", line).strip() for line in captured.text.splitlines() if line.strip()), "")
-        words = words or str(error).partition("\n")[2].strip() or str(error)
-        return _Answer(words=words, tool=_TOOL_ONLY.match(words) is not None)
+        message = next((_OWN_NAME.sub("", line).strip() for line in captured.text.splitlines() if line.strip()), "")
+        message = message or str(error).partition("\n")[2].strip() or str(error)
+        return _Answer(error=message, tool=_TOOL_ONLY.match(message) is not None)
     stayed = [name for name, value in _fresh_flags().items() if before.get(name) != value]
     if not stayed:
         return _Answer()
@@ -172,10 +172,10 @@ def _check_flags(toolchain: Toolchain, flags: Sequence[str]) -> None:
             diagnostics.append(diagnostic)
             continue
         answer = _library_answer(flag)
-        if answer.words and answer.tool:
+        if answer.error and answer.tool:
             unknown.append(flag)
-        elif answer.words:
-            diagnostics.append(f"{flag}: {answer.words}")
+        elif answer.error:
+            diagnostics.append(f"{flag}: {answer.error}")
     if unknown:
         diagnostics += _tool_diagnostics(toolchain, unknown)
     folder = Path.cwd()
@@ -209,24 +209,24 @@ def _phases(toolchain: Toolchain) -> tuple[str, ...]:
 
 
 def _tool_diagnostics(toolchain: Toolchain, flags: Sequence[str]) -> list[str]:
-    """Ask the tool about flags that the library does not know; return its complaints, its suggestions included."""
-    words = _tool_words(toolchain, flags)
-    if not words:
+    """Return the tool's errors for flags that the library does not know, with its suggestions."""
+    message = _tool_error(toolchain, flags)
+    if not message:
         return []
     if len(flags) == 1:
-        return [f"{flags[0]}: {words}"]
-    diagnostics = [(flag, _tool_words(toolchain, [flag])) for flag in flags]
-    return [f"{flag}: {text}" for flag, text in diagnostics if text] or [f"{' '.join(flags)}: {words}"]
+        return [f"{flags[0]}: {message}"]
+    diagnostics = [(flag, _tool_error(toolchain, [flag])) for flag in flags]
+    return [f"{flag}: {text}" for flag, text in diagnostics if text] or [f"{' '.join(flags)}: {message}"]
 
 
-def _tool_words(toolchain: Toolchain, flags: Sequence[str]) -> str:
-    """Return what the tool says against `flags`; the empty string if it takes them."""
+def _tool_error(toolchain: Toolchain, flags: Sequence[str]) -> str:
+    """Return the tool's error for `flags`; the empty string if it takes them."""
     done = _run_tool(toolchain, [*flags, "-", "-o", os.devnull], _EMPTY_MODULE)
     if done.returncode == 0:
         return ""
     lines = done.stderr.decode("utf-8", "replace").splitlines()
-    complaints = [match["text"] for match in map(_TOOL_LINE.match, lines) if match is not None]
-    return " ".join(_TOOL_HELP.sub("", text).strip() for text in complaints)
+    texts = [match["text"] for match in map(_TOOL_LINE.match, lines) if match is not None]
+    return " ".join(_TOOL_HELP.sub("", text).strip() for text in texts)
 
 
 def _run_tool(toolchain: Toolchain, arguments: Sequence[str], content: bytes) -> subprocess.CompletedProcess[bytes]:
@@ -320,18 +320,18 @@ def _compile_with_tool(toolchain: Toolchain, content: bytes, request: CompileReq
     diagnostics = clean_diagnostics(output)
     if done.returncode != 0:
         summary = first_error(diagnostics) or f"iree-compile ended with exit status {done.returncode}"
-        has_error = bool(first_error(diagnostics))  # a loader's complaint is none of the compiler's
+        has_error = bool(first_error(diagnostics))  # an error of the dynamic loader is none of the compiler's
         raise CompilerError(summary, diagnostics=diagnostics, verdict=has_error and is_verdict(diagnostics))
     return Compiled(artifact=done.stdout, diagnostics=diagnostics)
 
 
-def _die_of(number: int, last_words: str) -> None:
+def _die_of(number: int, output: str) -> None:
     """End this process by the signal that ended the tool.
 
     A crash of the compiler must look like one to who started this worker: a verdict would be stored and never
     tried again.
     """
-    sys.stderr.write(last_words)
+    sys.stderr.write(output)
     sys.stderr.flush()
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)

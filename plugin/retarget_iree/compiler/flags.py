@@ -107,7 +107,7 @@ def without_phase(flags: Sequence[str]) -> tuple[str, ...]:
 
 
 def phase_of(flags: Sequence[str]) -> str:
-    """Return the phase whose text `flags` ask for; the empty string where they ask for a whole compile."""
+    """Return the phase whose text `flags` request; the empty string where they request a whole compile."""
     phase = flag_value(flags, PHASE_FLAG)
     return "" if phase == LAST_PHASE else phase
 
@@ -117,7 +117,7 @@ def _names_phase(flag: str) -> bool:
 
 
 def not_inputs(flags: Iterable[str]) -> tuple[str, ...]:
-    """Return those of `flags` that name no file to read: they name a place to write to, or take words only.
+    """Return those of `flags` that name no file to read: they name a file to write, or take words only.
 
     A folder `local` beside the suites is nothing that `--iree-hal-target-device=local` reads.
     """

@@ -14,8 +14,8 @@ from retarget_iree.toolchain import compiler_api
 
 __all__ = ["import_onnx", "onnx_version"]
 
-_TROUBLE = (OSError, MemoryError, ImportError)
-"""What says nothing of the model."""
+_UNRELATED = (OSError, MemoryError, ImportError)
+"""Errors that are not about the model."""
 
 
 def onnx_version() -> str:
@@ -43,7 +43,7 @@ def import_onnx(content: bytes, name: str) -> bytes:
         model = onnx.load_from_string(content)
     except Exception as error:  # protobuf's own error type has no stubs
         msg = f"{name}: not an ONNX model: {_first_line(error)}"
-        raise CompilerError(msg, verdict=not isinstance(error, _TROUBLE)) from error
+        raise CompilerError(msg, verdict=not isinstance(error, _UNRELATED)) from error
     if not model.graph.node and not model.graph.output:
         msg = f"{name}: not an ONNX model: it holds no graph"
         raise CompilerError(msg, verdict=True)
@@ -63,7 +63,7 @@ def import_onnx(content: bytes, name: str) -> bytes:
             text = str(error).replace(str(source), name)
             msg = f"{name}: the ONNX importer refused the model: {_first_line(error).replace(str(source), name)}"
             diagnostics = f"{type(error).__name__}: {text}"
-            raise CompilerError(msg, diagnostics=diagnostics, verdict=not isinstance(error, _TROUBLE)) from error
+            raise CompilerError(msg, diagnostics=diagnostics, verdict=not isinstance(error, _UNRELATED)) from error
         return output.read_bytes()
 
 

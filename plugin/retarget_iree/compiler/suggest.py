@@ -69,7 +69,7 @@ def iree_targets(devices: Mapping[str, Sequence[DeviceInfo]]) -> Sequence[Sugges
 
 
 def _gfx(devices: Sequence[DeviceInfo]) -> str:
-    """Return the architecture of the first device that says it (`gfx942`)."""
+    """Return the architecture of the first device that names it (`gfx942`)."""
     for device in devices:
         for text in (device.name, *(value for _, value in device.capabilities)):
             if found := re.search(r"\bgfx[0-9a-f]+\b", text):

@@ -17,7 +17,7 @@ from retarget.support.files import OutsideError, is_inside, resolve_inside
 
 from retarget_iree.flagfile.lines import flags_of, read_text
 from retarget_iree.flagfile.parse import FlagFile, load_flagfile
-from retarget_iree.flagfile.values import Place, Written, quoted
+from retarget_iree.flagfile.values import Location, Written, quoted
 from retarget_iree.runtime.command import run_module_command
 from retarget_iree.runtime.drivers import DRIVERS
 
@@ -85,14 +85,14 @@ def parameters_of(request: CaseRequest) -> Sequence[tuple[str, Path]]:
         except DiagnosticsError as error:
             diagnostics += error.diagnostics
             continue
-        for scope, (place, files) in of_file.items():
+        for scope, (location, files) in of_file.items():
             first, known = given.setdefault(scope, (path, files))
             if known != files:
                 msg = (
                     f"found other files of parameter scope {quoted(scope)} than in {display_path(first)}, "
                     "expected the same in all flagfiles of a module: it is loaded once"
                 )
-                diagnostics.append(place.diagnostic(msg))
+                diagnostics.append(location.diagnostic(msg))
     if diagnostics:
         raise DiagnosticsError(diagnostics)
     return [(scope, file) for scope, (_, files) in given.items() for file in files]
@@ -135,7 +135,7 @@ def _tool_arguments(flagfile: Path, folder: Path) -> tuple[str, ...]:
 
 def _module_of(flagfile: Path, folder: Path, beside: dict[Path, tuple[Path, ...]]) -> Path:
     """Return the module of a flagfile. Raises `DiagnosticsError`."""
-    whole = Place(file=flagfile, line=0, column=0)
+    whole = Location(file=flagfile, line=0, column=0)
     if flagfile.suffix in {*_SOURCES, _IMPORTED}:
         msg = "found a program, expected a flagfile of iree-run-module: name the flagfiles in srcs, not the modules"
         raise DiagnosticsError([whole.diagnostic(msg)])
@@ -175,20 +175,20 @@ def _named_module(written: Written, base: Path, folder: Path) -> Path:
         there = found.is_file()
     except OutsideError as error:
         msg = f"found {shown}, which leads outside the suite's folder {folder}; expected a module inside it"
-        raise DiagnosticsError([written.place.diagnostic(msg)]) from error
+        raise DiagnosticsError([written.location.diagnostic(msg)]) from error
     except OSError as error:
         msg = f"found {shown}, which is not a path that can be read: {error.strerror or error}"
-        raise DiagnosticsError([written.place.diagnostic(msg)]) from error
+        raise DiagnosticsError([written.location.diagnostic(msg)]) from error
     if path.suffix not in {*_SOURCES, _IMPORTED}:
         sources = [found.with_suffix(suffix) for suffix in (*_SOURCES, _IMPORTED)]
         found = next((source for source in sources if source.is_file()), found)
         if found not in sources:
             msg = f"found {shown}, expected a program: .mlir, .mlirbc or .onnx (it is compiled by this run)"
-            raise DiagnosticsError([written.place.diagnostic(msg)])
+            raise DiagnosticsError([written.location.diagnostic(msg)])
     elif not there:
         near = [entry.name for entry in _programs(found.parent)] if found.parent.is_dir() else []
         msg = f"found no file {shown}, expected a module{did_you_mean(path.name, near)}"
-        raise DiagnosticsError([written.place.diagnostic(msg)])
+        raise DiagnosticsError([written.location.diagnostic(msg)])
     return _spelt_below(found, base, folder)
 
 
@@ -266,12 +266,12 @@ def _function(file: FlagFile, functions: Sequence[FunctionInfo]) -> FunctionInfo
         if len(by_name) == 1:
             return functions[0]
         msg = f"found no --function, expected one: the module exports {len(by_name)} functions: {known}"
-        raise DiagnosticsError([Place(file=file.path, line=0, column=0).diagnostic(msg)])
+        raise DiagnosticsError([Location(file=file.path, line=0, column=0).diagnostic(msg)])
     wanted = file.function.text
     if wanted not in by_name:
         guess = did_you_mean(wanted, by_name)
         msg = f"found {quoted(wanted)}, expected a function that the module exports: {known}{guess}"
-        raise DiagnosticsError([file.function.place.diagnostic(msg)])
+        raise DiagnosticsError([file.function.location.diagnostic(msg)])
     return by_name[wanted]
 
 
@@ -289,7 +289,7 @@ def _tolerances(file: FlagFile) -> dict[str, Tolerance]:
 # ---------------------------------------------------------------- parameters
 
 
-def _parameters_in(path: Path, folder: Path) -> dict[str, tuple[Place, dict[Path, None]]]:
+def _parameters_in(path: Path, folder: Path) -> dict[str, tuple[Location, dict[Path, None]]]:
     """Return a flagfile's parameter files by scope. One that is invalid has none: its case says why."""
     try:
         file = load_flagfile(path, folder)
@@ -298,14 +298,14 @@ def _parameters_in(path: Path, folder: Path) -> dict[str, tuple[Place, dict[Path
     if not file.parameters:
         return {}
     files = DataFiles(folder=folder, base=path.parent)
-    given: dict[str, tuple[Place, dict[Path, None]]] = {}
+    given: dict[str, tuple[Location, dict[Path, None]]] = {}
     diagnostics: list[Diagnostic] = []
     for parameters in file.parameters:
-        place = parameters.path.place
+        location = parameters.path.location
         try:
-            given.setdefault(parameters.scope, (place, {}))[1][files.large_path(parameters.path.text)] = None
+            given.setdefault(parameters.scope, (location, {}))[1][files.large_path(parameters.path.text)] = None
         except RetargetError as error:
-            diagnostics.append(place.diagnostic(str(error)))
+            diagnostics.append(location.diagnostic(str(error)))
     if diagnostics:
         raise DiagnosticsError(diagnostics)
     return given

@@ -20,7 +20,7 @@ from retarget.support.datapaths import LIMIT_VARIABLE, DataFiles, data_limit
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 
 from retarget_iree.flagfile.parse import FlagFile
-from retarget_iree.flagfile.values import ELEMENTS, DiagnosticError, Form, Place, Value
+from retarget_iree.flagfile.values import ELEMENTS, DiagnosticError, Form, Location, Value
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -68,7 +68,7 @@ def data_diagnostics(file: FlagFile, folder: Path) -> list[Diagnostic]:
         try:
             files.large_path(parameters.path.text)
         except RetargetError as error:
-            diagnostics.append(parameters.path.place.diagnostic(str(error)))
+            diagnostics.append(parameters.path.location.diagnostic(str(error)))
     return diagnostics
 
 
@@ -108,7 +108,7 @@ class _Signature:
     def type(self, index: int) -> str:
         return self.types[index] if index < len(self.types) else ""
 
-    def place(self, index: int) -> str:
+    def value(self, index: int) -> str:
         return f"{self.noun} {index} of {self.function}"
 
 
@@ -123,40 +123,40 @@ def _read(
         try:
             if value.form is Form.ARRAYS:
                 for array in files.stored(value):
-                    arrays.append(_fitting(array, signature, len(arrays), value.written.place))
+                    arrays.append(_fitting(array, signature, len(arrays), value.written.location))
             else:
                 arrays.append(_one(files, value, signature, len(arrays)))
         except DiagnosticError as error:
             diagnostics.append(error.diagnostic)
             arrays.append(None)
         except RetargetError as error:
-            diagnostics.append(value.written.place.diagnostic(str(error)))
+            diagnostics.append(value.written.location.diagnostic(str(error)))
             arrays.append(None)
     if len(diagnostics) == before:
         diagnostics += files.leftovers()
     if signature.count is not None and len(arrays) != signature.count:
-        place = values[-1].written.place if values else Place(file=file.path, line=0, column=0)
+        location = values[-1].written.location if values else Location(file=file.path, line=0, column=0)
         plural = "" if len(arrays) == 1 else "s"
         of = signature.function if signature.noun == "argument" else f"the results of {signature.function}"
         types = f"({', '.join(signature.types)})" if signature.types else ""
         types = f" {types}" if types and signature.noun == "result" else types
         msg = f"found {len(arrays)} value{plural} by {signature.written}, expected {signature.count} for {of}{types}"
-        diagnostics.append(place.diagnostic(msg))
+        diagnostics.append(location.diagnostic(msg))
     return arrays
 
 
 def _one(files: _Files, value: Value, signature: _Signature, index: int) -> Array | None:
-    place, declared = value.written.place, signature.type(index)
+    location, declared = value.written.location, signature.type(index)
     if value.form in {Form.IGNORED, Form.NULL}:
         if signature.noun == "result":
             return None
-        msg = f"found {value.form.value}, expected a value for {signature.place(index)}{_of(declared)}"
-        raise DiagnosticError(place.diagnostic(msg))
+        msg = f"found {value.form.value}, expected a value for {signature.value(index)}{_of(declared)}"
+        raise DiagnosticError(location.diagnostic(msg))
     if value.form is Form.NUMBER:
         return _number(value, signature, index)
     dtype = dtype_named(ELEMENTS[value.element].dtype)
     array = files.raw(value, dtype) if value.path else _written_out(value, dtype)
-    return _fitting(array, signature, index, place)
+    return _fitting(array, signature, index, location)
 
 
 # ---------------------------------------------------------------- files
@@ -167,14 +167,14 @@ class _Files:
     """The files of one list of values; `+` and `*` go on in a file where its last reading ended."""
 
     data: DataFiles
-    _raw: dict[Path, tuple[RawFile, Place]] = field(default_factory=dict)
+    _raw: dict[Path, tuple[RawFile, Location]] = field(default_factory=dict)
     _stored: dict[Path, StoredArrays] = field(default_factory=dict)
 
     def raw(self, value: Value, dtype: np.dtype[Any]) -> Array:
         """Return the elements of a file of raw bytes."""
         path = self.data.path(value.path)
         file = self._raw[path][0] if value.source == "+" and path in self._raw else RawFile(path=path)
-        self._raw[path] = (file, value.written.place)
+        self._raw[path] = (file, value.written.location)
         return file.next(dtype=dtype, shape=value.shape)
 
     def stored(self, value: Value) -> list[Array]:
@@ -193,11 +193,11 @@ class _Files:
     def leftovers(self) -> list[Diagnostic]:
         """Return an error for each file of raw bytes that is longer than what was read from it."""
         diagnostics = []
-        for file, place in self._raw.values():
+        for file, location in self._raw.values():
             try:
                 file.close()
             except RetargetError as error:
-                diagnostics.append(place.diagnostic(str(error)))
+                diagnostics.append(location.diagnostic(str(error)))
         return diagnostics
 
 
@@ -217,7 +217,7 @@ def _written_out(value: Value, dtype: np.dtype[Any]) -> Array:
             f"found {type_text(value.shape, dtype)} of {count * dtype.itemsize} bytes, expected at most {limit}; "
             f"the environment variable {LIMIT_VARIABLE} raises the limit"
         )
-        raise DiagnosticError(value.written.place.diagnostic(msg))
+        raise DiagnosticError(value.written.location.diagnostic(msg))
     array = np.zeros(value.shape, dtype)
     if value.numbers:
         array[...] = _array(value.numbers, dtype)[0]
@@ -246,13 +246,13 @@ def _number(value: Value, signature: _Signature, index: int) -> Array:
         return np.asarray(number)
     if dtype is None or declared.startswith("tensor<"):
         hint = "" if dtype is None else f": write its type before it, {type_text((), dtype)}={text}"
-        msg = f"found the number {text}, expected {declared} for {signature.place(index)}{hint}"
-        raise DiagnosticError(value.written.place.diagnostic(msg))
+        msg = f"found the number {text}, expected {declared} for {signature.value(index)}{hint}"
+        raise DiagnosticError(value.written.location.diagnostic(msg))
     if dtype.kind in "biu":
         bits = 1 if dtype.kind == "b" else 8 * dtype.itemsize
         if not isinstance(number, int) or not -(1 << (bits - 1)) <= number < 1 << bits:
-            msg = f"found {text}, expected an integer of {bits} bits for {signature.place(index)} ({declared})"
-            raise DiagnosticError(value.written.place.diagnostic(msg))
+            msg = f"found {text}, expected an integer of {bits} bits for {signature.value(index)} ({declared})"
+            raise DiagnosticError(value.written.location.diagnostic(msg))
         if dtype.kind == "b":
             return np.asarray(number != 0)
     return _array([number], dtype).reshape(())
@@ -261,7 +261,7 @@ def _number(value: Value, signature: _Signature, index: int) -> Array:
 # ---------------------------------------------------------------- signatures
 
 
-def _fitting(array: Array, signature: _Signature, index: int, place: Place) -> Array:
+def _fitting(array: Array, signature: _Signature, index: int, location: Location) -> Array:
     """Return `array` as the declared type sees it. Raises `DiagnosticError` where shape or element type differ.
 
     Integers of the same width fit whatever their sign is, and elements without a type (`V2`, as NumPy stores bf16) what
@@ -272,13 +272,13 @@ def _fitting(array: Array, signature: _Signature, index: int, place: Place) -> A
         try:
             return fit(array, declared, by_width=True)
         except RetargetError as error:
-            msg = f"{error} for {signature.place(index)}{_demoted(array.dtype.name, declared.dtype)}"
-            raise DiagnosticError(place.diagnostic(msg)) from error
+            msg = f"{error} for {signature.value(index)}{_demoted(array.dtype.name, declared.dtype)}"
+            raise DiagnosticError(location.diagnostic(msg)) from error
     if array.dtype.type is np.void and signature.is_seen:
         msg = (
             f"found elements of {array.dtype.itemsize} bytes without a type, and the module does not say which it takes"
         )
-        raise DiagnosticError(place.diagnostic(msg))
+        raise DiagnosticError(location.diagnostic(msg))
     return array
 
 

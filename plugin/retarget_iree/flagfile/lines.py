@@ -15,7 +15,7 @@ from pathlib import Path
 from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean
 from retarget.support.files import OutsideError, resolve_inside
 
-from retarget_iree.flagfile.values import DiagnosticError, Place, Written, quoted
+from retarget_iree.flagfile.values import DiagnosticError, Location, Written, quoted
 
 __all__ = ["Flag", "flags_of", "read_text", "split_flags"]
 
@@ -33,13 +33,13 @@ class Flag:
     """One flag. `value` is None where there is no `=`."""
 
     name: str
-    place: Place
+    location: Location
     value: Written | None
 
 
 def read_text(path: Path) -> str:
     """Return a flagfile's text. Raises `DiagnosticsError` for one that cannot be read or is not text."""
-    whole = Place(file=path, line=0, column=0)
+    whole = Location(file=path, line=0, column=0)
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -54,9 +54,9 @@ def read_text(path: Path) -> str:
         raise DiagnosticsError([whole.diagnostic(msg)]) from error
     except UnicodeDecodeError as error:
         before = error.object[: error.start].decode()
-        place = Place(file=path, line=before.count("\n") + 1, column=len(before) - before.rfind("\n"))
+        location = Location(file=path, line=before.count("\n") + 1, column=len(before) - before.rfind("\n"))
         found = f"found the byte 0x{error.object[error.start]:02x}, which is no UTF-8 text here"
-        raise DiagnosticsError([place.diagnostic(f"{found}; expected a flagfile of iree-run-module")]) from error
+        raise DiagnosticsError([location.diagnostic(f"{found}; expected a flagfile of iree-run-module")]) from error
 
 
 def split_flags(path: Path, text: str) -> tuple[tuple[Flag, ...], tuple[Diagnostic, ...]]:
@@ -67,18 +67,18 @@ def split_flags(path: Path, text: str) -> tuple[tuple[Flag, ...], tuple[Diagnost
         line = raw.strip()
         if not line or line.startswith(("#", "//")):
             continue
-        place = Place(file=path, line=number, column=raw.index(line) + 1)
+        location = Location(file=path, line=number, column=raw.index(line) + 1)
         if not line.startswith("--"):
-            diagnostics.append(place.diagnostic(_no_flag(line)))
+            diagnostics.append(location.diagnostic(_no_flag(line)))
             continue
         name, equals, rest = line[2:].partition("=")
         value = None
         if equals:
             start = len(line) - len(rest.lstrip())
-            value = Written(text=rest.strip(), place=place.after(start))
+            value = Written(text=rest.strip(), location=location.after(start))
             if name.strip() not in _LITERAL:
                 value = _unquoted(value)
-        flags.append(Flag(name=name.strip(), place=place, value=value))
+        flags.append(Flag(name=name.strip(), location=location, value=value))
     return tuple(flags), tuple(diagnostics)
 
 
@@ -92,7 +92,7 @@ def _unquoted(written: Written) -> Written:
     """Drop quotes around a whole value, which a shell would have eaten."""
     text = written.text
     if len(text) >= 2 and text[0] == text[-1] == '"':
-        return Written(text=text[1:-1], place=written.place.after(1))
+        return Written(text=text[1:-1], location=written.location.after(1))
     return written
 
 
@@ -130,7 +130,7 @@ class _Inclusion:
             if self._files > _MOST_FILES:  # reported once
                 if self._files == _MOST_FILES + 1:
                     msg = f"found more than {_MOST_FILES} inclusions by {trail[0].name}, expected at most as many"
-                    self.diagnostics.append(flag.place.diagnostic(msg))
+                    self.diagnostics.append(flag.location.diagnostic(msg))
                 return
             try:
                 included = self._included(flag, trail)
@@ -147,28 +147,28 @@ class _Inclusion:
         written = flag.value
         if written is None or not written.text:
             msg = f"found --{_INCLUDE} without a value, expected --{_INCLUDE}=common_flags.txt"
-            raise DiagnosticError(flag.place.diagnostic(msg))
-        place = written.place
+            raise DiagnosticError(flag.location.diagnostic(msg))
+        location = written.location
         try:
             real = resolve_inside(self.base / written.text, self.folder)
             is_file = real.is_file()
             others = () if is_file else _neighbours(real.parent) - {other.name for other in trail}
         except OutsideError as error:
             msg = f"found {quoted(written.text)}, which leads outside the suite's folder {self.folder}"
-            raise DiagnosticError(place.diagnostic(f"{msg}; expected a flagfile inside it")) from error
+            raise DiagnosticError(location.diagnostic(f"{msg}; expected a flagfile inside it")) from error
         except OSError as error:
             msg = f"found {quoted(written.text)}, which is not a path that can be read: {error.strerror or error}"
-            raise DiagnosticError(place.diagnostic(msg)) from error
+            raise DiagnosticError(location.diagnostic(msg)) from error
         if not is_file:
             at = "" if len(trail) == 1 else f" in the folder of {trail[0].name}, where the tool looks for it"
             near = did_you_mean(real.name, others)
             raise DiagnosticError(
-                place.diagnostic(f"found no file {quoted(written.text)}, expected a flagfile{at}{near}")
+                location.diagnostic(f"found no file {quoted(written.text)}, expected a flagfile{at}{near}")
             )
         if any(other.resolve() == real for other in trail):
             shown = " → ".join(other.name for other in (*trail, real))
             msg = f"found flagfiles that include each other in a cycle, {shown}; expected a file that includes no more"
-            raise DiagnosticError(place.diagnostic(msg))
+            raise DiagnosticError(location.diagnostic(msg))
         return self.folder / real.relative_to(self.folder.resolve())
 
 

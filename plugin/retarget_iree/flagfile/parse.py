@@ -68,7 +68,7 @@ _RUNTIME = re.compile(
 )
 """Flags of the runtime as a whole, which belong to runtime configs."""
 
-# ---------------------------------------------------------------- what a flagfile says
+# ---------------------------------------------------------------- contents of a flagfile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlagFile:
-    """All that a flagfile says. `expected` is None where it says nothing of results.
+    """The contents of a flagfile. `expected` is None where it has no expected results.
 
     `thresholds` are absolute tolerances by NumPy name, `rtol` is the relative one of all floating types; `exact` asks
     for equal bytes instead.
@@ -102,12 +102,12 @@ class FlagFile:
 
 
 def load_flagfile(path: Path, folder: Path) -> FlagFile:
-    """Return what a flagfile and those that it includes say, all inside `folder`. Raises `DiagnosticsError`."""
+    """Return the contents of a flagfile and of those it includes, all inside `folder`. Raises `DiagnosticsError`."""
     return parse_flagfile(path, read_text(path), folder)
 
 
 def parse_flagfile(path: Path, text: str, folder: Path) -> FlagFile:
-    """Return what a flagfile's text says. Raises `DiagnosticsError` with all errors, each with line and column."""
+    """Return the contents of a flagfile's text. Raises `DiagnosticsError` with all errors, with line and column."""
     flags, found = flags_of(path, text, folder)
     diagnostics = list(found)
     file = FlagFile(path=path)
@@ -125,11 +125,11 @@ def _with_flag(file: FlagFile, flag: Flag) -> FlagFile:
     if flag.name in _PRINTING:
         return file
     if flag.name not in _JUDGING:
-        raise DiagnosticError(flag.place.diagnostic(_unknown(flag.name)))
+        raise DiagnosticError(flag.location.diagnostic(_unknown(flag.name)))
     written = flag.value
     if written is None or not written.text:
         msg = f"found --{flag.name} without a value, expected --{flag.name}={_example(flag.name)}"
-        raise DiagnosticError(flag.place.diagnostic(msg))
+        raise DiagnosticError(flag.location.diagnostic(msg))
     if flag.name in _THRESHOLDS:
         return replace(file, thresholds={**file.thresholds, _THRESHOLDS[flag.name]: _parse_tolerance(written)})
     return _with_value(file, flag, written)
@@ -146,7 +146,7 @@ def _with_value(file: FlagFile, flag: Flag, written: Written) -> FlagFile:
         case "module":
             if file.module is not None:
                 msg = f"found --module a second time, expected one: the first is {file.module.text}"
-                raise DiagnosticError(flag.place.diagnostic(msg))
+                raise DiagnosticError(flag.location.diagnostic(msg))
             file = replace(file, module=written)
         case "parameters":
             file = replace(file, parameters=(*file.parameters, _parse_parameters(written)))
@@ -154,7 +154,7 @@ def _with_value(file: FlagFile, flag: Flag, written: Written) -> FlagFile:
             if written.text not in {"approximate", "exact"}:
                 guess = did_you_mean(written.text, ["approximate", "exact"])
                 msg = f"found {quoted(written.text)}, expected approximate or exact{guess}"
-                raise DiagnosticError(written.place.diagnostic(msg))
+                raise DiagnosticError(written.location.diagnostic(msg))
             file = replace(file, exact=written.text == "exact")
         case "expected_rtol":
             file = replace(file, rtol=_parse_tolerance(written))
@@ -188,7 +188,7 @@ def _parse_tolerance(written: Written) -> float:
     number = parse_number(written.text)
     if number is None or not 0 <= number < math.inf:
         msg = f"found {quoted(written.text)}, expected a number of 0 or more, such as 0.001"
-        raise DiagnosticError(written.place.diagnostic(msg))
+        raise DiagnosticError(written.location.diagnostic(msg))
     return number
 
 
@@ -199,5 +199,5 @@ def _parse_parameters(written: Written) -> Parameters:
     start = len(scope) + 1
     if not path:
         msg = "found no file, expected scope=file.irpa"
-        raise DiagnosticError(written.place.after(start).diagnostic(msg))
-    return Parameters(scope=scope, path=Written(text=path, place=written.place.after(start)))
+        raise DiagnosticError(written.location.after(start).diagnostic(msg))
+    return Parameters(scope=scope, path=Written(text=path, location=written.location.after(start)))

@@ -18,7 +18,7 @@ __all__ = [
     "ELEMENTS",
     "DiagnosticError",
     "Form",
-    "Place",
+    "Location",
     "Value",
     "Written",
     "parse_number",
@@ -54,19 +54,19 @@ _FORMS = "2x3xf32=1 2 3 4 5 6, 4xf32=0, 2x3xf32=@file.bin, @file.npy or a number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """A place in a flagfile; line and column count from 1, columns in characters."""
+class Location:
+    """A source location in a flagfile; line and column count from 1, columns in characters."""
 
     file: Path
     line: int
     column: int
 
     def diagnostic(self, message: str) -> Diagnostic:
-        """Return an error at this place."""
+        """Return an error at this location."""
         return Diagnostic(file=self.file, line=self.line, column=self.column, key_path="", message=message)
 
-    def after(self, characters: int) -> Place:
-        """Return the place so many characters to the right."""
+    def after(self, characters: int) -> Location:
+        """Return the location so many characters to the right."""
         return replace(self, column=self.column + characters)
 
 
@@ -75,7 +75,7 @@ class Written:
     """A flag's value as in the file."""
 
     text: str
-    place: Place
+    location: Location
 
 
 class Form(StrEnum):
@@ -134,7 +134,7 @@ def parse_value(written: Written) -> Value:
     if text[0] in "@+*":
         return _parse_arrays(written)
     if text[0] == "&":
-        return _parse_tensor(written, Written(text=text[1:], place=written.place.after(1)))
+        return _parse_tensor(written, Written(text=text[1:], location=written.location.after(1)))
     if "=" not in text and (number := _bare_number(text)) is not None:
         return Value(form=Form.NUMBER, written=written, numbers=(number,))
     return _parse_tensor(written, written)
@@ -144,7 +144,7 @@ def _parse_arrays(written: Written) -> Value:
     source, path = written.text[0], written.text[1:].strip()
     if not path.endswith(".npy"):
         msg = f"found {quoted(path)}, expected a .npy file; raw bytes need their type before them: 2x3xf32=@file.bin"
-        raise DiagnosticError(written.place.after(1).diagnostic(msg))
+        raise DiagnosticError(written.location.after(1).diagnostic(msg))
     return Value(form=Form.ARRAYS, written=written, source=source, path=path)
 
 
@@ -158,19 +158,19 @@ def _bare_number(text: str) -> int | float | None:
 
 def _parse_tensor(whole: Written, written: Written) -> Value:
     kind, equals, rest = written.text.partition("=")
-    shape, element = _parse_type(Written(text=kind, place=written.place), bare=not equals)
+    shape, element = _parse_type(Written(text=kind, location=written.location), bare=not equals)
     start = len(kind) + 1 + len(rest) - len(rest.lstrip())
-    contents = Written(text=rest.strip(), place=written.place.after(start))
+    contents = Written(text=rest.strip(), location=written.location.after(start))
     tensor = Value(form=Form.TENSOR, written=whole, shape=shape, element=element)
     if contents.text[:1] in {"@", "+"}:
         path = contents.text[1:].strip()
         if not path:
             msg = f"found no file after {contents.text[0]!r}, expected {shortened(kind)}=@file.bin"
-            raise DiagnosticError(contents.place.diagnostic(msg))
+            raise DiagnosticError(contents.location.diagnostic(msg))
         return replace(tensor, source=contents.text[0], path=path)
     if contents.text[:1] == "*":
         msg = f"found '*', expected '@' or '+': {contents.text[1:].strip() or 'a file'} holds one tensor of this type"
-        raise DiagnosticError(contents.place.diagnostic(msg))
+        raise DiagnosticError(contents.location.diagnostic(msg))
     return replace(tensor, numbers=_parse_contents(contents, shape, element))
 
 
@@ -178,29 +178,29 @@ def _parse_type(written: Written, *, bare: bool) -> tuple[tuple[int, ...], str]:
     text = written.text.strip()
     found = _TYPE.fullmatch(text)
     sizes, element = (found["sizes"], found["element"].strip()) if found else ("", text)
-    place = written.place.after(len(sizes))
+    location = written.location.after(len(sizes))
     if bare and not sizes:
         guess = did_you_mean(text, ["(ignored)", "(null)"])
         msg = f"found {quoted(text)}, expected a value with its type: {_FORMS}{guess}"
-        raise DiagnosticError(written.place.diagnostic(msg))
+        raise DiagnosticError(written.location.diagnostic(msg))
     if element[:1] in {"?", "-"} or re.match(r"\d.*x", element):
         size = element.partition("x")[0]
         msg = f"found {quoted(size)}, expected a size of 0 or more: data has a shape without unknown sizes"
-        raise DiagnosticError(place.diagnostic(msg))
+        raise DiagnosticError(location.diagnostic(msg))
     if not element:
         msg = f"found no element type after {quoted(sizes)}, expected one, such as f32"
-        raise DiagnosticError(place.diagnostic(msg))
+        raise DiagnosticError(location.diagnostic(msg))
     if element not in ELEMENTS:
-        raise DiagnosticError(place.diagnostic(_unknown_element(element)))
+        raise DiagnosticError(location.diagnostic(_unknown_element(element)))
     parts = sizes.split("x")[:-1]
     if parts == [""]:
         parts = []
     if "" in parts:
         msg = f"found {quoted(sizes)}, expected sizes with an x after each: 2x3x{shortened(element)}"
-        raise DiagnosticError(written.place.diagnostic(msg))
+        raise DiagnosticError(written.location.diagnostic(msg))
     if len(parts) > _MAX_RANK or any(len(part) > _MAX_DIGITS for part in parts):
         msg = f"found {quoted(sizes)}, expected at most {_MAX_RANK} sizes of at most {_MAX_DIGITS} digits"
-        raise DiagnosticError(written.place.diagnostic(msg))
+        raise DiagnosticError(written.location.diagnostic(msg))
     return tuple(map(int, parts)), element
 
 
@@ -234,7 +234,7 @@ def _parse_contents(written: Written, shape: tuple[int, ...], element: str) -> t
         name = "x".join([*map(str, shape), element])
         one = " (or 1 for all)" if count > 1 else ""
         msg = f"found {len(items)} number{'s' if len(items) != 1 else ''}, expected {count} for {name}{one}"
-        raise DiagnosticError(written.place.diagnostic(msg))
+        raise DiagnosticError(written.location.diagnostic(msg))
     parse, expected = _reader(element)
     try:
         return tuple(map(parse, items))
@@ -244,7 +244,7 @@ def _parse_contents(written: Written, shape: tuple[int, ...], element: str) -> t
                 parse(item[0])
             except ValueError:
                 msg = f"found {quoted(item[0])}, expected {expected}"
-                raise DiagnosticError(written.place.after(item.start()).diagnostic(msg)) from None
+                raise DiagnosticError(written.location.after(item.start()).diagnostic(msg)) from None
         raise
 
 
@@ -253,7 +253,7 @@ def _parse_contents(written: Written, shape: tuple[int, ...], element: str) -> t
 
 @functools.cache
 def _reader(element: str) -> tuple[Callable[[str], int | float | complex], str]:
-    """Return what reads one item of an element type, raising `ValueError`, and what is expected of it in words."""
+    """Return what reads one item of an element type, raising `ValueError`, and a description of what is expected."""
     kind, bits = ELEMENTS[element].kind, ELEMENTS[element].bits
     if kind is Kind.BOOLEAN:
         return _to_boolean, "00, 01, 0, 1, false or true, for i1"

@@ -229,9 +229,9 @@ def _rules(
 
 
 def _when(key: str, names: Sequence[str], skipped_at_run: Sequence[str], targets: Mapping[str, list[Target]]) -> str:
-    """Return the shortest expression for what a list says of a test in some configs.
+    """Return the shortest expression for the configs whose list has a test.
 
-    A run target of a test that does not compile has no say, unless a list of its own is about it.
+    A run target of a test that does not compile does not count, unless a list of its own is about it.
     """
     wanted: list[Target] = []
     others: list[Target] = []

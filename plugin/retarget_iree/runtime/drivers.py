@@ -27,7 +27,7 @@ __all__ = ["DRIVERS", "IreeDriver", "parse_runtime_flags"]
 class IreeDriver:
     """One HAL driver by name. Implements `retarget.extension.Driver`.
 
-    `missing` maps a word of the runtime's complaint to (reason, what mends it), looked at in order.
+    `missing` has (part of the runtime's message, reason, hint) triples; the first that occurs counts.
     """
 
     artifact_suffixes: ClassVar[Sequence[str]] = (".vmfb",)
@@ -111,19 +111,19 @@ class IreeDriver:
         except (RuntimeError, ValueError, OSError) as error:
             raise self._unavailable(str(error)) from error
         if not records:
-            complaint = "no devices"
-            raise self._unavailable(complaint)
+            message = "no devices"
+            raise self._unavailable(message)
         infos = tuple(
             replace(describe_device(self.name, ordinal, record, _dump(driver, record)), runtime=describe_runtime())
             for ordinal, record in enumerate(records)
         )
         return driver, infos, records
 
-    def _unavailable(self, complaint: str) -> UnavailableError:
+    def _unavailable(self, message: str) -> UnavailableError:
         for word, reason, hint in self.missing:
-            if word in complaint:
+            if word in message:
                 return UnavailableError(reason, hint=hint)
-        first = clean_status(complaint).partition("\n")[0]
+        first = clean_status(message).partition("\n")[0]
         return UnavailableError(f"the driver {self.name} does not start: {first}")
 
 

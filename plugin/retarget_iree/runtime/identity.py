@@ -1,4 +1,4 @@
-"""What a HAL driver says of its devices, as `DeviceInfo`."""
+"""The devices of a HAL driver as `DeviceInfo`."""
 
 from __future__ import annotations
 

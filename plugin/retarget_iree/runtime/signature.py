@@ -1,4 +1,4 @@
-"""What a module says of a function: its calling convention and the types it was declared with."""
+"""The signature of a function in a module: its calling convention and its declared types."""
 
 from __future__ import annotations
 

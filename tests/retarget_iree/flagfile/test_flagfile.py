@@ -56,7 +56,7 @@ def test_comments_blanks_and_carriage_returns_do_not_count() -> None:
     file = parse("# one", "// two", "", "  --function = main \r", "\t--expected_f32_threshold= 0.5")
     assert file.function is not None
     assert file.function.text == "main"
-    assert (file.function.place.line, file.function.place.column) == (4, 16)
+    assert (file.function.location.line, file.function.location.column) == (4, 16)
     assert file.thresholds["float32"] == 0.5
     assert file.expected is None
 
@@ -136,7 +136,7 @@ def test_files_and_what_is_no_value(value: str, form: Form, source: str, path: s
 
 def test_parameters_have_a_scope_or_none() -> None:
     first, second = parse("--parameters=model=w.irpa", "--parameters=b.irpa").parameters
-    assert (first.scope, first.path.text, first.path.place.column) == ("model", "w.irpa", 20)
+    assert (first.scope, first.path.text, first.path.location.column) == ("model", "w.irpa", 20)
     assert (second.scope, second.path.text) == ("", "b.irpa")
 
 
