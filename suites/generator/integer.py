@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from generator.support import Array, Module, exactly, module
+from generator.support import Array, Module, Writer, exactly, module
 from generator.support.products import matmul
 
 
@@ -26,10 +28,18 @@ def _operands(width: int) -> tuple[Array, Array, np.dtype]:
     return x, y, np.dtype(f"uint{width}")
 
 
-@module("integer/wrap-i8", 8)
-@module("integer/wrap-i16", 16)
-@module("integer/wrap-i32", 32)
-@module("integer/wrap-i64", 64)
+def _each_width(path: str) -> Callable[[Callable[..., None] | Writer], Writer]:
+    """Mark a function that fills one module for each width of integers."""
+
+    def mark(fill: Callable[..., None] | Writer) -> Writer:
+        for width in (64, 32, 16):
+            fill = module(f"{path}-i{width}", width)(fill)
+        return module(f"{path}-i8", 8)(fill)
+
+    return mark
+
+
+@_each_width("integer/wrap")
 def _wrap(m: Module, width: int) -> None:
     x, y, unsigned = _operands(width)
     m.about = (
@@ -43,10 +53,7 @@ def _wrap(m: Module, width: int) -> None:
     _binary_cases(m, x, y, minui=np.minimum(u, v).view(x.dtype), maxui=np.maximum(u, v).view(x.dtype))
 
 
-@module("integer/divide-i8", 8)
-@module("integer/divide-i16", 16)
-@module("integer/divide-i32", 32)
-@module("integer/divide-i64", 64)
+@_each_width("integer/divide")
 def _divide(m: Module, width: int) -> None:
     _, _, unsigned = _operands(width)
     m.about = (

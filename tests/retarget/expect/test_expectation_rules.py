@@ -594,12 +594,9 @@ def test_explain_shows_the_rule_in_force_and_that_of_the_compile_target(
 
 def test_explain_shows_the_rules_for_cases_too(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     write({"expectations.toml": rule('match = "add"; case = ["x", "y*"]') + rule('match = "add"; stage = "load"')})
-    assert [" ".join(line.split()) for line in explained(capsys)[1:5]] == [
-        "xfail, expected to fail at load expectations.toml:6",
-        "reason r",
-        "case x or y*: xfail, expected to fail at run expectations.toml:1",
-        "reason r",
-    ]
+    text = " ".join(" ".join(explained(capsys)[1:5]).split())
+    whole = "xfail, expected to fail at load expectations.toml:6 reason r"
+    assert text == f"{whole} case x or y*: xfail, expected to fail at run expectations.toml:1 reason r"
 
 
 def test_explain_reports_rules_that_contradict_each_other(write: Write, capsys: pytest.CaptureFixture[str]) -> None:

@@ -425,11 +425,11 @@ def test_the_current_folder_and_the_host_count_for_a_stored_resolution(
     make: Make, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = compile_target(tmp_path, "a", "pass a")
-    make().result(target)
+    assert make().result(target).failure is None
     monkeypatch.chdir(tmp_path)
-    make().result(target)
+    assert make().result(target).failure is None
     monkeypatch.setattr("retarget.engine.compile.resolution.host_identity", lambda: "another machine")
-    make().result(target)
+    assert make().result(target).failure is None
 
     assert lines_of(log).count("resolve double") == 3
 
