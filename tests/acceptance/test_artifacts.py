@@ -30,7 +30,7 @@ def test_artifacts_made_elsewhere_run_and_nothing_is_compiled(exported: Project)
     pasted = commands(block(result, "linalg: two_vmvx_sync"))
     assert len(pasted) == 2
     assert pasted[0] == f"cd {exported.path}"
-    assert "--module=out/linalg/two_vmvx.vmfb" in pasted[1]
+    assert "--artifact=out/linalg/two_vmvx.vmfb" in pasted[1]
 
 
 def test_what_the_others_did_is_told_by_commands_that_compile_nothing(exported: Project) -> None:
