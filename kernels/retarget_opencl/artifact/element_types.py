@@ -29,7 +29,7 @@ def pack_small(values: npt.NDArray[np.int8], bits: int) -> bytes:
 
 
 def unpack_small(data: npt.NDArray[np.uint8], bits: int, count: int) -> npt.NDArray[np.int8]:
-    """Undo `pack_small`; values come out signed, as `int8`."""
+    """Undo `pack_small`; the values are signed, as `int8`."""
     shifts = np.arange(8 // bits, dtype=np.uint8) * np.uint8(bits)
     values = (data[:, None] >> shifts).reshape(-1)[:count] & np.uint8((1 << bits) - 1)
     lift = 8 - bits

@@ -57,7 +57,7 @@ def write_artifact(artifact: OpenClArtifact) -> bytes:
 
 
 def read_artifact(data: bytes) -> OpenClArtifact:
-    """Return what `write_artifact` wrote. Raises `ArtifactError`, whose text says what is wrong and what to do."""
+    """Return what `write_artifact` wrote. Raises `ArtifactError`, whose message says what is wrong and what to do."""
     if len(data) < _FIXED.size or data[:8] != _MAGIC:
         shown = data[:8]
         msg = f"not an OpenCL artifact: it begins with {shown!r}, expected {_MAGIC!r}; compile with iree-opencl"

@@ -1,4 +1,4 @@
-"""What an artifact says of its functions."""
+"""The functions of an artifact."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The host program as frozen data, and its JSON form.
 
 Every function has registers, numbered from 0. An instruction is a tuple: its name, then registers, numbers, texts or
-tuples of them, as the interpreter's table says. Structured control flow is written as blocks and jumps. Timepoints do
+tuples of them, as in the interpreter's table. Structured control flow is written as blocks and jumps. Timepoints do
 not exist: commands go to one in-order queue.
 """
 

@@ -1,4 +1,4 @@
-"""An artifact for a person: profile, exports, host program, kernels."""
+"""An artifact as text: profile, exports, host program, kernels."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """One `spirv.func` as the body of an OpenCL C kernel.
 
-`KernelWriter` walks the structured control flow and asks the rule table (`retarget_opencl.clc.ops`) for each op's text.
+`KernelWriter` walks the structured control flow and takes each op's text from the rule table (`clc.ops`).
 Block arguments are variables at the top of the kernel; a branch assigns all of its target's at once (a parallel copy).
 """
 
@@ -29,7 +29,7 @@ class KernelWriter(StatementWriter):
     ) -> KernelText:
         """Write the kernel `function` of a `spirv.module`.
 
-        `read_only` has a flag for each binding ordinal; `size` is the work-group size in work-items.
+        `read_only` says by ordinal whether a binding is only read; `size` is the work-group size in work-items.
 
         Raises `TranslationError` for an op or a type without a rule.
         """
@@ -195,7 +195,7 @@ class KernelWriter(StatementWriter):
         self._merge(op, merge)
 
     def _merge(self, op: Ir, merge: Ir) -> None:
-        """Write the statements of the merge block, and name the construct's results after what is merged."""
+        """Write the ops of the merge block, and name the construct's results after what is merged."""
         for item in merge:
             inner = item.operation
             if inner.name == "spirv.mlir.merge":

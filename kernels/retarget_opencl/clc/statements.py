@@ -142,15 +142,15 @@ class StatementWriter:
         return literal(self.names, kind, attribute)
 
     def space(self, place: Value) -> str:
-        """Return the address space qualifier of a place."""
+        """Return the address space qualifier of a location in memory."""
         return _SPACES[place.pointer.storage]
 
-    def global_place(self, symbol: str) -> Value:
-        """Return the place of a global variable of the module."""
+    def global_variable(self, symbol: str) -> Value:
+        """Return a global variable of the module."""
         return self._globals[symbol]
 
     def step_into(self, place: Value, indices: Sequence[Value]) -> Value:
-        """Return the place that an access chain leads to."""
+        """Return the location that an access chain addresses."""
         storage, kind, text = place.pointer.storage, place.pointer.pointee, place.text
         for index in indices:
             if isinstance(kind, Struct):
@@ -158,7 +158,7 @@ class StatementWriter:
                     msg = "a struct is indexed by something that is no constant"
                     raise TypeSyntaxError(msg)
                 kind = kind.members[index.number]
-                # A variable's one array replaces the struct around it.
+                # A variable's one array represents the struct around it.
                 text = text if isinstance(kind, Array) and "." not in text else f"{text}.m{index.number}"
             elif storage == "PushConstant":
                 if index.number is None:
@@ -175,7 +175,7 @@ class StatementWriter:
                 pointer = f"{_SPACES[storage]} {self.names.memory(kind.element)}*"
                 text, kind = f"(({pointer})&{text})[{subscript}]", kind.element
             else:
-                msg = f"an access chain goes into {kind}"
+                msg = f"an access chain into {kind}"
                 raise TypeSyntaxError(msg)
         return Value(text, Pointer(kind, storage), parents=(place, *indices))
 

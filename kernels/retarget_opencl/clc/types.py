@@ -1,6 +1,6 @@
 """SPIR-V types as frozen data, and their OpenCL C names.
 
-A type has two faces. Its *value* type is what a variable of it is declared as; its *memory* type is what lies in a
+A type has two names. Its *value* type is the type of a variable; its *memory* type is the type of an element of a
 buffer or an array. They differ in two places: booleans (`bool` has no size, memory holds `uchar`), and half
 precision on a device that computes without it (values are `float`, each rounded to half precision; memory is
 `ushort`).
@@ -110,7 +110,7 @@ def _stride(parts: list[str]) -> int:
 def parse_type(  # noqa: PLR0911 - one return per kind of type
     text: str,
 ) -> SpirvType:
-    """Parse the text of an MLIR type as in a `spirv.module`.
+    """Parse the text of an MLIR type as written in a `spirv.module`.
 
     Raises `TypeSyntaxError` for a type that OpenCL C has no counterpart for (images, other cooperative matrices, …).
     """
@@ -172,7 +172,7 @@ _FLOATS = {16: "half", 32: "float", 64: "double"}
 class TypeNames:
     """OpenCL C names of types for one kernel; collects the `typedef`s that aggregates need.
 
-    `native_half` says whether the device computes in half precision.
+    `native_half`: whether the device computes in half precision.
     """
 
     def __init__(self, *, native_half: bool) -> None:
@@ -230,7 +230,7 @@ class TypeNames:
         else:
             msg = f"no OpenCL C value type for {kind}"
             raise TypeSyntaxError(msg)
-        # Members may have created typedefs of their own, so the number is taken after them.
+        # Members may have added typedefs of their own, so the number is taken after them.
         name = f"{stem}_{len(self.typedefs)}"
         self.typedefs[kind] = (name, f"typedef struct {{ {members} }} {name};")
         return name

@@ -1,4 +1,4 @@
-"""What the kernel writer and its rules hand each other: values, ops, bindings, finished kernels."""
+"""What the kernel writer and its rules exchange: values, ops, bindings, finished kernels."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["Binding", "KernelText", "Line", "Op", "Value"]
 
 @dataclass(slots=True)
 class Value:
-    """An SSA value, or a place in memory when `kind` is a pointer.
+    """An SSA value, or a location in memory when `kind` is a pointer.
 
-    `text` is a C expression that needs no parentheses: a name, a literal, a call, an indexing. For a place it is an
+    `text` is a C expression that needs no parentheses: a name, a literal, a call, an indexing. For a location it is an
     lvalue (or, for the array that a binding is, the pointer to its first element). `parts` are the texts of the
     elements where they are known (built-in ids). `number` is the constant's value, `scope` where it was declared,
     `parents` are the values that `text` mentions when it is repeated rather than named.
@@ -30,7 +30,7 @@ class Value:
 
     @property
     def pointer(self) -> Pointer:
-        """The type of a place. Raises `TypeSyntaxError` for a value that is none."""
+        """The type of a location in memory. Raises `TypeSyntaxError` for another value."""
         if isinstance(self.kind, Pointer):
             return self.kind
         msg = f"expected a pointer, found {self.kind}"

@@ -95,7 +95,7 @@ def split_flags(flags: Sequence[str]) -> OpenClFlags:
 
 
 def _profile(flags: OpenClFlags) -> DeviceProfile:
-    """Return the profile that the flags ask for. Raises `CompilerError` or `UnavailableError`."""
+    """Return the profile that the flags select. Raises `CompilerError` or `UnavailableError`."""
     wanted = flags.profile
     if not wanted or wanted.startswith("opencl://"):
         from retarget_opencl.device.devices import find_device, list_devices, profile_of
@@ -127,7 +127,7 @@ class OpenClCompiler:
     artifact_suffix = ARTIFACT_SUFFIX
 
     def fingerprint(self, config: CompilerConfig) -> str:
-        """Name the installed compiler and this package; empty where a device gives the profile.
+        """Name the installed compiler and this package; empty where the profile comes from a device.
 
         Raises `UnavailableError` if a package is missing, too.
         """
@@ -175,7 +175,7 @@ class OpenClCompiler:
         from retarget_opencl.compile.translate import translate
         from retarget_opencl.translation import TranslationError
 
-        # The device is named, because IREE would otherwise make a symbol of the whole attribute's text.
+        # The device is named, because IREE would otherwise name it by the whole attribute's text.
         complete = (*flags, f"--iree-hal-target-device=opencl={target_attribute(profile)}")
         with compiled_module(source, source_name, complete) as (module, diagnostics):
             try:

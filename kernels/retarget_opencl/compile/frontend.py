@@ -33,8 +33,8 @@ _BYTECODE_MAGIC = b"ML\xefR"
 def _settle_dialects() -> None:
     """Give dialects without Python bindings an empty module.
 
-    For each op that it hands out, `iree.compiler.ir` tries to import the op's dialect, and does not remember failing:
-    that would be most of the time of reading a module.
+    For each op that it returns, `iree.compiler.ir` tries to import the op's dialect, and does not remember failures:
+    that would take most of the time of reading a module.
     """
     for dialect in ("spirv", "check"):
         name = f"iree.compiler.dialects.{dialect}"
@@ -46,10 +46,10 @@ def _settle_dialects() -> None:
 
 @cache
 def _set_phase() -> Any:
-    """Return the library's function that sets an invocation's last phase; the wrapper package does not have it."""
+    """Return the library's function that sets the last phase of an invocation; the wrapper package does not have it."""
     from iree.compiler.api import ctypes_dl
 
-    function = ctypes_dl._dylib.ireeCompilerInvocationSetCompileToPhase  # noqa: SLF001 - the library has no other door
+    function = ctypes_dl._dylib.ireeCompilerInvocationSetCompileToPhase  # noqa: SLF001 - the library has no public function for it
     function.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
     function.restype = None
     return function

@@ -98,7 +98,7 @@ def _write_groups(key: str, export: Ir) -> Function:
     """Write the function that counts work-groups. Its parameters are the workload."""
     region = export.regions[0] if len(export.regions) else None
     if region is None or not len(region.blocks):
-        msg = f"the executable export {key} does not say how many workgroups it needs"
+        msg = f"the executable export {key} has no region that counts its workgroups"
         raise TranslationError(msg)
     writer = FunctionWriter(f"{key} workgroups", Symbols({}, {}, {}), HOST_RULES)
     function = writer.write(region)

@@ -26,7 +26,7 @@ _INSTALL = "`pip install pocl-binary-distribution` for OpenCL on the CPU, or ins
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundDevice:
-    """A device, its place in the list of all devices, its platform's name and its place in the platform."""
+    """A device, its index in the list of all devices, its platform's name and its index in the platform."""
 
     device: cl.Device
     ordinal: int

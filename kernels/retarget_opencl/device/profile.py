@@ -29,7 +29,7 @@ HALF_MODES = ("native", "emulated")
 SUBGROUP_MODES = ("none", "khr", "ptx")
 MATRIX_MODES = ("none", "ptx")
 
-# What IREE may ask of matrix units: products of 16x16 halves, summed up in half or single precision.
+# The products that IREE may use matrix units for: of 16x16 halves, summed up in half or single precision.
 _MATRIX_PRODUCTS = "<NV_WMMA_F32_16x16x16_F16>, <NV_WMMA_F16_16x16x16_F16>"
 
 
@@ -38,11 +38,11 @@ class DeviceProfile:
     """What code may rely on.
 
     `arch` is the architecture's name as IREE knows it. `half` is `native` where the device computes in half precision
-    and `emulated` where halves are computed as floats and rounded after each operation. `subgroups` says how values
-    are shuffled: not at all, by `cl_khr_subgroup_shuffle`, or by inline PTX. `matrices` says
-    whether products of half precision matrices use matrix units, by inline PTX. `subgroup_size` is in work-items,
-    `local_memory` in bytes, `max_workgroup_sizes` in work-items per dimension. `correctly_rounded_division` means that
-    single precision division and square root can be requested to be correctly rounded.
+    and `emulated` where halves are computed as floats and rounded after each operation. `subgroups` is how values
+    are shuffled: not at all, by `cl_khr_subgroup_shuffle`, or by inline PTX. `matrices` is how products of matrices of
+    halves use matrix units: not at all, or by inline PTX. `subgroup_size` is in work-items, `local_memory` in bytes,
+    `max_workgroup_sizes` in work-items per dimension. `correctly_rounded_division`: whether single precision division
+    and square root can be correctly rounded.
     """
 
     name: str
@@ -69,7 +69,7 @@ class DeviceProfile:
         return cls(**{**data, "max_workgroup_sizes": tuple(data["max_workgroup_sizes"])})
 
     def fact(self) -> str:
-        """Return the profile as text for the compile key; the name, which decides nothing, is left out."""
+        """Return the profile as text for the compile key; without the name, which has no effect."""
         return json.dumps({**self.to_json(), "name": ""}, sort_keys=True)
 
     def lacks(self, features: frozenset[str]) -> list[str]:
@@ -94,7 +94,7 @@ _FEATURE_WORDS = {
 
 
 def target_attribute(profile: DeviceProfile) -> str:
-    """Return the `#hal.device.target` that makes IREE generate SPIR-V for this profile."""
+    """Return the `#hal.device.target` for which IREE generates SPIR-V for this profile."""
     # Half precision is always there: where the device has none it is emulated, exactly.
     compute = [*(["fp64"] if profile.fp64 else []), "fp32", "fp16"]
     compute += [*(["int64"] if profile.int64 else []), "int32", "int16", "int8"]
@@ -119,77 +119,45 @@ def target_attribute(profile: DeviceProfile) -> str:
     return f'#hal.device.target<"vulkan", [{executable}]> : !hal.device'
 
 
-def _profiles() -> dict[str, DeviceProfile]:
-    nvidia = DeviceProfile(
-        name="nvidia-sm80",
-        arch="sm_80",
-        fp64=True,
-        half="emulated",
-        int64_atomics=True,
-        subgroups="ptx",
-        subgroup_size=32,
-        matrices="ptx",
-        local_memory=49152,
-        correctly_rounded_division=True,
-    )
-    profiles = (
+_CPU = DeviceProfile(
+    name="cpu", arch="cpu", fp64=True, half="emulated", int64_atomics=True, correctly_rounded_division=True
+)
+_NVIDIA = replace(_CPU, name="nvidia-sm80", arch="sm_80", subgroups="ptx", matrices="ptx", local_memory=49152)
+_AMD = DeviceProfile(
+    name="amd-gfx1100",
+    arch="gfx1100",
+    fp64=True,
+    half="native",
+    int64_atomics=True,
+    subgroups="khr",
+    local_memory=65536,
+)
+_ADRENO = DeviceProfile(name="adreno", arch="adreno", fp64=False, half="native", subgroup_size=64)
+_MALI = replace(
+    _ADRENO,
+    name="mali-valhall",
+    arch="valhall",
+    subgroup_size=16,
+    max_workgroup_items=512,
+    max_workgroup_sizes=(512, 512, 512),
+)
+
+GENERIC_PROFILES = {
+    profile.name: profile
+    for profile in (
         DeviceProfile(name="generic", arch="generic", fp64=False, half="emulated"),
-        DeviceProfile(
-            name="cpu",
-            arch="cpu",
-            fp64=True,
-            half="emulated",
-            int64_atomics=True,
-            subgroup_size=32,
-            correctly_rounded_division=True,
-        ),
-        nvidia,
-        replace(nvidia, name="nvidia-sm75", arch="sm_75", matrices="none"),
-        replace(nvidia, name="nvidia-sm86", arch="sm_86"),
-        replace(nvidia, name="nvidia-sm89", arch="sm_89"),
-        DeviceProfile(
-            name="amd-gfx1100",
-            arch="gfx1100",
-            fp64=True,
-            half="native",
-            int64_atomics=True,
-            subgroups="khr",
-            local_memory=65536,
-        ),
-        DeviceProfile(
-            name="amd-gfx942",
-            arch="gfx942",
-            fp64=True,
-            half="native",
-            int64_atomics=True,
-            subgroups="khr",
-            subgroup_size=64,
-            local_memory=65536,
-        ),
-        DeviceProfile(
-            name="intel-xe",
-            arch="arc",
-            fp64=False,
-            half="native",
-            subgroups="khr",
-            subgroup_size=16,
-            local_memory=65536,
-        ),
-        DeviceProfile(
-            name="mali-valhall",
-            arch="valhall",
-            fp64=False,
-            half="native",
-            subgroup_size=16,
-            max_workgroup_items=512,
-            max_workgroup_sizes=(512, 512, 512),
-        ),
-        DeviceProfile(name="adreno", arch="adreno", fp64=False, half="native", subgroup_size=64),
+        _CPU,
+        _NVIDIA,
+        replace(_NVIDIA, name="nvidia-sm75", arch="sm_75", matrices="none"),
+        replace(_NVIDIA, name="nvidia-sm86", arch="sm_86"),
+        replace(_NVIDIA, name="nvidia-sm89", arch="sm_89"),
+        _AMD,
+        replace(_AMD, name="amd-gfx942", arch="gfx942", subgroup_size=64),
+        replace(_AMD, name="intel-xe", arch="arc", fp64=False, int64_atomics=False, subgroup_size=16),
+        _MALI,
+        _ADRENO,
     )
-    return {profile.name: profile for profile in profiles}
-
-
-GENERIC_PROFILES = _profiles()
+}
 
 
 def generic_profile(name: str) -> DeviceProfile:

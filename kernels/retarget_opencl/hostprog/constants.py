@@ -76,7 +76,7 @@ def _dense_bytes(text: str) -> bytes:
 
 
 def _raw(raw: bytes, count: int, dtype: np.dtype[np.generic], element: str) -> npt.NDArray[np.generic]:
-    """Read the hexadecimal form. Booleans may come a bit or a byte each; a splat comes once."""
+    """Read the hexadecimal form. Booleans may be a bit or a byte each; a splat is there once."""
     if element == "i1" and len(raw) == -(-count // 8) and len(raw) != count:
         return np.unpackbits(np.frombuffer(raw, np.uint8), bitorder="little")[:count].astype(np.bool_)
     values = np.frombuffer(raw, dtype)

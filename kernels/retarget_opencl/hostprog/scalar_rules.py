@@ -1,6 +1,6 @@
 """Rules for ops on scalars: `arith`, `math`, `affine.apply` and their like.
 
-Most become `("scalar", name, type, result, operands…)`; `run.interpreter.scalars` says what each name computes.
+Most become `("scalar", name, type, result, operands…)`; `run.interpreter.scalars` defines what each name computes.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ __all__ = ["STRUCTURED_RULES"]
 
 
 def _body(writer: FunctionWriter, region: Ir, arguments: Sequence[int]) -> tuple[int, ...]:
-    """Write a region of one block in place; return the registers that its terminator hands on."""
+    """Write a region of one block in place; return the registers of its terminator's operands."""
     block = region.blocks[0]
     for argument, register in zip(block.arguments, arguments, strict=True):
         writer.alias(argument, register)

@@ -1,7 +1,7 @@
 """Turns the host side of a compiled module into a `Program`.
 
-`FunctionWriter` numbers registers, flattens structured control flow into blocks, and asks the rule table
-(`retarget_opencl.hostprog.rules`) for each op.
+`FunctionWriter` numbers registers, flattens structured control flow into blocks, and writes each op by
+the rule table (`retarget_opencl.hostprog.rules`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HostRules = Mapping[str, HostRule]
 
 @dataclass(slots=True)
 class Symbols:
-    """What names in the module refer to. `blobs` collects constants; `functions` and `globals` are numbered first.
+    """What the module's names refer to. `blobs` collects constants; `functions` and `globals` are numbered first.
 
     `resources` gives the module's resources by name.
     """

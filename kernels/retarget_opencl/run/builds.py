@@ -23,7 +23,7 @@ __all__ = ["Builds"]
 
 
 def _build_options(artifact: OpenClArtifact) -> list[str]:
-    """Return the OpenCL compiler's options. `docs/opencl.md` says why these."""
+    """Return the OpenCL compiler's options. `docs/opencl.md` explains them."""
     options = ["-cl-std=CL1.2"]
     if artifact.profile.subgroups == "khr" and "shuffle" in artifact.features:
         options = ["-cl-std=CL3.0"]
@@ -71,7 +71,7 @@ class Builds:
         try:
             return self._cl.Program(self._context, [self._found.device], [binary]).build(cache_dir=False)
         except self._cl.Error:
-            # A binary that the driver no longer takes is as good as none.
+            # The driver no longer accepts this binary.
             with suppress(OSError):
                 path.unlink()
             return None
@@ -81,7 +81,7 @@ class Builds:
         program = cl.Program(self._context, source)
         try:
             with warnings.catch_warnings():
-                # What compilers merely remark about generated code is of no use to its user.
+                # Compiler warnings about generated code do not help its user.
                 warnings.simplefilter("ignore", cl.CompilerWarning)
                 program.build(options=options, cache_dir=False)
         except cl.RuntimeError as error:

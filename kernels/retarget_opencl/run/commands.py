@@ -1,6 +1,6 @@
-"""What a host program asks of the device: memory, copies, fills, dispatches, and arrays in and out.
+"""The commands of a host program: memory, copies, fills, dispatches, and arrays in and out.
 
-Everything goes to one in-order queue, so that commands run as the program states them; only reading back waits.
+Everything goes to one in-order queue, so that commands run in the program's order; only reading back waits.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ def _element_name(dtype: np.dtype[np.generic]) -> str:
     return f"s{name}" if dtype.kind == "i" else name
 
 
-def _same_element(given: int, wanted: int) -> bool:
-    """Integers match with any sign, and a byte matches a boolean."""
-    if given == wanted:
+def _same_element(given: int, expected: int) -> bool:
+    """Integers match whatever their signedness, and a byte matches a boolean."""
+    if given == expected:
         return True
-    kinds = {given >> 24, wanted >> 24}
-    return (given & 0xFF) == (wanted & 0xFF) and kinds <= {0x10, 0x11, 0x12, 0x13}
+    kinds = {given >> 24, expected >> 24}
+    return (given & 0xFF) == (expected & 0xFF) and kinds <= {0x10, 0x11, 0x12, 0x13}
 
 
 class Commands:
@@ -62,9 +62,9 @@ class Commands:
         self.sink: CheckSink | None = None
         self.dispatches = 0
         self.events: list[tuple[str, cl.Event]] | None = None
-        # Commands since the last flush. The first ones are flushed at once, so that the device is not idle.
-        self._unsaid = _FLUSH_EVERY
-        # The public function finds out anew each time what its operands are, which costs as much as the copy itself.
+        # Commands since the last flush. The first are flushed at once, so that the device is not idle.
+        self._unflushed = _FLUSH_EVERY
+        # The public function inspects its operands at each call, which takes as long as the copy itself.
         self._copy = cl._cl._enqueue_copy_buffer  # noqa: SLF001
 
     # ------------------------------------------------------------ memory
@@ -87,7 +87,7 @@ class Commands:
         """Return bytes from the device, once all commands before are done."""
         data = np.empty(length, np.uint8)
         if length:
-            self._unsaid = _FLUSH_EVERY
+            self._unflushed = _FLUSH_EVERY
             self._cl.enqueue_copy(
                 self.queue, data, span.memory.buffer, src_offset=span.offset + offset, is_blocking=True
             )
@@ -96,7 +96,7 @@ class Commands:
     def write(self, span: Span, offset: int, data: Array) -> None:
         """Write bytes to the device."""
         if data.nbytes:
-            self._unsaid = _FLUSH_EVERY
+            self._unflushed = _FLUSH_EVERY
             self._cl.enqueue_copy(
                 self.queue, span.memory.buffer, data, dst_offset=span.offset + offset, is_blocking=True
             )
@@ -122,7 +122,7 @@ class Commands:
         pattern = np.array([value]).astype(memory_dtype(kind))
         start, width = span.offset + offset, pattern.itemsize
         if start % width or length % width:
-            # OpenCL wants whole patterns at their natural alignment.
+            # OpenCL requires whole patterns at their natural alignment.
             self.write(span, offset, np.resize(pattern.view(np.uint8), length))
         else:
             self._cl.enqueue_fill_buffer(self.queue, span.memory.buffer, pattern, start, length)
@@ -130,7 +130,7 @@ class Commands:
     def copy(self, source: Span, source_offset: int, target: Span, target_offset: int, length: int) -> None:
         """Copy between spans."""
         if length:
-            self._unsaid += 1
+            self._unflushed += 1
             self._copy(
                 self.queue,
                 source.memory.buffer,
@@ -141,25 +141,25 @@ class Commands:
             )
 
     def flush(self) -> None:
-        """Let the device begin with what is queued, if that is much or the device may be idle.
+        """Flush the queue if it holds many commands or the device may be idle.
 
-        Whoever waits for the queue or reads back flushes it anyway.
+        Waiting for the queue and reading back flush it anyway.
         """
-        if self._unsaid >= _FLUSH_EVERY:
-            self._unsaid = 0
+        if self._unflushed >= _FLUSH_EVERY:
+            self._unflushed = 0
             self.queue.flush()
 
     def finish(self) -> None:
         """Wait until all commands are done."""
-        self._unsaid = _FLUSH_EVERY
+        self._unflushed = _FLUSH_EVERY
         self.queue.finish()
 
     # ------------------------------------------------------------ dispatches
 
     def launcher(self, kernel: Kernel, count_groups: Callable[[Sequence[int]], Sequence[int]]) -> Launcher:
-        """Return what launches a kernel from one place in the program.
+        """Return a function that launches a kernel for one dispatch of the program.
 
-        The place has a kernel object of its own, whose arguments stay set: only what differs from the launch before is
+        The dispatch has its own kernel object, whose arguments stay set: only what differs from the launch before is
         set again. A span's own offset and the dispatch's are added, and passed as an argument.
         """
         assert self.program is not None  # noqa: S101  (a program with kernels has been built)
@@ -201,7 +201,7 @@ class Commands:
                     constants[index] = value
             event = enqueue(queue, instance, total, sizes)
             commands.dispatches += 1
-            commands._unsaid += 1
+            commands._unflushed += 1
             if commands.events is not None:
                 commands.events.append((kernel.name, event))
 
@@ -244,7 +244,7 @@ class Commands:
 
     @staticmethod
     def view_assert(view: View, element: int, shape: Sequence[int], label: str) -> None:
-        """Raise `ProgramError` if a view has another type or shape than the function wants."""
+        """Raise `ProgramError` if a view has another type or shape than the function expects."""
         if not _same_element(view.element, element):
             found, expected = element_type_name(view.element), element_type_name(element)
             msg = f"{label}: expected elements of type {expected}, found {found}"
@@ -285,7 +285,7 @@ class Commands:
         return self.read(view.span, 0, count * dtype.itemsize).view(dtype).reshape(view.shape)
 
     def check(self, kind: str, operands: Sequence[Any], atol: float, rtol: float) -> None:
-        """Hand a check to whoever called the function."""
+        """Report a check to the caller of the function."""
         arrays = [self.to_host(item) if isinstance(item, View) else np.asarray(item) for item in operands]
         if self.sink is not None:
             expected = arrays[1] if len(arrays) > 1 else None

@@ -1,4 +1,4 @@
-"""What goes wrong in a run: errors that the program itself reports, and OpenCL's, as errors of the driver."""
+"""Errors of a run: those that the program itself reports, and OpenCL's, as errors of the driver."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def size_class(size: int) -> int:
 
 
 class Memory:
-    """A buffer of the pool's. It goes back when nothing refers to it any more."""
+    """A buffer of the pool. It is returned to the pool when nothing refers to it any more."""
 
     __slots__ = ("buffer", "capacity", "pool")
 
@@ -30,14 +30,14 @@ class Memory:
         self.buffer, self.capacity, self.pool = buffer, capacity, pool
 
     def __del__(self) -> None:
-        self.pool.give_back(self.buffer, self.capacity)
+        self.pool.release(self.buffer, self.capacity)
 
 
 class Pool:
     """Buffers by size class.
 
-    A buffer may be handed out again while commands on it are still queued: the queue is in order, so that whoever gets
-    it next comes after them.
+    A buffer may be reused while commands on it are still queued: the queue is in order, so that the next user's
+    commands run after them.
     """
 
     def __init__(self, context: cl.Context, limit: int) -> None:
@@ -61,8 +61,8 @@ class Pool:
             buffer = cl.Buffer(self._context, cl.mem_flags.READ_WRITE, capacity)
         return Memory(buffer, capacity, self)
 
-    def give_back(self, buffer: cl.Buffer, capacity: int) -> None:
-        """Keep a buffer for the next who asks, unless the pool is full."""
+    def release(self, buffer: cl.Buffer, capacity: int) -> None:
+        """Keep a buffer for the next request, unless the pool is full."""
         if self._kept + capacity <= self._limit:
             self._kept += capacity
             self._free.setdefault(capacity, []).append(buffer)

@@ -1,4 +1,4 @@
-"""Loaded programs: what a caller's arrays become on the device, and what comes back."""
+"""Loaded programs: arguments to the device, calls, results to the host."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Atomic operations, with the built-ins of OpenCL C 1.x, which every device has for 32 bits.
 
-IREE asks for atomicity of one place, never for an order between places; the built-ins are relaxed as well.
+IREE requires atomicity of one location, never an order between locations; the built-ins are relaxed as well.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CALLS = {
 
 
 def _call(writer: StatementWriter, op: Op, call: str, operands: Sequence[Value], *, signed: bool = False) -> None:
-    """Write a built-in's call on the place that is the op's first operand; 64-bit ones come with an extension."""
+    """Write a built-in's call on the location that is the op's first operand; 64-bit ones come with an extension."""
     place = op.operands[0]
     kind = element_of(place.pointer.pointee)
     if kind.bits == 64:

@@ -1,7 +1,7 @@
 """GL extended instructions as OpenCL built-ins.
 
-FMin and FMax leave NaN operands undefined, NMin and NMax take the other operand; `fmin` and `fmax` do what the stricter
-of them says. Where a NaN must win, IREE tests for it itself.
+FMin and FMax leave NaN operands undefined, NMin and NMax take the other operand; `fmin` and `fmax` have the stricter
+meaning. Where a NaN must be the result, IREE tests for it itself.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def _select(writer: StatementWriter, op: Op) -> None:
     if not isinstance(condition.kind, Vector):
         writer.define(op, f"{condition.text} ? {yes.text} : {no.text}")
         return
-    # `select` wants a condition as wide as the values, and takes the second where its highest bit is set.
+    # `select` requires a condition as wide as the values, and takes the second where its highest bit is set.
     wide = writer.names.signed(yes.kind)
     is_int = element_of(yes.kind).kind == "bool" or wide == f"int{condition.kind.lanes}"
     mask = condition.text if is_int else f"convert_{wide}({condition.text})"

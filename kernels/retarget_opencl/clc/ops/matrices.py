@@ -1,9 +1,9 @@
 """Cooperative matrices: 16x16 elements that the 32 work-items of a warp hold together.
 
-IREE asks for them where the profile has matrix units. On NVIDIA they are `ldmatrix` and `mma.sync`, written inline as
+IREE uses them where the profile has matrix units. On NVIDIA they are `ldmatrix` and `mma.sync`, written inline as
 PTX by helper functions of the template (`matrices.cl.j2`). A work-item holds eight elements of each matrix: of factors,
-and of sums in half precision, packed in a `uint4`; of sums in single precision in a `float8`. Which element is where is
-defined by PTX; the template documents it. Work on single elements does not depend on it.
+and of sums in half precision, packed in a `uint4`; of sums in single precision in a `float8`. PTX defines
+which element is where; the template describes it. Work on single elements does not depend on it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _layout(op: Op) -> str:
 
 
 def _place(writer: StatementWriter, op: Op) -> str:
-    """Return the arguments with the location of a matrix: its first byte and its stride in bytes."""
+    """Return the arguments that locate a matrix in memory: its first byte and its stride in bytes."""
     place = op.operands[0]
     scalar, space = element_of(place.pointer.pointee), writer.space(place)
     if space == "__private" or len(op.operands) < 2:

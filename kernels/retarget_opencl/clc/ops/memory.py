@@ -32,7 +32,7 @@ def _undefined(writer: StatementWriter, op: Op) -> None:
 
 
 def _address_of(writer: StatementWriter, op: Op) -> None:
-    place = writer.global_place(str(op.attribute("variable")).lstrip("@").strip('"'))
+    place = writer.global_variable(str(op.attribute("variable")).lstrip("@").strip('"'))
     writer.alias(op, Value(place.text, place.kind, parts=place.parts))
 
 
@@ -48,7 +48,7 @@ def _access_chain(writer: StatementWriter, op: Op) -> None:
 
 
 def load_text(writer: StatementWriter, place: Value) -> str:
-    """Return the expression that reads a place."""
+    """Return the expression that reads a location in memory."""
     kind = place.pointer.pointee
     if isinstance(kind, Struct | Array):
         msg = f"no OpenCL C text for loading a whole {type(kind).__name__.lower()}"
@@ -71,7 +71,7 @@ def _load(writer: StatementWriter, op: Op) -> None:
 
 
 def store(writer: StatementWriter, place: Value, value: Value) -> None:
-    """Write the statements that store a value to a place."""
+    """Write the statements that store a value in memory."""
     kind: SpirvType = place.pointer.pointee
     if isinstance(kind, Array) and kind.length is not None:
         for index in range(kind.length):

@@ -1,6 +1,6 @@
-"""Subgroup operations, through helper functions that each way of having subgroups defines for itself.
+"""Subgroup operations, through helper functions with one definition for each kind of subgroup support.
 
-A profile asks IREE for shuffles only where the device has them: by `cl_khr_subgroup_shuffle`, or on NVIDIA, whose
+A profile enables shuffles in IREE only where the device has them: by `cl_khr_subgroup_shuffle`, or on NVIDIA, whose
 OpenCL has no subgroups, by the PTX instruction `shfl.sync` written inline. The template holds both versions.
 """
 

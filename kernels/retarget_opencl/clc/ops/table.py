@@ -1,6 +1,6 @@
 """Rules and their table.
 
-A rule says which ops it is for, optionally when (`applies`), and writes them. The first rule in order that applies
+A rule names its ops, optionally a condition (`applies`), and writes them. The first rule in order that applies
 wins. Most rules are one line of text; its placeholders are
 
     {0} {1} …      operands
@@ -43,7 +43,7 @@ class Fit(Enum):
 class Rule:
     """`ops` are full op names. `write` gives the op its text; `applies` narrows the rule.
 
-    `matrices` means that the rule is for cooperative matrices; other rules never see one.
+    `matrices`: the rule is for cooperative matrices; other rules are never called with one.
     """
 
     ops: tuple[str, ...]
@@ -89,7 +89,7 @@ def _has_matrix(op: Op) -> bool:
 
 
 class _Placeholders(Mapping[str, str]):
-    """Looks placeholders up when they are used: most texts use few."""
+    """Looks placeholders up on demand: most texts use few."""
 
     def __init__(self, writer: StatementWriter, op: Op) -> None:
         self.writer, self.op = writer, op
@@ -143,7 +143,7 @@ def fit(writer: StatementWriter, op: Op, text: str, how: Fit) -> str:
 
 
 def text_rule(ops: str | tuple[str, ...], text: str, how: Fit = Fit.PLAIN, *, helper: str = "") -> Rule:
-    """Make a rule of one expression. `helper` names a function of the template that the text calls."""
+    """Return a rule of one expression. `helper` names a function of the template that the text calls."""
 
     def write(writer: StatementWriter, op: Op) -> None:
         if helper:

@@ -1,9 +1,9 @@
-"""Barriers that a kernel needs and IREE did not ask for.
+"""Barriers that a kernel needs and IREE did not write.
 
 IREE's plain tiling for SPIR-V keeps accumulators in workgroup memory, or in a result's buffer, and puts no barrier
 between the statements that fill, update and read them, even where one work-item fills what another updates, or all
 update the same (seen with IREE 3.13.0: softmax, a reduction fused with its use, pooling, a convolution per channel).
-That comes out right where a work-group is one subgroup whose lanes go in step. OpenCL promises no such thing, and a
+The result is right where a work-group is one subgroup whose lanes run in step. OpenCL does not guarantee this, and a
 device that is a CPU runs one work-item after the other.
 
 `with_barriers` looks for pairs of statements at the outermost level of a kernel of which one writes what the other may
@@ -18,7 +18,7 @@ A statement or loop that reads and writes the same memory, and in which nothing 
 does the same work several times over. In step that is once; out of step sums would count it twice. Only the work-item
 with 0 in that dimension stores.
 
-Two neighbouring `if`s of one condition become one. IREE writes such pairs, the second reading what the
+Two `if`s of one condition that follow each other become one. IREE writes such pairs, the second reading what the
 first has put into workgroup memory, and PoCL 3.0 compiles some of them wrongly.
 """
 
@@ -44,7 +44,7 @@ _HALF = re.compile(r".*\bv(?P<what>load|store)_half\w*\(.*half\*\)&")
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """`head {`, its content, and what closes it."""
+    """`head {`, the statements in it, and what closes it."""
 
     head: Line
     body: list[Line | _Block]
@@ -57,7 +57,7 @@ _Place = tuple[str, int] | None
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """The statements between two barriers, and the first of them."""
+    """The statements between two barriers, and the first of the barriers."""
 
     barrier: str
     nodes: list[Line | _Block]
@@ -169,7 +169,7 @@ class _Values:
             elif name in self.assigned:
                 return None
         if len(parts) == 2 and not parts[0] and end == len(text):
-            number = int(str(parts[1]))  # a name alone has the number of its value
+            number = int(str(parts[1]))  # a name alone has the number of its expression
         else:
             number = self._numbers.setdefault((*parts, text[end:]), len(self._numbers))
         self._known[text] = number
@@ -248,7 +248,7 @@ class _Kernel:
         return pieces
 
     def _can_be_split(self, block: _Block, following: Line | _Block | None) -> bool:
-        """Return whether a block is an `if` without `else` whose condition stays what it is."""
+        """Return whether a block is an `if` without `else` whose condition does not change."""
         condition = _CONDITION.fullmatch(block.head.text)
         if condition is None or condition["name"] not in self.values.definitions or block.tail.text != "}":
             return False

@@ -201,7 +201,7 @@ def _resize(values: list[Any], size: int) -> None:
 
 
 def _free(machine: Machine, resource: int) -> Step:
-    """The resource is not used again; its memory goes back once nothing else refers to it."""
+    """The resource is not used again; its memory is released once nothing else refers to it."""
     del machine
 
     def step(r: Registers) -> None:

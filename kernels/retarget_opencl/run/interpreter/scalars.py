@@ -31,7 +31,7 @@ def integer_bits(kind: str) -> int:
 
 
 def _wrapper(bits: int) -> Callable[[int], int]:
-    """Return the function that wraps an integer into the type's range."""
+    """Return a function that wraps an integer around into the type's range."""
     if bits == 1:
         return lambda value: value & 1
     half, mask = 1 << (bits - 1), (1 << bits) - 1
