@@ -4,7 +4,7 @@
 
 A test counts as passed on a target if its run target passed: compiled, ran, and gave what ONNX expects. Expected
 failures are failures here, and so are what an expectation has skipped and what is intermittent, passed or not: the page
-does not change with chance. A target of which nothing ran, for want of a device, is left out.
+does not change with chance. A target without any run, because its device is missing, is left out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What several subcommands share: which targets they are about, tables, places in files."""
+"""What several subcommands share: which targets they are about, tables, source locations."""
 
 from __future__ import annotations
 

@@ -130,7 +130,8 @@ def select_modules(
 
 
 def _found(finder: FindsModules, folder: Path, srcs: Sequence[Path]) -> tuple[tuple[Module, ...], tuple[Problem, ...]]:
-    """Return what a finder makes of the files. `DiagnosticsError` goes through: it knows the places in these files."""
+    """Return the modules that a finder finds in the files. `DiagnosticsError` goes through: it knows the locations in
+    these files."""
     problems: list[Problem] = []
     try:
         modules = tuple(finder.find_modules(folder, srcs))

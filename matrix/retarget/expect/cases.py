@@ -51,11 +51,11 @@ class TargetRules:
             return None
         for other in found[1:]:
             if other.rank == found[0].rank and says(other.rule) != says(found[0].rule):
-                places = " and ".join(
+                both = " and ".join(
                     f"{display_path(one.rule.origin.file)}: {one.rule.origin.key_path}" for one in (found[0], other)
                 )
                 msg = (
-                    f"case {case!r}: found two expectations, {places}, that are equally specific for it and say "
+                    f"case {case!r}: found two expectations, {both}, that are equally specific for it and say "
                     "different things; expected that they agree, or that one names the case more exactly"
                 )
                 raise RetargetError(msg)

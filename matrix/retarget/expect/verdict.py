@@ -69,12 +69,12 @@ class Verdict:
             return f"{expected}, but {case}{_happened(self.observation)}"
         return f"{expected}, but {case}failed in another way" if case else f"{expected} in another way"
 
-    def lines(self, place: str) -> tuple[tuple[str, str], ...]:
-        """What a person needs to decide, as (word, text) pairs. `place` is the rule's source location."""
+    def lines(self, location: str) -> tuple[tuple[str, str], ...]:
+        """What a person needs to decide, as (word, text) pairs. `location` is the rule's source location."""
         if self.rule is None:
             return ()
         lines = [("case", self.case)]
-        lines += [("expectation", place), ("reason", self.rule.reason), ("issue", self.rule.issue)]
+        lines += [("expectation", location), ("reason", self.rule.reason), ("issue", self.rule.issue)]
         if self.ruling is Ruling.EXPIRED:
             lines.append(("until", str(self.rule.until)))
         else:
@@ -140,9 +140,9 @@ def excuse(rule: Expectation) -> str:
 
 def expected_text(rule: Expectation) -> str:
     """Return what a rule expects, after "expected to": `fail at compile`, `pass or fail at run or time out`."""
-    places = [stage for stage in rule.stages if stage not in {CRASH, TIMEOUT}]
+    stages = [stage for stage in rule.stages if stage not in {CRASH, TIMEOUT}]
     words = ["pass"] if rule.outcome == "intermittent" else []
-    words += [f"fail at {' or '.join(places)}"] if places else []
+    words += [f"fail at {' or '.join(stages)}"] if stages else []
     words += ["crash"] if CRASH in rule.stages else []
     words += ["time out"] if TIMEOUT in rule.stages else []
     return " or ".join(words)

@@ -37,7 +37,7 @@ class CompilerError(Exception):
 
 
 class UnavailableError(Exception):
-    """A compiler or driver cannot be used on this machine. `str()` is the reason, `hint` what mends it."""
+    """A compiler or driver cannot be used on this machine. `str()` is the reason, `hint` what fixes it."""
 
     def __init__(self, reason: str, hint: str = "") -> None:
         super().__init__(reason)
@@ -50,7 +50,7 @@ class Resolved:
 
     `build_id` names the exact compiler build by its content. `flags` are what the compiler gets, with `host` and the
     like replaced or accompanied by what they resolved to. Whatever they name that exists is part of the compile key by
-    its content, but for those of them that are `not_inputs`: flags that name a place to write to, or whose values are
+    its content, but for those of them that are `not_inputs`: flags that name an output, or whose values are
     no paths. `files` are further files and folders that the compiler reads, there or not. `facts` are further (name,
     value) pairs for the key, such as a device profile; `suffix_facts` are (suffix, fact) pairs and count for modules
     of that suffix only. `build` names the build for people: `iree 3.13.0 (build 1a2b3c4d5e6f)`.

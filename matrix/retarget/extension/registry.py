@@ -1,7 +1,7 @@
 """Loading extensions: compilers, drivers, case loaders and subcommands, checked as they register.
 
 An extension is named by an entry point of the group `retarget`, by `RETARGET_EXTENSIONS` or by an option. What is wrong
-with one is reported at once with its name: an import that fails, a hook that nobody declared, a hook or a method with
+with one is reported at once with its name: an import that fails, an unknown hook, a hook or a method with
 another signature, a product that lacks something, a name that another extension has taken.
 
 A module that is named is imported from `sys.path`. If it is not there, it is looked for in the current folder and in
@@ -289,8 +289,8 @@ def _not_found(package: str, folders: Sequence[Path]) -> str:
     if package.endswith(".py") or "/" in package:
         return f"; expected a module's name, such as {Path(package).stem!r}"
     stems = {path.stem for folder in folders for path in folder.glob("*.py")}
-    places = ", ".join(str(folder) for folder in dict.fromkeys(folders))
-    return f"; it is neither on sys.path nor in {places}{did_you_mean(package, sorted(stems))}"
+    searched = ", ".join(str(folder) for folder in dict.fromkeys(folders))
+    return f"; it is neither on sys.path nor in {searched}{did_you_mean(package, sorted(stems))}"
 
 
 def _imported(name: str, value: str, folders: Sequence[Path] = ()) -> object:

@@ -83,7 +83,7 @@ class Observation:
     """How a target failed, in the words of expectations.
 
     `stage` is `compile`, `load`, `run` or `compare`; `crash` where a signal ended the worker, `timeout` where the clock
-    did. `signature` is the first diagnostic without what changes from run to run: places, numbers, paths.
+    did. `signature` is the first diagnostic without what changes from run to run: locations, numbers, paths.
     Where cases failed in different ways, this is the first of them, `also` are the others, each once and without such
     of its own, and `case` names a case that failed so; it is empty where all failed in one way.
     """

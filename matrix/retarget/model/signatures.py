@@ -1,10 +1,10 @@
 """What distinguishes failures: the stage, and the first diagnostic without what changes from run to run.
 
-A signature is one line. Out of a diagnostic are taken, in this order: colours, the place it begins with and the word
-`error`, the dump of the operation that MLIR appends (the name of an operator that has no type of its own stays), paths
-and locations, addresses, names of values and symbols, the sizes of shapes, and separate numbers. It so
-stays the same in another folder, on another machine, for another tile size; and two modules that fail for one reason
-have one signature.
+A signature is one line. Out of a diagnostic are taken, in this order: colours, the location that it begins with and the
+word `error`, the dump of the operation that MLIR appends (the name of an operator that has no type of its own stays),
+paths and locations, addresses, names of values and symbols, the sizes of shapes, and separate numbers. It so stays the
+same in another folder, on another machine, for another tile size; and two modules that fail for one reason have one
+signature.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Temporary folders that nobody has to clean up after: a later session removes what a killed one has left.
+"""Temporary folders that clean up themselves: a later session removes what a killed one has left.
 
 Each holds a lock file that its owner keeps locked as long as it lives. A folder without one is somebody else's.
 """
@@ -28,7 +28,7 @@ class ScratchFolder:
         self.path = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{purpose}-"))
         beside = self.path / f"{_LOCK}-new"
         lock = hold(beside)
-        beside.rename(self.path / _LOCK)  # so that nobody sees it unlocked
+        beside.rename(self.path / _LOCK)  # so that no process sees it unlocked
         self._lock = lock
 
     def __enter__(self) -> Self:

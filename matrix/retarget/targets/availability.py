@@ -88,15 +88,15 @@ def host_mismatch(runtime: RuntimeConfig) -> str | None:
 def check_python_path(config: CompilerConfig | RuntimeConfig) -> None:
     """Raise `RetargetError` if the `env` of a config has a PYTHONPATH with an entry that does not exist.
 
-    Python passes over such an entry, so that what is installed would be tested in place of what is meant.
+    Python passes over such an entry, so that what is installed would be tested in location of what is meant.
     """
     for entry in dict(config.env).get("PYTHONPATH", "").split(os.pathsep):
         if entry and not Path(entry).exists():
             kind = "compiler" if isinstance(config, CompilerConfig) else "runtime"
-            place = SourceLocations().location(config.origin, "env", "PYTHONPATH")
+            location = SourceLocations().location(config.origin, "env", "PYTHONPATH")
             relative = "" if Path(entry).is_absolute() else f" in {Path.cwd()}"
             msg = (
-                f"{kind} config {config.name!r} ({place}): "
+                f"{kind} config {config.name!r} ({location}): "
                 f"env.PYTHONPATH names {entry}, which does not exist{relative}; "
                 f"expected the folder that holds the Python packages of the {kind}'s build"
             )
@@ -105,8 +105,8 @@ def check_python_path(config: CompilerConfig | RuntimeConfig) -> None:
 
 def unusable_build(config: CompilerConfig, error: Exception) -> RetargetError:
     """Return the error for a config whose PYTHONPATH names a build that is not usable: it is no reason for a skip."""
-    place = SourceLocations().location(config.origin, "env", "PYTHONPATH")
-    return RetargetError(f"compiler config {config.name!r} ({place}): the build of its env.PYTHONPATH: {error}")
+    location = SourceLocations().location(config.origin, "env", "PYTHONPATH")
+    return RetargetError(f"compiler config {config.name!r} ({location}): the build of its env.PYTHONPATH: {error}")
 
 
 def system_word(word: str) -> str:

@@ -14,7 +14,7 @@ OUTPUTS_INDEX = "outputs.json"
 
 
 def is_recorded(folder: Path) -> bool:
-    """Return whether a run came to its end and recorded its outputs in `folder`."""
+    """Return whether a run completed and recorded its outputs in `folder`."""
     return (folder / OUTPUTS_INDEX).is_file()
 
 

@@ -339,8 +339,8 @@ def _diagnostic(file: Path, line: int, key_path: str, message: str) -> Diagnosti
 def _line(text: str, word: str, which: int = 1, *, after: int = 1) -> int:
     """Return the line where a quoted word occurs for the `which`-th time from a line on; 0 if it does not."""
     lines = text.splitlines()[after - 1 :]
-    places = [number for number, line in enumerate(lines, after) if f'"{word}"' in line or f"'{word}'" in line]
-    return places[which - 1] if len(places) >= which else places[-1] if places else 0
+    numbers = [number for number, line in enumerate(lines, after) if f'"{word}"' in line or f"'{word}'" in line]
+    return numbers[which - 1] if len(numbers) >= which else numbers[-1] if numbers else 0
 
 
 def _sort(value: object) -> str:

@@ -1,4 +1,4 @@
-"""What a flagfile's values become, held against the function's signature; errors have the value's place."""
+"""What a flagfile's values become, held against the function's signature; errors have the value's location."""
 
 # One row a line reads better in a table of messages.
 # ruff: noqa: E501

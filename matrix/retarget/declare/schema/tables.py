@@ -368,7 +368,7 @@ class ExpectationTable(_Table):
     signature: str = Field(
         default="",
         description=(
-            "The first diagnostic, or a part of it, without places, numbers and names of values; for a crash the"
+            "The first diagnostic, or a part of it, without locations, numbers and names of values; for a crash the"
             " signal's name. A failure with another one is not excused. Without it, any."
         ),
         examples=["failed to legalize operation 'torch.aten.nll_loss_forward'"],

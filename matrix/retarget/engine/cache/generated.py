@@ -1,4 +1,4 @@
-"""Modules that are generated when they are needed: kept in the cache, generated once, removed while nobody uses them.
+"""Modules that are generated when they are needed: kept in the cache, generated once, removed while unused.
 
 Layout of the folder `made` of the cache, for each set of modules::
 
@@ -169,7 +169,7 @@ class ModuleGenerator:
             return False
         try:
             lock = hold(_lock(folder), shared=True)
-        except OSError:  # a read-only cache still serves, and nobody removes from it
+        except OSError:  # a read-only cache still serves, and is never cleaned
             return folder.is_dir()
         if lock is None or not folder.is_dir():
             if lock is not None:

@@ -95,7 +95,7 @@ class InputDigests:
         fresh: bool = False,
     ) -> Inputs:
         """Return what `flags` name, relative to the current folder; the files that values of `env` name (its folders
-        are lists of places to search); and `files`, whether they are there or not.
+        are search paths); and `files`, whether they are there or not.
 
         Without `fresh` an answer of a moment ago still holds: a suite asks the same for each module. What cannot be
         read has a digest of its own: the compiler will say why.

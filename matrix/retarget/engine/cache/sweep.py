@@ -20,7 +20,7 @@ _EVERY_SECONDS = 24 * 3600
 
 
 def sweep_daily(store: Store) -> None:
-    """Sweep, unless somebody has done so today or does so now. Never raises `OSError`: this is nobody's errand."""
+    """Sweep, unless another session did so today or does so now. Never raises `OSError`: no caller depends on it."""
     marker = store.folder / "v1" / "swept"
     with suppress(OSError):
         try:

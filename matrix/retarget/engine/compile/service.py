@@ -121,7 +121,7 @@ class BuildService:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the store found damaged and mended, and what was not stored, one line each."""
+        """What the store found damaged and repaired, and what was not stored, one line each."""
         with self._changed:
             return (*self._store.notes, *self._notes)
 
@@ -340,7 +340,7 @@ class BuildService:
             failure, seconds = compile_failure(answer), time.monotonic() - start
             return CompileOutcome(key=key, seconds=seconds, reused=False, failure=failure, diagnostics=failure.text)
         changed = dict(set(self._inputs_of(target, resolved, fresh=True)) ^ set(inputs))
-        if changed:  # nobody knows which content this outcome is of
+        if changed:  # it is unknown which content this outcome is of
             self._note(
                 f"{', '.join(sorted(changed))} changed while {target.name} was compiled: its outcome is not reused"
             )

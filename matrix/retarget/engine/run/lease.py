@@ -205,7 +205,7 @@ class _Device:
     def take(self, concurrency: int) -> LockFile | None:
         """Lock the lowest free slot, if so many runs at a time are admitted by all that have one.
 
-        To be called by the one that has the queue: nobody else locks a slot meanwhile.
+        To be called by the one that has the queue: no other process locks a slot meanwhile.
         """
         free: LockFile | None = None
         busy, admitted = 0, concurrency

@@ -15,7 +15,7 @@ from retarget.support.toml.keypaths import Problem, format_key_path
 
 __all__ = ["diagnostics_of", "read_toml"]
 
-_TOML_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
+_TOML_LOCATION = re.compile(r" \(at line (\d+), column (\d+)\)$")
 _TOML_END = " (at end of document)"
 
 
@@ -60,9 +60,9 @@ def read_toml(file: Path) -> tuple[str, dict[str, object], tuple[Diagnostic, ...
 
 def _syntax_error(text: str, message: str) -> tuple[int, str]:
     """Return the line of tomli's error, and its message in this project's words."""
-    if place := _TOML_PLACE.search(message):
-        line, column = int(place.group(1)), int(place.group(2))
-        message = message[: place.start()]
+    if found := _TOML_LOCATION.search(message):
+        line, column = int(found.group(1)), int(found.group(2))
+        message = message[: found.start()]
     else:
         line, column = text.count("\n") + 1, len(text.rpartition("\n")[2]) + 1
         message = message.removesuffix(_TOML_END)

@@ -46,7 +46,7 @@ class OutputsWriter:
     _files: int = 0
 
     def add(self, name: str, results: Sequence[Array], checked: Sequence[Array], *, judged: bool = False) -> None:
-        """Write the arrays of one case that came to its end."""
+        """Write the arrays of one case that completed."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self._cases.append(
             {

@@ -152,7 +152,7 @@ class _Run:
     compare_seconds: float = 0.0
 
     def case(self, case: Case) -> CaseOutcome:
-        """Read, call, compare; and record, where that is wanted, what came to its end."""
+        """Read, call, compare; and record, where that is wanted, what completed."""
         start = time.perf_counter()
         try:
             data = CaseData(inputs=case.inputs, expected=case.expected) if case.read is None else case.read()
@@ -171,7 +171,7 @@ class _Run:
         unexpected: Failure | None = None
         try:
             expected = self._expected(case, data)
-        except RetargetError as error:  # reported if the call itself comes to its end
+        except RetargetError as error:  # reported if the call itself completes
             unexpected = replace(_not_loaded(error), lacking=case.agree_with, no_verdict=True)
         if case.read is not None:
             self.send(Progress(stage=Stage.RUN, case=case.name))
@@ -242,8 +242,8 @@ def _failing_checks(checks: Sequence[Check]) -> list[Mismatch]:
     for number, check in enumerate(checks, 1):
         mismatch = compare_check(check)
         if mismatch is not None:
-            place = f"check {number} of {len(checks)}: " if len(checks) > 1 else ""
-            found.append(_placed(mismatch, place))
+            which = f"check {number} of {len(checks)}: " if len(checks) > 1 else ""
+            found.append(_labelled(mismatch, which))
     return found
 
 
@@ -261,7 +261,7 @@ def _failing_results(
             continue
         mismatch = _compared(signed_alike(np.asarray(actual), np.asarray(wanted)), wanted, _tolerance(case, wanted))
         if mismatch is not None:
-            found.append(_placed(mismatch, f"result {number}{against}: "))
+            found.append(_labelled(mismatch, f"result {number}{against}: "))
     return found
 
 
@@ -285,5 +285,5 @@ def _tolerance(case: Case, expected: Array) -> Tolerance:
     return named if named is not None else case.tolerances.get("", Tolerance())
 
 
-def _placed(mismatch: Mismatch, place: str) -> Mismatch:
-    return replace(mismatch, summary=place + mismatch.summary, report=place + mismatch.report) if place else mismatch
+def _labelled(mismatch: Mismatch, which: str) -> Mismatch:
+    return replace(mismatch, summary=which + mismatch.summary, report=which + mismatch.report) if which else mismatch
