@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import stat
 import subprocess
@@ -214,7 +215,7 @@ def test_rules_about_what_is_not_there_stay_unless_a_whole_run_and_git_tell_that
     project.doubles(a="f: differ", b="f: pass")
     names = ["a", "b", *(f"gone{number}" for number in range(6))]
     rules = (
-        f"[[expectation]]\nmatch = {names}\nstage = 'compare'\nreason = 'known'\n"
+        f"[[expectation]]\nmatch = {json.dumps(names)}\nstage = 'compare'\nreason = 'known'\n"
         "\n[[expectation]]\nmatch = 'x*'\nstage = 'run'\nreason = 'x'\n"
     )
     project.write({FILE: rules})
@@ -224,7 +225,7 @@ def test_rules_about_what_is_not_there_stay_unless_a_whole_run_and_git_tell_that
     few = "'gone0', 'gone1', 'gone2', 'gone3', … (-vv shows all); "
     why = ", so they may be missing rather than gone: remove by hand what is gone"
     assert section(partial, "expectations")[-1] == f"{kept}{few}git does not know which files belong to suites{why}"
-    assert (project.path / FILE).read_text() == rules.replace("'b', ", "")
+    assert (project.path / FILE).read_text() == rules.replace('"b", ', "")
     for words in (["init"], ["add", "."]):
         subprocess.run(["git", *words], cwd=project.path, check=True, capture_output=True)
     selected = project.run(*UPDATE, "-k", "a_dc")
@@ -235,7 +236,9 @@ def test_rules_about_what_is_not_there_stay_unless_a_whole_run_and_git_tell_that
         0,
         "expectations: 1 rule for 1 target in suites/expectations.toml (+0, -1, ~1)",
     )
-    assert (project.path / FILE).read_text() == "[[expectation]]\nmatch = ['a']\nstage = 'compare'\nreason = 'known'\n"
+    assert (
+        project.path / FILE
+    ).read_text() == "[[expectation]]\nmatch = [\"a\"]\nstage = 'compare'\nreason = 'known'\n"
 
 
 def test_a_run_that_ends_early_writes_nothing(project: Project) -> None:
