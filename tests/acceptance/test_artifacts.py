@@ -33,7 +33,7 @@ def test_artifacts_made_elsewhere_run_and_nothing_is_compiled(exported: Project)
     assert "--artifact=out/linalg/two_vmvx.vmfb" in pasted[1]
 
 
-def test_what_the_others_did_is_told_by_commands_that_compile_nothing(exported: Project) -> None:
+def test_what_the_others_did_is_reported_by_commands_that_compile_nothing(exported: Project) -> None:
     result = exported.run("--retarget-artifacts", "out", "-k", "two and sync", "--retarget-cache-dir", "device-host")
     command = next(line for line in block(result, "linalg: two_vmvx_sync") if line.startswith("to run what has not"))
     assert command == (
@@ -69,7 +69,7 @@ def test_a_missing_artifact_is_an_error_that_names_the_file_and_how_to_make_it(e
     assert "--retarget-export" in text
 
 
-def test_a_truncated_artifact_is_an_error_that_says_so(exported: Project) -> None:
+def test_a_truncated_artifact_is_an_error_that_reports_it(exported: Project) -> None:
     artifact = exported.path / "out" / "linalg" / "one_vmvx.vmfb"
     artifact.write_bytes(artifact.read_bytes()[:100])
     result = exported.run("--retarget-artifacts", "out", "suites/one.mlir", "-m", "local-sync")

@@ -72,8 +72,8 @@ class Faulty(doubles.DoubleDevice):
         lines = text.split("\\n")
         functions = {"f": "pass"}
         for line in lines:
-            where, _, told = line.removeprefix("@").partition(" ")
-            name, _, behaviour = told.rpartition(":")
+            where, _, printed = line.removeprefix("@").partition(" ")
+            name, _, behaviour = printed.rpartition(":")
             if line.startswith("@"):
                 fits = fnmatch.fnmatch(f"{compiler}/{self._config.name}", where)
                 functions[name or "f"] = behaviour if fits else functions.get(name or "f", "pass")
@@ -113,7 +113,7 @@ def faulty(project: Project, more: str = "", **modules: str) -> None:
     project.write({"faulty.py": FACULTIES, "doubles.py": DOUBLES_FILE.read_text()})
 
 
-def told(lines: list[str]) -> list[str]:
+def printed(lines: list[str]) -> list[str]:
     """The lines of the section in a failure."""
     start = next(at for at, line in enumerate(lines) if line.strip("- ") == SECTION)
     return lines[start + 1 :]
@@ -126,7 +126,7 @@ def test_one_runtime_config_of_several_is_pointed_to(project: Project) -> None:
     faulty(project, m="@bad/one fail\n")
     result = project.run(*RUN)
     result.assert_outcomes(passed=8, failed=1)
-    lines = told(block(result, "twice: m_bad_one"))
+    lines = printed(block(result, "twice: m_bad_one"))
     assert lines[0] == (
         "This points to runtime config one (driver double-device): the same artifact passes on two. "
         "But what good and other made of this module passes on one too."
@@ -155,7 +155,7 @@ def test_one_compiler_config_of_several_is_named_with_the_worst_mismatch(project
     result = project.run(*RUN, "-vv")
     result.assert_outcomes(passed=7, failed=2)
     for runtime, another in (("one", "two"), ("two", "one")):
-        lines = told(block(result, f"twice: m_bad_{runtime}"))
+        lines = printed(block(result, f"twice: m_bad_{runtime}"))
         assert lines[0] == (
             "This points to compiler config bad: its artifact fails alike on every runtime config it ran on, and what "
             "good and other made of this module passes."
@@ -163,7 +163,7 @@ def test_one_compiler_config_of_several_is_named_with_the_worst_mismatch(project
         assert any(line.split() == [f"m_bad_{another}", "failed", "alike"] for line in lines)
     assert any(
         line.startswith("run once more, the outputs of bad/one and good/one differ most in f, check 1: 1 of 2 elements")
-        for line in told(block(result, "twice: m_bad_one"))
+        for line in printed(block(result, "twice: m_bad_one"))
     )
 
 
@@ -171,7 +171,7 @@ def test_a_crash_points_to_the_runtime_config_that_crashes(project: Project) -> 
     faulty(project, m="@*/one crash\n")
     result = project.run(*RUN, "-k", "m_bad or m_good", "-vv")
     result.assert_outcomes(passed=4, failed=2, deselected=3)
-    lines = told(block(result, "twice: m_bad_one"))
+    lines = printed(block(result, "twice: m_bad_one"))
     assert lines[0] == "This points to runtime config one (driver double-device): the same artifact passes on two."
     assert "  m_good_one   failed alike" in lines
     assert any(line.split() == ["m_other_one", "not", "run"] for line in lines)
@@ -185,22 +185,22 @@ def test_a_crash_points_to_the_runtime_config_that_crashes(project: Project) -> 
 def test_what_every_target_does_points_to_the_module(project: Project) -> None:
     faulty(project, m="@good/* fail\n@bad/* fail\n@other/* fail\n")
     result = project.run(*RUN, "-vv")
-    lines = told(block(result, "twice: m_other_two"))
+    lines = printed(block(result, "twice: m_other_two"))
     assert lines[0].startswith("This points to the module, or to what it expects: every compiler config fails alike")
 
 
-def test_nothing_is_said_of_what_did_not_run_but_how_to_run_it(project: Project) -> None:
+def test_nothing_is_reported_of_what_did_not_run_but_how_to_run_it(project: Project) -> None:
     faulty(project, m="@bad/one fail\n")
     result = project.run(*RUN, "suites/suite.toml::twice::m_bad_one")
     result.assert_outcomes(failed=1)
-    lines = told(block(result, "twice: m_bad_one"))
+    lines = printed(block(result, "twice: m_bad_one"))
     assert lines[0] == "Inconclusive: nothing else has run this module."
     command = next(line for line in lines if line.startswith("to run "))
     assert command == "to run all of them: pytest --retarget-extension faulty suites/m.mlir"
     again = project.run(*command.removeprefix("to run all of them: pytest ").split())
     again.assert_outcomes(passed=8, failed=1)
     most = project.run(*RUN, *(f"suites/suite.toml::twice::m_{name}" for name in ("bad_one", "good_one", "other_one")))
-    command = next(line for line in told(block(most, "twice: m_bad_one")) if line.startswith("to run "))
+    command = next(line for line in printed(block(most, "twice: m_bad_one")) if line.startswith("to run "))
     assert command == (
         "to run what has not run: pytest --retarget-extension faulty suites/suite.toml::twice::m_good_two "
         "suites/suite.toml::twice::m_bad_two suites/suite.toml::twice::m_other_two"
@@ -208,7 +208,7 @@ def test_nothing_is_said_of_what_did_not_run_but_how_to_run_it(project: Project)
     project.run(*command.removeprefix("to run what has not run: pytest ").split()).assert_outcomes(passed=3)
 
 
-def test_skipped_and_expected_failures_are_told_as_such(project: Project) -> None:
+def test_skipped_and_expected_failures_are_reported_as_such(project: Project) -> None:
     expectation = (
         '[[expectation]]\nmatch = "m"\nwhen = "bad and two"\nstage = "compare"\noutcome = "xfail"\nreason = "known"\n'
     )
@@ -216,17 +216,17 @@ def test_skipped_and_expected_failures_are_told_as_such(project: Project) -> Non
     project.write({"matrix.toml": CONFIGS.replace('["one", "two"]', '["one", "two", "away"]')})
     result = project.run(*RUN)
     result.assert_outcomes(passed=7, failed=1, skipped=3, xfailed=1)
-    lines = told(block(result, "twice: m_bad_one"))
+    lines = printed(block(result, "twice: m_bad_one"))
     assert lines[0].startswith("This points to compiler config bad: its artifact fails alike on every runtime config")
     assert any("m_bad_two" in line and "failed as expected: compare: 1 of 2 elements differ" in line for line in lines)
     assert any("m_bad_away" in line and "skipped: away: no double device is plugged in" in line for line in lines)
 
 
-def test_cases_are_told_apart_where_the_others_fail_in_other_cases(project: Project) -> None:
+def test_cases_are_distinguished_where_the_others_fail_in_other_cases(project: Project) -> None:
     faulty(project, m="@*/* f:fail\n@bad/* g:fail\n@bad/* h:raise\n@good/one h:crash\n")
     result = project.run(*RUN, "-k", "m_bad_one or m_good_one or m_good_two")
     result.assert_outcomes(failed=3, deselected=6)
-    lines = told(block(result, "twice: m_bad_one"))
+    lines = printed(block(result, "twice: m_bad_one"))
     assert lines[:5] == [
         "f: This points to the module, or to what it expects: every compiler config that ran it fails alike.",
         "g: This points to compiler config bad: what good made of this module passes on one.",
@@ -239,7 +239,7 @@ def test_cases_are_told_apart_where_the_others_fail_in_other_cases(project: Proj
     assert lines[6].startswith("  m_good_two   failed: compare: f: 1 of 2 elements differ")
     difference = next(line for line in lines if line.startswith("run once more"))
     assert difference.startswith("run once more, the outputs of bad/one and good/two differ most in g, check 1: ")
-    assert told(block(result, "twice: m_good_one"))[:2] == [
+    assert printed(block(result, "twice: m_good_one"))[:2] == [
         "f: This points to the module, or to what it expects: every compiler config fails alike on every runtime "
         "config it ran on.",
         "h: This points to runtime config one (driver double-device): the same artifact passes on two.",
@@ -250,10 +250,10 @@ def test_it_is_the_same_under_xdist(project: Project) -> None:
     faulty(project, m="@bad/* fail\n", n="@bad/one fail\n")
     result = project.run(*RUN, "-n", "2", "-vv")
     result.assert_outcomes(passed=15, failed=3)
-    lines = told(block(result, "twice: m_bad_one"))
+    lines = printed(block(result, "twice: m_bad_one"))
     assert lines[0].startswith("This points to compiler config bad: ")
     assert any(line.startswith("run once more, the outputs of bad/one and good/one differ most in f") for line in lines)
-    assert told(block(result, "twice: n_bad_one"))[0].startswith("This points to runtime config one")
+    assert printed(block(result, "twice: n_bad_one"))[0].startswith("This points to runtime config one")
 
 
 @pytest.mark.parametrize(
@@ -261,29 +261,29 @@ def test_it_is_the_same_under_xdist(project: Project) -> None:
     [(), pytest.param(("-n2",), marks=pytest.mark.slow), ("--tb=no",)],
     ids=["alone", "xdist", "without tracebacks"],
 )
-def test_junit_tells_it_too(project: Project, arguments: tuple[str, ...]) -> None:
+def test_junit_shows_it_too(project: Project, arguments: tuple[str, ...]) -> None:
     faulty(project, m="@bad/* fail\n", n="@bad/one fail\n")
     project.run(*RUN, "--junitxml=out/report.xml", *arguments).assert_outcomes(passed=15, failed=3)
     root = ET.parse(project.path / "out" / "report.xml").getroot()  # noqa: S314
-    told = {}
+    printed = {}
     for case in root.iter("testcase"):
         found = properties(case)
         assert found["retarget.nodeid"] == f"suites/suite.toml::twice::{case.attrib['name']}"
         if (failure := case.find("failure")) is None:
             assert "retarget.attribution" not in found
         else:
-            told[case.attrib["name"]] = (found["retarget.attribution"], (failure.text or "").split("\n"))
-    assert set(told) == {"m_bad_one", "m_bad_two", "n_bad_one"}
-    for sentence, lines in told.values():
+            printed[case.attrib["name"]] = (found["retarget.attribution"], (failure.text or "").split("\n"))
+    assert set(printed) == {"m_bad_one", "m_bad_two", "n_bad_one"}
+    for sentence, lines in printed.values():
         head = lines.index(f" {SECTION} ".center(80, "-"))
         assert lines[:head].count("to reproduce this by hand:") == 1
         assert lines[head + 1] == sentence
-    assert told["n_bad_one"][0] == (
+    assert printed["n_bad_one"][0] == (
         "This points to runtime config one (driver double-device): the same artifact passes on two. "
         "But what good and other made of this module passes on one too."
     )
-    assert told["m_bad_two"][0].startswith("This points to compiler config bad: its artifact fails alike on every")
-    assert "  m_bad_one    failed alike" in told["m_bad_two"][1]
+    assert printed["m_bad_two"][0].startswith("This points to compiler config bad: its artifact fails alike on every")
+    assert "  m_bad_one    failed alike" in printed["m_bad_two"][1]
     assert root[0].attrib["failures"] == "3"
     assert [path.name for path in (project.path / "out").iterdir()] == ["report.xml"]
 
@@ -302,7 +302,7 @@ def test_with_a_real_compiler_a_wrong_expectation_points_to_the_module(project: 
     project.write({"suites/wrong.mlir": GOOD.replace("6.0", "7.0"), "suites/good.mlir": GOOD})
     result = project.run("-vv")
     result.assert_outcomes(passed=8, failed=4)
-    lines = told(block(result, "linalg: wrong_llvm-cpu_task"))
+    lines = printed(block(result, "linalg: wrong_llvm-cpu_task"))
     assert lines[0].startswith("This points to the module, or to what it expects: every compiler config fails alike")
     assert "  wrong_vmvx_sync      failed alike" in lines
 
@@ -335,7 +335,7 @@ def test_the_config_that_others_are_to_agree_with_is_no_witness(project: Project
     result.assert_outcomes(passed=3, failed=1, deselected=2)
     lines = block(result, "linalg: cancels_llvm-cpu_sync")
     assert lines[0].startswith("compare: result 0 against what vmvx gave: 4 of 4 elements differ, first at [0]: ")
-    assert told(lines)[0] == (
+    assert printed(lines)[0] == (
         "This points to compiler config llvm-cpu or to vmvx, whose results are expected: no third compiler config has "
         "run this module."
     )

@@ -27,10 +27,10 @@ def test_a_bound_of_the_cache_that_is_no_size_is_a_usage_error(
     result.stderr.fnmatch_lines(["ERROR: found RETARGET_CACHE_SIZE='much', expected a number of bytes, or one with K*"])
 
 
-def test_an_unusable_cache_folder_is_told_once_and_blocks_what_needs_the_artifact(project: Project) -> None:
+def test_an_unusable_cache_folder_is_reported_once_and_blocks_what_needs_the_artifact(project: Project) -> None:
     project.cpu(one=GOOD)
     (project.path / "file").touch()
     result = project.run("--retarget-cache-dir", "file/below")
     assert result.parseoutcomes() == {"failed": 1, "blocked": 2}
-    told = "the cache folder */file/below cannot be used (Not a directory: *); give one that can be written with *"
-    result.stdout.fnmatch_lines([told])
+    printed = "the cache folder */file/below cannot be used (Not a directory: *); give one that can be written with *"
+    result.stdout.fnmatch_lines([printed])

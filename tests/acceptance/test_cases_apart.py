@@ -46,8 +46,8 @@ def test_each_case_has_its_outcome_and_a_rule_excuses_no_other_case(
             "4 subtests xfailed in *"
         ]
     )
-    told = [line for line in result.outlines if line.startswith("XFAIL ")]
-    assert set(told) == {
+    printed = [line for line in result.outlines if line.startswith("XFAIL ")]
+    assert set(printed) == {
         f"XFAIL {ID}known_dc_dr - 2 of 3 cases failed as expected: known",
         f"XFAIL {ID}dies_dc_dr - 1 of 3 cases failed as expected, 1 not run: known",
         f"XFAIL {ID}one_dc_dr - known",

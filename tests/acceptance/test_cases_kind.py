@@ -344,13 +344,15 @@ def test_what_gives_no_results_blocks_what_is_to_agree_with_it(project: Project)
         f"{blocked} (1 target)",
         f"{blocked}, which gave no results to agree with (1 target)",
     )
-    # Where nothing else here reports it, this target does; and what it is said to point to is not its own config.
+    # Where nothing else here reports it, this target does; and its suspect is not its own config.
     alone = project.run("-m", "llvm-cpu and run")
     alone.assert_outcomes(failed=1, deselected=3)
     lines = block(alone, "math: m_llvm-cpu_sync")
     assert lines[0].startswith("load: there are no results of compiler config 'vmvx' to agree with: m_vmvx: ")
-    said = "This says nothing of compiler config llvm-cpu: compiler config vmvx, whose results are expected, gave none."
-    assert said in lines
+    reported = (
+        "This says nothing of compiler config llvm-cpu: compiler config vmvx, whose results are expected, gave none."
+    )
+    assert reported in lines
 
 
 def test_what_only_lacks_results_gets_no_rule(project: Project) -> None:
@@ -367,7 +369,7 @@ def test_what_only_lacks_results_gets_no_rule(project: Project) -> None:
     has("\n".join(again.outlines), "m_llvm-cpu_sync - m_vmvx is expected to fail: iree does not compile it: ")
 
 
-def test_a_case_that_fails_by_itself_is_told_where_others_lack_results(project: Project) -> None:
+def test_a_case_that_fails_by_itself_is_reported_where_others_lack_results(project: Project) -> None:
     cases(project, ANGLE + '[[case]]\nname = "wrong"\ninputs = [[1, 1]]\nexpected = [[0, 1]]\n', targets="both")
     project.write({"suites/m.mlir": ONLY_LLVM})
     result = project.run("--retarget-update-expectations")
@@ -442,7 +444,7 @@ def test_configs_that_wait_for_each_other_are_an_error(project: Project) -> None
     assert any(diagnostic in line for line in result.outlines + result.errlines)
 
 
-def test_a_config_to_agree_with_that_there_is_not_is_told_before_anything_runs(project: Project) -> None:
+def test_a_config_to_agree_with_that_there_is_not_is_reported_before_anything_runs(project: Project) -> None:
     cases(project, AGREEING.replace('"vmvx"', '"vmxv"'), targets="both")
     result = project.run()
     result.assert_outcomes(errors=1)
@@ -453,14 +455,14 @@ def test_a_config_to_agree_with_that_there_is_not_is_told_before_anything_runs(p
     assert diagnostic in result.outlines
 
 
-def test_errors_of_cases_files_are_told_before_anything_runs(project: Project) -> None:
+def test_errors_of_cases_files_are_reported_before_anything_runs(project: Project) -> None:
     cases(project, PASSING.replace("expected = [nan]", "expects = [nan]"))
     (project.path / "suites/left.cases.toml").write_text('[[case]]\nagree_with = "vmvx"\n')
     result = project.run()
     assert result.ret != 0
-    told = "\n".join(result.outlines + result.errlines)
+    printed = "\n".join(result.outlines + result.errlines)
     has(
-        told,
+        printed,
         "suites/left.cases.toml: found cases without a module, expected left.mlir or left.mlirbc or left.onnx",
         "suites/m.cases.toml:15: case[2].inputs[0]: data file suites/data/x.npy does not exist",
         "suites/m.cases.toml:28: case[4].expects: found the unknown key 'expects', expected one of agree_with, ",

@@ -58,8 +58,8 @@ def test_known_failures_are_xfailed_with_their_reason_and_the_run_succeeds(
     assert result.ret == 0
     result.assert_outcomes(passed=5, xfailed=7)
     assert "twice  5 ok, 7 xfail" in result.outlines
-    told = [line for line in result.outlines if line.startswith("XFAIL ")]
-    assert set(told) == {
+    printed = [line for line in result.outlines if line.startswith("XFAIL ")]
+    assert set(printed) == {
         f"XFAIL {ID}refused_dc - known (https://example.org/7)",
         f"XFAIL {ID}refused_dc_dr - refused_dc is expected to fail: known (https://example.org/7)",
         f"XFAIL {ID}crashes_dc - known",
@@ -107,7 +107,7 @@ def test_a_known_failure_that_passes_fails_and_goes_on_to_run(project: Project, 
     assert block(result, "twice: mended_dc_dr")[0].startswith("compare: 1 of 2 elements differ")
 
 
-def test_a_diagnostic_that_became_a_crash_says_so_above_the_usual_text(project: Project) -> None:
+def test_a_diagnostic_that_became_a_crash_reports_it_above_the_usual_text(project: Project) -> None:
     project.doubles(a="compile: crash")
     expecting(project, rule("a", "compile", signature="cannot fold"))
     result = project.run(*DOUBLES, "-rf")
@@ -168,10 +168,10 @@ def test_a_rule_excuses_a_target_only_if_it_allows_how_every_case_failed(
         "found        run: the double device lost its way",
         "case         g",
     ]
-    told = "expected to fail at run, but case 'f' failed at compare: compare: 1 of 2 elements differ"
-    assert block(result, "twice: b_dc_dr")[0].startswith(told)
-    told = "expected to crash, but case 'f' failed at compare: compare: 1 of 2 elements differ"
-    assert block(result, "twice: e_dc_dr")[0].startswith(told)
+    printed = "expected to fail at run, but case 'f' failed at compare: compare: 1 of 2 elements differ"
+    assert block(result, "twice: b_dc_dr")[0].startswith(printed)
+    printed = "expected to crash, but case 'f' failed at compare: compare: 1 of 2 elements differ"
+    assert block(result, "twice: e_dc_dr")[0].startswith(printed)
 
 
 def test_a_rule_for_crashes_is_judged_at_the_run_targets_if_the_compile_passes(project: Project) -> None:
@@ -347,8 +347,8 @@ def test_intermittent_targets_are_tried_once_and_counted_apart_pass_or_fail(
     assert result.ret == 0
     result.stdout.fnmatch_lines(["*3 passed, 5 intermittent in*"])
     assert (project.path / "suites/a.mlir.count").read_text() == "1"
-    (told,) = (line for line in result.outlines if line.startswith("intermittent: "))
-    head, _, results = told.rstrip(")").rpartition(": ")
+    (printed,) = (line for line in result.outlines if line.startswith("intermittent: "))
+    head, _, results = printed.rstrip(")").rpartition(": ")
     assert head == "intermittent: known (5 targets"
     assert {*results.split(", ")} == {"1 failed at compare", "2 passed", "1 failed at compile", "1 not compiled"}
     result.stdout.fnmatch_lines([f"*{ID}a_dc_dr*" if arguments else f"{ID}a_dc_dr INTERMITTENT*"])
@@ -467,7 +467,7 @@ def test_a_rule_is_not_judged_where_suites_that_it_serves_were_left_out(project:
     assert project.run(*DOUBLES).ret == 1
 
 
-def test_rules_that_contradict_each_other_are_told_when_collected(project: Project) -> None:
+def test_rules_that_contradict_each_other_are_reported_when_collected(project: Project) -> None:
     project.doubles(a="f: fail")
     expecting(project, rule("a", "compare"), rule("a", "run"))
     result = project.run(*DOUBLES)
@@ -507,7 +507,7 @@ def test_rules_hold_for_the_real_compiler_and_its_drivers(project: Project) -> N
 
 
 @alone_and_xdist()
-def test_rules_of_three_files_of_one_folder_that_contradict_each_other_are_told_at_once(
+def test_rules_of_three_files_of_one_folder_that_contradict_each_other_are_reported_at_once(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
     project.write(
@@ -521,13 +521,13 @@ def test_rules_of_three_files_of_one_folder_that_contradict_each_other_are_told_
     result = project.run(*arguments, "--retarget-update-expectations")
     assert result.ret == (pytest.ExitCode.TESTS_FAILED if arguments else pytest.ExitCode.INTERRUPTED)
     lines = block(result, "ERROR collecting suite.toml")
-    told = [line for line in lines if "is as specific" in line]
-    assert [line.partition(": found another stage")[0] for line in told] == [
+    printed = [line for line in lines if "is as specific" in line]
+    assert [line.partition(": found another stage")[0] for line in printed] == [
         "expectations.toml:1: expectation[0]",
         "suite.toml:6: expectation[0]",
     ]
     where = CPU.count("\n") + 1
-    assert all(f"than expectation[0] at matrix.toml:{where}, which is as specific" in line for line in told)
+    assert all(f"than expectation[0] at matrix.toml:{where}, which is as specific" in line for line in printed)
     assert "differs" in (project.path / "expectations.toml").read_text()
 
 
@@ -563,8 +563,8 @@ def test_a_run_of_the_real_compilers_artifact_that_fails_at_first_is_flaky(
     result = project.run(*arguments, "-vv")
     assert result.ret == 1
     result.stdout.fnmatch_lines(["*2 failed, 2 passed, 2 flaky in*"])
-    told = {line for line in result.outlines if line.startswith("flaky: ")}
-    assert told == {
+    printed = {line for line in result.outlines if line.startswith("flaky: ")}
+    assert printed == {
         f"flaky: {SUITE}::linalg::chance_vmvx_{runtime} passed at attempt 2 (known)" for runtime in ("sync", "task")
     }
     assert block(result, "linalg: never_vmvx_sync")[0].startswith("failed at each of 2 attempts: compare: result 0: ")

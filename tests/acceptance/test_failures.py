@@ -111,7 +111,7 @@ def test_what_no_tool_runs_is_run_by_this_projects_own(project: Project, monkeyp
     assert known[2] == pasted[2].removeprefix("RETARGET_EXTENSIONS=toolless ")
 
 
-def test_a_call_that_fails_without_a_word_more_is_told_once(project: Project) -> None:
+def test_a_call_that_fails_without_a_word_more_is_reported_once(project: Project) -> None:
     project.doubles(lost="only: raise")
     lines = block(project.run(*DOUBLES), "twice: lost_dc_dr")
     assert lines[:3] == ["run: the double device lost its way", "", "to reproduce this by hand:"]
@@ -130,7 +130,7 @@ def test_the_compilers_colours_are_kept_on_a_terminal_and_dropped_elsewhere(proj
     assert "suites/red.mlir:1:1: \x1b[31merror\x1b[0m: cannot fold the widget" in through_xdist.outlines
 
 
-def test_behind_run_under_a_mismatch_is_told_as_anywhere(project: Project) -> None:
+def test_behind_run_under_a_mismatch_is_reported_as_anywhere(project: Project) -> None:
     project.cpu(differs=DIFFERS)
     project.write({"matrix.toml": CPU.replace('driver = "local-task"', 'driver = "local-task"\nrun_under = ["env"]')})
     result = project.run()
@@ -170,7 +170,7 @@ def test_every_failed_function_is_named_and_what_passed_too(project: Project) ->
 
 
 @alone_and_xdist(1)
-def test_all_failed_cases_are_shown_in_full_if_asked_for(project: Project, arguments: tuple[str, ...]) -> None:
+def test_all_failed_cases_are_shown_in_full_if_requested(project: Project, arguments: tuple[str, ...]) -> None:
     names = [f"case-{number}" for number in range(12)]
     project.doubles(many="".join(f"{name}: fail\nfine-{name}: pass\n" for name in names))
     result = project.run(*DOUBLES, "-vv", *arguments)
@@ -190,15 +190,15 @@ def test_a_hundred_failed_cases_get_a_line_each_in_junit_too(project: Project) -
     lines = block(result, "twice: many_dc_dr")
     at = lines.index("failed as well (-vv shows them in full):")
     summary = "1 of 2 elements differ, first at [1]: actual 3.0, expected 2.0"
-    told = [f"  {name:4}  compare: {summary}" for name in names[3:103]]
-    assert lines[at + 1 : at + 105] == [*told, "  … and 2 more", "", "105 of 105 cases failed", ""]
+    printed = [f"  {name:4}  compare: {summary}" for name in names[3:103]]
+    assert lines[at + 1 : at + 105] == [*printed, "  … and 2 more", "", "105 of 105 cases failed", ""]
     case = junit(project)["many_dc_dr"]
     assert "\n".join(lines[at : at + 104]) in case.findtext("failure", "")
     failed = case.findall("properties/property[@name='retarget.case.failed']")
     assert [one.get("value") for one in failed] == names
 
 
-def test_what_a_runner_that_crashed_came_to_is_counted(project: Project) -> None:
+def test_what_a_device_worker_that_crashed_came_to_is_counted(project: Project) -> None:
     project.doubles(ends="a: fail\nb: pass\nc: crash\nd: pass")
     lines = block(project.run(*DOUBLES), "twice: ends_dc_dr")
     assert lines[0] == "run: device worker crashed: SIGFPE in function 'c'"

@@ -30,15 +30,15 @@ def test_the_short_summary_names_the_first_error(project: Project, arguments: tu
 
 
 @alone_and_xdist()
-def test_the_errors_of_a_shared_file_are_told_once(project: Project, arguments: tuple[str, ...]) -> None:
+def test_the_errors_of_a_shared_file_are_reported_once(project: Project, arguments: tuple[str, ...]) -> None:
     project.write({"matrix.toml": CPU.replace("driver =", "drivre =", 1)})
     for name in "abcd":
         project.write({f"{name}/suite.toml": suite(name), f"{name}/one.mlir": GOOD})
     result = project.run(*arguments)
     assert result.ret in {pytest.ExitCode.INTERRUPTED, pytest.ExitCode.TESTS_FAILED}  # the latter is what xdist says
-    told = [line for line in block(result, "ERROR collecting a/suite.toml") if "did you mean 'driver'?" in line]
-    assert len(told) == 1
-    assert told[0].startswith("matrix.toml:")
+    printed = [line for line in block(result, "ERROR collecting a/suite.toml") if "did you mean 'driver'?" in line]
+    assert len(printed) == 1
+    assert printed[0].startswith("matrix.toml:")
     expected = "b/suite.toml: not collected, because of the errors listed at a/suite.toml"
     shown, title, *others = block(result, "ERROR collecting b/suite.toml")
     assert (shown, title.strip("- ")) == (expected, "2 more failed alike (-vv shows all in full)")

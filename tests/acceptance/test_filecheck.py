@@ -75,7 +75,7 @@ def test_a_modules_own_phase_replaces_the_suites(project: Project) -> None:
     project.run().assert_outcomes(passed=1)
 
 
-def test_a_suite_that_names_no_phase_is_told_so(project: Project) -> None:
+def test_a_suite_that_names_no_phase_is_reported_so(project: Project) -> None:
     texts(project, "", holds=HOLDS)
     result = project.run()
     result.assert_outcomes(failed=1)
@@ -113,14 +113,17 @@ def test_a_directive_of_a_config_that_there_is_not_fails_beside_others_that_hold
     texts(project, typo=HOLDS + "// VMXV-NEXT: never looked for\n", other=HOLDS + "// CUDA-NEXT: likewise\n")
     result = project.run()
     result.assert_outcomes(failed=2)
-    told = [
+    printed = [
         "VMXV-NEXT: is the directive of no compiler config; did you mean VMVX-NEXT:?",
         "CUDA-NEXT: is the directive of no compiler config; there is CHECK, VMVX",
     ]
-    assert block(result, "text: typo_vmvx")[0] == f"compare: typo.mlir:9: {told[0]}"
-    assert block(result, "text: other_vmvx")[0] == f"compare: other.mlir:9: {told[1]}"
+    assert block(result, "text: typo_vmvx")[0] == f"compare: typo.mlir:9: {printed[0]}"
+    assert block(result, "text: other_vmvx")[0] == f"compare: other.mlir:9: {printed[1]}"
     assert main(["check", str(project.path)]) == 1
-    assert capsys.readouterr().err.splitlines() == [f"suites/other.mlir:9: {told[1]}", f"suites/typo.mlir:9: {told[0]}"]
+    assert capsys.readouterr().err.splitlines() == [
+        f"suites/other.mlir:9: {printed[1]}",
+        f"suites/typo.mlir:9: {printed[0]}",
+    ]
 
 
 def test_text_in_a_suite_that_runs_is_refused_at_load(project: Project) -> None:

@@ -133,7 +133,7 @@ def test_a_skip_by_rule_is_a_persons_decision_unless_it_leaves_nothing(project: 
     ]
 
 
-def test_a_skip_that_another_plugin_brings_is_an_error_too(project: Project) -> None:
+def test_a_skip_that_another_plugin_provides_is_an_error_too(project: Project) -> None:
     project.doubles(a="f: pass")
     lines = ["import pytest", "", "def pytest_collection_modifyitems(items):", "    for item in items:"]
     lines += ["        item.add_marker(pytest.mark.skip('for the time being'))", ""]

@@ -80,7 +80,7 @@ def test_modules_inside_a_suite_are_ignored_as_files_are(two: Project, option: s
     assert len(names(two.run("--co", "-q", option, "suites/deep/er/four.mlir"))) == 3, "what is named goes first"
 
 
-def test_a_folder_inside_an_invalid_suites_tells_the_error_once(two: Project) -> None:
+def test_a_folder_inside_an_invalid_suites_shows_the_error_once(two: Project) -> None:
     two.write({"suites/deep/three.mlir": GOOD, "suites/deep/four.mlir": GOOD, "suites/suite.toml": "x = 1\n"})
     result = two.run("suites/deep")
     assert result.ret == pytest.ExitCode.INTERRUPTED
@@ -128,7 +128,7 @@ def test_a_word_that_is_no_tag_is_refused_under_strict_markers(two: Project) -> 
     result.stderr.fnmatch_lines(["*Unknown marker(s) in '-m' expression: vulcan.*"])
 
 
-def test_a_word_that_no_target_has_is_told_where_nothing_is_left(two: Project) -> None:
+def test_a_word_that_no_target_has_is_reported_where_nothing_is_left(two: Project) -> None:
     result = two.run("-q", "-m", "local-snyc and run")
     assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
     expected = "note: -m 'local-snyc and run': no target has the tag 'local-snyc'; did you mean 'local-sync'?"

@@ -156,9 +156,7 @@ def test_a_compile_that_only_a_run_target_reports_gets_the_rule_too(project: Pro
 
 
 @alone_and_xdist()
-def test_suites_outside_of_pytests_root_folder_are_brought_up_to_date_too(
-    project: Project, arguments: tuple[str, ...]
-) -> None:
+def test_suites_outside_of_pytests_root_folder_are_updated_too(project: Project, arguments: tuple[str, ...]) -> None:
     project.doubles(a="f: differ")
     project.write({"root/pytest.ini": ""})
     first = project.run(*UPDATE, "--rootdir=root", "-c", "root/pytest.ini", *arguments, "suites")
@@ -284,19 +282,19 @@ def test_a_read_only_file_is_an_error_and_stays(project: Project) -> None:
     assert (project.path / FILE).read_text() == "# mine\n"
 
 
-def test_errors_of_a_suite_that_a_rule_serves_are_told_and_nothing_is_written(project: Project) -> None:
+def test_errors_of_a_suite_that_a_rule_serves_are_reported_and_nothing_is_written(project: Project) -> None:
     project.doubles(a="f: pass")
     text = '[[expectation]]\nmatch = "a"\nstage = "compare"\nreason = "known"\n'
     project.write({"expectations.toml": text, "more/suite.toml": ""})
     result = project.run(*UPDATE, "--continue-on-collection-errors")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    diagnostic, told = section(result, "expectations")
+    diagnostic, printed = section(result, "expectations")
     assert diagnostic == "more/suite.toml: found no [[module_test_suite]], expected one"
-    assert told == "expectations: nothing was written, because of these errors"
+    assert printed == "expectations: nothing was written, because of these errors"
     assert (project.path / "expectations.toml").read_text() == text
 
 
-def test_words_of_an_extension_that_was_not_asked_for_are_neither_taken_out_nor_called_unknown(
+def test_words_of_an_extension_that_was_not_requested_are_neither_taken_out_nor_called_unknown(
     project: Project,
 ) -> None:
     project.doubles(a="f: differ")
@@ -305,13 +303,13 @@ def test_words_of_an_extension_that_was_not_asked_for_are_neither_taken_out_nor_
     assert project.run(*DOUBLES).ret == 0
     result = project.run("--retarget-update-expectations")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    *unknown, told = section(result, "expectations")
+    *unknown, printed = section(result, "expectations")
     assert [line.partition(", expected")[0] for line in unknown] == [
         "found the compiler 'double'",
         "found the driver 'double-device'",
         "found the case loader 'double'",
     ]
-    assert told == "expectations: nothing was written, because without these nothing is known"
+    assert printed == "expectations: nothing was written, because without these nothing is known"
     assert (project.path / FILE).read_text() == text
     project.run().stdout.no_fnmatch_line("*which no target has as a tag*")
 

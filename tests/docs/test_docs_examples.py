@@ -1,8 +1,8 @@
-"""The examples in README and docs/ run as they stand.
+"""The examples in README and docs/ run as they are.
 
 In a page, a fenced block with `file=NAME` in its info string is written to that file; a `console` block is run, command
 after command (`$ …`), in the folder where the page's files lie. The exit status must be 0 unless the block says
-`exit=N`, and each line shown below a command must occur in its output in that order; `…` stands for anything.
+`exit=N`, and each line shown below a command must occur in its output in that order; `…` matches anything.
 """
 
 from __future__ import annotations

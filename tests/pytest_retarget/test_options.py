@@ -7,5 +7,5 @@ from retarget.targets.tags import MARK_FIELDS
 
 
 def test_the_fixed_marks_are_those_that_targets_get() -> None:
-    told = {line.partition(":")[0] for line in MARKERS}
-    assert told == {"compile", "run"} | {f"{name}({', '.join(fields)})" for name, fields in MARK_FIELDS}
+    printed = {line.partition(":")[0] for line in MARKERS}
+    assert printed == {"compile", "run"} | {f"{name}({', '.join(fields)})" for name, fields in MARK_FIELDS}

@@ -85,7 +85,7 @@ def has_ended(pid: int) -> bool:
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> bool:
-    """Wait for `condition`; tell whether it came true within `seconds`."""
+    """Wait for `condition`; return whether it came true within `seconds`."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:

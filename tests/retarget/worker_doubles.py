@@ -1,7 +1,7 @@
 """Test doubles for what a real compiler or driver cannot do on demand: crash, hang, leak, print, refuse.
 
 An extension given to workers by its module name. The compiler `double` upper-cases a module's text; a line that begins
-with `@` tells it to do something else. The driver `double` reads that text as one function per line,
+with `@` makes it do something else. The driver `double` reads that text as one function per line,
 `<action> <name> <arguments>`.
 """
 
@@ -58,7 +58,7 @@ def die(name: str) -> None:
 
 
 def hang(*, holding_interpreter: bool = False) -> None:
-    """Sleep for an hour; in native code that does not give the interpreter away, if asked."""
+    """Sleep for an hour; in native code that does not release the interpreter, if requested."""
     if holding_interpreter:
         ctypes.PyDLL(None).sleep(3600)
     time.sleep(3600)

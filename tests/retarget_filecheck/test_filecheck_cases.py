@@ -179,7 +179,7 @@ def test_a_source_that_is_no_text_is_refused(folder: Path) -> None:
         checked(b"ML\xefR\0")
 
 
-def test_without_the_package_it_says_which_extra_brings_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_it_says_which_extra_provides_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UnavailableError, match="the package filecheck is not installed") as raised:
         checked("// CHECK: a\n")

@@ -101,7 +101,7 @@ def test_a_case_holds_onnxs_inputs_results_and_tolerances(generated: Path) -> No
     np.testing.assert_array_equal(data.expected[0], np.abs(data.inputs[0]))
 
 
-def test_bfloat16_results_get_the_tolerance_that_onnxs_runner_gives_them(generated: Path) -> None:
+def test_bfloat16_results_get_the_tolerance_that_onnxs_device_worker_gives_them(generated: Path) -> None:
     assert only_case(generated, "test_cast_FLOAT_to_BFLOAT16").tolerances["bfloat16"] == Tolerance(
         atol=1e-7, rtol=2.0**-6
     )

@@ -92,7 +92,7 @@ def test_an_invalid_manifest_is_refused_with_each_error_and_its_line(
     assert str(caught.value).splitlines() == [f"nodes.toml{message}" for message in messages]
 
 
-def test_a_word_that_tells_targets_apart_is_refused(tmp_path: Path) -> None:
+def test_a_word_that_shows_targets_apart_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "nodes.toml"
     path.write_text(HEAD + 'test_abs = "op-Abs run"\n')
     with pytest.raises(

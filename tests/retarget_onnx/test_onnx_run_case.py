@@ -76,7 +76,7 @@ def test_errors_are_reported(
 @pytest.mark.parametrize(
     ("arguments", "missing"), [(["--kind=onnx-backend"], "--driver"), (["--kind=filecheck"], "--compilers")]
 )
-def test_what_a_kind_needs_is_asked_for(arguments: list[str], missing: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_kind_needs_is_requested(arguments: list[str], missing: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main([*arguments, "--artifact=a", "b.mlir"])
     assert ended.value.code == 2

@@ -1,4 +1,4 @@
-"""The page that tells what passes, from junit files."""
+"""The page that shows what passes, from junit files."""
 
 from __future__ import annotations
 

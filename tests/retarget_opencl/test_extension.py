@@ -27,7 +27,7 @@ def test_compiler_and_driver_are_registered() -> None:
     assert isinstance(registry.driver("opencl"), LoadsArtifacts)
 
 
-def test_a_compiler_whose_artifacts_the_driver_does_not_load_is_told_once_with_the_one_that_fits(
+def test_a_compiler_whose_artifacts_the_driver_does_not_load_is_reported_once_with_the_one_that_fits(
     tmp_path: Path,
 ) -> None:
     configs = [

@@ -52,7 +52,7 @@ def test_what_is_taken_out_names_the_version_that_cannot_do_it(suites: tuple[Sui
 
 
 @pytest.mark.parametrize("path", MODULES, ids=relative)
-def test_a_module_starts_with_a_comment_that_tells_its_numbers_and_every_function_checks(path: Path) -> None:
+def test_a_module_starts_with_a_comment_that_shows_its_numbers_and_every_function_checks(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     comment = text.partition("\n\n")[0]
     assert comment.startswith("// ")

@@ -48,7 +48,7 @@ def request_for(path: Path, functions: Sequence[FunctionInfo]) -> CaseRequest:
 
 
 def verdicts(text: str, path: Path) -> list[bool]:
-    """Compile and run a module; tell of each of its checks whether it held."""
+    """Compile and run a module; report whether each of its checks held."""
     compiler = IreeCompiler()
     config = CompilerConfig(name="vmvx", compiler="iree", flags=FLAGS, origin=ORIGIN)
     request = CompileRequest(

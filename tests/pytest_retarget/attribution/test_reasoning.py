@@ -1,4 +1,4 @@
-"""Whose fault a failure looks like, from what the other targets of the module did."""
+"""The suspect of a failure, from what the other targets of the module did."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def test_what_cannot_be_loaded_anywhere_may_be_the_data() -> None:
     )
 
 
-def test_each_case_is_told_apart_where_the_others_fail_in_other_cases() -> None:
+def test_each_case_is_distinguished_where_the_others_fail_in_other_cases() -> None:
     failing = with_cases("a/r", odd=COMPARE, empty=CRASH, last=COMPARE, fine={})
     others = [with_cases("b/s", odd=COMPARE, empty={}, last={}, fine={}), with_cases("c/s", odd=COMPARE)]
     assert conclusion(failing, others) == (
@@ -208,7 +208,7 @@ def test_each_case_is_told_apart_where_the_others_fail_in_other_cases() -> None:
     )
 
 
-def test_where_the_cases_are_told_alike_none_is_named() -> None:
+def test_where_the_cases_are_reported_alike_none_is_named() -> None:
     cases = {"odd": COMPARE, "even": COMPARE, "fine": {}}
     failing = with_cases("a/r", **cases)
     others = [with_cases("a/s", **cases), seen("b/r", "passed")]

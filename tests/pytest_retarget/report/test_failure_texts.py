@@ -21,7 +21,7 @@ class NoCommands(Commands):
         return []
 
 
-def told(run: RunOutcome, *, in_full: bool = False) -> list[str]:
+def reported(run: RunOutcome, *, in_full: bool = False) -> list[str]:
     assert run.failure is not None
     target = RunTarget.__new__(RunTarget)  # only commands would look at it
     artifact = Artifact(digest="", size=0, path="")
@@ -53,7 +53,7 @@ FIVE = [
 
 
 def test_each_case_that_is_not_shown_in_full_has_a_line() -> None:
-    assert told(outcome(*FIVE)) == [
+    assert reported(outcome(*FIVE)) == [
         "compare: a and 4 more: one",
         "",
         "case a:",
@@ -76,7 +76,7 @@ def test_each_case_that_is_not_shown_in_full_has_a_line() -> None:
 
 
 def test_in_full_nothing_is_left_out() -> None:
-    lines = told(outcome(*FIVE, *((f"p{number}", "") for number in range(10))), in_full=True)
+    lines = reported(outcome(*FIVE, *((f"p{number}", "") for number in range(10))), in_full=True)
     assert [line for line in lines if line.startswith("case ")] == [
         "case a:",
         "case b:",
@@ -91,33 +91,33 @@ def test_in_full_nothing_is_left_out() -> None:
     ("names", "last"), [("abc", "3 of 3 cases failed; the run ended there"), ("a", "  all of a")], ids=["three", "one"]
 )
 def test_a_run_that_broke_off_says_what_it_came_to(names: str, last: str) -> None:
-    assert told(outcome(*((name, "why") for name in names), load_seconds=0.0))[-1] == last
+    assert reported(outcome(*((name, "why") for name in names), load_seconds=0.0))[-1] == last
 
 
 def test_a_long_name_does_not_widen_the_column() -> None:
     cases = [(name, "why") for name in ("a", "b", "c", "d" * 60, "e")]
-    lines = told(outcome(*cases))
+    lines = reported(outcome(*cases))
     assert lines[-4:-2] == [f"  {'d' * 60}  compare: why", "  e  compare: why"]
 
 
 def test_what_cases_printed_out_of_process_is_shown_once() -> None:
     run = outcome(("a", "one"), ("b", "two"), ("c", ""))
-    shown = "\n".join(told(replace(run, output="all of a\nall of b\nPASS c\n")))
+    shown = "\n".join(reported(replace(run, output="all of a\nall of b\nPASS c\n")))
     assert [shown.count(f"all of {name}") for name in "ab"] == [1, 1]
     assert "the program printed:\n  PASS c" in shown
-    assert "the program printed" not in "\n".join(told(replace(run, output="all of a\n\nall of b\n")))
+    assert "the program printed" not in "\n".join(reported(replace(run, output="all of a\n\nall of b\n")))
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("a.mlir:3:8: error: no", "s t/a.mlir:3:8: error: no"),
         ("\x1b[1ma.mlir:3:8: no\nx\na.mlir:1:1: note", "\x1b[1ms t/a.mlir:3:8: no\nx\ns t/a.mlir:1:1: note"),
         ("b/a.mlir:3:8: or ba.mlir:3:8: or a.mlir alone", "b/a.mlir:3:8: or ba.mlir:3:8: or a.mlir alone"),
     ],
 )
-def test_a_compilers_message_gets_the_path_to_its_source(text: str, told: str) -> None:
-    assert at_path(text, "a.mlir", "s t/a.mlir") == told
+def test_a_compilers_message_gets_the_path_to_its_source(text: str, reported: str) -> None:
+    assert at_path(text, "a.mlir", "s t/a.mlir") == reported
 
 
 @pytest.mark.parametrize(
@@ -129,5 +129,5 @@ def test_a_compilers_message_gets_the_path_to_its_source(text: str, told: str) -
         ("b.mlir:3:8: error", ("b.mlir:3:8: error", 0)),
     ],
 )
-def test_the_place_is_told_apart_from_the_message(summary: str, parts: tuple[str, int]) -> None:
+def test_the_place_is_distinguished_from_the_message(summary: str, parts: tuple[str, int]) -> None:
     assert split_place(summary, "a.mlir") == parts

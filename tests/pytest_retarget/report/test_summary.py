@@ -116,7 +116,7 @@ def test_what_other_processes_compiled_is_counted_once() -> None:
     assert made.compile_line() == "compiled 2, reused 1; 1.5 s of compiling"
 
 
-def test_seconds_are_told_where_something_was_compiled() -> None:
+def test_seconds_are_reported_where_something_was_compiled() -> None:
     made = Tally()
     made.add_compiles({"compiled": 0, "reused": 0, "seconds": 0.0})
     assert not made.compile_line()
@@ -171,7 +171,7 @@ def test_builds_are_named_with_the_configs_that_used_them() -> None:
     ]
 
 
-def test_what_the_store_mended_is_told_once() -> None:
+def test_what_the_store_mended_is_reported_once() -> None:
     made = tally(*ALL_WELL)
     for _ in range(2):
         made.add_compiles({}, ["entry x was damaged and is compiled again"])
@@ -210,13 +210,13 @@ def test_intermittent_targets_are_counted_apart_and_listed_by_reason() -> None:
         )
         made.add(record, "intermittent")
     found = list(made.lines(width=80, verbosity=0))
-    told = "intermittent: a data race (4 targets: 2 failed at compare, 1 passed, 1 not compiled)"
-    assert [line.text for line in found] == ["linalg  6 ok, 4 intermittent", told]
+    printed = "intermittent: a data race (4 targets: 2 failed at compare, 1 passed, 1 not compiled)"
+    assert [line.text for line in found] == ["linalg  6 ok, 4 intermittent", printed]
     assert not any(line.fine for line in found)
-    assert [line.text for line in made.lines(width=80, verbosity=-1)] == [told]
+    assert [line.text for line in made.lines(width=80, verbosity=-1)] == [printed]
 
 
-def test_many_targets_that_block_others_are_counted_unless_all_are_asked_for() -> None:
+def test_many_targets_that_block_others_are_counted_unless_all_are_requested() -> None:
     made = tally(*ALL_WELL)
     for number in range(7):
         made.add(
@@ -225,8 +225,8 @@ def test_many_targets_that_block_others_are_counted_unless_all_are_asked_for() -
             ),
             "blocked",
         )
-    told = [line.text for line in made.lines(width=80, verbosity=0) if line.text.startswith("blocked")]
-    assert told == [
+    printed = [line.text for line in made.lines(width=80, verbosity=0) if line.text.startswith("blocked")]
+    assert printed == [
         *(f"blocked by m{number} (1 target)" for number in range(4)),
         "blocked by 3 others (3 targets; -v names them)",
     ]

@@ -39,7 +39,7 @@ def run(*arguments: str) -> int:
     return cli_cache.run(parser.parse_args(arguments))
 
 
-def test_info_tells_counts_and_sizes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_info_shows_counts_and_sizes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("info", "--cache-dir", str(folder)) == 0
 
     size = Store(folder).info().size
@@ -56,8 +56,8 @@ def test_info_tells_counts_and_sizes(folder: Path, capsys: pytest.CaptureFixture
 def test_info_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("info", "--format", "json", "--cache-dir", str(folder)) == 0
 
-    told = json.loads(capsys.readouterr().out)
-    assert (told["folder"], told["entries"], told["failures"], told["artifacts"]) == (str(folder), 2, 1, 1)
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["folder"], printed["entries"], printed["failures"], printed["artifacts"]) == (str(folder), 2, 1, 1)
 
 
 def test_info_of_a_folder_that_is_not_there_counts_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

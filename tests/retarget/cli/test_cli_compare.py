@@ -236,7 +236,7 @@ def test_which_cases_do_not_agree_with_the_module(project: Path, capsys: pytest.
     ]
 
 
-def test_a_side_that_fails_is_told_as_such(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_side_that_fails_is_reported_as_such(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, lines = compare(capsys, "check", "--configs", "good,broken")
     assert status == 1
     assert lines[1:] == [
@@ -281,7 +281,7 @@ def test_a_side_that_fails_is_told_as_such(project: Path, capsys: pytest.Capture
         (("toys_extension.py", "--configs", "good,off"), "no suite declares the module toys_extension.py"),
     ],
 )
-def test_wrong_usage_is_told_and_exits_with_2(
+def test_wrong_usage_is_reported_and_exits_with_2(
     project: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
 ) -> None:
     status, lines = compare(capsys, *arguments)
@@ -324,7 +324,7 @@ def test_a_name_that_several_modules_bear_is_not_guessed(project: Path, capsys: 
     assert title == "plain (more/plain.toy), suite more (also in suite again)"
 
 
-def test_what_cannot_run_here_is_told_with_the_reason(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_run_here_is_reported_with_the_reason(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, lines = compare(capsys, "plain", "--configs", "good/away,off")
     assert status == 1
     assert lines == ["good/away cannot be compared here: no toy is here"]

@@ -226,11 +226,11 @@ def test_runtimes_that_need_the_same_share_a_build(project: Path, capsys: pytest
     ]
 
 
-def test_check_tells_what_is_in_order(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_shows_what_is_in_order(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "check") == (0, "no errors in 2 files, 1 suite, 2 compile targets, 3 run targets\n", "")
 
 
-def test_check_tells_errors_and_what_no_extension_brings(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_shows_errors_and_what_no_extension_brings(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     matrix = project / "suites" / "matrix.toml"
     matrix.write_text(matrix.read_text().replace('driver = "toy"\nhost_os', 'driver = "tay"\nhost_os'))
     unused = '\n[[compiler_config]]\nname = "unused"\ncompiler = "gcc"\n'
@@ -473,8 +473,8 @@ def test_an_error_of_our_own_shows_no_traceback(
     monkeypatch.setattr("retarget.cli.list.read_declared", fail)
     monkeypatch.delenv(TRACEBACK_VARIABLE, raising=False)
     status, _, err = run(capsys, "list")
-    told = "retarget: this should not have happened: ValueError: boom\nset RETARGET_TRACEBACK=1 to see where\n"
-    assert (status, err) == (1, told)
+    reported = "retarget: this should not have happened: ValueError: boom\nset RETARGET_TRACEBACK=1 to see where\n"
+    assert (status, err) == (1, reported)
     monkeypatch.setenv(TRACEBACK_VARIABLE, "1")
     with pytest.raises(ValueError, match="boom"):
         main(["list"])

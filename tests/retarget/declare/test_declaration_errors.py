@@ -1,4 +1,4 @@
-"""Invalid TOML files: what is said, of which line and key, and that one cause is one error."""
+"""Invalid TOML files: the message, its line and key, and that one cause is one error."""
 
 # ruff: noqa: E501  (messages are cut where they read well)
 
@@ -45,7 +45,7 @@ def test_what_is_no_regular_file_is_named_and_not_opened(folder: Path, name: str
     assert [line for line in diagnostics(folder / "suite.toml") if line.startswith(name)] == [expected]
 
 
-def test_a_base_that_none_of_many_configs_finds_is_told_for_the_first(folder: Path) -> None:
+def test_a_base_that_none_of_many_configs_finds_is_reported_for_the_first(folder: Path) -> None:
     values = ", ".join(f'"v{n}"' for n in range(200))
     axes = f'name = "c-{{a}}"\nextends = "cx"\naxes = {{ a = [{values}] }}\n'
     (folder / "suite.toml").write_text(f"[[compiler_config]]\n{axes}{GOOD}")
@@ -193,7 +193,7 @@ BAD_CONFIGS = {
         "suite.toml:4: compiler_config[0].tags[1]: found 'a b', expected a word for -m: letters, digits and any of "
         "_ : + - . [ ] / \\",
     ),
-    "a tag that tells the sorts of targets": (
+    "a tag that distinguishes the sorts of targets": (
         CONFIGS.replace('runtimes = ["rt"]', 'runtimes = ["rt"]\ntags = ["run"]'),
         "suite.toml:11: target_config[0].tags[0]: found 'run', which distinguishes compile targets from run targets in -m; "
         "expected another word",
@@ -290,7 +290,7 @@ SUITE_FREE = {"a suite in a suite file only", "a root in a suite file"}
 
 
 @pytest.mark.parametrize("name", BAD_CONFIGS)
-def test_an_invalid_config_is_told_once_with_its_line_and_key(folder: Path, name: str) -> None:
+def test_an_invalid_config_is_reported_once_with_its_line_and_key(folder: Path, name: str) -> None:
     text, message = BAD_CONFIGS[name]
     assert diagnostics_of(folder, text if name in SUITE_FREE or SUITE[:20] in text else text + SUITE) == [message]
 
@@ -381,7 +381,7 @@ BAD_SUITES = {
 
 
 @pytest.mark.parametrize("name", BAD_SUITES)
-def test_an_invalid_suite_is_told_once_with_its_line_and_key(folder: Path, name: str) -> None:
+def test_an_invalid_suite_is_reported_once_with_its_line_and_key(folder: Path, name: str) -> None:
     text, message = BAD_SUITES[name]
     assert diagnostics_of(folder, CONFIGS + text) == [message]
 
@@ -462,7 +462,7 @@ def test_a_file_name_that_an_expectation_would_take_for_a_glob_is_an_error(folde
     )
 
 
-def test_toml_syntax_is_told_with_line_and_column(folder: Path) -> None:
+def test_toml_syntax_is_reported_with_line_and_column(folder: Path) -> None:
     assert diagnostics_of(folder, '[[compiler_config]]\nname "x"\n') == [
         "suite.toml:2: found a TOML syntax error in column 6: expected '=' after a key in a key/value pair"
     ]
@@ -507,7 +507,7 @@ def test_an_error_of_a_name_or_a_base_hides_no_other(folder: Path) -> None:
     ]
 
 
-def test_text_that_is_not_utf8_is_told_with_its_line(folder: Path) -> None:
+def test_text_that_is_not_utf8_is_reported_with_its_line(folder: Path) -> None:
     path = folder / "suite.toml"
     path.write_bytes(b"# one\n# tw\xff\n")
     assert diagnostics(path) == ["suite.toml:2: found the byte 0xff, expected UTF-8 text"]
@@ -554,7 +554,7 @@ def test_all_errors_of_a_file_and_those_above_come_together_in_order(folder: Pat
     ]
 
 
-def test_errors_in_two_tables_of_a_file_are_told_together(folder: Path) -> None:
+def test_errors_in_two_tables_of_a_file_are_reported_together(folder: Path) -> None:
     found = diagnostics_of(folder, COMPILER + "timeout = -1\n" + RUNTIME + TARGET + SUITE.replace('"all"', '"missing"'))
     assert [message.split(": ")[1] for message in found] == [
         "compiler_config[0].timeout",
@@ -600,7 +600,7 @@ def test_suites_of_two_files_have_distinct_names(folder: Path) -> None:
     loader.load_suite_file(folder / "a" / "suite.toml")  # the same file again is no conflict
 
 
-def test_errors_of_a_matrix_file_are_told_once_for_all_suites_below(folder: Path) -> None:
+def test_errors_of_a_matrix_file_are_reported_once_for_all_suites_below(folder: Path) -> None:
     (folder / "matrix.toml").write_text(CONFIGS + "typo = 1\n")
     for name in ("a", "b"):
         (folder / name).mkdir()

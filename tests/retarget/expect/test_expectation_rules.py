@@ -207,11 +207,11 @@ def test_a_rule_holds_what_its_table_says(write: Write) -> None:
         ("match = []", "expectation[0].match: found an empty array, expected"),
     ],
 )
-def test_an_invalid_rule_is_told_with_its_key(write: Write, text: str, message: str) -> None:
+def test_an_invalid_rule_is_reported_with_its_key(write: Write, text: str, message: str) -> None:
     (diagnostic,) = diagnostics({"expectations.toml": rule(text)}, write)
-    where, told = diagnostic.split(": ", 1)
+    where, printed = diagnostic.split(": ", 1)
     assert where.startswith("expectations.toml:")
-    assert told.startswith(message)
+    assert printed.startswith(message)
 
 
 def test_a_rule_without_stage_or_reason_is_an_error_unless_it_skips(write: Write) -> None:
@@ -223,7 +223,7 @@ def test_a_rule_without_stage_or_reason_is_an_error_unless_it_skips(write: Write
     ]
 
 
-def test_a_reason_of_several_lines_is_told_in_one(write: Write) -> None:
+def test_a_reason_of_several_lines_is_reported_in_one(write: Write) -> None:
     write({"expectations.toml": '[[expectation]]\nmatch = "a"\nstage = "run"\nreason = """\ntwo\n  lines\n"""\n'})
     (suite,) = load_all([Path()])
     assert suite.expectations[0].reason == "two lines"
@@ -427,7 +427,7 @@ def test_a_rule_makes_of_an_outcome(
     assert verdict.headline == headline
 
 
-def test_a_verdict_tells_rule_reason_expected_and_found() -> None:
+def test_a_verdict_shows_rule_reason_expected_and_found() -> None:
     one = expectation(signature="no fold", issue="x/1")
     verdict = judge(one, REFUSED, day=DAY)
     assert verdict.lines("e.toml:3") == (
@@ -512,7 +512,7 @@ def check(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return captured.err.splitlines()
 
 
-def test_check_tells_rules_entries_and_words_without_effect(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_shows_rules_entries_and_words_without_effect(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     write(
         {
             "expectations.toml": rule('match = ["add", "ad", "z*"]')
@@ -532,11 +532,11 @@ def test_check_tells_rules_entries_and_words_without_effect(write: Write, capsys
     ]
 
 
-def test_check_tells_contradictions_and_expired_rules(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_shows_contradictions_and_expired_rules(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     text = rule('match = "add"; until = 2020-01-31') + rule('match = "add"; stage = "load"')
     write({"suites/expectations.toml": text})
-    told = check(capsys)
-    assert told == [
+    printed = check(capsys)
+    assert printed == [
         "suites/expectations.toml:5: expectation[0].until: found 2020-01-31, which is past; this rule excuses nothing"
         " any more: mend what it excused, or decide anew how long it may fail (r)",
         "suites/expectations.toml:6: expectation[1]: found another stage, signature, outcome or date than"
@@ -607,7 +607,7 @@ def test_explain_reports_rules_that_contradict_each_other(write: Write, capsys: 
     assert "expectation[0] at expectations.toml:1, which is as specific and also matches add_c1_sync" in error
 
 
-def test_nothing_is_judged_where_less_than_folders_were_asked_for(write: Write, registry: Registry) -> None:
+def test_nothing_is_judged_where_less_than_folders_were_requested(write: Write, registry: Registry) -> None:
     write({"expectations.toml": rule('match = "nothing"') + rule('match = "sub"; until = 2020-01-31')})
     suite, targets, assignment = assigned(registry)
     usage = RuleUsage()

@@ -1,4 +1,4 @@
-"""Rules are edited where they stand, however their file is laid out; comments stay where they were."""
+"""Rules are edited in place, however their file is laid out; comments stay where they were."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ QUOTED = {word: [f"'{word}'"] + [f'"{word}"'] * ('"' not in word) for word in WO
 
 
 class Layout:
-    """Draws the text of a file; its comments are numbered, so that they can be told apart."""
+    """Draws the text of a file; its comments are numbered, so that they can be distinguished."""
 
     def __init__(self, draw: st.DrawFn) -> None:
         self.draw = draw
@@ -149,8 +149,8 @@ class Layout:
         keys += [f'"when" = {self.draw(st.sampled_from(["x", "x or y"]))!r}'] if self.maybe() else []
         header = self.draw(st.sampled_from(["[[expectation]]", "[[ expectation ]]", '[["expectation"]]']))
         lines = [header, *self.draw(st.permutations(keys))]
-        told = [f"{indent}{line}{self.space()}{self.comment() if self.maybe() else ''}\n" for line in lines]
-        return self.lines(indent) + self.lines(indent).join(told) + "\n" * self.draw(st.integers(0, 2))
+        printed = [f"{indent}{line}{self.space()}{self.comment() if self.maybe() else ''}\n" for line in lines]
+        return self.lines(indent) + self.lines(indent).join(printed) + "\n" * self.draw(st.integers(0, 2))
 
     def match(self, indent: str) -> str:
         words = self.draw(st.lists(st.sampled_from(WORDS), min_size=1, max_size=4, unique=True))
@@ -192,7 +192,7 @@ def rules(text: str) -> list[dict[str, object]]:
 
 @settings(max_examples=200, deadline=None)
 @given(data=st.data(), text=files())
-def test_an_edit_says_what_was_asked_for_and_leaves_all_else(data: st.DataObject, text: str) -> None:
+def test_an_edit_says_what_was_requested_and_leaves_all_else(data: st.DataObject, text: str) -> None:
     before = rules(text)
     index = data.draw(st.integers(0, len(before) - 1))
     rule = dict(before[index])
@@ -202,15 +202,17 @@ def test_an_edit_says_what_was_asked_for_and_leaves_all_else(data: st.DataObject
     added = data.draw(st.lists(st.sampled_from(["aa", "f", 'z"z', "ü"]), unique=True, min_size=0 if kept else 1))
     when = data.draw(st.sampled_from(["", "x", "v or w"]))
     after = rewrite(text, [RuleChange(index=index, match=(*kept, *added), when=when)], [(index, NEW)])
-    told = rules(after)
-    new = told.pop(index + 1)
+    printed = rules(after)
+    new = printed.pop(index + 1)
     assert new == {"match": ["n"], "stage": "run", "reason": "r"}
-    changed = told[index]
+    changed = printed[index]
     assert sorted(changed.pop("match")) == sorted([*kept, *added])  # type: ignore[call-overload]
     assert changed.pop("when", "") == when
     assert {**rule, **changed, "match": now} == {**rule, "match": now}
-    assert [one for at, one in enumerate(told) if at != index] == [one for at, one in enumerate(before) if at != index]
+    assert [one for at, one in enumerate(printed) if at != index] == [
+        one for at, one in enumerate(before) if at != index
+    ]
     beside = [line for line in text.splitlines() if re.search(r"[\"']", line)]
-    assert comments(text) - comments(after) <= comments("\n".join(beside))  # gone with the entry they stood beside
+    assert comments(text) - comments(after) <= comments("\n".join(beside))  # gone with the entry beside them
     if "\r\n" in text:
         assert re.search(r"(?<!\r)\n", after) is None

@@ -169,7 +169,7 @@ def test_failures_that_share_a_tag_become_one_rule_with_it(compilers: list[str],
         (["a_vmvx_task", "a_vulkan_gpu"], "vulkan or (vmvx and task)"),
     ],
 )
-def test_run_failures_are_told_apart_by_the_words_of_their_runtimes(targets: list[str], when: str) -> None:
+def test_run_failures_are_distinguished_by_the_words_of_their_runtimes(targets: list[str], when: str) -> None:
     one = suite()
     found = update(one, seen=observe(one, dict.fromkeys(targets, WRONG)))
     assert [text for _, text, *_ in written(found)] == [when]
@@ -198,7 +198,7 @@ def test_a_module_of_the_same_name_in_a_suite_below_is_not_covered() -> None:
 
 
 @pytest.mark.parametrize(
-    ("targets", "when", "told"),
+    ("targets", "when", "printed"),
     [
         (["a_vulkan"], "vulkan", "iree crashes on it: SIGSEGV"),
         (["a_vulkan_gpu"], "gpu", "the run crashes: SIGSEGV"),
@@ -206,10 +206,12 @@ def test_a_module_of_the_same_name_in_a_suite_below_is_not_covered() -> None:
         (["a_llvm-cpu", "a_vmvx", "a_vulkan", "a_opencl"], "", "iree crashes on it: SIGSEGV"),
     ],
 )
-def test_a_crash_at_the_compile_and_one_at_the_run_are_told_apart(targets: list[str], when: str, told: str) -> None:
+def test_a_crash_at_the_compile_and_one_at_the_run_are_distinguished(
+    targets: list[str], when: str, printed: str
+) -> None:
     one = suite()
     found = update(one, seen=observe(one, dict.fromkeys(targets, CRASHED)))
-    assert [(text, new.reason) for (_, new), text in zip(found.edits[0].new, [when], strict=True)] == [(when, told)]
+    assert [(text, new.reason) for (_, new), text in zip(found.edits[0].new, [when], strict=True)] == [(when, printed)]
     assert [text for _, text, *_ in written(found)] == [when]
 
 
@@ -324,8 +326,8 @@ def test_a_reason_that_a_person_wrote_is_not_claimed_of_what_may_have_another_ca
             rule(0, "a", "gpu", stages=(seen.stage,), signature=seen.signature, **fields),
             rule(1, "c", "gpu", stages=(seen.stage,), signature=seen.signature, **fields),
         ]
-        told = replace(one, suite=replace(one.suite, expectations=tuple(rules)))
-        return update(told, seen=observe(told, failing | {"c_vulkan_gpu": seen}))
+        printed = replace(one, suite=replace(one.suite, expectations=tuple(rules)))
+        return update(printed, seen=observe(printed, failing | {"c_vulkan_gpu": seen}))
 
     same = after(reason=reason)
     assert [(index, match) for index, match, _ in changed(same)] == [(0, ("a", "b")), (1, ("c",))]
@@ -585,11 +587,11 @@ class World:
     def __repr__(self) -> str:
         rules = {made.origin: made for one in self.suites for made in one.suite.expectations}
         seen = [f"{key}: {value}" for key, value in self.seen.items()]
-        told = [f"{made.origin.file}: {rule_text(made)}" for made in rules.values()]
+        printed = [f"{made.origin.file}: {rule_text(made)}" for made in rules.values()]
         compilers = sorted(
             {target.compiler.name for target in self.suites[0].targets if isinstance(target, CompileTarget)}
         )
-        return "\n".join([f"compilers: {compilers}", *told, *seen])
+        return "\n".join([f"compilers: {compilers}", *printed, *seen])
 
 
 @st.composite
@@ -722,7 +724,7 @@ def test_after_an_update_all_is_as_expected_nothing_is_lost_and_a_second_one_cha
 
 
 def lost(then: Expectation | None, now: Expectation | None) -> str | None:
-    """What is no longer said of a target that was not observed."""
+    """The rule that is removed from a target that was not observed."""
     if then is None or then.outcome == "skip":
         return None
     if now is None or (set(now.stages), now.signature) != (set(then.stages), then.signature):

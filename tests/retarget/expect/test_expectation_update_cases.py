@@ -197,7 +197,7 @@ def test_what_only_a_person_can_settle_is_left(outcome: str, fields: dict[str, o
 # ------------------------------------------------------------ what was not run
 
 
-def test_a_run_of_some_cases_touches_what_is_said_of_these_alone() -> None:
+def test_a_run_of_some_cases_touches_what_is_reported_of_these_alone() -> None:
     rules = [compare(0, "a", GPU, ["x", "y"]), compare(1, "b", GPU), compare(2, "c", GPU)]
 
     def selected(**ways: Observation | None) -> CasesSeen:
@@ -272,13 +272,13 @@ def test_an_expired_rule_stays_where_cases_that_it_is_about_were_left() -> None:
 def test_a_glob_that_gives_way_to_names_does_not_take_a_case_from_a_skip_rule(left: Observation | None) -> None:
     skip = compare(1, "b", case=["x", "z"], outcome="skip", stages=())
     one = suite(rules=[compare(0, "*", case=["x"]), skip])
-    told = {
+    printed = {
         f"{module}_{target}": CasesSeen(names=("x", "y", "z"), seen=seen)
         for module, seen in (("a", {"x": None, "z": None}), ("b", {"y": None}), ("c", {"x": left, "z": None}))
         for target in ("llvm_cpu_sync", "llvm_cpu_task", "vulkan_gpu", "opencl_pocl")
     }
     kept = [(("c",), "not vmvx", ("x",), ("compare",), "")] if left else []
-    assert Run(one, **told).rules() == [(("b",), "", ("x", "z"), (), ""), *kept]
+    assert Run(one, **printed).rules() == [(("b",), "", ("x", "z"), (), ""), *kept]
 
 
 # ------------------------------------------------------------ whatever there is

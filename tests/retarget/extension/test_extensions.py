@@ -74,7 +74,7 @@ def diagnostic(*names: str) -> str:
     return str(caught.value)
 
 
-def test_an_extension_brings_compilers_drivers_and_case_loaders(write: Write) -> None:
+def test_an_extension_provides_compilers_drivers_and_case_loaders(write: Write) -> None:
     registry = load_extensions([write("ext_good", GOOD)], entry_points=False)
     assert list(registry.compilers) == ["tiny"]
     assert list(registry.drivers) == []
@@ -230,7 +230,7 @@ def test_methods_may_take_more_than_is_asked(write: Write) -> None:
     assert list(load_extensions([write("ext_more", text)], entry_points=False).compilers) == ["tiny"]
 
 
-def test_what_is_not_registered_is_told_with_what_is(write: Write) -> None:
+def test_what_is_not_registered_is_reported_with_what_is(write: Write) -> None:
     registry = load_extensions([write("ext_good", GOOD)], entry_points=False)
     for find, name, message in (
         (
@@ -281,7 +281,7 @@ def test_a_named_module_is_found_in_the_current_folder_and_above(
     assert sys.path[-1] == str(elsewhere / folder), "workers take it over, and nothing installed is hidden"
 
 
-def test_a_module_that_is_nowhere_is_told_with_the_folders_and_the_nearest_name(elsewhere: Path) -> None:
+def test_a_module_that_is_nowhere_is_reported_with_the_folders_and_the_nearest_name(elsewhere: Path) -> None:
     (elsewhere / "outside.py").write_text(GOOD)
     (elsewhere / "repository" / "my_extension.py").write_text(GOOD)
     repository = elsewhere / "repository"

@@ -117,7 +117,7 @@ def _hook(product: object) -> Callable[[], list[object]]:
     return hookimpl(provide)
 
 
-def told(call: Callable[[], object]) -> str:
+def printed(call: Callable[[], object]) -> str:
     with pytest.raises(ExtensionError) as caught:
         call()
     return str(caught.value)
@@ -164,7 +164,7 @@ LOADER = "extension 'mine': case loader 'lines': "
 def test_of_a_compiler(method: str, answer: object, message: str) -> None:
     compiler = registry(compiler=Shows(answer)).compiler("tiny")
     arguments = {"fingerprint": 1, "resolve": 2, "compile": 1, "reproduce": 3, "show": 1}[method]
-    assert told(lambda: getattr(compiler, method)(*[None] * arguments)) == COMPILER + message
+    assert printed(lambda: getattr(compiler, method)(*[None] * arguments)) == COMPILER + message
 
 
 def test_what_a_protocol_allows_passes_and_sequences_become_tuples() -> None:
@@ -214,7 +214,7 @@ def test_a_product_keeps_the_protocols_that_it_has_and_only_those() -> None:
 def test_of_a_driver(call: str, answer: object, message: str) -> None:
     driver = registry(driver=Driver(answer)).driver("npu")
     arguments = {"probe": 0, "functions": 1, "run_outside": 4, "open": 1}[call]
-    assert told(lambda: getattr(driver, call)(*[None] * arguments)) == DRIVER + message
+    assert printed(lambda: getattr(driver, call)(*[None] * arguments)) == DRIVER + message
 
 
 class Program:
@@ -260,15 +260,15 @@ def opened(device: object) -> Any:
 )
 def test_of_a_program(results: object, message: str) -> None:
     program = opened(Device(results)).load(b"")
-    assert told(lambda: program.call("main", (), None)) == f"{DRIVER}open(): load(): call(){message}"
+    assert printed(lambda: program.call("main", (), None)) == f"{DRIVER}open(): load(): call(){message}"
 
 
 def test_of_a_device() -> None:
-    assert told(lambda: opened(Device((), infos="npu")).infos) == (
+    assert printed(lambda: opened(Device((), infos="npu")).infos) == (
         f"{DRIVER}open(): infos is 'npu' (str), expected a sequence of DeviceInfo"
     )
     assert opened(Device([ONE])).load(b"").call("main", (), None) == (ONE,)
-    assert told(lambda: opened(Misspelt(()))) == (
+    assert printed(lambda: opened(Misspelt(()))) == (
         f"{DRIVER}open() has 'load_with_parameter', which nothing calls; did you mean 'load_with_parameters'?"
     )
 
@@ -297,17 +297,17 @@ def test_of_a_device() -> None:
 def test_of_a_case_loader(method: str, answer: object, message: str) -> None:
     loader = registry(loader=Loader(answer)).case_loader("lines")
     arguments = {"load": 1, "find_modules": 2, "parameters": 1}[method]
-    assert told(lambda: getattr(loader, method)(*[None] * arguments)) == LOADER + message
+    assert printed(lambda: getattr(loader, method)(*[None] * arguments)) == LOADER + message
 
 
 def test_of_what_a_case_reads() -> None:
     cases = [Case(name="c", function="f", read=lambda: (ONE,))]
     [case] = registry(loader=Loader(cases)).case_loader("lines").load(None)
     assert case.read is not None
-    assert told(case.read) == f"{LOADER}load()[0].read() returned a tuple, expected CaseData"
+    assert printed(case.read) == f"{LOADER}load()[0].read() returned a tuple, expected CaseData"
 
 
-def test_what_a_method_in_pytests_process_raises_is_told_with_its_line() -> None:
+def test_what_a_method_in_pytests_process_raises_is_reported_with_its_line() -> None:
     class Raises(Compiler):
         def fingerprint(self, config: object) -> Any:
             return {}["version"]
@@ -318,7 +318,7 @@ def test_what_a_method_in_pytests_process_raises_is_told_with_its_line() -> None
     compiler = registry(compiler=Raises("")).compiler("tiny")
     line = Raises.fingerprint.__code__.co_firstlineno + 1
     expected = f"{COMPILER}fingerprint() raised KeyError: 'version' (test_returned.py:{line})"
-    assert told(lambda: compiler.fingerprint(None)) == expected
+    assert printed(lambda: compiler.fingerprint(None)) == expected
     with pytest.raises(KeyError):
         compiler.compile(None)
 
@@ -331,7 +331,7 @@ def test_a_method_that_exits_does_not_end_pytest() -> None:
     line = Exits.fingerprint.__code__.co_firstlineno + 1
     fingerprint = registry(compiler=Exits("")).compiler("tiny").fingerprint
     expected = f"{COMPILER}fingerprint() raised SystemExit: 3 (test_returned.py:{line})"
-    assert told(lambda: fingerprint(None)) == expected
+    assert printed(lambda: fingerprint(None)) == expected
 
 
 # ---------------------------------------------------------------- protocols that are optional

@@ -1,4 +1,4 @@
-"""What is told apart of failures, on diagnostics as IREE 3.13.0 and the core print them."""
+"""What distinguishes failures, on diagnostics as IREE 3.13.0 and the core print them."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ COMPARISONS = [
 
 
 @pytest.mark.parametrize(("summary", "word"), COMPARISONS)
-def test_a_comparison_is_told_by_a_word_without_numbers(summary: str, word: str) -> None:
+def test_a_comparison_is_reported_by_a_word_without_numbers(summary: str, word: str) -> None:
     failure = Failure(stage=Stage.COMPARE, summary=summary)
     assert observe(failure) == Observation(stage="compare", signature=word)
     assert normalise(word) == word

@@ -1,4 +1,4 @@
-"""What git tells of a folder: whether all that belongs to it is there."""
+"""What git knows of a folder: whether all that belongs to it is there."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_modules_that_git_does_not_track_come_from_elsewhere_and_others_may_be_m
 
 
 @pytest.mark.parametrize("has_git", [True, False])
-def test_without_git_nothing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_git: bool) -> None:
+def test_without_git_nothing_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_git: bool) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     if not has_git:

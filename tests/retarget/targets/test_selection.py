@@ -117,7 +117,7 @@ def test_pytest_says_the_same(expression: str) -> None:
         assert [compile_selector(expression)(target) for target in (COMPILED, RUN)] == expected
 
 
-def test_the_words_of_an_expression_are_told_with_their_columns_and_what_each_selects() -> None:
+def test_the_words_of_an_expression_are_reported_with_their_columns_and_what_each_selects() -> None:
     found = terms("llvm-cpu and not (driver(name='vulkan') or x )")
     assert [(term.text, term.column, term.selector(COMPILED), term.selector(RUN)) for term in found] == [
         ("llvm-cpu", 1, True, True),
@@ -127,7 +127,7 @@ def test_the_words_of_an_expression_are_told_with_their_columns_and_what_each_se
     assert terms(" ") == ()
 
 
-def test_an_error_of_an_expression_can_be_told_without_the_option() -> None:
+def test_an_error_of_an_expression_can_be_reported_without_the_option() -> None:
     with pytest.raises(ExpressionError) as caught:
         terms("a and")
     assert caught.value.diagnostic == "column 6: found the end of input, expected a word, 'not' or '('"

@@ -75,7 +75,7 @@ def test_it_is_short_and_made_of_telling_words(wanted: list[Target], others: lis
     assert_exact(found, wanted, others)
 
 
-def test_a_config_named_like_the_driver_of_another_is_told_by_its_mark() -> None:
+def test_a_config_named_like_the_driver_of_another_is_reported_by_its_mark() -> None:
     config, newer = compiled("vulkan"), compiled("vulkan-16")
     wanted, others = [config, run(config, "x", "vulkan")], [newer, run(newer, "x", "vulkan")]
     assert shortest_expression(wanted, others) == "not vulkan-16"
@@ -84,12 +84,12 @@ def test_a_config_named_like_the_driver_of_another_is_told_by_its_mark() -> None
     assert found == "not vulkan-16 and not c"
 
 
-def test_words_that_only_a_module_brings_are_not_used() -> None:
+def test_words_that_only_a_module_provides_are_not_used() -> None:
     one, two = compiled("a", module=("op-Conv",)), compiled("b", module=("op-Add",))
     assert shortest_expression([one], [two]) == "a"
 
 
-def test_targets_that_differ_in_nothing_an_expression_sees_cannot_be_told_apart() -> None:
+def test_targets_that_differ_in_nothing_an_expression_sees_cannot_be_distinguished() -> None:
     assert shortest_expression([A], [A]) is None
 
 

@@ -38,7 +38,7 @@ def test_equal_outputs_are_counted(tmp_path: Path) -> None:
     assert [case.judged for case in read_outputs(left)] == [True, False]
 
 
-def test_the_first_and_the_worst_difference_are_told_with_the_names_of_both(tmp_path: Path) -> None:
+def test_the_first_and_the_worst_difference_are_reported_with_the_names_of_both(tmp_path: Path) -> None:
     left = recorded(tmp_path / "a", f=([[1, 2, 3]], []), g=([], [[1, 1], [8, 8]]))
     right = recorded(tmp_path / "b", f=([[1, 2, 3.0000002]], []), g=([], [[1, 1], [8, 4]]))
     found = compared(left, right)
@@ -71,7 +71,7 @@ def test_cases_that_one_did_not_finish_are_named(tmp_path: Path) -> None:
     assert compared(left, right).unmatched == (("g", "vmvx"), ("h", "llvm-cpu"))
 
 
-def test_a_folder_without_outputs_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_outputs_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RetargetError, match="no recorded outputs can be read from"):
         compared(recorded(tmp_path / "a"), tmp_path / "b")
 
@@ -144,7 +144,7 @@ def test_only_functions_that_take_something_and_have_no_case_get_one() -> None:
         (FunctionInfo(name="f", arguments=1), "the artifact does not say what it takes"),
     ],
 )
-def test_what_no_inputs_can_be_made_for_is_told(info: FunctionInfo, message: str) -> None:
+def test_what_no_inputs_can_be_made_for_is_reported(info: FunctionInfo, message: str) -> None:
     (case,) = seeded_cases([info], [], 0)
     assert case.read is not None
     with pytest.raises(RetargetError, match=f"no inputs can be generated for function 'f': {message}"):

@@ -1,4 +1,4 @@
-"""The worker process: it answers, and however it ends, its end is told and nothing is left behind."""
+"""The worker process: it answers, and however it ends, its end is reported and nothing is left."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_a_worker_that_was_killed_from_outside_is_seen_as_dead(worker: WorkerPro
     assert (answer.refusal, answer.cause) == (Refusal.CRASHED, "SIGKILL")
 
 
-def test_an_extension_that_fails_to_import_is_told_by_the_worker(spawner: Spawner) -> None:
+def test_an_extension_that_fails_to_import_is_reported_by_the_worker(spawner: Spawner) -> None:
     with pytest.raises(RetargetError) as caught:
         WorkerProcess(spawner=spawner, extensions=("no_such_module_anywhere",))
 
@@ -132,7 +132,7 @@ def test_an_extension_that_fails_to_import_is_told_by_the_worker(spawner: Spawne
     assert str(caught.value).startswith(expected + "No module named 'no_such_module_anywhere'")
 
 
-def test_an_extension_that_ends_the_worker_while_it_is_imported_is_told(
+def test_an_extension_that_ends_the_worker_while_it_is_imported_is_reported(
     spawner: Spawner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "deadly_extension.py").write_text("import os\nprint('bye', flush=True)\nos.abort()\n")
@@ -144,7 +144,7 @@ def test_an_extension_that_ends_the_worker_while_it_is_imported_is_told(
     assert str(caught.value) == "a worker process ended while it started (SIGABRT): bye"
 
 
-def test_an_interpreter_that_cannot_be_started_is_told(spawner: Spawner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interpreter_that_cannot_be_started_is_reported(spawner: Spawner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
 
     with pytest.raises(RetargetError) as caught:
@@ -216,7 +216,7 @@ def test_the_lifeline_alone_ends_a_worker_whose_parent_was_killed() -> None:
     assert worker_ends_with_its_parent("double-hang", starts=True)
 
 
-def test_a_worker_lives_on_when_the_thread_that_asked_for_it_ends(spawner: Spawner) -> None:
+def test_a_worker_lives_on_when_the_thread_that_requested_it_ends(spawner: Spawner) -> None:
     found: list[WorkerProcess] = []
     thread = threading.Thread(target=lambda: found.append(WorkerProcess(spawner=spawner, extensions=EXTENSIONS)))
     thread.start()

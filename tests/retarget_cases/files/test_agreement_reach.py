@@ -1,4 +1,4 @@
-"""What cases files say of compiler configs, held against those of the suite: reported with the declarations' own errors."""
+"""What cases files say of compiler configs, compared with those of the suite: reported with the declarations' own errors."""
 
 # ruff: noqa: E501  (messages are cut where they read well)
 

@@ -79,7 +79,7 @@ def test_a_host_that_cannot_be_named_is_refused() -> None:
         explicit_host(("--iree-llvmcpu-target-cpu=host",), precompile)
 
 
-def test_a_compiler_that_names_no_cpu_is_told() -> None:
+def test_a_compiler_that_names_no_cpu_is_reported() -> None:
     with pytest.raises(CompilerError, match="the compiler names no CPU for"):
         explicit_host(("--iree-llvmcpu-target-cpu=host",), lambda _: "module {}")
 
@@ -105,7 +105,9 @@ def test_a_compiler_that_names_no_cpu_is_told() -> None:
         ),
     ],
 )
-def test_a_flag_the_compiler_refuses_is_told_in_its_words(iree: IreeCompiler, flags: list[str], message: str) -> None:
+def test_a_flag_the_compiler_refuses_is_reported_in_its_words(
+    iree: IreeCompiler, flags: list[str], message: str
+) -> None:
     with pytest.raises(CompilerError) as caught:
         resolve(iree, *flags)
     assert message in str(caught.value)
@@ -133,7 +135,7 @@ def test_a_flag_that_would_stay_in_the_process_is_left_to_the_tool(iree: IreeCom
 
 
 @pytest.mark.parametrize("more", [(), ("--verify=true",)], ids=["library", "tool"])
-def test_a_module_it_refuses_is_told_by_its_file_name(iree: IreeCompiler, more: tuple[str, ...]) -> None:
+def test_a_module_it_refuses_is_reported_by_its_file_name(iree: IreeCompiler, more: tuple[str, ...]) -> None:
     with pytest.raises(CompilerError) as caught:
         iree.compile(request(BROKEN, "bad.mlir", *VMVX, *more))
     assert str(caught.value) == "bad.mlir:2:8: error: custom op 'arith.foo' is unknown"
@@ -192,9 +194,9 @@ def test_a_crash_of_the_library_leaves_its_stack_in_the_workers_log(tmp_path: Pa
     with (tmp_path / "log").open("ab+") as log:
         done = subprocess.run([sys.executable, "-c", code], stdout=log, stderr=log, check=False)
     assert done.returncode == -signal.SIGFPE
-    said = (tmp_path / "log").read_text()
-    assert said.startswith("said before\n")
-    assert "Program arguments: iree-compile --mlir-disable-threading" in said
+    reported = (tmp_path / "log").read_text()
+    assert reported.startswith("said before\n")
+    assert "Program arguments: iree-compile --mlir-disable-threading" in reported
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The compiler `iree` asked for the text of a phase."""
+"""The compiler `iree` prints the text of a phase."""
 
 from __future__ import annotations
 
@@ -79,13 +79,13 @@ def test_a_modules_phase_replaces_its_suites(iree: IreeCompiler) -> None:
 def test_an_unknown_phase_is_an_error_that_lists_the_phases(iree: IreeCompiler) -> None:
     with pytest.raises(CompilerError) as raised:
         iree.resolve(compiler_config(*VMVX), (*VMVX, "--compile-to=flwo"))
-    said = str(raised.value)
-    assert said.startswith("--compile-to=flwo: there is no phase 'flwo'; did you mean 'flow'?; iree-compile has")
-    assert f"iree-compile has the phases {PHASES}" in said
-    assert said.endswith(", hal, vm, end")
+    reported = str(raised.value)
+    assert reported.startswith("--compile-to=flwo: there is no phase 'flwo'; did you mean 'flow'?; iree-compile has")
+    assert f"iree-compile has the phases {PHASES}" in reported
+    assert reported.endswith(", hal, vm, end")
 
 
-def test_a_module_that_is_refused_on_the_way_to_a_phase_tells_where(iree: IreeCompiler) -> None:
+def test_a_module_that_is_refused_on_the_way_to_a_phase_shows_where(iree: IreeCompiler) -> None:
     broken = "func.func @f() {\n  %x = arith.foo 1 : i32\n  return\n}\n"
     with pytest.raises(CompilerError, match=r"bad\.mlir:2:8: error: custom op 'arith.foo' is unknown"):
         compiled(iree, broken, *VMVX, "--compile-to=flow", name="bad.mlir")
@@ -110,7 +110,7 @@ def test_the_command_by_hand_writes_text_to_a_file_that_is_called_so(iree: IreeC
     assert argv[-1] == "a_test.vmfb"
 
 
-def test_phases_are_told_from_other_flags() -> None:
+def test_phases_are_reported_from_other_flags() -> None:
     flags = ("--a", "--compile-to=flow", "--b", "-compile-to=vm", "--compile-to-x=1")
     assert with_one_phase(flags) == ("--a", "--b", "-compile-to=vm", "--compile-to-x=1")
     assert without_phase(flags) == ("--a", "--b", "--compile-to-x=1")

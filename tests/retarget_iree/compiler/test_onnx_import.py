@@ -41,7 +41,7 @@ def test_bytes_that_are_no_onnx_model_are_refused(content: bytes) -> None:
         import_onnx(content, "bad.onnx")
 
 
-def test_an_invalid_onnx_model_is_told_in_the_importers_words() -> None:
+def test_an_invalid_onnx_model_is_reported_in_the_importers_words() -> None:
     model = onnx_model()
     model.graph.node[0].op_type = "NoSuchOperator"
     with pytest.raises(CompilerError, match=r"^m\.onnx: the ONNX importer refused the model: ") as caught:

@@ -231,7 +231,7 @@ def test_each_error_has_its_column(line: str, column: int, message: str) -> None
     assert diagnostics(line) == [(1, column, message)]
 
 
-def test_all_errors_of_a_file_are_told_at_once_with_file_line_and_column() -> None:
+def test_all_errors_of_a_file_are_reported_at_once_with_file_line_and_column() -> None:
     with pytest.raises(DiagnosticsError) as caught:
         parse("--function=f", "--inptu=1", "# fine", "  --input=2xi32=1 x", "bar", "--module=a.mlir", "--module=b.mlir")
     assert str(caught.value).splitlines() == [
@@ -243,7 +243,7 @@ def test_all_errors_of_a_file_are_told_at_once_with_file_line_and_column() -> No
     ]
 
 
-def test_a_file_that_is_no_text_or_too_long_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_no_text_or_too_long_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for content, message in (
         (

@@ -1,4 +1,4 @@
-"""Flagfiles that include others: what becomes of them, and what is said of those that cannot be."""
+"""Flagfiles that include others: their flags, and the errors of those that cannot be read."""
 
 # ruff: noqa: E501  (messages are cut where they read well)
 
@@ -78,7 +78,7 @@ def test_the_module_may_stand_in_an_included_file(folder: Path) -> None:
     assert module.path == folder / "two.mlir"
 
 
-def test_errors_of_all_files_are_told_at_once_each_in_its_own(folder: Path) -> None:
+def test_errors_of_all_files_are_reported_at_once_each_in_its_own(folder: Path) -> None:
     files = {"a.txt": "--flagfile=b.txt\nfoo\n--inptu=1\n", "b.txt": "\n--input=1x\n"}
     assert diagnostics(folder, files) == [
         "suite/a.txt:2:1: found 'foo', expected a flag ('--name=value'), a comment ('#' or '//') or an empty line",
@@ -124,7 +124,7 @@ def test_no_file_outside_the_suites_folder_is_included(folder: Path, way: str) -
     ]
 
 
-def test_an_included_file_that_is_no_text_is_told(folder: Path) -> None:
+def test_an_included_file_that_is_no_text_is_reported(folder: Path) -> None:
     (folder / "b.txt").write_bytes(b"\xff")
     assert diagnostics(folder, {"a.txt": "--flagfile=b.txt\n"}) == [
         "suite/b.txt:1:1: found the byte 0xff, which is no UTF-8 text here; expected a flagfile of iree-run-module"

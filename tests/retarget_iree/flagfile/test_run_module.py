@@ -1,4 +1,4 @@
-"""Which modules a tree of flagfiles stands for, their cases, their parameter files, and the command by hand."""
+"""The modules of a tree of flagfiles, their cases, their parameter files, and the command by hand."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_a_module_that_links_out_of_the_suites_folder_is_an_error(tmp_path: Path
     )
 
 
-def test_every_flagfile_whose_module_is_not_there_is_told_at_once(tmp_path: Path) -> None:
+def test_every_flagfile_whose_module_is_not_there_is_reported_at_once(tmp_path: Path) -> None:
     files = dict.fromkeys(["none/f.txt", "two/a.mlir", "two/b.mlir", "two/f.txt"], "") | {
         "two/g.txt": "# first\n  --module=c.mlir",
         "two/h.txt": "--module=../../x.mlir",
@@ -129,7 +129,7 @@ def test_every_flagfile_whose_module_is_not_there_is_told_at_once(tmp_path: Path
     ]
 
 
-def test_programs_among_the_srcs_are_told(tmp_path: Path) -> None:
+def test_programs_among_the_srcs_are_reported(tmp_path: Path) -> None:
     write({"m.mlir": ""})
     with pytest.raises(DiagnosticsError) as caught:
         LOADER.find_modules(tmp_path, [tmp_path / "m.mlir"])
@@ -181,7 +181,7 @@ def test_thresholds_become_tolerances_and_all_else_is_compared_by_bits() -> None
     assert {name: rule.same_bits for name, rule in second.tolerances.items()} == {"": True}
 
 
-def test_data_that_is_not_there_or_of_another_length_is_told_without_the_module(tmp_path: Path) -> None:
+def test_data_that_is_not_there_or_of_another_length_is_reported_without_the_module(tmp_path: Path) -> None:
     folder = tmp_path / "suite"
     folder.mkdir()
     (folder / "short.bin").write_bytes(bytes(15))
@@ -226,7 +226,7 @@ def test_data_that_is_not_there_or_of_another_length_is_told_without_the_module(
 DECLARED = declarations(compiler("vmvx"), target("cpu", "vmvx", []), suite("ops", "**/*.txt", "run-module", ["cpu"]))
 
 
-def test_retarget_check_tells_the_errors_of_all_flagfiles(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_retarget_check_shows_the_errors_of_all_flagfiles(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write({"suite.toml": DECLARED, "a/m.mlir": "", "b/m.mlir": ""})
     write({"a/f.txt": "--input=4xf32=1", "a/g.txt": "--inpt=5", "b/f.txt": "--input=4xf32=x"})
     assert main(["check"]) == 1

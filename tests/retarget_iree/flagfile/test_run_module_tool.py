@@ -196,7 +196,7 @@ def write(folder: Path, function: str, inputs: list[str], expected: list[str]) -
 
 
 def ours(device: Device, flagfile: Path) -> RunOutcome:
-    """Load, run and compare as a runner does."""
+    """Load, run and compare as a device worker does."""
     message = RunModule(
         config=runtime_config("local-sync"),
         artifact=flagfile.parent / "module.vmfb",
@@ -220,7 +220,7 @@ def tool(flagfile: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, cwd=flagfile.parent, capture_output=True, text=True, check=False, timeout=60)
 
 
-def told(outcome: RunOutcome) -> str:
+def printed(outcome: RunOutcome) -> str:
     return "passed" if outcome.failure is None else f"{outcome.failure.stage}: {outcome.failure.summary}"
 
 
@@ -234,7 +234,7 @@ def test_the_verdict_is_that_of_the_tool(folder: Path, device: Device, row: Row)
     flagfile = write(folder, function, inputs, expected)
     by_tool, outcome = tool(flagfile), ours(device, flagfile)
     assert (by_tool.returncode == 0) is passes, by_tool.stdout + by_tool.stderr
-    assert (outcome.failure is None) is passes, told(outcome)
+    assert (outcome.failure is None) is passes, printed(outcome)
 
 
 @pytest.mark.parametrize("row", DIFFERENT)
@@ -243,7 +243,7 @@ def test_where_the_verdict_is_another_the_tool_errs_or_looks_away(folder: Path, 
     flagfile = write(folder, function, inputs, expected)
     by_tool, outcome = tool(flagfile), ours(device, flagfile)
     assert (by_tool.returncode == 0) is not passes, by_tool.stdout + by_tool.stderr
-    assert (outcome.failure is None) is passes, told(outcome)
+    assert (outcome.failure is None) is passes, printed(outcome)
 
 
 @pytest.mark.parametrize("line", ["foo", "-input=4xf32=1", "\ufeff--input=4xf32=1", "--inptu=4xf32=1", "--input 4xf32"])
@@ -276,4 +276,4 @@ def test_files_that_include_others_are_read_as_the_tool_reads_them(folder: Path,
         flagfile = write(folder, "swap", lines, ["4xf32=2", "4xf32=1"])
         by_tool, outcome = tool(flagfile), ours(device, flagfile)
         assert (by_tool.returncode == 0) is passes, by_tool.stdout + by_tool.stderr
-        assert (outcome.failure is None) is passes, told(outcome)
+        assert (outcome.failure is None) is passes, printed(outcome)

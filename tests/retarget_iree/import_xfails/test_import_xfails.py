@@ -161,7 +161,9 @@ def test_configs_that_run_otherwise_on_one_driver_keep_their_names(
     assert 'name = "other"\ndriver = "vulkan"\ndevice = "vulkan://1"' in out
 
 
-def test_an_entry_of_two_lists_is_taken_once_and_that_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_entry_of_two_lists_is_taken_once_and_that_is_reported(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = CPU.replace('["node/test_dft", ', '["node/test_dft", "node/test_det", ')
     (folder / "cpu.json").write_text(text)
     assert main(["import-xfails", "cpu.json"]) == 0
@@ -234,7 +236,7 @@ def test_errors_have_their_place(
     assert capsys.readouterr().err == f"{message}\n"
 
 
-def test_all_errors_of_all_files_are_told_at_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_errors_of_all_files_are_reported_at_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "cpu.json").write_text("[]")
     (folder / "gpu.json").write_bytes(b"\xff")
     (folder / "empty.json").write_text("\n")
@@ -258,9 +260,9 @@ def test_a_name_that_no_config_can_bear_is_an_error_that_says_how_to_give_anothe
 ) -> None:
     (folder / "gpu.json").write_text(GPU.replace("gpu_vulkan", "run"))
     assert main(["import-xfails", f"{name}=gpu.json"]) == 1
-    told = capsys.readouterr().err
-    assert told.startswith(f"gpu.json: config_name: {found}")
-    assert told.endswith(": NAME=gpu.json gives it\n")
+    reported = capsys.readouterr().err
+    assert reported.startswith(f"gpu.json: config_name: {found}")
+    assert reported.endswith(": NAME=gpu.json gives it\n")
     assert main(["import-xfails", "walks=gpu.json"]) == 0
 
 
@@ -324,17 +326,17 @@ def test_each_entry_has_its_rule_and_nothing_else_has_one(lists: dict[str, dict[
         compiled = one if isinstance(one, CompileTarget) else one.compile
         here, test = lists[compiled.compiler.name.replace("-", "_")], compiled.module.name
         rule = assignment.rules.get(one.name)
-        said = ("", "") if rule is None else (rule.outcome, rule.reason.split()[3])
+        output_text = ("", "") if rule is None else (rule.outcome, rule.reason.split()[3])
         if test in here["skip_compile_tests"]:
-            assert said == ("skip", "skip_compile_tests")
+            assert output_text == ("skip", "skip_compile_tests")
         elif one is compiled:
             expected = ("xfail", "expected_compile_failures") if test in here["expected_compile_failures"] else ("", "")
-            assert said == expected
+            assert output_text == expected
         elif test in here["skip_run_tests"]:
-            assert said == ("skip", "skip_run_tests")
+            assert output_text == ("skip", "skip_run_tests")
         elif test not in here["expected_compile_failures"]:
             expected = ("xfail", "expected_run_failures") if test in here["expected_run_failures"] else ("", "")
-            assert said == expected
+            assert output_text == expected
 
 
 # ------------------------------------------------------------ the formats of the other suites

@@ -95,7 +95,7 @@ def test_other_kinds_need_the_file_of_the_module(capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize(("function", "status"), [("passes", 0), ("differs", 1), ("", 1)])
-def test_the_command_of_run_outside_tells_pass_from_fail(function: str, status: int, module_file: Path) -> None:
+def test_the_command_of_run_outside_shows_pass_from_fail(function: str, status: int, module_file: Path) -> None:
     plan = driver_named("local-sync").run_outside(runtime_config("local-sync"), module_file, function, "check")
     assert plan is not None
     assert plan.argv[0] == sys.executable

@@ -71,7 +71,7 @@ def test_a_device_is_meant_by_ordinal_uri_path_or_part_of_its_name(wanted: str, 
         ),
     ],
 )
-def test_a_device_that_is_not_there_or_not_clear_is_told(wanted: str, error: type[Exception], message: str) -> None:
+def test_a_device_that_is_not_there_or_not_clear_is_reported(wanted: str, error: type[Exception], message: str) -> None:
     with pytest.raises(error) as caught:
         select_device(wanted, GPUS, driver="vulkan")
     assert str(caught.value).startswith(message)
@@ -91,7 +91,7 @@ def test_one_card_has_one_physical_id_under_cuda_and_vulkan() -> None:
     assert len(dict(vulkan.capabilities)["features"]) < 330
 
 
-def test_a_software_device_and_a_device_without_uuid_are_told_apart() -> None:
+def test_a_software_device_and_a_device_without_uuid_are_distinguished() -> None:
     software = describe_device(
         "vulkan", 0, {"path": "GPU-6d65736132322e332e36000000000000"}, "type: cpu\nname: llvmpipe\n"
     )
@@ -194,7 +194,7 @@ def test_vulkan_without_an_icd_is_unavailable(vulkan_device: Device) -> None:
         ("two", "'two' is no runtime flag; expected --name=value"),
     ],
 )
-def test_a_runtime_flag_that_is_unknown_is_told_with_its_config(flag: str, message: str) -> None:
+def test_a_runtime_flag_that_is_unknown_is_reported_with_its_config(flag: str, message: str) -> None:
     with pytest.raises(DriverError) as caught:
         driver_named("local-sync").open(runtime_config("local-sync", flags=[flag]))
     assert str(caught.value) == message

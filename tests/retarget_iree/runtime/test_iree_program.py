@@ -80,7 +80,7 @@ def test_scalar_and_all_true_checks_arrive_in_order(open_device: OpenDevice, fai
     assert all(check.expected is None for check in checks)
 
 
-def test_an_assertion_of_the_module_is_told_without_the_runtimes_source_paths(
+def test_an_assertion_of_the_module_is_reported_without_the_runtimes_source_paths(
     open_device: OpenDevice, failing: bytes
 ) -> None:
     program = open_device("local-sync").load(failing)
@@ -89,7 +89,7 @@ def test_an_assertion_of_the_module_is_told_without_the_runtimes_source_paths(
     assert str(caught.value) == "FAILED_PRECONDITION; must be zero"
 
 
-def test_a_status_of_the_module_is_told_in_its_words(open_device: OpenDevice, failing: bytes) -> None:
+def test_a_status_of_the_module_is_reported_in_its_words(open_device: OpenDevice, failing: bytes) -> None:
     program = open_device("local-sync").load(failing)
     with pytest.raises(DriverError) as caught:
         program.call("reports", (), no_check)
@@ -232,7 +232,7 @@ def test_bytes_that_are_no_module_are_refused(part: float, open_device: OpenDevi
     assert ".c:" not in str(caught.value)
 
 
-def test_a_closed_device_says_so(open_device: OpenDevice, arithmetic: bytes) -> None:
+def test_a_closed_device_reports_it(open_device: OpenDevice, arithmetic: bytes) -> None:
     device = open_device("local-sync")
     device.close()
     with pytest.raises(DriverError, match="the device is closed"):

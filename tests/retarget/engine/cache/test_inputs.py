@@ -86,7 +86,7 @@ def test_a_folder_counts_by_the_content_of_its_tree(folder: Path) -> None:
     os.utime(below / "y.o", (1, 1))
 
     assert [text for text, _ in seen[0]] == ["objects"]
-    assert len(set(seen)) == 5  # a link back into the tree brings nothing new
+    assert len(set(seen)) == 5  # a link back into the tree adds nothing
     assert inputs("--search=objects") == seen[-1]
 
 

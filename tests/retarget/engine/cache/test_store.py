@@ -276,7 +276,7 @@ def test_a_read_only_cache_folder_is_refused_when_something_must_be_written() ->
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="uses /dev/full, the disk that is always full")
-def test_a_full_disk_is_told_and_leaves_no_half_written_file(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported_and_leaves_no_half_written_file(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     put(store, OTHER, b"OTHER")
     real = Path.write_bytes
 
@@ -299,24 +299,24 @@ def test_a_full_disk_is_told_and_leaves_no_half_written_file(store: Store, monke
 
 
 @pytest.mark.parametrize(
-    ("told", "size"),
+    ("printed", "size"),
     [("", 4 * 1024**3), ("0", 0), ("4096", 4096), ("20G", 20 * 1024**3), ("500 MiB", 500 * 1024**2), ("1KB", 1024)],
 )
 def test_the_bound_may_come_from_the_environment(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, told: str, size: int
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, printed: str, size: int
 ) -> None:
-    monkeypatch.setenv("RETARGET_CACHE_SIZE", told)
+    monkeypatch.setenv("RETARGET_CACHE_SIZE", printed)
     assert default_max_bytes() == Store(tmp_path).max_bytes == size
     assert Store(tmp_path, max_bytes=7).max_bytes == 7
 
 
-@pytest.mark.parametrize("told", ["much", "-1", "1.5G", "G", "1 P", "²"])
-def test_a_bound_that_is_no_size_is_refused(monkeypatch: pytest.MonkeyPatch, told: str) -> None:
-    monkeypatch.setenv("RETARGET_CACHE_SIZE", told)
+@pytest.mark.parametrize("printed", ["much", "-1", "1.5G", "G", "1 P", "²"])
+def test_a_bound_that_is_no_size_is_refused(monkeypatch: pytest.MonkeyPatch, printed: str) -> None:
+    monkeypatch.setenv("RETARGET_CACHE_SIZE", printed)
     with pytest.raises(RetargetError) as caught:
         default_max_bytes()
     expected = "expected a number of bytes, or one with K, M, G or T after it (times 1024 each), such as 20G"
-    assert str(caught.value) == f"found RETARGET_CACHE_SIZE={told!r}, {expected}"
+    assert str(caught.value) == f"found RETARGET_CACHE_SIZE={printed!r}, {expected}"
 
 
 def test_what_is_kept_is_evicted_last(tmp_path: Path) -> None:

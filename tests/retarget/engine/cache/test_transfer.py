@@ -71,7 +71,7 @@ def test_a_crash_is_not_exported(
     assert not folder.exists()
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RetargetError) as caught:
         ArtifactFolder(tmp_path / "gone")
 
@@ -79,7 +79,7 @@ def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     assert str(caught.value) == expected
 
 
-def test_a_target_that_was_not_exported_is_told(tmp_path: Path, target: CompileTarget) -> None:
+def test_a_target_that_was_not_exported_is_reported(tmp_path: Path, target: CompileTarget) -> None:
     with pytest.raises(RetargetError) as caught:
         ArtifactFolder(tmp_path).outcome(target)
 
@@ -88,7 +88,7 @@ def test_a_target_that_was_not_exported_is_told(tmp_path: Path, target: CompileT
     assert str(caught.value) == expected
 
 
-def test_a_truncated_artifact_is_told(
+def test_a_truncated_artifact_is_reported(
     tmp_path: Path, registry: Registry, target: CompileTarget, outcome: CompileOutcome
 ) -> None:
     export_artifact(outcome, target, registry, tmp_path)
@@ -100,7 +100,7 @@ def test_a_truncated_artifact_is_told(
     assert str(caught.value) == f"artifact {path} is damaged: 4 bytes, expected 6 of other content; {AGAIN}"
 
 
-def test_a_truncated_manifest_is_told(
+def test_a_truncated_manifest_is_reported(
     tmp_path: Path, registry: Registry, target: CompileTarget, outcome: CompileOutcome
 ) -> None:
     export_artifact(outcome, target, registry, tmp_path)
@@ -113,7 +113,7 @@ def test_a_truncated_manifest_is_told(
     assert str(caught.value) == f"{path} is damaged: {reason}; {AGAIN}"
 
 
-def test_another_version_of_the_module_is_told(
+def test_another_version_of_the_module_is_reported(
     tmp_path: Path, registry: Registry, target: CompileTarget, outcome: CompileOutcome
 ) -> None:
     export_artifact(outcome, target, registry, tmp_path)
@@ -139,7 +139,7 @@ FLAGS = ("--a", "--b=1")
         ({"compiler": "other"}, "by the compiler 'double', not 'other'"),
     ],
 )
-def test_an_artifact_compiled_with_something_else_is_told(
+def test_an_artifact_compiled_with_something_else_is_reported(
     tmp_path: Path, registry: Registry, outcome: CompileOutcome, changes: dict[str, Any], message: str
 ) -> None:
     target = compile_target(tmp_path / "src", "deep/a", "pass a", flags=FLAGS, env=(("A", "1"),))
@@ -172,7 +172,7 @@ def test_a_file_that_flags_name_is_compared_where_it_is_in_the_checkout(
         artifacts.outcome(target)
 
 
-def test_the_build_is_told_and_may_be_another(
+def test_the_build_is_reported_and_may_be_another(
     tmp_path: Path, registry: Registry, target: CompileTarget, outcome: CompileOutcome
 ) -> None:
     export_artifact(replace(outcome, build_id="b 1", build="double 1"), target, registry, tmp_path)
@@ -206,7 +206,7 @@ def test_a_crash_takes_away_what_was_exported_before(
         ArtifactFolder(tmp_path).outcome(target)
 
 
-def test_a_folder_that_cannot_be_written_is_told(
+def test_a_folder_that_cannot_be_written_is_reported(
     tmp_path: Path, registry: Registry, target: CompileTarget, outcome: CompileOutcome
 ) -> None:
     (tmp_path / "file").write_text("")

@@ -227,7 +227,7 @@ def test_a_hang_is_killed_by_the_targets_timeout_and_tried_again(make: Make, tmp
     assert compiles(log) == ["a.txt", "a.txt"]
 
 
-def test_an_error_of_the_extension_is_told_and_not_stored(make: Make, tmp_path: Path, log: Path) -> None:
+def test_an_error_of_the_extension_is_reported_and_not_stored(make: Make, tmp_path: Path, log: Path) -> None:
     target = compile_target(tmp_path, "a", "@raise by zero")
     failure = make().result(target).failure
 
@@ -238,7 +238,7 @@ def test_an_error_of_the_extension_is_told_and_not_stored(make: Make, tmp_path: 
     assert make().result(target).reused is False
 
 
-def test_what_is_no_verdict_of_the_compiler_is_told_and_not_stored(make: Make, tmp_path: Path, log: Path) -> None:
+def test_what_is_no_verdict_of_the_compiler_is_reported_and_not_stored(make: Make, tmp_path: Path, log: Path) -> None:
     target = compile_target(tmp_path, "a", "@trouble the linker is missing")
     failure = make().result(target).failure
 
@@ -361,7 +361,7 @@ def test_the_build_in_the_key_is_the_one_that_the_configs_environment_imports(
     assert (other.reused, other.build_id) == (False, "# two")
 
 
-def test_what_this_process_would_import_in_place_of_the_workers_compiler_tells_nothing(
+def test_what_this_process_would_import_in_place_of_the_workers_compiler_shows_nothing(
     make: Make, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     installed, ours = tmp_path / "installed" / "double_build.py", tmp_path / "ours" / "double_build.py"
@@ -513,16 +513,16 @@ def test_a_damaged_artifact_is_compiled_again_with_a_note(make: Make, tmp_path: 
     assert [note.partition(" is damaged")[0] for note in service.notes] == [f"artifact {first.artifact.path}"]
 
 
-def test_waiting_is_told_about_every_half_second(make: Make, tmp_path: Path) -> None:
-    told: list[tuple[float, int, int]] = []
+def test_waiting_is_reported_about_every_half_second(make: Make, tmp_path: Path) -> None:
+    printed: list[tuple[float, int, int]] = []
     service = make()
     slow = compile_target(tmp_path, "a", "@sleep 1.3\npass a")
     service.submit([slow, compile_target(tmp_path, "b", "pass b")])
-    service.result(slow, lambda *progress: told.append(progress))
+    service.result(slow, lambda *progress: printed.append(progress))
 
-    assert len(told) >= 2
-    assert {(done, total) for _, done, total in told} == {(0, 2)}
-    assert 0.4 < told[0][0] < told[1][0]
+    assert len(printed) >= 2
+    assert {(done, total) for _, done, total in printed} == {(0, 2)}
+    assert 0.4 < printed[0][0] < printed[1][0]
 
 
 def test_an_unusable_cache_folder_is_an_error_that_names_it(make: Make, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Which build a config uses is asked where the config's environment holds."""
+"""Which build a config uses is determined in the config's environment."""
 
 from __future__ import annotations
 

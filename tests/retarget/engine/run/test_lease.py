@@ -31,7 +31,7 @@ print("left", flush=True)
 
 
 class Process:
-    """A process that holds the device `gpu` until it is told to leave."""
+    """A process that holds the device `gpu` until it must leave."""
 
     def __init__(self, folder: Path, concurrency: int) -> None:
         argv = [sys.executable, "-c", _HOLDER, str(folder), str(concurrency)]
@@ -180,7 +180,7 @@ def test_two_devices_are_leased_in_one_order(tmp_path: Path) -> None:
     assert not any(is_locked(path) for path in (tmp_path / "leases").iterdir())
 
 
-def test_a_wait_tells_the_device_and_who_has_it(tmp_path: Path, start: Callable[[int], Process]) -> None:
+def test_a_wait_shows_the_device_and_who_has_it(tmp_path: Path, start: Callable[[int], Process]) -> None:
     holder = start(1)
     assert holder.is_held.wait(60)
     waited: list[LeaseWait] = []

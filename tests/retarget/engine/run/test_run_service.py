@@ -143,7 +143,7 @@ def test_an_artifact_that_does_not_load_fails_at_load(run: Run) -> None:
     assert failure.text == "it does not load\nnot at all"
 
 
-def test_a_truncated_artifact_is_told_as_damaged(service: RunService, tmp_path: Path) -> None:
+def test_a_truncated_artifact_is_reported_as_damaged(service: RunService, tmp_path: Path) -> None:
     path = tmp_path / "artifact"
     path.write_bytes(b"EQ A 1")
     artifact = Artifact(digest=digest_of(b"EQ A 1 1"), size=8, path=str(path))
@@ -158,7 +158,7 @@ def test_a_truncated_artifact_is_told_as_damaged(service: RunService, tmp_path: 
     )
 
 
-def test_an_artifact_that_has_gone_is_told(service: RunService, tmp_path: Path) -> None:
+def test_an_artifact_that_has_gone_is_reported(service: RunService, tmp_path: Path) -> None:
     failure = service.run(run_target(tmp_path, runtime_config()), tmp_path / "gone").failure
 
     assert failure is not None
@@ -192,7 +192,7 @@ def test_the_device_is_opened_anew_after_a_driver_could_not_load(run: Run, log: 
     assert opened(log) == 2
 
 
-def test_a_crash_is_told_with_its_case_and_costs_one_target(run: Run, log: Path) -> None:
+def test_a_crash_is_reported_with_its_case_and_costs_one_target(run: Run, log: Path) -> None:
     outcome = run("eq a 1 1\ncrash b SIGSEGV\npass c")
 
     assert outcome.failure is not None
@@ -221,7 +221,7 @@ def test_a_crash_while_reading_a_case_is_at_load_with_its_case(run: Run) -> None
     assert [(case.name, case.failure is None) for case in outcome.cases] == [("a", True), ("unreadable", False)]
 
 
-def test_a_runner_that_exits_costs_one_target(run: Run) -> None:
+def test_a_device_worker_that_exits_costs_one_target(run: Run) -> None:
     failure = run("exit a 4").failure
 
     assert failure is not None
@@ -248,7 +248,7 @@ def test_a_hang_while_loading_is_at_load(run: Run) -> None:
     assert (failure.summary, failure.stage) == ("run timed out after 0.4 s while loading the artifact", Stage.LOAD)
 
 
-def test_a_runner_killed_between_runs_is_replaced_unnoticed(run: Run, log: Path) -> None:
+def test_a_device_worker_killed_between_runs_is_replaced_unnoticed(run: Run, log: Path) -> None:
     run("pass a")
     pid = int(lines_of(log)[0].split()[3])
     os.kill(pid, signal.SIGKILL)
@@ -257,7 +257,7 @@ def test_a_runner_killed_between_runs_is_replaced_unnoticed(run: Run, log: Path)
     assert run("pass b").failure is None
 
 
-def test_a_runner_killed_in_mid_run_costs_one_target(run: Run, log: Path) -> None:
+def test_a_device_worker_killed_in_mid_run_costs_one_target(run: Run, log: Path) -> None:
     run("pass a")
     pid = int(lines_of(log)[0].split()[3])
     killer = subprocess.Popen([sys.executable, "-c", f"import os,time; time.sleep(0.3); os.kill({pid}, 9)"])
@@ -269,7 +269,7 @@ def test_a_runner_killed_in_mid_run_costs_one_target(run: Run, log: Path) -> Non
     assert run("pass c").failure is None
 
 
-def test_an_extension_that_raises_what_it_should_not_is_told(run: Run) -> None:
+def test_an_extension_that_raises_what_it_should_not_is_reported(run: Run) -> None:
     failure = run("raise a it").failure
 
     assert failure is not None
@@ -281,7 +281,7 @@ def test_an_extension_that_raises_what_it_should_not_is_told(run: Run) -> None:
     assert all("worker_doubles.py" in frame for frame in frames)  # none of the project's own
 
 
-def test_a_configs_environment_is_its_runners_alone(service: RunService, log: Path) -> None:
+def test_a_configs_environment_is_its_device_workers_alone(service: RunService, log: Path) -> None:
     service.devices(runtime_config("plain"))
     service.devices(runtime_config("fast", env=(("DOUBLE_MODE", "fast"),)))
 
@@ -352,7 +352,7 @@ def test_probing_lists_devices_or_says_why_not(service: RunService) -> None:
     assert str(caught.value) == expected
 
 
-def test_closing_ends_every_runner(service: RunService, log: Path) -> None:
+def test_closing_ends_every_device_worker(service: RunService, log: Path) -> None:
     service.devices(runtime_config())
     service.close()
 
@@ -366,7 +366,9 @@ def state_of(pid: int) -> str:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only there is an idle device worker paused")
-def test_an_idle_runner_takes_no_cycles_and_wakes_for_the_next_run(service: RunService, run: Run, log: Path) -> None:
+def test_an_idle_device_worker_takes_no_cycles_and_wakes_for_the_next_run(
+    service: RunService, run: Run, log: Path
+) -> None:
     service.devices(runtime_config())
     pid = int(lines_of(log)[0].split()[3])
     assert wait_until(lambda: state_of(pid) == "T")
@@ -394,7 +396,7 @@ time.sleep(600)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only there is an idle device worker paused")
-def test_a_paused_runner_dies_with_a_parent_that_was_killed(tmp_path: Path, log: Path) -> None:
+def test_a_paused_device_worker_dies_with_a_parent_that_was_killed(tmp_path: Path, log: Path) -> None:
     argv = [sys.executable, "-c", _IDLE.format(path=sys.path), str(tmp_path)]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as parent:
         try:
@@ -455,7 +457,7 @@ def test_behind_run_under_a_case_says_which_config_it_is_to_agree_with(run: Run)
     assert [(case.name, case.agree_with) for case in outcome.cases] == [("agree", "other")]
 
 
-def test_a_driver_without_a_tool_is_told(run: Run) -> None:
+def test_a_driver_without_a_tool_is_reported(run: Run) -> None:
     failure = run("pass a", wrapped(flags=("--no-tool",))).failure
 
     assert failure is not None
