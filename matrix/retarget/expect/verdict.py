@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
-from enum import StrEnum
+from enum import StrEnum, auto
 
 from retarget.model import Expectation
 from retarget.model.outcomes import Observation
@@ -16,25 +16,25 @@ __all__ = ["Ruling", "Verdict", "allows", "excuse", "expected_text", "is_expired
 class Ruling(StrEnum):
     """What follows from a rule and an observation."""
 
-    PLAIN = "plain"
+    PLAIN = auto()
     """The target's own outcome counts."""
 
-    EXCUSED = "excused"
+    EXCUSED = auto()
     """It failed as expected."""
 
-    CHANCE = "chance"
+    CHANCE = auto()
     """The result of an intermittent target is chance: it passed, or failed as the rule says."""
 
-    AGAIN = "again"
+    AGAIN = auto()
     """It failed as flaky targets do: to be tried again."""
 
-    PASSED = "passed"
+    PASSED = auto()
     """It was expected to fail and passed: a failure."""
 
-    OTHERWISE = "otherwise"
+    OTHERWISE = auto()
     """It was expected to fail and failed otherwise: a failure."""
 
-    EXPIRED = "expired"
+    EXPIRED = auto()
     """It failed, and the rule that would have excused it has expired: a failure."""
 
 

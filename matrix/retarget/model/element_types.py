@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import StrEnum, auto
 from itertools import pairwise
 
 __all__ = [
@@ -26,12 +26,12 @@ __all__ = [
 class Kind(StrEnum):
     """What the elements of a type are. Signless integers, MLIR's `i32`, hold signed and unsigned numbers."""
 
-    BOOLEAN = "boolean"
-    SIGNLESS = "signless"
-    SIGNED = "signed"
-    UNSIGNED = "unsigned"
-    FLOAT = "float"
-    COMPLEX = "complex"
+    BOOLEAN = auto()
+    SIGNLESS = auto()
+    SIGNED = auto()
+    UNSIGNED = auto()
+    FLOAT = auto()
+    COMPLEX = auto()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from enum import StrEnum, auto
 
 __all__ = [
     "Artifact",
@@ -25,10 +25,10 @@ __all__ = [
 class Stage(StrEnum):
     """Where a target fails."""
 
-    COMPILE = "compile"
-    LOAD = "load"
-    RUN = "run"
-    COMPARE = "compare"
+    COMPILE = auto()
+    LOAD = auto()
+    RUN = auto()
+    COMPARE = auto()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

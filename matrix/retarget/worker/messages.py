@@ -7,7 +7,7 @@ read from a disk or a network is ever unpickled. No message holds a compiler, a 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import StrEnum, auto
 from pathlib import Path
 
 from retarget.extension import ArtifactRequest, CheckedCase, CompileRequest, Resolved, Tolerance
@@ -190,14 +190,14 @@ class Refusal(StrEnum):
     worker's own: a signal ended it, it exited by itself, or it was killed because it took too long.
     """
 
-    UNAVAILABLE = "unavailable"
-    COMPILER = "compiler"
-    TOOL = "tool"
-    DRIVER = "driver"
-    INPUT = "input"
-    INTERNAL = "internal"
-    CRASHED = "crashed"
-    ENDED = "ended"
+    UNAVAILABLE = auto()
+    COMPILER = auto()
+    TOOL = auto()
+    DRIVER = auto()
+    INPUT = auto()
+    INTERNAL = auto()
+    CRASHED = auto()
+    ENDED = auto()
     TIMED_OUT = "timed out"
 
 
