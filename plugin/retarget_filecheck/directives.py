@@ -16,7 +16,7 @@ from dataclasses import dataclass
 __all__ = ["COMMENTS", "DirectiveDiagnostic", "directive_diagnostics", "other_prefixes", "prefixes"]
 
 COMMENTS = ("COM:", "RUN:")
-"""What makes FileCheck pass over a line that holds a directive further on."""
+"""What makes FileCheck ignore a line that holds a directive further on."""
 
 SUFFIXES = ("DAG", "EMPTY", "LABEL", "NEXT", "NOT", "SAME")
 """What may follow a prefix, besides `COUNT-<number>`. See https://llvm.org/docs/CommandGuide/FileCheck.html."""
@@ -74,7 +74,7 @@ def directive_diagnostics(
     """Return the misspelled directives of a source, in its order.
 
     `mine` are the prefixes in use, `known` those of all compiler configs that there are; without them no word is
-    held against the names of configs.
+    checked against the names of configs.
     """
     return tuple(
         DirectiveDiagnostic(line=number, message=message)

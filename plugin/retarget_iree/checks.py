@@ -19,7 +19,7 @@ class CheckCaseLoader:
     """Every exported function without arguments is one case, in the module's order.
 
     Functions that take arguments, or that do not say, are not run. A module with no other kind gives no case, which is
-    reported as a failure. A case that makes no check fails too: it could not have failed otherwise.
+    reported as a failure. A case without a check fails too: it could not have failed otherwise.
     """
 
     kind = "check"

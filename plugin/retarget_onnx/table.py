@@ -74,7 +74,7 @@ class Result:
 def read_results(path: Path) -> tuple[tuple[Result, ...], str]:
     """Return the results of a junit file's run targets and the day of the run (`2026-01-31`).
 
-    Raises `RetargetError` for what is no junit file, and for one without run targets.
+    Raises `RetargetError` for a file that is not a junit file, and for one without run targets.
     """
     try:
         root = ElementTree.parse(path).getroot()  # noqa: S314  pytest wrote it

@@ -7,7 +7,7 @@ iree-check-module does, in binary32 for all floating types of up to 32 bits and 
 iree-check-module refuses there, are compared by their exact difference, without wraparound; complex numbers by the
 magnitude of the difference.
 
-Arrays are gone through in blocks: what a comparison needs besides them does not grow with their size.
+Arrays are gone through in blocks: the extra memory of a comparison does not grow with their size.
 """
 
 from __future__ import annotations

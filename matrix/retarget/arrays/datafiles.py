@@ -162,7 +162,7 @@ def _raw_array(path: Path, dtype: np.dtype[Any], shape: Sequence[int], offset: i
 def read_npy(path: Path) -> Array:
     """Return the array of a `.npy` file that holds one, in native byte order.
 
-    Raises `RetargetError` for what is no such file, for pickled objects, for one cut short, and for further arrays.
+    Raises `RetargetError` for a file of another format, for pickled objects, for one cut short, and for further arrays.
     """
     arrays = StoredArrays(path=path)
     array = arrays.next()
@@ -230,7 +230,8 @@ def _header(stream: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
 
 
 def _expect_numbers(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-    """Raise `ValueError` for what is no array of numbers. Elements without a type (`V2`) are for the reader to name."""
+    """Raise `ValueError` for anything but an array of numbers. Elements without a type (`V2`) are for the reader to
+    name."""
     if dtype.hasobject:
         msg = (
             "it holds pickled Python objects, which are never loaded; expected numbers, such as array.astype('float32')"
@@ -250,8 +251,8 @@ def _expect_numbers(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
 def read_npz(path: Path, name: str = "") -> Array:
     """Return one array of a `.npz` archive by name; without a name its only one.
 
-    Raises `RetargetError` for what is no archive, a name that is not in it, an array over the limit once unpacked, and
-    as `read_npy` does.
+    Raises `RetargetError` for a file that is not an archive, a name that is not in it, an array over the limit once
+    unpacked, and as `read_npy` does.
     """
     shown = display_path(path)
     try:

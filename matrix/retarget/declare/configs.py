@@ -34,7 +34,7 @@ def extend_scope(
 ) -> tuple[Scope, tuple[Problem, ...]]:
     """Return what a file can see (its own configs and those above it) and what is wrong with its own.
 
-    `registry` knows which drivers load what which compilers make; without it none is held against the other.
+    `registry` knows which drivers load what which compilers make; without it none is checked against the other.
     """
     problems: list[Problem] = []
     compilers = _heirs(above.compilers, tables, tables.compilers, problems, check=_compiler_problems, build=_compiler)

@@ -21,7 +21,7 @@ def discover(paths: Sequence[Path], *, name: str = SUITE_FILE) -> tuple[Path, ..
     """Return all `suite.toml` (or files called `name`) at and below `paths`, sorted and without repetition.
 
     A path that is a file itself counts, whatever its name, but only as a `suite.toml`. Hidden folders, `__pycache__`,
-    `node_modules` and virtual environments are passed over. Raises `RetargetError` for a path that does not exist.
+    `node_modules` and virtual environments are ignored. Raises `RetargetError` for a path that does not exist.
     """
     found: set[Path] = set()
     for path in paths:
@@ -38,7 +38,7 @@ def discover(paths: Sequence[Path], *, name: str = SUITE_FILE) -> tuple[Path, ..
 
 def _below(folder: Path, name: str) -> Iterator[Path]:
     for at, folders, files in os.walk(folder):
-        # A folder of that name is found too, so that it is reported and not silently passed over.
+        # A folder of that name is found too, so that it is reported and not silently ignored.
         if name in files or name in folders:
             yield Path(at) / name
         folders[:] = [

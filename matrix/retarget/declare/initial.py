@@ -213,7 +213,7 @@ def _patterns(wanted: Sequence[str], *, by_name: bool) -> Iterator[str]:
 
 
 def _globs(folder: str, pattern: str, wanted: set[str], present: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield globs at and below a folder (`""` or `a/b/`), each with what it finds besides."""
+    """Yield globs at and below a folder (`""` or `a/b/`), each with what else it finds."""
     mine = [path for path in wanted if path.startswith(folder)]
     below = [path for path in present if path.startswith(folder)]
     others = [path for path in below if path not in wanted]

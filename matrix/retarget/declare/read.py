@@ -113,7 +113,7 @@ class _Sort(Generic[_Table]):
 
 
 def _validated(model: type[_Table], entry: object) -> _Table:
-    """Return the table. Its unknown keys are passed over, so that they do not hide what is wrong with the others: they
+    """Return the table. Its unknown keys are ignored, so that they do not hide what is wrong with the others: they
     are reported with the whole file. Raises `ValidationError` for any other error."""
     try:
         return model.model_validate(entry)

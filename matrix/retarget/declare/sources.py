@@ -217,7 +217,7 @@ class _Folder:
     def diagnostic(self, relative: str, *, is_literal: bool) -> str | None:
         """Return why a path that a glob found cannot be a module."""
         if self.is_folder(relative):
-            # A folder without a suffix is passed over: `*` need not mean it.
+            # A folder without a suffix is ignored: `*` need not mean it.
             is_meant = is_literal or PurePosixPath(relative).suffix
             return f"found the folder {relative!r}, expected a file" if is_meant else None
         path = f"{self.path}/{relative}"

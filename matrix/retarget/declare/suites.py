@@ -1,4 +1,4 @@
-"""Suite tables → suites: modules found, target configs resolved, overrides held against both."""
+"""Suite tables → suites: modules found, target configs resolved, overrides checked against both."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def _or_why(lines: Callable[_LinesT, list[str]]) -> Callable[_LinesT, list[str]]
 
 
 class Commands:
-    """Words commands for a session that was started in `folder`, with `extensions` besides those installed."""
+    """Words commands for a session that was started in `folder`, with `extensions` in addition to those installed."""
 
     def __init__(self, *, registry: Registry, folder: Path, compiles: bool, extensions: Sequence[str] = ()) -> None:
         self._registry = registry

@@ -54,7 +54,7 @@ class Engine:
         progress: Callable[[CompileTarget], AbstractContextManager[OnBuildWait | None]] = _no_progress,
         note: Callable[[str], None] | None = None,
     ) -> None:
-        """`extensions` are module names to load in the workers besides the installed entry points.
+        """`extensions` are module names to load in the workers in addition to the installed entry points.
 
         `compiles` run at a time (None: one per core that this process may use). Timeouts are in seconds, for targets
         that declare none. `cases` are names and globs, all if there are none. Artifacts are taken from the folder

@@ -117,8 +117,8 @@ def judge_target(
     """Return what rules make of a target; `failure` is its own, None if it passed, `cases` are those that were run.
 
     `names` are those of all its cases, if they are known: a rule is not broken by a pass of some of them.
-    What says nothing of a target or a case is neither excused nor held against a rule. Raises `RetargetError` where two
-    rules contradict each other on a case.
+    What says nothing of a target or a case is neither excused nor counted against a rule. Raises `RetargetError` where
+    two rules contradict each other on a case.
     """
     if failure is not None and failure.no_verdict:
         return TargetVerdict(ruling=Ruling.PLAIN, verdicts=(Verdict(ruling=Ruling.PLAIN),))

@@ -111,7 +111,7 @@ def is_expired(rule: Expectation, day: date) -> bool:
 
 
 def judge(rule: Expectation | None, observation: Observation | None, *, day: date) -> Verdict:
-    """Return what a rule makes of an observation; None means that the target passed. Without a rule: nothing."""
+    """Return the verdict of a rule on an observation; None means that the target passed. Without a rule: nothing."""
 
     def verdict(ruling: Ruling) -> Verdict:
         return Verdict(ruling=ruling, rule=rule, observation=observation)

@@ -178,7 +178,7 @@ class MakesModules(Protocol):
     """
 
     def version(self) -> str:
-        """Name what makes the modules: equal answers promise equal files. Cheap; runs in pytest's process. Raises
+        """Name what generates the modules: equal answers promise equal files. Cheap; runs in pytest's process. Raises
         `UnavailableError` where it is not installed."""
 
     def make(self, description: Path, folder: Path) -> None:

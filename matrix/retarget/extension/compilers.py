@@ -1,4 +1,4 @@
-"""What a compiler implements, and what it may offer besides."""
+"""What a compiler implements, and what it may implement in addition."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Compiler(Protocol):
 
 @runtime_checkable
 class DescribesBuild(Protocol):
-    """What a compiler or a driver may offer besides: which build of it is imported, for `retarget explain`."""
+    """What a compiler or a driver may implement in addition: which build of it is imported, for `retarget explain`."""
 
     def describe_build(self) -> str:
         """Name the build that this process imports, for people: `iree 3.13.0 (build 1a2b3c4d5e6f)`.
@@ -133,7 +133,7 @@ class DescribesBuild(Protocol):
 
 @runtime_checkable
 class ShowsArtifacts(Protocol):
-    """What a compiler may offer besides `Compiler`: its artifacts as text, for `retarget show`."""
+    """What a compiler may implement in addition to `Compiler`: its artifacts as text, for `retarget show`."""
 
     artifact_suffix: str
 

@@ -1,4 +1,4 @@
-"""What a HAL driver implements, and what it may offer besides."""
+"""What a HAL driver implements, and what it may implement in addition."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Program(Protocol):
     def call(self, function: str, inputs: Sequence[Array], on_check: CheckSink) -> Sequence[Array]:
         """Call a function on host arrays and return its results as host arrays, once the device is done.
 
-        Checks that the module makes are given to `on_check` with arrays of their own, to be kept. Raises `DriverError`.
+        Checks of the module are passed to `on_check` with arrays of their own, to be kept. Raises `DriverError`.
         """
 
 
@@ -100,7 +100,7 @@ class Device(Protocol):
 
 @runtime_checkable
 class LoadsParameters(Protocol):
-    """What a device may offer besides `Device`: artifacts that take their parameters from files."""
+    """What a device may implement in addition to `Device`: artifacts that take their parameters from files."""
 
     def load_with_parameters(self, artifact: bytes, parameters: Sequence[tuple[str, Path]]) -> Program:
         """Do what `Device.load` does, with (scope, parameter archive) pairs. Raises `DriverError`."""
@@ -149,7 +149,7 @@ class Driver(Protocol):
 
 @runtime_checkable
 class LoadsArtifacts(Protocol):
-    """What a driver may say besides `Driver`: which artifacts it loads.
+    """What a driver may implement in addition to `Driver`: which artifacts it loads.
 
     A target config that ties it to a compiler with another `Compiler.artifact_suffix` is an error of the declarations,
     whose message names the compilers that fit.

@@ -1,4 +1,4 @@
-"""Compilers, drivers, case loaders and subcommands are held against their protocols when they register.
+"""Compilers, drivers, case loaders and subcommands are checked against their protocols when they register.
 
 Of a protocol that is optional, all methods or none: what a product has of it is checked as strictly, and a public
 method whose name is almost that of one is taken for a mistake, because the core would never call it.

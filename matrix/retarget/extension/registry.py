@@ -115,7 +115,8 @@ class Registry:
         return product.describe_build() if isinstance(product, DescribesBuild) else ""
 
     def misfit(self, compiler: CompilerConfig, runtime: RuntimeConfig) -> str:
-        """Return why the driver of a runtime config loads nothing that a compiler config makes; empty where it may."""
+        """Return why the driver of a runtime config cannot load the artifacts of a compiler config; empty where it
+        may."""
         made_by, run_by = self.compilers.get(compiler.compiler), self.drivers.get(runtime.driver)
         loaded = tuple(run_by.artifact_suffixes) if isinstance(run_by, LoadsArtifacts) else ()
         if made_by is None or not loaded or made_by.artifact_suffix in loaded:
@@ -174,7 +175,7 @@ def _found(products: Mapping[str, _ProductT], word: str, name: str) -> _ProductT
 def load_extensions(extra: Sequence[str] = (), *, entry_points: bool = True, folders: Sequence[Path] = ()) -> Registry:
     """Import and check the extensions: entry points first, then `RETARGET_EXTENSIONS`, then `extra` (module names).
 
-    `folders` are where named modules are looked for besides `sys.path` and the current folder.
+    `folders` are where named modules are looked for in addition to `sys.path` and the current folder.
 
     Raises `RetargetError` for the first that is failing, naming it.
     """

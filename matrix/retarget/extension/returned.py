@@ -50,7 +50,7 @@ _SHOWN = 60
 
 
 class ExtensionError(RetargetError):
-    """An extension broke its protocol: nothing that can be held against a module or a device."""
+    """An extension broke its protocol: not an error of a module or a device."""
 
 
 class _Guard:

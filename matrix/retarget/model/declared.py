@@ -1,7 +1,7 @@
 """The vocabulary as frozen data: what is declared, and what it expands to.
 
-Nothing here reads a file, a clock or the machine. `retarget.declare.load` makes the declarations,
-`retarget.targets.expansion` makes the targets.
+Nothing here reads a file, a clock or the machine. `retarget.declare.load` creates the declarations,
+`retarget.targets.expansion` creates the targets.
 """
 
 from __future__ import annotations

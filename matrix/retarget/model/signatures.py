@@ -123,7 +123,7 @@ def contains_signature(observed: str, wanted: str) -> bool:
 
 
 def _comparison(summary: str) -> str:
-    """Return the word for a comparison that did not hold, if it is one that the core itself makes."""
+    """Return the word for a comparison that did not hold, if it is one of the core's own."""
     return next((word for pattern, word in _COMPARISONS if pattern.search(summary)), "")
 
 

@@ -44,7 +44,7 @@ class DataFiles:
     def path(self, written: str) -> Path:
         """Return the existing file that `written` names, links resolved.
 
-        Raises `RetargetError` for a path outside the folder, a missing file, what is no regular file, and one larger
+        Raises `RetargetError` for a path outside the folder, a missing file, one that is not regular, and one larger
         than `data_limit`.
         """
         return self._path(written, limit=data_limit())

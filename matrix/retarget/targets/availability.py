@@ -88,7 +88,7 @@ def host_mismatch(runtime: RuntimeConfig) -> str | None:
 def check_python_path(config: CompilerConfig | RuntimeConfig) -> None:
     """Raise `RetargetError` if the `env` of a config has a PYTHONPATH with an entry that does not exist.
 
-    Python passes over such an entry, so that what is installed would be tested in location of what is meant.
+    Python ignores such an entry, so that what is installed would be tested in place of what is meant.
     """
     for entry in dict(config.env).get("PYTHONPATH", "").split(os.pathsep):
         if entry and not Path(entry).exists():

@@ -61,7 +61,7 @@ class Selection:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundFiles:
     """The declaration files in the folders that pytest enters and those of named modules, sorted; and what pytest
-    reports besides what is in them."""
+    reports in addition to what is in them."""
 
     files: tuple[Path, ...]
     errors: tuple[str, ...] = ()

@@ -42,7 +42,8 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """The first message to a worker: what to make importable, and which extensions to load besides the installed."""
+    """The first message to a worker: what to make importable, and which extensions to load in addition to the installed
+    ones."""
 
     extensions: tuple[str, ...]
     sys_path: tuple[str, ...]

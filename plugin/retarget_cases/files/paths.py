@@ -12,7 +12,7 @@ __all__ = ["SUFFIX", "cases_file_of", "module_stem", "path_problem"]
 
 SUFFIX = ".cases.toml"
 _SURELY_READ = 1 << 28
-"""Bytes up to which a file is not held against the limit of data files here, but when it is read."""
+"""Bytes up to which a file is not checked against the limit of data files here, but when it is read."""
 
 
 def cases_file_of(source: Path) -> Path:

@@ -1,4 +1,4 @@
-"""The JSON Schema of a cases file: the tables, and what `files` and `values` ask for besides."""
+"""The JSON Schema of a cases file: the tables, and what `files` and `values` require in addition."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CONFIG = {"type": "string", "pattern": r"^[^*?\[]+$"}
 _PATHS = {"npy": r"\.npy$", "npz": r"\.npz$", "bin": r"\.(bin|raw)$"}
 
 _NUMBER = {"type": ["number", "boolean", "null"]}
-"""TOML has no null, but JSON has no inf and nan: Taplo makes null of them."""
+"""TOML has no null, but JSON has no inf and nan: Taplo reads them as null."""
 
 _ELEMENT = {
     "anyOf": [

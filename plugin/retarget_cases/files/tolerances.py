@@ -1,4 +1,4 @@
-"""How near results must be: the defaults of each element type, and what a cases file says besides.
+"""How near results must be: the defaults of each element type, and those of a cases file.
 
 A default is wide enough for what compilers may do (other orders of summation, fused multiply-adds, approximated
 functions of a few ulp) and narrow enough to show a result that went through the next smaller type. `eps` is the

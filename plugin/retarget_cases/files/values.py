@@ -1,4 +1,4 @@
-"""Values as a cases file writes them: literals, files, generators. Needs no NumPy; `arrays` makes arrays of them."""
+"""Values as a cases file writes them: literals, files, generators. Needs no NumPy; `arrays` converts them."""
 
 from __future__ import annotations
 

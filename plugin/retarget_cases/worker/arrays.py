@@ -126,7 +126,7 @@ def _expect_room(shape: Sequence[int], dtype: np.dtype[Any]) -> None:
 
 
 def _as_written(array: Array, value: Value) -> Array:
-    """Hold an array against the shape and element type that the table gives besides, and return it so typed."""
+    """Check an array against the shape and element type that the table gives, and return it so typed."""
     if value.dtype is None and value.shape is None:
         return array
     shape = array.shape if value.shape is None else value.shape

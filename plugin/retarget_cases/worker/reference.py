@@ -43,7 +43,7 @@ class References:
     _modules: dict[Path, ModuleType] = field(default_factory=dict)
 
     def call(self, path: Path, function: str, inputs: Sequence[Array]) -> tuple[object, ...]:
-        """Return what `function` of the file makes of `inputs`, which it cannot change: one value per result.
+        """Return the results of the file's `function` for `inputs`, which it cannot change: one value per result.
 
         Raises `RetargetError` for a file that cannot be executed, a missing function, and what it raises, with the
         location in the file.

@@ -29,7 +29,7 @@ def onnx_version() -> str:
 def import_onnx(content: bytes, name: str) -> bytes:
     """Return the MLIR of a model in the `torch` dialect's ONNX form; `iree-compile --iree-input-type=auto` takes it.
 
-    Raises `CompilerError` for what is no valid model and for a model whose tensors lie in other files (their content
+    Raises `CompilerError` for an invalid model and for a model whose tensors lie in other files (their content
     would not be part of the compile key), `UnavailableError` if the package onnx is missing.
     """
     if importlib.util.find_spec("onnx") is None:

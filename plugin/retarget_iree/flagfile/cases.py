@@ -276,7 +276,7 @@ def _function(file: FlagFile, functions: Sequence[FunctionInfo]) -> FunctionInfo
 
 
 def _tolerances(file: FlagFile) -> dict[str, Tolerance]:
-    """Return the tool's rule: floating types by threshold and relative tolerance, all else by equal bits."""
+    """Return the tool's rule: floating types by threshold and relative tolerance, everything else by equal bits."""
     exact = Tolerance(same_bits=True)
     if file.exact:
         return {"": exact}

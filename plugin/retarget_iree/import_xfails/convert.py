@@ -59,19 +59,21 @@ def import_configs(configs: Sequence[ConfigLists]) -> tuple[Imported | None, tup
     diagnostics = [*_unusable_names(configs), *_same_names(configs), *_no_device(configs)]
     if diagnostics:
         return None, tuple(diagnostics)
-    made = _configs(configs)
+    converted = _configs(configs)
     notes: list[str] = []
-    claims = {config.compiler.name: _claims(config, notes) for config in made}
-    rules = _rules(made, claims)
-    about = ", ".join(dict.fromkeys(config.lists.file.name for config in made))
-    matrix = "\n".join([f"# Taken over from {about}.\n", *_tables(made)])
+    claims = {config.compiler.name: _claims(config, notes) for config in converted}
+    rules = _rules(converted, claims)
+    about = ", ".join(dict.fromkeys(config.lists.file.name for config in converted))
+    matrix = "\n".join([f"# Taken over from {about}.\n", *_tables(converted)])
     expectations = "\n".join([f"# Taken over from {about}.\n", *(rule_text(rule) for rule, _ in rules)])
     return (
         Imported(
             matrix=matrix,
             expectations=expectations,
-            entries={config.compiler.name: sum(map(len, config.lists.lists.values())) for config in made},
-            rules={config.compiler.name: sum(config.compiler.name in names for _, names in rules) for config in made},
+            entries={config.compiler.name: sum(map(len, config.lists.lists.values())) for config in converted},
+            rules={
+                config.compiler.name: sum(config.compiler.name in names for _, names in rules) for config in converted
+            },
             rules_in_all=len(rules),
             notes=tuple(notes),
         ),
@@ -125,7 +127,7 @@ def _configs(configs: Sequence[ConfigLists]) -> list[_Config]:
         driver: {config.run_flags for config, own in zip(configs, drivers, strict=True) if own == driver}
         for driver in drivers
     }
-    made = []
+    converted = []
     for config, driver in zip(configs, drivers, strict=True):
         name = valid_name(config.name)
         uris = _devices(config)
@@ -139,8 +141,8 @@ def _configs(configs: Sequence[ConfigLists]) -> list[_Config]:
                 origin=_ORIGIN,
             )
         compiler = CompilerConfig(name=name, compiler="iree", flags=config.compile_flags, origin=_ORIGIN)
-        made.append(_Config(lists=config, compiler=compiler, runtime=runtime))
-    return made
+        converted.append(_Config(lists=config, compiler=compiler, runtime=runtime))
+    return converted
 
 
 def _driver(config: ConfigLists) -> str:

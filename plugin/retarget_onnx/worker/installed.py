@@ -51,7 +51,7 @@ def installed_tests() -> Sequence[Any]:
             msg = f"{version} does not make its node tests: {error}"
             raise RetargetError(msg) from error
     if not tests or any(test.model is None or test.data_sets is None for test in tests):
-        msg = f"{version} keeps its node tests in another form; expected a version that makes them, such as onnx 1.23"
+        msg = f"{version} keeps its node tests in another form; expected one that generates them, such as onnx 1.23"
         raise RetargetError(msg)
     return tests
 

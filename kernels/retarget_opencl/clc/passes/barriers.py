@@ -269,16 +269,16 @@ class _Kernel:
 
     def _lives_on(self, lines: Sequence[Line]) -> bool:
         """Return whether something that these lines compute is used elsewhere."""
-        made = {line.defines.text for line in lines if line.defines is not None}
+        defined = {line.defines.text for line in lines if line.defines is not None}
         for line in lines:
             found = _ASSIGNMENT.fullmatch(line.text) or _STORE.fullmatch(line.text)
             if found is not None and found["name"] not in self.memories:
-                made.add(found["name"])
+                defined.add(found["name"])
         mine = {id(line) for line in lines}
         for line in self.lines:
             if id(line) not in mine:
                 found = _ASSIGNMENT.fullmatch(line.text)
-                if made.intersection(_NAME.findall(line.text if found is None else found["value"])):
+                if defined.intersection(_NAME.findall(line.text if found is None else found["value"])):
                     return True
         return False
 

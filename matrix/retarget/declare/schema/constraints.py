@@ -24,13 +24,13 @@ _WRITTEN = {"pattern": r"\S"}
 
 
 def constrained(schema: Schema) -> Schema:
-    """Return the JSON Schema of the declaration files with what the loader asks for besides."""
+    """Return the JSON Schema of the declaration files with what the loader requires in addition."""
     tables = {name: _merged(table, _TABLES.get(name, {})) for name, table in schema["$defs"].items()}
     return {**schema, "$defs": tables}
 
 
 def _merged(schema: Schema, more: Schema) -> Schema:
-    """Return `schema` with the constraints of `more`: tables are merged, all else of `more` counts."""
+    """Return `schema` with the constraints of `more`: tables are merged, everything else of `more` counts."""
     merged = dict(schema)
     for key, value in more.items():
         known = merged.get(key)

@@ -204,7 +204,7 @@ def files_below(folder: Path) -> Iterator[str]:
 
 
 def _response(file: Path) -> Sequence[str]:
-    """Return the flags that a response file holds; none of what is no text."""
+    """Return the flags that a response file holds; none if it is not text."""
     try:
         if not file.is_file() or file.stat().st_size > _LARGEST_RESPONSE:
             return ()

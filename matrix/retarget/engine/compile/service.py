@@ -82,7 +82,7 @@ class BuildService:
         workers: int | None = None,
         default_timeout: float,
     ) -> None:
-        """`extensions` are module names to load in the workers besides the installed entry points.
+        """`extensions` are module names to load in the workers in addition to the installed entry points.
 
         `workers` compiles run at a time (None: one per core that this process may use). `default_timeout` in seconds is
         for a target that declares none.
@@ -315,7 +315,7 @@ class BuildService:
             raise
 
     def _inputs_of(self, target: CompileTarget, resolved: Resolved, *, fresh: bool = False) -> Inputs:
-        """Return what the compile reads besides the module, as it is now."""
+        """Return what the compile reads in addition to the module, as it is now."""
         left_out = set(resolved.not_inputs)
         flags = [flag for flag in resolved.flags if flag not in left_out]
         return self._inputs.of(flags, env=target.compiler.env, files=resolved.files, fresh=fresh)

@@ -259,7 +259,7 @@ def _record(holder: Holder) -> bytes:
 
 
 def _read(slot: LockFile) -> Holder | None:
-    """Return what a slot says of its holder; None where it says nothing that makes sense."""
+    """Return what a slot says of its holder; None where it says nothing valid."""
     try:
         found = json.loads(slot.read(_LARGEST_RECORD))
         return Holder(

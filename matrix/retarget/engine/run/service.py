@@ -64,7 +64,7 @@ class RunService:
         lease_folder: Path | None = None,
         holder: Holder | None = None,
     ) -> None:
-        """`extensions` are module names to load in the workers besides the installed entry points.
+        """`extensions` are module names to load in the workers in addition to the installed entry points.
 
         `default_timeout` is for load, run and compare of one target, where it declares none; `open_timeout` for opening
         a runtime config's devices or listing a driver's. Both are in seconds. Processes that share `lease_folder` (one

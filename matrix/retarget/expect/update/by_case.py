@@ -71,7 +71,7 @@ def plan_cases(
     day: date,
     doubt: Callable[[Path], str],
 ) -> CaseUpdate:
-    """Return what makes rules with `case` true to what was observed. `doubt` is as for `plan_update`.
+    """Return the changes that make rules with `case` match what was observed. `doubt` is as for `plan_update`.
 
     Raises `RetargetError` where rules contradict each other on a case.
     """

@@ -65,7 +65,7 @@ class _Failure:
 def fit_rules(rules: EditedRules, seen: Observations, day: date) -> None:
     """Change the rules until they say what was observed; rules may have expired on `day`.
 
-    Raises `RetargetError` if they cannot be made to.
+    Raises `RetargetError` if that is impossible.
     """
     narrowing = Narrowing(rules, seen, day)
     narrowing.drop_idle()
@@ -194,7 +194,7 @@ class _Covering:
                 names, members = rules.setdefault((folder, seen, is_compile, text), ([], []))
                 names += [failure.module for failure in some]
                 members += [target for failure in some for target in failures[failure]]
-        made = [
+        created = [
             Expectation(
                 match=tuple(sorted(names)),
                 when=when,
@@ -205,7 +205,7 @@ class _Covering:
             )
             for (folder, seen, _, when), (names, members) in rules.items()
         ]
-        return sorted(made, key=lambda rule: (_STAGES.index(rule.stages[0]), rule.signature, rule.when))
+        return sorted(created, key=lambda rule: (_STAGES.index(rule.stages[0]), rule.signature, rule.when))
 
     def _others(
         self, folder: Path, failures: Iterable[_Failure], all_failures: Mapping[_Failure, Sequence[Target]]

@@ -74,7 +74,7 @@ def plan_update(
     doubt: Callable[[Path], str],
     cases: Mapping[Key, CasesSeen] | None = None,
 ) -> Update:
-    """Return what makes the rules true to what was observed.
+    """Return the changes that make the rules match what was observed.
 
     `suites` are all that the rules serve, observed or not. What was observed of a target holds as well for what another
     suite compiles and runs in just the same way, if this run left that out. `cases` are those of the targets of which
@@ -154,11 +154,11 @@ class _Edits:
         for origin, rule in found.items():
             if origin not in before:
                 self._add(rule, plain.part_of(rule))
-        for made, source in of_cases.new:
+        for new, source in of_cases.new:
             if source is not None and source.origin not in self._rules:
-                self._rules[source.origin] = replace(made, origin=source.origin)  # in place of the removed one
+                self._rules[source.origin] = replace(new, origin=source.origin)  # in place of the removed one
             else:
-                self._add(made, source.origin if source is not None else None)
+                self._add(new, source.origin if source is not None else None)
         return self._rules != before
 
     def _add(self, rule: Expectation, after: Origin | None) -> None:

@@ -25,7 +25,7 @@ HEADER = """\
 # What is known to fail here, and why. `pytest --retarget-update-expectations` keeps this file true to what a run shows;
 # reasons, comments and the order of the rules are yours to change.
 """
-"""What a file of rules begins with that the updater makes."""
+"""The first lines of a file of rules that the updater creates."""
 
 _TABLE = "expectation"
 

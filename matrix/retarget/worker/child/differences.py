@@ -68,7 +68,7 @@ def compare_outputs(folders: tuple[Path, Path], sides: tuple[str, str], toleranc
 
 
 def _pairs(left: CaseOutputs, right: CaseOutputs) -> Iterator[tuple[str, Array, Array]]:
-    """Yield what both cases have. A case whose results differ in number is reported besides."""
+    """Yield what both cases have. A case whose results differ in number is reported too."""
     for number, (ours, theirs) in enumerate(zip(left.results, right.results, strict=False)):
         yield f"result {number}", np.asarray(ours), np.asarray(theirs)
     for number, (ours, theirs) in enumerate(zip(left.checked, right.checked, strict=False), 1):
