@@ -13,7 +13,7 @@ from .options import SETTINGS
 __all__ = ["WORKER_KEY", "cache_dir"]
 
 WORKER_KEY = "retarget_cache_dir"
-"""How the controller of xdist tells its workers of a folder that it made for them."""
+"""The key under which the controller of xdist passes its workers a folder that it created for them."""
 
 _CACHE_DIR = pytest.StashKey[Path]()
 

@@ -56,7 +56,7 @@ class Services:
         self.commands = Commands(
             registry=registry, folder=folder, compiles=settings.artifacts is None, extensions=settings.extensions
         )
-        self.places = SourceLocations()
+        self.locations = SourceLocations()
         self.selected: frozenset[str] = frozenset()
         self.selected_compiles: frozenset[str] = frozenset()
         self.engine = Engine(

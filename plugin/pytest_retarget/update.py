@@ -189,7 +189,7 @@ class UpdateExpectations:
             self._fail(session)
         for kept in update.kept:
             self._say(_kept_text(kept, in_full=self._config.get_verbosity() > 1), yellow=True)
-        now = _suites(self._files, registry) if files else suites  # rules went, others stand on other lines
+        now = _suites(self._files, registry) if files else suites  # rules went, others are on other lines
         expired = expired_diagnostics(
             {rule.origin: rule for suite in now for rule in suite.expectations}.values(), today()
         )
@@ -199,7 +199,7 @@ class UpdateExpectations:
             self._fail(session)
 
     def _doubt(self, folder: Path, suites: Iterable[SuiteTargets]) -> str:
-        """Why this run cannot tell that something the rules of a folder name is gone; empty if it can."""
+        """Why it is unknown in this run that something the rules of a folder name is gone; empty if it is known."""
         served = [one for one in suites if one.suite.folder.is_relative_to(folder)]
         left_out = sum(key_of(target) not in self._reported for one in served for target in one.targets)
         if left_out:

@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     of_suite, _, name = named.rpartition("::")
     declared = read_declared(request_of(arguments, paths))
     explainer = _Explainer(
-        registry=declared.registry, places=SourceLocations(), extensions=arguments.retarget_extension
+        registry=declared.registry, locations=SourceLocations(), extensions=arguments.retarget_extension
     )
     suites = [one for one in declared.collected if _is_named(one.suite, of_suite)]
     found = [
@@ -131,7 +131,7 @@ def _ways(suite: Suite, name: str) -> tuple[_Way, ...]:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Explainer:
     registry: Registry
-    places: SourceLocations
+    locations: SourceLocations
     extensions: Sequence[str]
     builds: dict[CompilerConfig | RuntimeConfig, str] = field(default_factory=dict)
 
@@ -139,7 +139,7 @@ class _Explainer:
         yield f"{ways[0].name} is taken out of suite {suite.name}"
         for way in ways:
             override = suite.overrides[way.override]
-            yield f"  by override      {self.places.location(suite.origin, 'module', way.override)}"
+            yield f"  by override      {self.locations.location(suite.origin, 'module', way.override)}"
             yield f"  match            {', '.join(override.match)}"
             yield f"  exclude_targets  {', '.join(override.exclude_targets)}"
             yield f"  reason           {override.reason}"
@@ -174,40 +174,44 @@ class _Explainer:
         through: Sequence[TargetConfig],
     ) -> Iterator[tuple[str, str, str]]:
         yield "module", compiled.module.name, display_path(compiled.module.path)
-        yield "suite", suite.name, self.places.location(suite.origin)
-        yield "kind", suite.kind, self.places.location(suite.origin, "kind")
+        yield "suite", suite.name, self.locations.location(suite.origin)
+        yield "kind", suite.kind, self.locations.location(suite.origin, "kind")
         for config in through:
-            yield "target config", config.name, self.places.location(config.origin)
+            yield "target config", config.name, self.locations.location(config.origin)
         compiler = compiled.compiler
         yield (
             "compiler config",
             f"{compiler.name} (compiler {compiler.compiler})",
-            self.places.location(compiler.origin),
+            self.locations.location(compiler.origin),
         )
         if runtime is not None:
             words = [f"driver {runtime.driver}", *runtime.devices]
-            yield "runtime config", f"{runtime.name} ({', '.join(words)})", self.places.location(runtime.origin)
+            yield "runtime config", f"{runtime.name} ({', '.join(words)})", self.locations.location(runtime.origin)
             if runtime.run_under:
                 yield "run under", shlex.join(runtime.run_under), ""
             yield "compile target", compiled.name, ""
         for index in active_overrides(suite, compiled.module.name):
             override = suite.overrides[index]
-            yield "override", f"match {', '.join(override.match)}", self.places.location(suite.origin, "module", index)
+            yield (
+                "override",
+                f"match {', '.join(override.match)}",
+                self.locations.location(suite.origin, "module", index),
+            )
         yield "timeout", "the default" if target.timeout is None else f"{target.timeout:g} s", ""
 
     def _compiler_flags(self, suite: Suite, compiled: CompileTarget) -> Iterator[tuple[str, str]]:
         compiler = compiled.compiler
         yield from self._flags(compiler.flags, compiler.flag_origins)
         for position, flag in enumerate(suite.compiler_flags):
-            yield flag, self.places.location(suite.origin, "compiler_flags", position)
+            yield flag, self.locations.location(suite.origin, "compiler_flags", position)
         for index in active_overrides(suite, compiled.module.name):
             for position, flag in enumerate(suite.overrides[index].flags):
-                yield flag, self.places.location(suite.origin, "module", index, "flags", position)
+                yield flag, self.locations.location(suite.origin, "module", index, "flags", position)
 
     def _flags(self, flags: Sequence[str], origins: Sequence[Origin]) -> Iterator[tuple[str, str]]:
         seen: Counter[Origin] = Counter()
         for flag, origin in zip(flags, origins, strict=True):
-            yield flag, self.places.location(origin, "flags", seen[origin])
+            yield flag, self.locations.location(origin, "flags", seen[origin])
             seen[origin] += 1
 
     def _tags(
@@ -237,7 +241,7 @@ class _Explainer:
                 outcome = f"flaky, up to {rule.retries} retries" if rule.outcome == "flaky" else rule.outcome
                 cases = f"case {' or '.join(rule.cases)}: " if rule.cases else ""
                 where = f", expected to {expected_text(rule)}" if rule.stages else ""
-                yield f"{whose}{cases}{outcome}{where}", self.places.location(rule.origin)
+                yield f"{whose}{cases}{outcome}{where}", self.locations.location(rule.origin)
                 expired = " (expired: it excuses nothing any more)" if is_expired(rule, today()) else ""
                 until = f"{rule.until}{expired}" if rule.until is not None else ""
                 for word, text in (("signature", rule.signature), ("reason", excuse(rule)), ("until", until)):

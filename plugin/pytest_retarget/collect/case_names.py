@@ -1,6 +1,6 @@
 """Names and globs of cases that no case has: of expectations, and of `--retarget-case`.
 
-Cases become known where targets run, so that only the process that shows the reports can tell; the rules come from
+Cases become known where targets run, so that only the process that shows the reports knows them; the rules come from
 those that collected. A rule is judged where the cases of all modules that it reaches are known.
 """
 

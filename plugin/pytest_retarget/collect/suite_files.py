@@ -32,7 +32,7 @@ _TABLE = re.compile(r"\s*\[\[\s*(?:module_test_suite|\"module_test_suite\"|'modu
 
 
 class _File(pytest.File):
-    """A file of ours: what is wrong with it stands in pytest's short summary too."""
+    """A file of ours: its errors are in pytest's short summary too."""
 
     def repr_failure(self, excinfo: ExceptionInfo[BaseException]) -> str | TerminalRepr:  # type: ignore[override]
         return _collect_repr(self, excinfo) or super().repr_failure(excinfo)

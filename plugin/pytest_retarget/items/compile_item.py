@@ -44,7 +44,7 @@ class CompileItem(MatrixItem):
                 self.observe(tried, None)
                 return
         self.observe(tried, self.rules)
-        settle(self.rules, tried, self.services.places)
+        settle(self.rules, tried, self.services.locations)
 
     def _checked(self, artifact: Artifact) -> Attempts:
         """Check the artifact as its module requires."""

@@ -83,30 +83,30 @@ def attempts(rules: TargetRules, once: Callable[[], Attempts], again: Callable[[
         again()
 
 
-def settle(rules: TargetRules, tried: Attempts, places: SourceLocations) -> None:
-    """Raise what rules make of a target's outcome, if it did not just pass. `places` locates rules in files.
+def settle(rules: TargetRules, tried: Attempts, locations: SourceLocations) -> None:
+    """Raise what rules make of a target's outcome, if it did not just pass. `locations` locates rules in files.
 
     Raises `AsExpected`, `UnexpectedPassError`, `OtherwiseError`, or the target's own `StageFailedError`.
     """
     error = tried.error
     verdict = tried.verdict(rules)
     if verdict.broken:
-        _raise_broken(verdict, tried, places)
+        _raise_broken(verdict, tried, locations)
     if error is None or verdict.ruling is Ruling.PLAIN:
         if error is not None:
             raise error
         return
     if verdict.ruling is Ruling.AGAIN:
-        text = _every_time(verdict, tried.before, error, places)
-        raise OtherwiseError(error.failure, text, error.place, error.cases)
+        text = _every_time(verdict, tried.before, error, locations)
+        raise OtherwiseError(error.failure, text, error.location, error.cases)
     raise AsExpected(_excuse(verdict, tried), error, by_chance=verdict.ruling is Ruling.CHANCE)
 
 
-def _raise_broken(verdict: TargetVerdict, tried: Attempts, places: SourceLocations) -> NoReturn:
+def _raise_broken(verdict: TargetVerdict, tried: Attempts, locations: SourceLocations) -> NoReturn:
     """Fail for rules that do not hold; with what failed, unless all that did was expected."""
     first, *others = verdict.broken
     error = tried.error
-    blocks = [*(_block(one, places) for one in verdict.broken[:SHOWN_RULES])]
+    blocks = [*(_block(one, locations) for one in verdict.broken[:SHOWN_RULES])]
     if left := [one.case for one in others[SHOWN_RULES - 1 :]]:
         blocks.append(f"and {_named(left)}")
     blocks[-1] += f"\n{first.next_step}"
@@ -119,7 +119,7 @@ def _raise_broken(verdict: TargetVerdict, tried: Attempts, places: SourceLocatio
         cause = line if why is None else f"{why.stage}: {strip_colour(why.summary)}"
         head += "" if (why or error.failure).transient else f": {cause}"
     text = "\n\n".join([head, *blocks, str(error)])
-    raise OtherwiseError(error.failure, text, error.place, error.cases)
+    raise OtherwiseError(error.failure, text, error.location, error.cases)
 
 
 def _named(cases: Sequence[str]) -> str:
@@ -150,15 +150,15 @@ def _of_case(verdict: Verdict, error: StageFailedError) -> Failure | None:
     return next((case.failure for case in error.cases if name and case.name == name and case.failure is not None), None)
 
 
-def _block(verdict: Verdict, places: SourceLocations) -> str:
-    place = places.location(verdict.rule.origin) if verdict.rule is not None else ""
-    lines = verdict.lines(place)
+def _block(verdict: Verdict, locations: SourceLocations) -> str:
+    location = locations.location(verdict.rule.origin) if verdict.rule is not None else ""
+    lines = verdict.lines(location)
     width = max(len(word) for word, _ in lines)
     return "\n".join(f"{word.ljust(width)}  {text}" for word, text in lines)
 
 
 def _every_time(
-    verdict: TargetVerdict, before: Sequence[StageFailedError], last: StageFailedError, places: SourceLocations
+    verdict: TargetVerdict, before: Sequence[StageFailedError], last: StageFailedError, locations: SourceLocations
 ) -> str:
     """Word a flaky target that failed at every attempt."""
     errors = (*before, last)
@@ -166,5 +166,5 @@ def _every_time(
     lines = [f"failed at each of {len(errors)} attempts: {first}", ""]
     lines += [f"attempt {number}  {observed_text(_observed(error))}" for number, error in enumerate(errors, 1)]
     rules = {one.rule.origin: one.rule for one in verdict.verdicts if one.ruling is Ruling.AGAIN and one.rule}
-    lines += [*(f"flaky by   {places.location(rule.origin)}: {excuse(rule)}" for rule in rules.values()), rest]
+    lines += [*(f"flaky by   {locations.location(rule.origin)}: {excuse(rule)}" for rule in rules.values()), rest]
     return "\n".join(lines).rstrip("\n")

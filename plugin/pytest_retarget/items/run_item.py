@@ -68,13 +68,13 @@ class RunItem(MatrixItem):
         self.observe(replace(tried, before=(*compiled.before, *tried.before)), self.rules)
         compiles_against_rule = not self.is_deferred and self.compile_id not in self.services.selected_compiles
         try:
-            settle(self.rules, tried, self.services.places)
+            settle(self.rules, tried, self.services.locations)
         except AsExpected:
             if compiles_against_rule:
-                settle(self.compile_rules, compiled, self.services.places)
+                settle(self.compile_rules, compiled, self.services.locations)
             raise
         if compiles_against_rule:  # there is no compile target here to say so
-            settle(self.compile_rules, compiled, self.services.places)
+            settle(self.compile_rules, compiled, self.services.locations)
 
     def _tried(self, artifact: Artifact) -> Attempts:
         """Run, with retries if the target is flaky."""
@@ -159,7 +159,7 @@ class RunItem(MatrixItem):
         reports = self.services.settings.artifacts is None and self.compile_id not in self.services.selected_compiles
         if reports:
             self.observe(compiled, self.compile_rules)
-            settle(self.compile_rules, compiled, self.services.places)
+            settle(self.compile_rules, compiled, self.services.locations)
         elif self.services.settings.artifacts is None and compiled.error is not None:
             self.compile_observation = None if compiled.error.failure.no_verdict else compiled.observation
         if compiled.error is None or not compiled.error.failure.no_verdict:

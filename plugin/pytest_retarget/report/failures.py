@@ -50,7 +50,7 @@ NAMED_CASES = 8
 class StageFailedError(Exception):
     """A target failed at a stage. `str()` is the whole text, its first line has stage and cause.
 
-    `place` is the line of the module, 1-based, that the compiler complains of, where it says one. `cases` are those
+    `location` is the line of the module, 1-based, that the compiler complains of, where it says one. `cases` are those
     that a run came to, `expected` names those of them that failed as a rule says, where others failed too.
     """
 
@@ -58,14 +58,14 @@ class StageFailedError(Exception):
         self,
         failure: Failure,
         text: str,
-        place: tuple[Path, int] | None = None,
+        location: tuple[Path, int] | None = None,
         cases: Sequence[CaseOutcome] = (),
         expected: Collection[str] = (),
     ) -> None:
         super().__init__(text)
         self.expected = expected
         self.failure = failure
-        self.place = place
+        self.location = location
         self.cases = cases
 
 
@@ -84,7 +84,7 @@ def compile_failed(commands: Commands, target: CompileTarget, outcome: CompileOu
     summary, line = split_place(strip_colour(failure.summary), source.name)
     head = headline(replace(failure, summary=summary if text else at_path(failure.summary, source.name, path)))
     blocks = [head, message, _hint(failure), commands.text(commands.compile(target))]
-    return StageFailedError(failure, _join(blocks), place=(source, line) if line else None)
+    return StageFailedError(failure, _join(blocks), location=(source, line) if line else None)
 
 
 def split_place(summary: str, name: str) -> tuple[str, int]:
@@ -158,8 +158,8 @@ def error_repr(error: BaseException, path: os.PathLike[str], line: int | None = 
     if not isinstance(error, StageFailedError | RetargetError):
         return None
     text, message = str(error), first_line(error)
-    if isinstance(error, StageFailedError) and error.place is not None:
-        path, line = error.place[0], error.place[1] - 1
+    if isinstance(error, StageFailedError) and error.location is not None:
+        path, line = error.location[0], error.location[1] - 1
     return text_repr(text, path, line, message)
 
 

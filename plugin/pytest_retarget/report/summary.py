@@ -58,7 +58,7 @@ class Tally:
     """Counts per suite, compiler config and runtime config, and what else the end of the session shows."""
 
     cells: dict[Suite, dict[Cell, Counter[str]]] = field(default_factory=dict)
-    places: dict[Suite | tuple[Suite, Cell], tuple[int, int]] = field(default_factory=dict)
+    order: dict[Suite | tuple[Suite, Cell], tuple[int, int]] = field(default_factory=dict)
     reasons: dict[str, Counter[str]] = field(default_factory=dict)
     hints: dict[str, str] = field(default_factory=dict)
     chances: dict[str, Counter[str]] = field(default_factory=dict)
@@ -73,9 +73,9 @@ class Tally:
         """Count one report."""
         suite, cell = (record.file, record.suite), (record.compiler, record.runtime)
         self.cells.setdefault(suite, {}).setdefault(cell, Counter())[category] += 1
-        place = (record.line, record.position)
-        self.places[suite] = min(place, self.places.get(suite, place))
-        self.places[suite, cell] = min(place, self.places.get((suite, cell), place))
+        position = (record.line, record.position)
+        self.order[suite] = min(position, self.order.get(suite, position))
+        self.order[suite, cell] = min(position, self.order.get((suite, cell), position))
         if category == "intermittent":
             self.chances.setdefault(record.reason, Counter())[_chance(record)] += 1
         elif record.reason:
@@ -101,9 +101,7 @@ class Tally:
     def lines(self, *, width: int, verbosity: int) -> Iterator[Line]:
         """The tables, then skip reasons and devices. `width` is the terminal's, in columns; `verbosity` is pytest's:
         below 0 only what went wrong, was flaky or intermittent is shown, above 0 every table."""
-        cells = {
-            suite: self._ordered(suite) for suite in sorted(self.cells, key=lambda one: (one[0], self.places[one]))
-        }
+        cells = {suite: self._ordered(suite) for suite in sorted(self.cells, key=lambda one: (one[0], self.order[one]))}
         short = [suite for suite in cells if verbosity <= 0 and not _is_bad(cells[suite])]
         label = max((len(name) for _, name in short), default=0)
         for suite, counts in cells.items():
@@ -146,7 +144,7 @@ class Tally:
     def _ordered(self, suite: Suite) -> dict[Cell, Counter[str]]:
         """A suite's cells in declared order."""
         cells = self.cells[suite]
-        return {cell: cells[cell] for cell in sorted(cells, key=lambda one: self.places[suite, one])}
+        return {cell: cells[cell] for cell in sorted(cells, key=lambda one: self.order[suite, one])}
 
     def _reasons(self, *, in_full: bool) -> Iterator[Line]:
         for reason, count in self.reasons.get("skipped", Counter()).most_common():
