@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from graphlib import TopologicalSorter
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 
+import grimp
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -46,3 +48,26 @@ def test_files_and_folders_that_contributing_names_exist() -> None:
     page = (DOCS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`((?:matrix|plugin|kernels|tests|suites|docs)/[\w./-]+)`", page))
     assert [name for name in sorted(named) if not (DOCS.parent / name).exists()] == []
+
+
+def test_no_module_imports_itself_through_others(generator: ModuleType) -> None:
+    names = {Path(folder).parts[1] for folder in generator.packages()}
+    graph = grimp.build_graph(*sorted(names), cache_dir=None)
+    packages = {".".join(Path(folder).parts[1:]) for folder in generator.packages()}
+    TopologicalSorter(
+        {module: graph.find_modules_directly_imported_by(module) - packages for module in graph.modules}
+    ).prepare()  # raises CycleError, which names the modules
+
+
+def test_no_folder_of_code_has_more_than_twelve_entries(generator: ModuleType) -> None:
+    large = {}
+    for folder in generator.packages():
+        entries = [
+            entry.name
+            for entry in (DOCS.parent / folder).iterdir()
+            if (entry.is_dir() and entry.name != "__pycache__") or entry.suffix == ".py"
+        ]
+        entries = [name for name in entries if name not in {"__init__.py", "__main__.py"}]
+        if len(entries) > 12:
+            large[folder] = sorted(entries)
+    assert large == {}
