@@ -5,7 +5,9 @@ Imported when there are flagfiles, not before.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from retarget.extension import Case, CaseData, CaseRequest, FunctionInfo, RunPlan, Tolerance
@@ -32,10 +34,7 @@ _TELLING = ((Stage.COMPARE, r"\[FAILED\] (.*)"), (Stage.RUN, r"(?!EXEC @)(?:[^\s
 
 
 def find_modules(folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
-    """Return the modules of the flagfiles, each with its flagfiles as data. Reads but their `--module=` flags.
-
-    Raises `DiagnosticsError` for flagfiles whose module is not there, is not one, or lies outside `folder`.
-    """
+    """See `RunModuleCaseLoader`. Reads but the `--module=` flags of flagfiles."""
     diagnostics: list[Diagnostic] = []
     flagfiles: dict[Path, list[Path]] = {}
     beside: dict[Path, tuple[Path, ...]] = {}
@@ -46,9 +45,7 @@ def find_modules(folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
             diagnostics += error.diagnostics
     if diagnostics:
         raise DiagnosticsError(diagnostics)
-    alone: dict[Path, int] = {}
-    for path in flagfiles:
-        alone[path.parent] = alone.get(path.parent, 0) + 1
+    alone = Counter(path.parent for path in flagfiles)
     return [
         Module(name=_module_name(path, folder, is_alone=alone[path.parent] == 1), path=path, data=tuple(data))
         for path, data in flagfiles.items()
@@ -56,7 +53,6 @@ def find_modules(folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
 
 
 def data_diagnostics(module: Module, folder: Path) -> Sequence[Diagnostic]:
-    """Return the errors of a module's flagfiles and of the data that they name."""
     from retarget_iree.flagfile.data import data_diagnostics as diagnostics_of_data  # imports NumPy
 
     diagnostics: list[Diagnostic] = []
@@ -69,14 +65,13 @@ def data_diagnostics(module: Module, folder: Path) -> Sequence[Diagnostic]:
 
 
 def cases_of(request: CaseRequest) -> Sequence[Case]:
-    """Return one case per flagfile. Errors are kept for the case, whose `read` raises them."""
     names = _case_names(request.data, request.folder)
     return [_case(path, name, request) for path, name in zip(request.data, names, strict=True)]
 
 
 def parameters_of(request: CaseRequest) -> Sequence[tuple[str, Path]]:
-    """Return what the flagfiles say by `--parameters=`, each once. Raises `DiagnosticsError` for files that are not
-    there, and for flagfiles of one module that give a scope different files."""
+    """Raises `DiagnosticsError` for files that are not there, and for flagfiles of one module that give a scope
+    different files."""
     given: dict[str, tuple[Path, dict[Path, None]]] = {}
     diagnostics: list[Diagnostic] = []
     for path in request.data:
@@ -99,10 +94,7 @@ def parameters_of(request: CaseRequest) -> Sequence[tuple[str, Path]]:
 
 
 def plan_of(config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str) -> RunPlan | None:
-    """Return the `iree-run-module` command of one case, to be run in the flagfile's folder.
-
-    None where the tool cannot open the config's devices, for a case that there is not, and for a flagfile that is gone.
-    """
+    """See `RunModuleCaseLoader`. None also for a flagfile that is gone."""
     if config.driver not in {driver.name for driver in DRIVERS}:
         return None
     for path, name in zip(module.data, _case_names(module.data, folder), strict=True):
@@ -138,7 +130,7 @@ def _module_of(flagfile: Path, folder: Path, beside: dict[Path, tuple[Path, ...]
     whole = Location(file=flagfile, line=0, column=0)
     if flagfile.suffix in {*_SOURCES, _IMPORTED}:
         msg = "found a program, expected a flagfile of iree-run-module: name the flagfiles in srcs, not the modules"
-        raise DiagnosticsError([whole.diagnostic(msg)])
+        raise whole.error(msg)
     flags, _ = flags_of(flagfile, read_text(flagfile), folder)  # other errors are reported when the case is run
     for flag in flags:
         if flag.name == "module" and flag.value is not None and flag.value.text:
@@ -148,8 +140,11 @@ def _module_of(flagfile: Path, folder: Path, beside: dict[Path, tuple[Path, ...]
     found = beside[flagfile.parent]
     if len(found) == 1:
         if found[0].is_symlink() and not is_inside(found[0], folder):
-            msg = f"found the module {found[0].name} beside it, which links to {str(found[0].resolve())!r}"
-            raise DiagnosticsError([whole.diagnostic(f"{msg}; expected a file in the suite's folder: copy it there")])
+            msg = (
+                f"found the module {found[0].name} beside it, which links to {str(found[0].resolve())!r}; "
+                "expected a file in the suite's folder: copy it there"
+            )
+            raise whole.error(msg)
         return found[0]
     names = ", ".join(path.name for path in found)
     if not found:
@@ -158,7 +153,7 @@ def _module_of(flagfile: Path, folder: Path, beside: dict[Path, tuple[Path, ...]
         msg = (
             f"found several modules beside it ({names}), expected --module=FILE in it, such as --module={found[0].name}"
         )
-    raise DiagnosticsError([whole.diagnostic(msg)])
+    raise whole.error(msg)
 
 
 def _programs(folder: Path) -> tuple[Path, ...]:
@@ -175,20 +170,20 @@ def _named_module(written: Written, base: Path, folder: Path) -> Path:
         there = found.is_file()
     except OutsideError as error:
         msg = f"found {shown}, which leads outside the suite's folder {folder}; expected a module inside it"
-        raise DiagnosticsError([written.location.diagnostic(msg)]) from error
+        raise written.location.error(msg) from error
     except OSError as error:
         msg = f"found {shown}, which is not a path that can be read: {error.strerror or error}"
-        raise DiagnosticsError([written.location.diagnostic(msg)]) from error
+        raise written.location.error(msg) from error
     if path.suffix not in {*_SOURCES, _IMPORTED}:
         sources = [found.with_suffix(suffix) for suffix in (*_SOURCES, _IMPORTED)]
         found = next((source for source in sources if source.is_file()), found)
         if found not in sources:
             msg = f"found {shown}, expected a program: .mlir, .mlirbc or .onnx (it is compiled by this run)"
-            raise DiagnosticsError([written.location.diagnostic(msg)])
+            raise written.location.error(msg)
     elif not there:
         near = [entry.name for entry in _programs(found.parent)] if found.parent.is_dir() else []
         msg = f"found no file {shown}, expected a module{did_you_mean(path.name, near)}"
-        raise DiagnosticsError([written.location.diagnostic(msg)])
+        raise written.location.error(msg)
     return _spelt_below(found, base, folder)
 
 
@@ -222,39 +217,19 @@ def _case(path: Path, name: str, request: CaseRequest) -> Case:
         file = load_flagfile(path, request.folder)
         function = _function(file, request.functions)
     except DiagnosticsError as error:
-        return Case(name=name, function="", read=_Raises(error))
-    if len(request.data) == 1:
-        name = function.name
+        return Case(name=name, function="", read=partial(_refuse, error))
+    from retarget_iree.flagfile.data import read_case  # imports NumPy
+
     return Case(
-        name=name,
+        name=function.name if len(request.data) == 1 else name,
         function=function.name,
-        read=_Reads(file, function, request.folder),
+        read=partial(read_case, file, function, request.folder),
         tolerances=_tolerances(file),
     )
 
 
-class _Raises:
-    """A case's `read` whose flagfile is invalid."""
-
-    def __init__(self, error: RetargetError) -> None:
-        self._error = error
-
-    def __call__(self) -> CaseData:
-        raise self._error.with_traceback(None)
-
-
-class _Reads:
-    """A case's `read`."""
-
-    def __init__(self, file: FlagFile, function: FunctionInfo, folder: Path) -> None:
-        self._file = file
-        self._function = function
-        self._folder = folder
-
-    def __call__(self) -> CaseData:
-        from retarget_iree.flagfile.data import read_case  # imports NumPy
-
-        return read_case(self._file, self._function, self._folder)
+def _refuse(error: RetargetError) -> CaseData:
+    raise error.with_traceback(None)
 
 
 def _function(file: FlagFile, functions: Sequence[FunctionInfo]) -> FunctionInfo:
@@ -266,23 +241,21 @@ def _function(file: FlagFile, functions: Sequence[FunctionInfo]) -> FunctionInfo
         if len(by_name) == 1:
             return functions[0]
         msg = f"found no --function, expected one: the module exports {len(by_name)} functions: {known}"
-        raise DiagnosticsError([Location(file=file.path, line=0, column=0).diagnostic(msg)])
+        raise Location(file=file.path, line=0, column=0).error(msg)
     wanted = file.function.text
     if wanted not in by_name:
         guess = did_you_mean(wanted, by_name)
         msg = f"found {quoted(wanted)}, expected a function that the module exports: {known}{guess}"
-        raise DiagnosticsError([file.function.location.diagnostic(msg)])
+        raise file.function.location.error(msg)
     return by_name[wanted]
 
 
 def _tolerances(file: FlagFile) -> dict[str, Tolerance]:
     """Return the tool's rule: floating types by threshold and relative tolerance, everything else by equal bits."""
-    exact = Tolerance(same_bits=True)
-    if file.exact:
-        return {"": exact}
+    thresholds = {} if file.exact else file.thresholds
     return {
-        **{name: Tolerance(atol=threshold, rtol=file.rtol) for name, threshold in file.thresholds.items()},
-        "": exact,
+        **{name: Tolerance(atol=threshold, rtol=file.rtol) for name, threshold in thresholds.items()},
+        "": Tolerance(same_bits=True),
     }
 
 
@@ -294,8 +267,6 @@ def _parameters_in(path: Path, folder: Path) -> dict[str, tuple[Location, dict[P
     try:
         file = load_flagfile(path, folder)
     except DiagnosticsError:
-        return {}
-    if not file.parameters:
         return {}
     files = DataFiles(folder=folder, base=path.parent)
     given: dict[str, tuple[Location, dict[Path, None]]] = {}

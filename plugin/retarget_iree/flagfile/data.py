@@ -6,6 +6,7 @@ from it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +21,7 @@ from retarget.support.datapaths import LIMIT_VARIABLE, DataFiles, data_limit
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 
 from retarget_iree.flagfile.parse import FlagFile
-from retarget_iree.flagfile.values import ELEMENTS, DiagnosticError, Form, Location, Value
+from retarget_iree.flagfile.values import ELEMENTS, Form, Location, Value
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -126,8 +127,8 @@ def _read(
                     arrays.append(_fitting(array, signature, len(arrays), value.written.location))
             else:
                 arrays.append(_one(files, value, signature, len(arrays)))
-        except DiagnosticError as error:
-            diagnostics.append(error.diagnostic)
+        except DiagnosticsError as error:
+            diagnostics += error.diagnostics
             arrays.append(None)
         except RetargetError as error:
             diagnostics.append(value.written.location.diagnostic(str(error)))
@@ -151,7 +152,7 @@ def _one(files: _Files, value: Value, signature: _Signature, index: int) -> Arra
         if signature.noun == "result":
             return None
         msg = f"found {value.form.value}, expected a value for {signature.value(index)}{_of(declared)}"
-        raise DiagnosticError(location.diagnostic(msg))
+        raise location.error(msg)
     if value.form is Form.NUMBER:
         return _number(value, signature, index)
     dtype = dtype_named(ELEMENTS[value.element].dtype)
@@ -206,9 +207,7 @@ class _Files:
 
 def _written_out(value: Value, dtype: np.dtype[Any]) -> Array:
     """Return a tensor of the numbers that are written out, of one that fills it, or of zeros."""
-    count = 1
-    for size in value.shape:
-        count *= size
+    count = math.prod(value.shape)
     if len(value.numbers) == count:
         return _array(value.numbers, dtype).reshape(value.shape)
     limit = data_limit()
@@ -217,7 +216,7 @@ def _written_out(value: Value, dtype: np.dtype[Any]) -> Array:
             f"found {type_text(value.shape, dtype)} of {count * dtype.itemsize} bytes, expected at most {limit}; "
             f"the environment variable {LIMIT_VARIABLE} raises the limit"
         )
-        raise DiagnosticError(value.written.location.diagnostic(msg))
+        raise value.written.location.error(msg)
     array = np.zeros(value.shape, dtype)
     if value.numbers:
         array[...] = _array(value.numbers, dtype)[0]
@@ -247,12 +246,12 @@ def _number(value: Value, signature: _Signature, index: int) -> Array:
     if dtype is None or declared.startswith("tensor<"):
         hint = "" if dtype is None else f": write its type before it, {type_text((), dtype)}={text}"
         msg = f"found the number {text}, expected {declared} for {signature.value(index)}{hint}"
-        raise DiagnosticError(value.written.location.diagnostic(msg))
+        raise value.written.location.error(msg)
     if dtype.kind in "biu":
         bits = 1 if dtype.kind == "b" else 8 * dtype.itemsize
         if not isinstance(number, int) or not -(1 << (bits - 1)) <= number < 1 << bits:
             msg = f"found {text}, expected an integer of {bits} bits for {signature.value(index)} ({declared})"
-            raise DiagnosticError(value.written.location.diagnostic(msg))
+            raise value.written.location.error(msg)
         if dtype.kind == "b":
             return np.asarray(number != 0)
     return _array([number], dtype).reshape(())
@@ -262,7 +261,7 @@ def _number(value: Value, signature: _Signature, index: int) -> Array:
 
 
 def _fitting(array: Array, signature: _Signature, index: int, location: Location) -> Array:
-    """Return `array` as the declared type sees it. Raises `DiagnosticError` where shape or element type differ.
+    """Return `array` as the declared type sees it. Raises `DiagnosticsError` where shape or element type differ.
 
     Integers of the same width fit whatever their sign is, and elements without a type (`V2`, as NumPy stores bf16) what
     has their size. Bytes are Booleans.
@@ -273,12 +272,12 @@ def _fitting(array: Array, signature: _Signature, index: int, location: Location
             return fit(array, declared, by_width=True)
         except RetargetError as error:
             msg = f"{error} for {signature.value(index)}{_demoted(array.dtype.name, declared.dtype)}"
-            raise DiagnosticError(location.diagnostic(msg)) from error
+            raise location.error(msg) from error
     if array.dtype.type is np.void and signature.is_seen:
         msg = (
             f"found elements of {array.dtype.itemsize} bytes without a type, and the module does not say which it takes"
         )
-        raise DiagnosticError(location.diagnostic(msg))
+        raise location.error(msg)
     return array
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean
 from retarget.support.files import OutsideError, resolve_inside
 
-from retarget_iree.flagfile.values import DiagnosticError, Location, Written, quoted
+from retarget_iree.flagfile.values import Location, Written, quoted
 
 __all__ = ["Flag", "flags_of", "read_text", "split_flags"]
 
@@ -43,20 +43,22 @@ def read_text(path: Path) -> str:
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
-            raise DiagnosticsError([whole.diagnostic("found no regular file, expected a flagfile of iree-run-module")])
+            msg = "found no regular file, expected a flagfile of iree-run-module"
+            raise whole.error(msg)
         size = status.st_size
         if size > _MAX_TEXT:
             msg = f"found a flagfile of {size} bytes, expected at most {_MAX_TEXT}; keep values in .npy or .bin files"
-            raise DiagnosticsError([whole.diagnostic(msg)])
+            raise whole.error(msg)
         return path.read_text(encoding="utf-8")
     except OSError as error:
         msg = f"cannot be read: {error.strerror or error}; expected a flagfile of iree-run-module"
-        raise DiagnosticsError([whole.diagnostic(msg)]) from error
+        raise whole.error(msg) from error
     except UnicodeDecodeError as error:
         before = error.object[: error.start].decode()
         location = Location(file=path, line=before.count("\n") + 1, column=len(before) - before.rfind("\n"))
         found = f"found the byte 0x{error.object[error.start]:02x}, which is no UTF-8 text here"
-        raise DiagnosticsError([location.diagnostic(f"{found}; expected a flagfile of iree-run-module")]) from error
+        msg = f"{found}; expected a flagfile of iree-run-module"
+        raise location.error(msg) from error
 
 
 def split_flags(path: Path, text: str) -> tuple[tuple[Flag, ...], tuple[Diagnostic, ...]]:
@@ -76,8 +78,8 @@ def split_flags(path: Path, text: str) -> tuple[tuple[Flag, ...], tuple[Diagnost
         if equals:
             start = len(line) - len(rest.lstrip())
             value = Written(text=rest.strip(), location=location.after(start))
-            if name.strip() not in _LITERAL:
-                value = _unquoted(value)
+            if name.strip() not in _LITERAL and len(value.text) >= 2 and value.text[0] == value.text[-1] == '"':
+                value = Written(text=value.text[1:-1], location=value.location.after(1))  # as a shell does
         flags.append(Flag(name=name.strip(), location=location, value=value))
     return tuple(flags), tuple(diagnostics)
 
@@ -86,14 +88,6 @@ def _no_flag(line: str) -> str:
     if line.startswith("\ufeff"):
         return "found a byte order mark, expected '--name=value'; save the file as UTF-8 without one"
     return f"found {quoted(line)}, expected a flag ('--name=value'), a comment ('#' or '//') or an empty line"
-
-
-def _unquoted(written: Written) -> Written:
-    """Drop quotes around a whole value, which a shell would have eaten."""
-    text = written.text
-    if len(text) >= 2 and text[0] == text[-1] == '"':
-        return Written(text=text[1:-1], location=written.location.after(1))
-    return written
 
 
 # ---------------------------------------------------------------- inclusion
@@ -135,40 +129,38 @@ class _Inclusion:
             try:
                 included = self._included(flag, trail)
                 text = read_text(included)
-            except DiagnosticError as error:
-                self.diagnostics.append(error.diagnostic)
             except DiagnosticsError as error:
                 self.diagnostics += error.diagnostics
             else:
                 yield from self.flags(included, text, (*trail, included))
 
     def _included(self, flag: Flag, trail: tuple[Path, ...]) -> Path:
-        """Return the file that a flag includes. Raises `DiagnosticError`."""
+        """Return the file that a flag includes. Raises `DiagnosticsError`."""
         written = flag.value
         if written is None or not written.text:
             msg = f"found --{_INCLUDE} without a value, expected --{_INCLUDE}=common_flags.txt"
-            raise DiagnosticError(flag.location.diagnostic(msg))
+            raise flag.location.error(msg)
         location = written.location
         try:
             real = resolve_inside(self.base / written.text, self.folder)
             is_file = real.is_file()
             others = () if is_file else _neighbours(real.parent) - {other.name for other in trail}
         except OutsideError as error:
-            msg = f"found {quoted(written.text)}, which leads outside the suite's folder {self.folder}"
-            raise DiagnosticError(location.diagnostic(f"{msg}; expected a flagfile inside it")) from error
+            found = f"found {quoted(written.text)}, which leads outside the suite's folder {self.folder}"
+            msg = f"{found}; expected a flagfile inside it"
+            raise location.error(msg) from error
         except OSError as error:
             msg = f"found {quoted(written.text)}, which is not a path that can be read: {error.strerror or error}"
-            raise DiagnosticError(location.diagnostic(msg)) from error
+            raise location.error(msg) from error
         if not is_file:
             at = "" if len(trail) == 1 else f" in the folder of {trail[0].name}, where the tool looks for it"
             near = did_you_mean(real.name, others)
-            raise DiagnosticError(
-                location.diagnostic(f"found no file {quoted(written.text)}, expected a flagfile{at}{near}")
-            )
+            msg = f"found no file {quoted(written.text)}, expected a flagfile{at}{near}"
+            raise location.error(msg)
         if any(other.resolve() == real for other in trail):
             shown = " → ".join(other.name for other in (*trail, real))
             msg = f"found flagfiles that include each other in a cycle, {shown}; expected a file that includes no more"
-            raise DiagnosticError(location.diagnostic(msg))
+            raise location.error(msg)
         return self.folder / real.relative_to(self.folder.resolve())
 
 

@@ -30,7 +30,7 @@ from pathlib import Path
 from retarget.support.errors import DiagnosticsError, did_you_mean
 
 from retarget_iree.flagfile.lines import Flag, flags_of, read_text
-from retarget_iree.flagfile.values import DiagnosticError, Value, Written, parse_number, parse_value, quoted, shortened
+from retarget_iree.flagfile.values import Value, Written, parse_number, parse_value, quoted, shortened
 
 __all__ = ["FlagFile", "Parameters", "load_flagfile", "parse_flagfile"]
 
@@ -44,16 +44,16 @@ _DEFAULT_THRESHOLDS = {"float16": 1e-3, "float32": 1e-4, "float64": 1e-4, "bfloa
 _DEFAULT_RTOL = 1e-5
 # The tool's own, from `iree-run-module --help` of IREE 3.13.
 
-_JUDGING = (
-    *_THRESHOLDS,
-    "expected_rtol",
-    "equality_mode",
-    "function",
-    "input",
-    "expected_output",
-    "module",
-    "parameters",
-)
+_JUDGING = {
+    **dict.fromkeys((*_THRESHOLDS, "expected_rtol"), "0.0001"),
+    "equality_mode": "exact",
+    "function": "main",
+    "input": "2x3xf32=@input_0.bin",
+    "expected_output": "2x3xf32=@output_0.bin",
+    "module": "model.mlir",
+    "parameters": "scope=weights.irpa",
+}
+"""Flags that bear on the verdict, each with an example of its value."""
 _PRINTING = (
     "output",
     "output_max_element_count",
@@ -113,29 +113,21 @@ def parse_flagfile(path: Path, text: str, folder: Path) -> FlagFile:
     file = FlagFile(path=path)
     for flag in flags:
         try:
-            file = _with_flag(file, flag)
-        except DiagnosticError as error:
-            diagnostics.append(error.diagnostic)
+            file = file if flag.name in _PRINTING else _with_flag(file, flag)
+        except DiagnosticsError as error:
+            diagnostics += error.diagnostics
     if diagnostics:
         raise DiagnosticsError(diagnostics)
     return file
 
 
 def _with_flag(file: FlagFile, flag: Flag) -> FlagFile:
-    if flag.name in _PRINTING:
-        return file
     if flag.name not in _JUDGING:
-        raise DiagnosticError(flag.location.diagnostic(_unknown(flag.name)))
+        raise flag.location.error(_unknown(flag.name))
     written = flag.value
     if written is None or not written.text:
-        msg = f"found --{flag.name} without a value, expected --{flag.name}={_example(flag.name)}"
-        raise DiagnosticError(flag.location.diagnostic(msg))
-    if flag.name in _THRESHOLDS:
-        return replace(file, thresholds={**file.thresholds, _THRESHOLDS[flag.name]: _parse_tolerance(written)})
-    return _with_value(file, flag, written)
-
-
-def _with_value(file: FlagFile, flag: Flag, written: Written) -> FlagFile:
+        msg = f"found --{flag.name} without a value, expected --{flag.name}={_JUDGING[flag.name]}"
+        raise flag.location.error(msg)
     match flag.name:
         case "input":
             file = replace(file, inputs=(*file.inputs, parse_value(written)))
@@ -146,7 +138,7 @@ def _with_value(file: FlagFile, flag: Flag, written: Written) -> FlagFile:
         case "module":
             if file.module is not None:
                 msg = f"found --module a second time, expected one: the first is {file.module.text}"
-                raise DiagnosticError(flag.location.diagnostic(msg))
+                raise flag.location.error(msg)
             file = replace(file, module=written)
         case "parameters":
             file = replace(file, parameters=(*file.parameters, _parse_parameters(written)))
@@ -154,10 +146,12 @@ def _with_value(file: FlagFile, flag: Flag, written: Written) -> FlagFile:
             if written.text not in {"approximate", "exact"}:
                 guess = did_you_mean(written.text, ["approximate", "exact"])
                 msg = f"found {quoted(written.text)}, expected approximate or exact{guess}"
-                raise DiagnosticError(written.location.diagnostic(msg))
+                raise written.location.error(msg)
             file = replace(file, exact=written.text == "exact")
         case "expected_rtol":
             file = replace(file, rtol=_parse_tolerance(written))
+        case threshold:
+            file = replace(file, thresholds={**file.thresholds, _THRESHOLDS[threshold]: _parse_tolerance(written)})
     return file
 
 
@@ -172,23 +166,11 @@ def _unknown(name: str) -> str:
     return f"found --{shortened(name)}, expected a flag of iree-run-module that bears on a case{known}{guess}"
 
 
-def _example(name: str) -> str:
-    examples = {
-        "function": "main",
-        "module": "model.mlir",
-        "parameters": "scope=weights.irpa",
-        "equality_mode": "exact",
-        "input": "2x3xf32=@input_0.bin",
-        "expected_output": "2x3xf32=@output_0.bin",
-    }
-    return examples.get(name, "0.0001")
-
-
 def _parse_tolerance(written: Written) -> float:
     number = parse_number(written.text)
     if number is None or not 0 <= number < math.inf:
         msg = f"found {quoted(written.text)}, expected a number of 0 or more, such as 0.001"
-        raise DiagnosticError(written.location.diagnostic(msg))
+        raise written.location.error(msg)
     return number
 
 
@@ -199,5 +181,5 @@ def _parse_parameters(written: Written) -> Parameters:
     start = len(scope) + 1
     if not path:
         msg = "found no file, expected scope=file.irpa"
-        raise DiagnosticError(written.location.after(start).diagnostic(msg))
+        raise written.location.after(start).error(msg)
     return Parameters(scope=scope, path=Written(text=path, location=written.location.after(start)))

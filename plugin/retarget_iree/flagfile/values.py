@@ -12,11 +12,10 @@ from enum import StrEnum
 from pathlib import Path
 
 from retarget.model.element_types import ELEMENT_TYPES, ElementType, Kind
-from retarget.support.errors import Diagnostic, did_you_mean
+from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean
 
 __all__ = [
     "ELEMENTS",
-    "DiagnosticError",
     "Form",
     "Location",
     "Value",
@@ -49,6 +48,7 @@ _FLOAT = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _UNHELD = re.compile(r"(?:i|si|ui|f|bf|cf|x|\*)\d+|index|complex<.*>|c64|c128|pred")
+_COMPLEX = {"complex<f32>": "cf64", "c64": "cf64", "complex<f64>": "cf128", "c128": "cf128"}
 _BOOLEANS = {"00": 0, "0": 0, "false": 0, "01": 1, "1": 1, "true": 1}
 _FORMS = "2x3xf32=1 2 3 4 5 6, 4xf32=0, 2x3xf32=@file.bin, @file.npy or a number"
 
@@ -64,6 +64,10 @@ class Location:
     def diagnostic(self, message: str) -> Diagnostic:
         """Return an error at this location."""
         return Diagnostic(file=self.file, line=self.line, column=self.column, key_path="", message=message)
+
+    def error(self, message: str) -> DiagnosticsError:
+        """Return the exception with an error at this location."""
+        return DiagnosticsError([self.diagnostic(message)])
 
     def after(self, characters: int) -> Location:
         """Return the location so many characters to the right."""
@@ -105,14 +109,6 @@ class Value:
     path: str = ""
 
 
-class DiagnosticError(Exception):
-    """An error on its way to where all of a file's are gathered."""
-
-    def __init__(self, diagnostic: Diagnostic) -> None:
-        super().__init__(str(diagnostic))
-        self.diagnostic = diagnostic
-
-
 def shortened(text: str) -> str:
     """Return what a message shows of a text: a line of a flagfile may be as long as it likes."""
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
@@ -127,7 +123,7 @@ def quoted(text: str) -> str:
 
 
 def parse_value(written: Written) -> Value:
-    """Return what a value says. Raises `DiagnosticError`."""
+    """Return what a value says. Raises `DiagnosticsError`."""
     text = written.text
     if text in {Form.IGNORED, Form.NULL}:
         return Value(form=Form(text), written=written)
@@ -135,7 +131,7 @@ def parse_value(written: Written) -> Value:
         return _parse_arrays(written)
     if text[0] == "&":
         return _parse_tensor(written, Written(text=text[1:], location=written.location.after(1)))
-    if "=" not in text and (number := _bare_number(text)) is not None:
+    if "=" not in text and (number := _to_int(text) if _INTEGER.fullmatch(text) else parse_number(text)) is not None:
         return Value(form=Form.NUMBER, written=written, numbers=(number,))
     return _parse_tensor(written, written)
 
@@ -144,16 +140,8 @@ def _parse_arrays(written: Written) -> Value:
     source, path = written.text[0], written.text[1:].strip()
     if not path.endswith(".npy"):
         msg = f"found {quoted(path)}, expected a .npy file; raw bytes need their type before them: 2x3xf32=@file.bin"
-        raise DiagnosticError(written.location.after(1).diagnostic(msg))
+        raise written.location.after(1).error(msg)
     return Value(form=Form.ARRAYS, written=written, source=source, path=path)
-
-
-def _bare_number(text: str) -> int | float | None:
-    if _INTEGER.fullmatch(text):
-        return _to_int(text)
-    if _FLOAT.fullmatch(text):
-        return _to_float(text)
-    return None
 
 
 def _parse_tensor(whole: Written, written: Written) -> Value:
@@ -166,11 +154,11 @@ def _parse_tensor(whole: Written, written: Written) -> Value:
         path = contents.text[1:].strip()
         if not path:
             msg = f"found no file after {contents.text[0]!r}, expected {shortened(kind)}=@file.bin"
-            raise DiagnosticError(contents.location.diagnostic(msg))
+            raise contents.location.error(msg)
         return replace(tensor, source=contents.text[0], path=path)
     if contents.text[:1] == "*":
         msg = f"found '*', expected '@' or '+': {contents.text[1:].strip() or 'a file'} holds one tensor of this type"
-        raise DiagnosticError(contents.location.diagnostic(msg))
+        raise contents.location.error(msg)
     return replace(tensor, numbers=_parse_contents(contents, shape, element))
 
 
@@ -182,47 +170,39 @@ def _parse_type(written: Written, *, bare: bool) -> tuple[tuple[int, ...], str]:
     if bare and not sizes:
         guess = did_you_mean(text, ["(ignored)", "(null)"])
         msg = f"found {quoted(text)}, expected a value with its type: {_FORMS}{guess}"
-        raise DiagnosticError(written.location.diagnostic(msg))
+        raise written.location.error(msg)
     if element[:1] in {"?", "-"} or re.match(r"\d.*x", element):
         size = element.partition("x")[0]
         msg = f"found {quoted(size)}, expected a size of 0 or more: data has a shape without unknown sizes"
-        raise DiagnosticError(location.diagnostic(msg))
+        raise location.error(msg)
     if not element:
         msg = f"found no element type after {quoted(sizes)}, expected one, such as f32"
-        raise DiagnosticError(location.diagnostic(msg))
+        raise location.error(msg)
     if element not in ELEMENTS:
-        raise DiagnosticError(location.diagnostic(_unknown_element(element)))
+        raise location.error(_unknown_element(element))
     parts = sizes.split("x")[:-1]
     if parts == [""]:
         parts = []
     if "" in parts:
         msg = f"found {quoted(sizes)}, expected sizes with an x after each: 2x3x{shortened(element)}"
-        raise DiagnosticError(written.location.diagnostic(msg))
+        raise written.location.error(msg)
     if len(parts) > _MAX_RANK or any(len(part) > _MAX_DIGITS for part in parts):
         msg = f"found {quoted(sizes)}, expected at most {_MAX_RANK} sizes of at most {_MAX_DIGITS} digits"
-        raise DiagnosticError(written.location.diagnostic(msg))
+        raise written.location.error(msg)
     return tuple(map(int, parts)), element
 
 
 def _unknown_element(element: str) -> str:
-    if element in {"complex<f32>", "c64"}:
-        return f"found element type {quoted(element)}, expected cf64, which is how iree-run-module names it"
-    if element in {"complex<f64>", "c128"}:
-        return f"found element type {quoted(element)}, expected cf128, which is how iree-run-module names it"
+    if known := _COMPLEX.get(element):
+        return f"found element type {quoted(element)}, expected {known}, which is how iree-run-module names it"
     if element == "index":
         return "found element type 'index', expected i64, as which it is passed"
+    expected = f"expected one of: {', '.join(ELEMENTS)}"
     if _UNHELD.fullmatch(element):
-        known = ", ".join(ELEMENTS)
-        return f"found element type {quoted(element)}, which no NumPy type holds; expected one of: {known}"
-    return f"found element type {quoted(element)}, expected one of: {', '.join(ELEMENTS)}{_near_element(element)}"
-
-
-def _near_element(element: str) -> str:
-    """Guess what was meant: NumPy's name, another case, or a slip."""
-    for known, meant in ELEMENTS.items():
-        if element.lower() in {known.lower(), meant.dtype}:
-            return f"; did you mean {known!r}?"
-    return did_you_mean(element, ELEMENTS)
+        return f"found element type {quoted(element)}, which no NumPy type holds; {expected}"
+    meant = (name for name, known in ELEMENTS.items() if element.lower() in {name.lower(), known.dtype})
+    near = next((f"; did you mean {name!r}?" for name in meant), did_you_mean(element, ELEMENTS))
+    return f"found element type {quoted(element)}, {expected}{near}"
 
 
 def _parse_contents(written: Written, shape: tuple[int, ...], element: str) -> tuple[int | float | complex, ...]:
@@ -234,7 +214,7 @@ def _parse_contents(written: Written, shape: tuple[int, ...], element: str) -> t
         name = "x".join([*map(str, shape), element])
         one = " (or 1 for all)" if count > 1 else ""
         msg = f"found {len(items)} number{'s' if len(items) != 1 else ''}, expected {count} for {name}{one}"
-        raise DiagnosticError(written.location.diagnostic(msg))
+        raise written.location.error(msg)
     parse, expected = _reader(element)
     try:
         return tuple(map(parse, items))
@@ -244,7 +224,7 @@ def _parse_contents(written: Written, shape: tuple[int, ...], element: str) -> t
                 parse(item[0])
             except ValueError:
                 msg = f"found {quoted(item[0])}, expected {expected}"
-                raise DiagnosticError(written.location.after(item.start()).diagnostic(msg)) from None
+                raise written.location.after(item.start()).error(msg) from None
         raise
 
 
