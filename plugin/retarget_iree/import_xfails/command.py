@@ -13,7 +13,7 @@ from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError,
 from retarget.support.files import write_atomically
 from retarget.support.toml.write import toml_list, toml_string
 
-from retarget_iree.import_xfails.convert import Imported, import_configs
+from retarget_iree.import_xfails.convert import Imported, config_errors, import_configs
 from retarget_iree.import_xfails.read import ConfigLists, read_config_lists
 
 __all__ = ["add_arguments", "run"]
@@ -73,18 +73,21 @@ def _imported(files: list[tuple[str, Path]]) -> Imported:
     configs: list[ConfigLists] = []
     notes: list[str] = []
     for name, path in files:
-        read, more, found = read_config_lists(path)
-        diagnostics += found
+        try:
+            read, more = read_config_lists(path)
+        except DiagnosticsError as error:
+            diagnostics += error.diagnostics
+            continue
         notes += more
         configs += [replace(config, name=_renamed(config.name, name, path) if name else config.name) for config in read]
-    imported, found = import_configs(configs)
-    diagnostics += found
-    if diagnostics or imported is None:
+    diagnostics += config_errors(configs)
+    if diagnostics:
         raise DiagnosticsError(diagnostics)
     if not configs:
         msg = f"{'; '.join(notes)}; expected config files with compile flags"
         raise RetargetError(msg)
-    return replace(imported, notes=(*notes, *(note for config in configs for note in config.notes), *imported.notes))
+    imported = import_configs(configs)
+    return replace(imported, notes=(*notes, *imported.notes))
 
 
 def _renamed(found: str, given: str, path: Path) -> str:

@@ -8,7 +8,7 @@ compiled and run under the name it has in the lists, which is its folder's.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,12 +22,19 @@ from retarget.targets.tag_expressions import shortest_expression
 
 from retarget_iree.import_xfails.read import ConfigLists
 
-__all__ = ["Imported", "import_configs"]
+__all__ = ["Imported", "config_errors", "import_configs"]
 
-_AT_COMPILE = ("compile", "crash")
-_AT_RUN = ("load", "run", "compare", "crash")
-
-_STAGES = {"expected_compile_failures": _AT_COMPILE, "expected_run_failures": _AT_RUN}
+_STAGES = {
+    "expected_compile_failures": ("compile", "crash"),
+    "expected_run_failures": ("load", "run", "compare", "crash"),
+}
+_BEFORE = {
+    "skip_compile_tests": (),
+    "expected_compile_failures": ("skip_compile_tests",),
+    "skip_run_tests": ("skip_compile_tests",),
+    "expected_run_failures": ("skip_compile_tests", "skip_run_tests", "expected_compile_failures"),
+}
+"""The lists, in the order of their rules, each with those that claim a test before it does."""
 
 _ORIGIN = Origin(file=Path("matrix.toml"), key_path="")
 
@@ -54,30 +61,20 @@ class _Config:
     runtime: RuntimeConfig
 
 
-def import_configs(configs: Sequence[ConfigLists]) -> tuple[Imported | None, tuple[Diagnostic, ...]]:
-    """Return what the configs become, or None with the errors: two of one name, and those that name no device."""
-    diagnostics = [*_unusable_names(configs), *_same_names(configs), *_no_device(configs)]
-    if diagnostics:
-        return None, tuple(diagnostics)
+def import_configs(configs: Sequence[ConfigLists]) -> Imported:
+    """Return what configs without `config_errors` become."""
     converted = _configs(configs)
     notes: list[str] = []
     claims = {config.compiler.name: _claims(config, notes) for config in converted}
     rules = _rules(converted, claims)
     about = ", ".join(dict.fromkeys(config.lists.file.name for config in converted))
-    matrix = "\n".join([f"# Taken over from {about}.\n", *_tables(converted)])
-    expectations = "\n".join([f"# Taken over from {about}.\n", *(rule_text(rule) for rule, _ in rules)])
-    return (
-        Imported(
-            matrix=matrix,
-            expectations=expectations,
-            entries={config.compiler.name: sum(map(len, config.lists.lists.values())) for config in converted},
-            rules={
-                config.compiler.name: sum(config.compiler.name in names for _, names in rules) for config in converted
-            },
-            rules_in_all=len(rules),
-            notes=tuple(notes),
-        ),
-        (),
+    return Imported(
+        matrix="\n".join([f"# Taken over from {about}.\n", *_tables(converted)]),
+        expectations="\n".join([f"# Taken over from {about}.\n", *(rule_text(rule) for rule, _ in rules)]),
+        entries={config.compiler.name: sum(map(len, config.lists.lists.values())) for config in converted},
+        rules={name: sum(name in names for _, names in rules) for name in claims},
+        rules_in_all=len(rules),
+        notes=tuple(notes),
     )
 
 
@@ -86,31 +83,23 @@ def valid_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9.+-]+", "-", name).strip("-.+")
 
 
-def _unusable_names(configs: Sequence[ConfigLists]) -> Iterable[Diagnostic]:
-    for config in configs:
-        if diagnostic := config_name_error(valid_name(config.name)):
-            yield Diagnostic(
-                file=config.file, line=0, key_path="config_name", message=f"{diagnostic}: NAME={config.file} gives it"
-            )
-
-
-def _same_names(configs: Sequence[ConfigLists]) -> Iterable[Diagnostic]:
+def config_errors(configs: Sequence[ConfigLists]) -> Iterator[Diagnostic]:
+    """Yield an error for each unusable name, for two configs of one name, and for a config that names no device."""
     first: dict[str, ConfigLists] = {}
     for config in configs:
-        other = first.setdefault(valid_name(config.name), config)
-        if other is not config:
-            message = (
-                f"found the name {config.name!r}, which {other.file} gives its config too; expected another one: "
-                f"NAME={config.file} gives it"
-            )
-            yield Diagnostic(file=config.file, line=0, key_path="config_name", message=message)
-
-
-def _no_device(configs: Sequence[ConfigLists]) -> Iterable[Diagnostic]:
-    for config in configs:
+        name = valid_name(config.name)
+        found: list[tuple[str, str]] = []
+        if error := config_name_error(name):
+            found.append(("config_name", f"{error}: NAME={config.file} gives it"))
+        if (other := first.setdefault(name, config)) is not config:
+            expected = f"expected another one: NAME={config.file} gives it"
+            message = f"found the name {config.name!r}, which {other.file} gives its config too; {expected}"
+            found.append(("config_name", message))
         if not _devices(config):
             message = "found no --device=…, expected one: it names the driver to run with"
-            yield Diagnostic(file=config.file, line=0, key_path="iree_run_module_flags", message=message)
+            found.append(("iree_run_module_flags", message))
+        for key_path, message in found:
+            yield Diagnostic(file=config.file, line=0, key_path=key_path, message=message)
 
 
 def _devices(config: ConfigLists) -> list[str]:
@@ -154,23 +143,24 @@ def _tables(configs: Sequence[_Config]) -> Iterable[str]:
         compiler = config.compiler
         yield _table("compiler_config", name=compiler.name, compiler=compiler.compiler, flags=compiler.flags)
     for runtime in {id(config.runtime): config.runtime for config in configs}.values():
-        devices: dict[str, str | tuple[str, ...]] = {}
-        if len(runtime.devices) == 1:
-            devices["device"] = runtime.devices[0]
-        elif runtime.devices:
-            devices["devices"] = runtime.devices
-        flags: dict[str, str | tuple[str, ...]] = {"flags": runtime.flags} if runtime.flags else {}
-        yield _table("runtime_config", name=runtime.name, driver=runtime.driver, **devices, **flags)
+        device = runtime.devices[0] if len(runtime.devices) == 1 else ""
+        optional: dict[str, str | tuple[str, ...]] = {
+            "device": device,
+            "devices": () if device else runtime.devices,
+            "flags": runtime.flags,
+        }
+        written = {key: value for key, value in optional.items() if value}
+        yield _table("runtime_config", name=runtime.name, driver=runtime.driver, **written)
     for config in configs:
         name = config.compiler.name
         yield _table("target_config", name=name, compiler=name, runtimes=(config.runtime.name,))
 
 
 def _table(table: str, **values: str | tuple[str, ...]) -> str:
-    lines = [f"[[{table}]]"]
-    for key, value in values.items():
-        lines.append(f"{key} = {toml_string(value) if isinstance(value, str) else toml_list(value)}")
-    return "\n".join([*lines, ""])
+    lines = (
+        f"{key} = {toml_string(value) if isinstance(value, str) else toml_list(value)}" for key, value in values.items()
+    )
+    return "\n".join([f"[[{table}]]", *lines, ""])
 
 
 # ------------------------------------------------------------ rules
@@ -183,13 +173,7 @@ def _claims(config: _Config, notes: list[str]) -> dict[str, list[str]]:
     """
     lists = config.lists.lists
     claims: dict[str, list[str]] = {}
-    before: dict[str, list[str]] = {
-        "skip_compile_tests": [],
-        "expected_compile_failures": ["skip_compile_tests"],
-        "skip_run_tests": ["skip_compile_tests"],
-        "expected_run_failures": ["skip_compile_tests", "skip_run_tests", "expected_compile_failures"],
-    }
-    for key, others in before.items():
+    for key, others in _BEFORE.items():
         claimed = {test: other for other in others for test in lists[other]}
         claims[key] = [test for test in lists[key] if test not in claimed]
         notes += [
@@ -206,7 +190,7 @@ def _rules(
     """Return the rules, each with the names of the configs that it is about."""
     targets = _targets(configs)
     rules = []
-    for key in ("skip_compile_tests", "expected_compile_failures", "skip_run_tests", "expected_run_failures"):
+    for key in _BEFORE:
         by_test: dict[str, list[str]] = {}
         for name, lists in claims.items():
             for test in lists[key]:
