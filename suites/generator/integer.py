@@ -28,24 +28,24 @@ def _operands(width: int) -> tuple[Array, Array, np.dtype]:
     return x, y, np.dtype(f"uint{width}")
 
 
-def _each_width(path: str) -> Callable[[Callable[..., None] | Writer], Writer]:
-    """Mark a function that fills one module for each width of integers."""
+def _each_width(path: str) -> Callable[[Callable[[Module, int], None]], Writer]:
+    """Mark a function that fills one module for each width of integers, which its docstring calls {width}."""
 
-    def mark(fill: Callable[..., None] | Writer) -> Writer:
-        for width in (64, 32, 16):
-            fill = module(f"{path}-i{width}", width)(fill)
-        return module(f"{path}-i8", 8)(fill)
+    def mark(fill: Callable[[Module, int], None]) -> Writer:
+        writer = Writer(fill=fill)
+        for width in (64, 32, 16, 8):
+            writer = module(f"{path}-i{width}", width, about=(fill.__doc__ or "").format(width=width))(writer)
+        return writer
 
     return mark
 
 
 @_each_width("integer/wrap")
 def _wrap(m: Module, width: int) -> None:
+    """i{width} addition, subtraction and multiplication on values that overflow and wrap; signed and unsigned minima and maxima.
+    Numbers: NumPy's int{width} and uint{width} arithmetic.
+    """
     x, y, unsigned = _operands(width)
-    m.about = (
-        f"i{width} addition, subtraction and multiplication on values that overflow and wrap; signed and unsigned minima and maxima.\n"
-        f"Numbers: NumPy's {x.dtype} and {unsigned} arithmetic."
-    )
     with np.errstate(over="ignore"):
         _binary_cases(m, x, y, addi=x + y, subi=x - y, muli=x * y)
     u, v = x.view(unsigned), y.view(unsigned)
@@ -55,12 +55,10 @@ def _wrap(m: Module, width: int) -> None:
 
 @_each_width("integer/divide")
 def _divide(m: Module, width: int) -> None:
-    _, _, unsigned = _operands(width)
-    m.about = (
-        f"i{width} division and remainder, signed (towards zero) and unsigned. Division by zero and lowest / -1 are undefined and left out.\n"
-        f"Numbers: the sign times the quotient of the absolute values in Python integers; NumPy's {unsigned} division."
-    )
-    dtype = np.dtype(f"int{width}")
+    """i{width} division and remainder, signed (towards zero) and unsigned. Division by zero and lowest / -1 are undefined and left out.
+    Numbers: the sign times the quotient of the absolute values in Python integers; NumPy's uint{width} division.
+    """
+    dtype, unsigned = np.dtype(f"int{width}"), np.dtype(f"uint{width}")
     high = np.iinfo(dtype).max
     x = np.array([-high, high, -1, 7, -7, 100, -100, 0, 1, high - 3, 64, 5 - high], dtype)
     y = np.array([3, -2, 7, 3, 3, -7, 27, 5, 1, 17, -2, -3], dtype)

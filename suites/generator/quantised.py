@@ -29,8 +29,7 @@ def _odd_bytes(m: Module) -> None:
     m.function(
         "matmul_i8_35x70x30",
         """
-        %a = @a
-        %b = @b
+        %a, %b = @a, @b
         %init = filled 0 : tensor<35x30xi32>
         %c = linalg.matmul ins(%a, %b : tensor<35x70xi8>, tensor<70x30xi8>) outs(%init : tensor<35x30xi32>) -> tensor<35x30xi32>
         """,
@@ -49,8 +48,7 @@ def _quantized_matmul(m: Module) -> None:
     m.function(
         "zero_points_7_and_minus_12",
         """
-        %a = @a
-        %b = @b
+        %a, %b = @a, @b
         %za = util.unfoldable_constant 7 : i32
         %zb = util.unfoldable_constant -12 : i32
         %init = filled 0 : tensor<20x26xi32>
@@ -68,8 +66,7 @@ def _conv(m: Module) -> None:
     image = m.input("image", (1, 9, 10, 4), "i8", seed=3, modulus=251, shift=125)
     kernel = m.input("kernel", (3, 3, 4, 6), "i8", seed=8, modulus=251, shift=125)
     head = """
-        %image = @image
-        %kernel = @kernel
+        %image, %kernel = @image, @kernel
         %init = filled 0 : tensor<1x7x8x6xi32>
         """
     m.function(
@@ -107,8 +104,7 @@ def _requantise(m: Module) -> None:
     m.function(
         "matmul_then_requantise",
         """
-        %a = @a
-        %b = @b
+        %a, %b = @a, @b
         %zero = arith.constant 0 : i32
         %factor = arith.constant 77 : i32
         %half = arith.constant 8192 : i32
@@ -151,8 +147,7 @@ def _dequantise(m: Module, fused: bool) -> None:
     m.function(
         "weight_only",
         """
-        %x = @x
-        %w = @w
+        %x, %w = @x, @w
         %scales = $scales
         %point = arith.constant 4 : i32
         %zero = arith.constant 0.0 : f32

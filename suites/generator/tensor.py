@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from functools import wraps
+
 import numpy as np
 
-from generator.support import Array, Module, exactly, module
+from generator.support import Array, Module, Writer, exactly, module
 
 F32 = np.float32
 I32 = np.int32
 
 
-def _moves(m: Module, *cases: tuple[str, str, Array]) -> None:
-    """Add functions that move the values of the input x: (name, op on %x with result %out, expected)."""
-    for name, op, want in cases:
-        body = "\n".join(line.strip() for line in ["%x = @x", *op.splitlines()])
-        m.function(name, body, {"%out": exactly(want, F32)})
+def _moves(path: str, *shape: int) -> Callable[[Callable[[Array], Iterable[tuple[str, str, Array]]]], Writer]:
+    """Mark a function that returns functions which move the values of x: (name, op on %x with result %out, expected)."""
+
+    def mark(cases: Callable[[Array], Iterable[tuple[str, str, Array]]]) -> Writer:
+        @module(path)
+        @wraps(cases)
+        def fill(m: Module) -> None:
+            x = m.input("x", shape, seed=3, modulus=1009, shift=0)
+            for name, op, want in cases(x):
+                body = "\n".join(line.strip() for line in ["%x = @x", *op.splitlines()])
+                m.function(name, body, {"%out": exactly(want, F32)})
+
+        return fill
+
+    return mark
 
 
-@module("tensor/concat")
-def _concat(m: Module) -> None:
+@_moves("tensor/concat", 5, 7)
+def _concat(x: Array) -> Iterable[tuple[str, str, Array]]:
     """tensor.concat along both dimensions, of three operands, and of a part with itself.
     Numbers: NumPy; values are only moved.
     """
-    x = m.input("x", (5, 7), seed=3, modulus=1009, shift=0)
-    _moves(m,
+    return (
         ("along_rows", "%out = tensor.concat dim(0) %x, %x : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<10x7xf32>", np.concatenate([x, x], 0)),
         ("along_columns", """%part = tensor.extract_slice %x[0, 1] [5, 3] [1, 1] : tensor<5x7xf32> to tensor<5x3xf32>
             %out = tensor.concat dim(1) %x, %part, %x : (tensor<5x7xf32>, tensor<5x3xf32>, tensor<5x7xf32>) -> tensor<5x17xf32>""",
@@ -31,13 +43,12 @@ def _concat(m: Module) -> None:
     )  # fmt: skip
 
 
-@module("tensor/pad")
-def _pad(m: Module) -> None:
+@_moves("tensor/pad", 6, 9)
+def _pad(x: Array) -> Iterable[tuple[str, str, Array]]:
     """tensor.pad with zeros, with another value, on one side only, and padding that a later slice removes again.
     Numbers: NumPy; values are only moved.
     """
-    x = m.input("x", (6, 9), seed=3, modulus=1009, shift=0)
-    _moves(m,
+    return (
         ("with_zeros", """%zero = arith.constant 0.0 : f32
             %out = tensor.pad %x low[1, 2] high[3, 4] {
             ^bb0(%i: index, %j: index):
@@ -57,15 +68,14 @@ def _pad(m: Module) -> None:
     )  # fmt: skip
 
 
-@module("tensor/slices")
-def _slices(m: Module) -> None:
+@_moves("tensor/slices", 11, 13)
+def _slices(x: Array) -> Iterable[tuple[str, str, Array]]:
     """tensor.extract_slice and tensor.insert_slice: offsets, a dropped dimension, and a slice written over another part of the same tensor.
     Numbers: NumPy; values are only moved.
     """
-    x = m.input("x", (11, 13), seed=3, modulus=1009, shift=0)
     y = x.copy()
     y[2:5, 4:8] = x[7:10, 0:4]
-    _moves(m,
+    return (
         ("extract", "%out = tensor.extract_slice %x[3, 5] [4, 6] [1, 1] : tensor<11x13xf32> to tensor<4x6xf32>", x[3:7, 5:11]),
         ("extract_row", "%out = tensor.extract_slice %x[6, 0] [1, 13] [1, 1] : tensor<11x13xf32> to tensor<13xf32>", x[6]),
         ("insert", """%part = tensor.extract_slice %x[7, 0] [3, 4] [1, 1] : tensor<11x13xf32> to tensor<3x4xf32>
@@ -74,15 +84,14 @@ def _slices(m: Module) -> None:
     )  # fmt: skip
 
 
-@module("tensor/strided-slices")
-def _strided_slices(m: Module) -> None:
+@_moves("tensor/strided-slices", 11, 13)
+def _strided_slices(x: Array) -> Iterable[tuple[str, str, Array]]:
     """tensor.extract_slice and tensor.insert_slice with strides.
     Numbers: NumPy; values are only moved.
     """
-    x = m.input("x", (11, 13), seed=3, modulus=1009, shift=0)
     z = x.copy()
     z[1:9:2, 0:12:3] = x[5:9, 5:9]
-    _moves(m,
+    return (
         ("extract_strided", "%out = tensor.extract_slice %x[1, 0] [5, 4] [2, 3] : tensor<11x13xf32> to tensor<5x4xf32>", x[1:11:2, 0:12:3]),
         ("insert_strided", """%part = tensor.extract_slice %x[5, 5] [4, 4] [1, 1] : tensor<11x13xf32> to tensor<4x4xf32>
             %kept = util.optimization_barrier %part : tensor<4x4xf32>
@@ -90,13 +99,12 @@ def _strided_slices(m: Module) -> None:
     )  # fmt: skip
 
 
-@module("tensor/reshape")
-def _reshape(m: Module) -> None:
+@_moves("tensor/reshape", 6, 4, 5)
+def _reshape(x: Array) -> Iterable[tuple[str, str, Array]]:
     """tensor.collapse_shape, tensor.expand_shape, tensor.reshape and unit dimensions put in and taken out.
     Numbers: NumPy; values are only moved.
     """
-    x = m.input("x", (6, 4, 5), seed=3, modulus=1009, shift=0)
-    _moves(m,
+    return (
         ("collapse", "%out = tensor.collapse_shape %x [[0, 1], [2]] : tensor<6x4x5xf32> into tensor<24x5xf32>", x.reshape(24, 5)),
         ("collapse_all", "%out = tensor.collapse_shape %x [[0, 1, 2]] : tensor<6x4x5xf32> into tensor<120xf32>", x.reshape(120)),
         ("expand", "%out = tensor.expand_shape %x [[0, 1], [2], [3]] output_shape [2, 3, 4, 5] : tensor<6x4x5xf32> into tensor<2x3x4x5xf32>", x.reshape(2, 3, 4, 5)),
@@ -111,13 +119,12 @@ def _reshape(m: Module) -> None:
     )  # fmt: skip
 
 
-@module("tensor/elements")
-def _elements(m: Module) -> None:
+@_moves("tensor/elements", 4, 6)
+def _elements(x: Array) -> Iterable[tuple[str, str, Array]]:
     """Single elements between host and device: tensor.extract, tensor.from_elements, and linalg.fill with one of them.
     Numbers: NumPy; values are only moved.
     """
-    x = m.input("x", (4, 6), seed=3, modulus=1009, shift=0)
-    _moves(m,
+    return (
         ("extract_and_collect", """%c0 = arith.constant 0 : index
             %c3 = arith.constant 3 : index
             %c5 = arith.constant 5 : index

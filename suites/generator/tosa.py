@@ -100,8 +100,7 @@ def _matmul(m: Module) -> None:
     m.function(
         "f32",
         """
-        %a = @a
-        %b = @b
+        %a, %b = @a, @b
         %za = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
         %zb = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
         %out = tosa.matmul %a, %b, %za, %zb : (tensor<2x11x17xf32>, tensor<2x17x13xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<2x11x13xf32>
@@ -111,8 +110,7 @@ def _matmul(m: Module) -> None:
     m.function(
         "i8",
         """
-        %a = @qa
-        %b = @qb
+        %a, %b = @qa, @qb
         %za = "tosa.const"() {values = dense<3> : tensor<1xi8>} : () -> tensor<1xi8>
         %zb = "tosa.const"() {values = dense<-7> : tensor<1xi8>} : () -> tensor<1xi8>
         %out = tosa.matmul %a, %b, %za, %zb : (tensor<1x12x20xi8>, tensor<1x20x8xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x12x8xi32>
@@ -133,8 +131,7 @@ def _conv(m: Module) -> None:
     m.function(
         "conv2d_padded",
         """
-        %image = @image
-        %kernel = @kernel
+        %image, %kernel = @image, @kernel
         %bias = $bias
         %zi = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
         %zk = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>

@@ -12,81 +12,33 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import declaration_texts
 import pytest
+from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, target
 
 DOUBLES_FILE = Path(__file__).with_name("doubles.py")
 
 DOUBLES = ("--retarget-extension", "doubles")
 """The options that bring the test doubles in."""
 
-VMVX = """\
-root = true
+VMVX = compiler("vmvx", flags=VMVX_FLAGS)
+LLVM_CPU_FLAGS = [flag.replace("vmvx", "llvm-cpu") for flag in VMVX_FLAGS]
+LLVM_CPU = compiler("llvm-cpu", flags=[*LLVM_CPU_FLAGS, "--iree-llvmcpu-target-cpu=host"])
+SYNC_AND_TASK = declarations(runtime("sync"), runtime("task", "local-task"))
 
-[[compiler_config]]
-name = "vmvx"
-compiler = "iree"
-flags = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"]
-"""
 
-LLVM_CPU = """
-[[compiler_config]]
-name = "llvm-cpu"
-compiler = "iree"
-flags = [
-    "--iree-hal-target-device=local",
-    "--iree-hal-local-target-device-backends=llvm-cpu",
-    "--iree-llvmcpu-target-cpu=host",
-]
-"""
+def matrix(*tables: str) -> str:
+    """The text of a `matrix.toml` that holds these tables and takes none from above."""
+    return declarations("root = true\n", *tables)
 
-SYNC_AND_TASK = """
-[[runtime_config]]
-name = "sync"
-driver = "local-sync"
 
-[[runtime_config]]
-name = "task"
-driver = "local-task"
+CPU = matrix(VMVX, SYNC_AND_TASK, target("cpu", ["vmvx"], ["sync", "task"]))
 
-[[target_config]]
-name = "cpu"
-compiler = [{compilers}]
-runtimes = ["sync", "task"]
-"""
+TWO_BACKENDS = matrix(VMVX, LLVM_CPU, SYNC_AND_TASK, target("cpu", ["vmvx", "llvm-cpu"], ["sync", "task"]))
 
-CPU = VMVX + SYNC_AND_TASK.format(compilers='"vmvx"')
+ELSEWHERE = matrix(VMVX, runtime("phone", host_os="ios"), target("cpu", "vmvx", ["phone"]))
 
-TWO_BACKENDS = VMVX + LLVM_CPU + SYNC_AND_TASK.format(compilers='"vmvx", "llvm-cpu"')
-
-ELSEWHERE = f"""\
-{VMVX}
-[[runtime_config]]
-name = "phone"
-driver = "local-sync"
-host_os = "ios"
-
-[[target_config]]
-name = "cpu"
-compiler = "vmvx"
-runtimes = ["phone"]
-"""
-
-DOUBLE = """\
-root = true
-
-[[compiler_config]]
-name = "dc"
-compiler = "double"
-
-[[runtime_config]]
-name = "dr"
-driver = "double-device"
-
-[[target_config]]
-name = "doubles"
-compiler = "dc"
-runtimes = ["dr"]
-"""
+DOUBLE = matrix(compiler("dc", "double"), runtime("dr", "double-device"), target("doubles", "dc", ["dr"]))
 
 GOOD = """\
 func.func @add() {
@@ -150,12 +102,9 @@ def hooks(*, compiler: str, driver: str, cases: str = "doubles.DoubleCases") -> 
     return "\n".join(f"@hookimpl\ndef retarget_{what}():\n    return [{name}()]\n" for what, name in provided.items())
 
 
-def suite(
-    name: str = "linalg", *, kind: str = "check", srcs: str = "*.mlir", targets: str = "cpu", more: str = ""
-) -> str:
+def suite(name: str = "linalg", *, kind: str = "check", srcs: str = "*.mlir", targets: str = "cpu") -> str:
     """The text of a `suite.toml` with one suite."""
-    lines = ["[[module_test_suite]]", f'name = "{name}"', f'srcs = ["{srcs}"]', f'kind = "{kind}"']
-    return "\n".join([*lines, f'targets = ["{targets}"]', ""])
+    return declaration_texts.suite(name, srcs, kind, [targets])
 
 
 class Project:

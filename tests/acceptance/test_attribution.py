@@ -13,47 +13,22 @@ from acceptance_support import (
     block,
     commands,
     hooks,
+    matrix,
     properties,
     shell,
     suite,
 )
+from declaration_texts import compiler, runtime, target
 from retarget.engine.commands import program
 
 pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-all
 
-CONFIGS = """\
-root = true
-
-[[compiler_config]]
-name = "good"
-compiler = "double"
-
-[[compiler_config]]
-name = "bad"
-compiler = "double"
-
-[[compiler_config]]
-name = "other"
-compiler = "double"
-
-[[runtime_config]]
-name = "one"
-driver = "double-device"
-
-[[runtime_config]]
-name = "two"
-driver = "double-device"
-
-[[runtime_config]]
-name = "away"
-driver = "double-device"
-device = "absent"
-
-[[target_config]]
-name = "doubles"
-compiler = ["good", "bad", "other"]
-runtimes = ["one", "two"]
-"""
+CONFIGS = matrix(
+    *(compiler(name, "double") for name in ("good", "bad", "other")),
+    *(runtime(name, "double-device") for name in ("one", "two")),
+    runtime("away", "double-device", device="absent"),
+    target("doubles", ["good", "bad", "other"], ["one", "two"]),
+)
 
 FACULTIES = """\
 import fnmatch
@@ -154,8 +129,8 @@ def test_one_compiler_config_of_several_is_named_with_the_worst_mismatch(project
     faulty(project, m="@bad/* fail\n")
     result = project.run(*RUN, "-vv")
     result.assert_outcomes(passed=7, failed=2)
-    for runtime, another in (("one", "two"), ("two", "one")):
-        lines = printed(block(result, f"twice: m_bad_{runtime}"))
+    for config, another in (("one", "two"), ("two", "one")):
+        lines = printed(block(result, f"twice: m_bad_{config}"))
         assert lines[0] == (
             "This points to compiler config bad: its artifact fails alike on every runtime config it ran on, and what "
             "good and other made of this module passes."

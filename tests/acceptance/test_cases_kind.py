@@ -7,37 +7,18 @@ import sys
 
 import numpy as np
 import pytest
-from acceptance_support import SCALE, Project, block, commands, shell, suite
+from acceptance_support import LLVM_CPU_FLAGS, SCALE, VMVX, Project, block, commands, matrix, shell, suite
+from declaration_texts import compiler, runtime, target
 
 pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-all
 
-MATRIX = """\
-root = true
-
-[[compiler_config]]
-name = "vmvx"
-compiler = "iree"
-flags = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"]
-
-[[compiler_config]]
-name = "llvm-cpu"
-compiler = "iree"
-flags = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]
-
-[[runtime_config]]
-name = "sync"
-driver = "local-sync"
-
-[[target_config]]
-name = "cpu"
-compiler = "vmvx"
-runtimes = ["sync"]
-
-[[target_config]]
-name = "both"
-compiler = ["vmvx", "llvm-cpu"]
-runtimes = ["sync"]
-"""
+MATRIX = matrix(
+    VMVX,
+    compiler("llvm-cpu", flags=LLVM_CPU_FLAGS),
+    runtime("sync"),
+    target("cpu", "vmvx", ["sync"]),
+    target("both", ["vmvx", "llvm-cpu"], ["sync"]),
+)
 
 MODULE = """\
 func.func @scale(%x: tensor<?x2xf32>, %by: f32) -> tensor<?x2xf32> {

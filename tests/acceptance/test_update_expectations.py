@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 from acceptance_support import DOUBLES, Project, alone_and_xdist, section
+from declaration_texts import declarations, table
 
 pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-all
 
@@ -20,19 +21,18 @@ HEADER = """\
 # reasons, comments and the order of the rules are yours to change.
 
 """
-WRITTEN = f"""{HEADER}\
-[[expectation]]
-match = ["b", "c"]
-stage = "compile"
-signature = "cannot fold the widget"
-reason = "double does not compile it: cannot fold the widget"
+DIFFERENCE = ("compare", "values differ", "the results are not those expected")
 
-[[expectation]]
-match = "d"
-stage = "compare"
-signature = "values differ"
-reason = "the results are not those expected: values differ"
-"""
+
+def known(match: str | list[str], stage: str, signature: str, what: str, **case: str | list[str]) -> str:
+    """A rule as an update writes it."""
+    return table("expectation", match=match, **case, stage=stage, signature=signature, reason=f"{what}: {signature}")
+
+
+WRITTEN = HEADER + declarations(
+    known(["b", "c"], "compile", "cannot fold the widget", "double does not compile it"),
+    known("d", *DIFFERENCE),
+)
 
 
 @alone_and_xdist()
@@ -55,35 +55,12 @@ def test_one_run_writes_the_rules_and_the_next_is_green_and_changes_nothing(
     assert (project.path / FILE).read_text() == WRITTEN
 
 
-WAYS = f"""{HEADER}\
-[[expectation]]
-match = "a"
-case = ["f", "h"]
-stage = "compare"
-signature = "values differ"
-reason = "the results are not those expected: values differ"
-
-[[expectation]]
-match = "b"
-case = "f"
-stage = "compare"
-signature = "values differ"
-reason = "the results are not those expected: values differ"
-
-[[expectation]]
-match = "b"
-case = "g"
-stage = "crash"
-signature = "SIGFPE"
-reason = "the run crashes: SIGFPE"
-
-[[expectation]]
-match = "a"
-case = "g"
-stage = "run"
-signature = "the double device lost its way"
-reason = "the call fails: the double device lost its way"
-"""
+WAYS = HEADER + declarations(
+    known("a", *DIFFERENCE, case=["f", "h"]),
+    known("b", *DIFFERENCE, case="f"),
+    known("b", "crash", "SIGFPE", "the run crashes", case="g"),
+    known("a", "run", "the double device lost its way", "the call fails", case="g"),
+)
 
 
 @alone_and_xdist()

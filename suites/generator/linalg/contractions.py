@@ -36,9 +36,7 @@ def _matmul(m: Module) -> None:
     m.function(
         "accumulates",
         """
-        %a = @lhs_odd
-        %b = @rhs_odd
-        %start = @start
+        %a, %b, %start = @lhs_odd, @rhs_odd, @start
         %c = linalg.matmul ins(%a, %b : tensor<37x53xf32>, tensor<53x29xf32>) outs(%start : tensor<37x29xf32>) -> tensor<37x29xf32>
         """,
         {"%c": exactly(start + a @ b, F32)},
@@ -113,8 +111,7 @@ def _batch_matmul(m: Module) -> None:
     m.function(
         "right_operand_shared",
         """
-        %a = @lhs
-        %b = @shared
+        %a, %b = @lhs, @shared
         %init = filled 0.0 : tensor<3x19x13xf32>
         %c = linalg.generic {indexing_maps = [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (k, n)>, affine_map<(b, m, n, k) -> (b, m, n)>],
             iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
@@ -142,10 +139,7 @@ def _matmul_epilogue(m: Module) -> None:
     m.function(
         "two_layers",
         """
-        %x = @x
-        %w = @w
-        %bias = @bias
-        %v = @v
+        %x, %w, %bias, %v = @x, @w, @bias, @v
         %zero = arith.constant 0.0 : f32
         %room = tensor.empty() : tensor<18x34xf32>
         %init = linalg.fill ins(%zero : f32) outs(%room : tensor<18x34xf32>) -> tensor<18x34xf32>
@@ -178,8 +172,7 @@ def _contraction(m: Module) -> None:
     m.function(
         "two_reduction_dimensions",
         """
-        %a = @a
-        %b = @b
+        %a, %b = @a, @b
         %init = filled 0.0 : tensor<7x17xf32>
         %c = linalg.generic {indexing_maps = [affine_map<(m, n, k, l) -> (m, k, l)>, affine_map<(m, n, k, l) -> (k, l, n)>, affine_map<(m, n, k, l) -> (m, n)>],
             iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%a, %b : tensor<7x11x13xf32>, tensor<11x13x17xf32>) outs(%init : tensor<7x17xf32>) {
@@ -194,8 +187,7 @@ def _contraction(m: Module) -> None:
     m.function(
         "outer_product",
         """
-        %u = @u
-        %v = @v
+        %u, %v = @u, @v
         %empty = tensor.empty() : tensor<31x21xf32>
         %c = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>],
             iterator_types = ["parallel", "parallel"]} ins(%u, %v : tensor<31xf32>, tensor<21xf32>) outs(%empty : tensor<31x21xf32>) {

@@ -57,8 +57,7 @@ def _conv1d(m: Module) -> None:
     m.function(
         "conv_1d_nwc_wcf",
         """
-        %signal = @signal
-        %kernel = @kernel
+        %signal, %kernel = @signal, @kernel
         %init = filled 0.0 : tensor<2x33x4xf32>
         %out = linalg.conv_1d_nwc_wcf {dilations = dense<1> : tensor<1xi64>, strides = dense<1> : tensor<1xi64>}
           ins(%signal, %kernel : tensor<2x37x3xf32>, tensor<5x3x4xf32>) outs(%init : tensor<2x33x4xf32>) -> tensor<2x33x4xf32>

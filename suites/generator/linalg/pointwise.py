@@ -65,8 +65,7 @@ def _broadcast(m: Module) -> None:
     m.function(
         "sum_of_row_and_column",
         """
-        %row = @row
-        %column = @column
+        %row, %column = @row, @column
         %empty = tensor.empty() : tensor<23x29xf32>
         %out = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
             iterator_types = ["parallel", "parallel"]} ins(%row, %column : tensor<29xf32>, tensor<23xf32>) outs(%empty : tensor<23x29xf32>) {
@@ -283,8 +282,7 @@ def _elementwise(m: Module) -> None:
     y = m.input("y", (13, 67), seed=7, modulus=4, shift=-1)
     kind = "tensor<13x67xf32>"
     head = """
-        %x = @x
-        %y = @y
+        %x, %y = @x, @y
         %empty = tensor.empty() : tensor<13x67xf32>
         """
     kinds = {"add": "add", "sub": "sub", "mul": "mul", "max": "max_signed", "min": "min_signed"}

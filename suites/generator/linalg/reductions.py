@@ -135,9 +135,7 @@ def _layer_norm(m: Module) -> None:
     m.function(
         "six_rows_of_48",
         """
-        %x = @x
-        %gamma = @gamma
-        %beta = @beta
+        %x, %gamma, %beta = @x, @gamma, @beta
         %zero = arith.constant 0.0 : f32
         %count = arith.constant 48.0 : f32
         %epsilon = arith.constant 0.0009765625 : f32
@@ -186,9 +184,7 @@ def _attention(m: Module) -> None:
     m.function(
         "twelve_queries",
         """
-        %q = @q
-        %k = @k
-        %v = @v
+        %q, %k, %v = @q, @k, @v
         %zero = arith.constant 0.0 : f32
         %room = tensor.empty() : tensor<12x24xf32>
         %init = linalg.fill ins(%zero : f32) outs(%room : tensor<12x24xf32>) -> tensor<12x24xf32>

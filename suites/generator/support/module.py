@@ -30,8 +30,8 @@ def _maps(count: int, rank: int) -> str:
 def _ops(text: str, inputs: dict[str, str]) -> str:
     """Write two shorthands in full.
 
-    `%x = @name` calls an input. `%init = filled 0.0 : tensor<...>` fills a new tensor with a constant, which is called
-    %zero; `filled start = 1.0` calls it %start.
+    `%x = @name` calls an input; `%x, %y = @first, @second` calls two. `%init = filled 0.0 : tensor<...>` fills a new
+    tensor with a constant, which is called %zero; `filled start = 1.0` calls it %start.
     """
 
     def fill(found: re.Match[str]) -> str:
@@ -43,12 +43,12 @@ def _ops(text: str, inputs: dict[str, str]) -> str:
             f"{indent}%init = linalg.fill ins({start} : {element}) outs(%empty : {kind}) -> {kind}"
         )
 
-    text = re.sub(
-        r"(%\w+) = @(\w+)$",
-        lambda found: f"{found[1]} = call @{found[2]}() : () -> {inputs[found[2]]}",
-        text,
-        flags=re.MULTILINE,
-    )
+    def call(found: re.Match[str]) -> str:
+        indent, values, names = found.groups()
+        pairs = zip(values.split(", "), names.split(", "), strict=True)
+        return "\n".join(f"{indent}{value} = call {name}() : () -> {inputs[name[1:]]}" for value, name in pairs)
+
+    text = re.sub(r"^( *)(%\w+(?:, %\w+)*) = (@\w+(?:, @\w+)*)$", call, text, flags=re.MULTILINE)
     return re.sub(r"^( *)%init = filled (?:(\w+) = )?(\S+) : (tensor<\S+>)$", fill, text, flags=re.MULTILINE)
 
 

@@ -20,6 +20,7 @@ from retarget.support.errors import Diagnostic, DiagnosticsError
 from retarget.targets.expansion import expand
 
 COMPILER = compiler("cc")
+BY_AXES = compiler("cc-{a}")
 RUNTIME = runtime("rt")
 TARGET = target("all", "cc", ["rt"])
 CONFIGS = COMPILER + RUNTIME + TARGET
@@ -69,75 +70,68 @@ NO_NAME = (
     "digits and any of . + -"
 )
 
+COMPILER_KEYS = {  # keys of the compiler config
+    "unknown key of a table": ('flgs = ["-a"]\n',
+        "suite.toml:4: compiler_config[0].flgs: found the unknown key 'flgs', expected one of axes, compiler, devices, env, exclude, extends, flags, name, tags, timeout; did you mean 'flags'?"),
+    "a string for a list": ('flags = "-a"\n', "suite.toml:4: compiler_config[0].flags: found the string '-a', expected an array of strings; did you mean ['-a']?"),
+    "an integer for a string": ('flags = [\n  "-a",\n  7,\n]\n', "suite.toml:6: compiler_config[0].flags[1]: found the integer 7, expected a string"),
+    "a number for a string in a table": ("env = { A = 1.5 }\n", "suite.toml:4: compiler_config[0].env.A: found the number 1.5, expected a string"),
+    "a boolean for a number": ("timeout = true\n", "suite.toml:4: compiler_config[0].timeout: found the boolean true, expected a number above 0"),
+    "an infinite timeout": ("timeout = inf\n", "suite.toml:4: compiler_config[0].timeout: found the number inf, expected a finite number above 0"),
+    "a timeout of nothing": ("timeout = 0\n", "suite.toml:4: compiler_config[0].timeout: found the integer 0, expected a number above 0"),
+    "a bad environment variable": ('env = { "A=B" = "1" }\n', "suite.toml:4: compiler_config[0].env.\"A=B\": found 'A=B', expected the name of an environment variable, without '='"),
+    "a NUL character": ('flags = ["a\\u0000b"]\n', "suite.toml:4: compiler_config[0].flags[0]: found a NUL character, which no program can be given; expected text"),
+    "a tag that -m cannot take": ('tags = ["fine", "a b"]\n', "suite.toml:4: compiler_config[0].tags[1]: found 'a b', expected a word for -m: letters, digits and any of _ : + - . [ ] / \\"),
+    "a config that extends itself": ('extends = "cc"\n', "suite.toml:4: compiler_config[0].extends: found a cycle: cc → cc; expected a chain that ends"),
+}  # fmt: skip
+
+RUNTIME_KEYS = {  # keys of the runtime config
+    "no concurrency": ("concurrency = 0\n", "suite.toml:7: runtime_config[0].concurrency: found the integer 0, expected an integer of at least 1"),
+    "a date for a string": ("device = 2026-01-02\n", "suite.toml:7: runtime_config[0].device: found the date or time 2026-01-02, expected a string"),
+    "a device and devices": ('device = "0"\ndevices = ["1"]\n', "suite.toml:8: runtime_config[0].devices: found both device and devices, expected one of them"),
+    "an unknown system": ('host_os = "osx"\n', "suite.toml:7: runtime_config[0].host_os: found 'osx', expected one of android, ios, linux, macos, windows; did you mean 'macos'?"),
+    "an unknown architecture": ('host_arch = ["x86_64", "aarch64"]\n',
+        "suite.toml:7: runtime_config[0].host_arch[1]: found 'aarch64', expected one of arm, arm64, loongarch64, ppc64le, riscv32, riscv64, s390x, wasm32, wasm64, x86, x86_64; did you mean 'arm64'?"),
+    "an empty command to run under": ('run_under = [""]\n', "suite.toml:7: runtime_config[0].run_under[0]: found an empty string, expected a command"),
+    "a tag of pytest's own": ('tags = ["skip"]\n', "suite.toml:7: runtime_config[0].tags[0]: found 'skip', which is a mark of pytest's own; expected another word"),
+}  # fmt: skip
+
+TARGET_EDITS = {  # a part of the target config, and what replaces it
+    "a table for a list": ('["rt"]', "{}", "suite.toml:10: target_config[0].runtimes: found an empty table, expected an array of strings"),
+    "a key that is required": ('runtimes = ["rt"]\n', "", "suite.toml:7: target_config[0].runtimes: found no such key, expected an array of strings"),
+    "no compiler config": ('"cc"', "[]", "suite.toml:9: target_config[0].compiler: found an empty array, expected a string or an array of strings with at least one entry"),
+    "a number for one or a list": ('"cc"', "3", "suite.toml:9: target_config[0].compiler: found the integer 3, expected a string or an array of strings with at least one entry"),
+    "an unknown config name": ('"cc"', '"ccc"', "suite.toml:9: target_config[0].compiler: found 'ccc', expected the name of a compiler_config declared in this file or above; did you mean 'cc'?"),
+    "a glob that matches no config": ('"rt"', '"x*"', "suite.toml:10: target_config[0].runtimes[0]: found 'x*', expected a glob that matches the name of a runtime_config; there is rt"),
+    "a reference given twice": ('["rt"]', '["rt", "rt"]', "suite.toml:10: target_config[0].runtimes[1]: found 'rt' a second time, expected it once"),
+}  # fmt: skip
+
+AXES = {  # keys of a compiler config cc-{a}
+    "an empty axis": ("axes = { a = [] }\n", "suite.toml:4: compiler_config[0].axes.a: found an empty axis, expected at least one value"),
+    "an axis value of another type": ("axes = { a = [1.5] }\n", "suite.toml:4: compiler_config[0].axes.a[0]: found the number 1.5, expected a string or an integer"),
+    "a name that leaves an axis out": ("axes = { a = [1], b = [2, 3] }\n", "suite.toml:2: compiler_config[0].name: found 'cc-{a}', expected every axis in it; {b} is missing"),
+    "an exclusion that is no combination": ('axes = { a = [1, 2] }\nexclude = ["1"]\n',
+        "suite.toml:5: compiler_config[0].exclude[0]: found the string '1', expected a table of strings or integers or an array of strings or integers"),
+    "an exclusion that matches nothing": ("axes = { a = [1, 2] }\nexclude = [{ a = 3 }]\n",
+        "suite.toml:5: compiler_config[0].exclude[0]: found a combination that the axes do not have, expected one that they have"),
+}  # fmt: skip
+
 BAD_CONFIGS = {
+    **{name: (COMPILER + keys + RUNTIME + TARGET, message) for name, (keys, message) in COMPILER_KEYS.items()},
+    **{name: (COMPILER + RUNTIME + keys + TARGET, message) for name, (keys, message) in RUNTIME_KEYS.items()},
+    **{
+        name: (COMPILER + RUNTIME + TARGET.replace(old, new), message)
+        for name, (old, new, message) in TARGET_EDITS.items()
+    },
+    **{name: (BY_AXES + keys + RUNTIME + TARGET, message) for name, (keys, message) in AXES.items()},
     "unknown key": (
         "root_ = true\n" + CONFIGS,
         "suite.toml:1: root_: found the unknown key 'root_', expected one of compiler_config, expectation, "
         "module_test_suite, root, runtime_config, target_config; did you mean 'root'?",
     ),
-    "unknown key of a table": (
-        COMPILER + 'flgs = ["-a"]\n' + RUNTIME + TARGET,
-        "suite.toml:4: compiler_config[0].flgs: found the unknown key 'flgs', expected one of axes, compiler, devices, "
-        "env, exclude, extends, flags, name, tags, timeout; did you mean 'flags'?",
-    ),
-    "a string for a list": (
-        COMPILER + 'flags = "-a"\n' + RUNTIME + TARGET,
-        "suite.toml:4: compiler_config[0].flags: found the string '-a', expected an array of strings; "
-        "did you mean ['-a']?",
-    ),
-    "an integer for a string": (
-        COMPILER + 'flags = [\n  "-a",\n  7,\n]\n' + RUNTIME + TARGET,
-        "suite.toml:6: compiler_config[0].flags[1]: found the integer 7, expected a string",
-    ),
-    "a number for a string in a table": (
-        COMPILER + "env = { A = 1.5 }\n" + RUNTIME + TARGET,
-        "suite.toml:4: compiler_config[0].env.A: found the number 1.5, expected a string",
-    ),
-    "a boolean for a number": (
-        COMPILER + "timeout = true\n" + RUNTIME + TARGET,
-        "suite.toml:4: compiler_config[0].timeout: found the boolean true, expected a number above 0",
-    ),
-    "an infinite timeout": (
-        COMPILER + "timeout = inf\n" + RUNTIME + TARGET,
-        "suite.toml:4: compiler_config[0].timeout: found the number inf, expected a finite number above 0",
-    ),
-    "a timeout of nothing": (
-        COMPILER + "timeout = 0\n" + RUNTIME + TARGET,
-        "suite.toml:4: compiler_config[0].timeout: found the integer 0, expected a number above 0",
-    ),
-    "no concurrency": (
-        COMPILER + RUNTIME + "concurrency = 0\n" + TARGET,
-        "suite.toml:7: runtime_config[0].concurrency: found the integer 0, expected an integer of at least 1",
-    ),
-    "a date for a string": (
-        COMPILER + RUNTIME + "device = 2026-01-02\n" + TARGET,
-        "suite.toml:7: runtime_config[0].device: found the date or time 2026-01-02, expected a string",
-    ),
-    "a table for a list": (
-        COMPILER + RUNTIME + TARGET.replace('["rt"]', "{}"),
-        "suite.toml:10: target_config[0].runtimes: found an empty table, expected an array of strings",
-    ),
-    "a key that is required": (
-        COMPILER + RUNTIME + TARGET.replace('runtimes = ["rt"]\n', ""),
-        "suite.toml:7: target_config[0].runtimes: found no such key, expected an array of strings",
-    ),
-    "no compiler config": (
-        COMPILER + RUNTIME + TARGET.replace('"cc"', "[]"),
-        "suite.toml:9: target_config[0].compiler: found an empty array, expected a string or an array of strings with "
-        "at least one entry",
-    ),
-    "a number for one or a list": (
-        COMPILER + RUNTIME + TARGET.replace('"cc"', "3"),
-        "suite.toml:9: target_config[0].compiler: found the integer 3, expected a string or an array of strings with "
-        "at least one entry",
-    ),
     "a table where a list of tables belongs": (
         COMPILER.replace("[[", "[").replace("]]", "]") + RUNTIME + TARGET,
         "suite.toml:1: compiler_config: found a table, expected an array of tables",
-    ),
-    "a device and devices": (
-        COMPILER + RUNTIME + 'device = "0"\ndevices = ["1"]\n' + TARGET,
-        "suite.toml:8: runtime_config[0].devices: found both device and devices, expected one of them",
     ),
     "no compiler": (
         COMPILER.replace('compiler = "iree"\n', "") + RUNTIME + TARGET,
@@ -146,29 +140,6 @@ BAD_CONFIGS = {
     "no driver": (
         COMPILER + RUNTIME.replace('driver = "local-sync"\n', "") + TARGET,
         "suite.toml:4: runtime_config[0].driver: found no driver, expected its name here or by extends",
-    ),
-    "an unknown system": (
-        COMPILER + RUNTIME + 'host_os = "osx"\n' + TARGET,
-        "suite.toml:7: runtime_config[0].host_os: found 'osx', expected one of android, ios, linux, macos, windows; "
-        "did you mean 'macos'?",
-    ),
-    "an unknown architecture": (
-        COMPILER + RUNTIME + 'host_arch = ["x86_64", "aarch64"]\n' + TARGET,
-        "suite.toml:7: runtime_config[0].host_arch[1]: found 'aarch64', expected one of arm, arm64, loongarch64, "
-        "ppc64le, riscv32, riscv64, s390x, wasm32, wasm64, x86, x86_64; did you mean 'arm64'?",
-    ),
-    "an empty command to run under": (
-        COMPILER + RUNTIME + 'run_under = [""]\n' + TARGET,
-        "suite.toml:7: runtime_config[0].run_under[0]: found an empty string, expected a command",
-    ),
-    "a bad environment variable": (
-        COMPILER + 'env = { "A=B" = "1" }\n' + RUNTIME + TARGET,
-        "suite.toml:4: compiler_config[0].env.\"A=B\": found 'A=B', expected the name of an environment variable, "
-        "without '='",
-    ),
-    "a NUL character": (
-        COMPILER + 'flags = ["a\\u0000b"]\n' + RUNTIME + TARGET,
-        "suite.toml:4: compiler_config[0].flags[0]: found a NUL character, which no program can be given; expected text",
     ),
     "a config name with an underscore": (
         COMPILER.replace('"cc"', '"c_c"') + RUNTIME + TARGET.replace('"cc"', '"c_c"'),
@@ -188,47 +159,20 @@ BAD_CONFIGS = {
         "suite.toml:2: compiler_config[0].name: found 'not', which has a meaning of its own in -m; "
         "expected another word",
     ),
-    "a tag that -m cannot take": (
-        COMPILER + 'tags = ["fine", "a b"]\n' + RUNTIME + TARGET,
-        "suite.toml:4: compiler_config[0].tags[1]: found 'a b', expected a word for -m: letters, digits and any of "
-        "_ : + - . [ ] / \\",
-    ),
     "a tag that distinguishes the sorts of targets": (
         CONFIGS.replace('runtimes = ["rt"]', 'runtimes = ["rt"]\ntags = ["run"]'),
         "suite.toml:11: target_config[0].tags[0]: found 'run', which distinguishes compile targets from run targets in -m; "
         "expected another word",
-    ),
-    "a tag of pytest's own": (
-        COMPILER + RUNTIME + 'tags = ["skip"]\n' + TARGET,
-        "suite.toml:7: runtime_config[0].tags[0]: found 'skip', which is a mark of pytest's own; expected another word",
     ),
     "a duplicate name": (
         COMPILER + COMPILER + RUNTIME + TARGET,
         "suite.toml:5: compiler_config[1].name: found 'cc', which compiler_config[0] declares already; "
         "expected another name",
     ),
-    "an unknown config name": (
-        COMPILER + RUNTIME + TARGET.replace('"cc"', '"ccc"'),
-        "suite.toml:9: target_config[0].compiler: found 'ccc', expected the name of a compiler_config declared in this "
-        "file or above; did you mean 'cc'?",
-    ),
-    "a glob that matches no config": (
-        COMPILER + RUNTIME + TARGET.replace('"rt"', '"x*"'),
-        "suite.toml:10: target_config[0].runtimes[0]: found 'x*', expected a glob that matches the name of a "
-        "runtime_config; there is rt",
-    ),
-    "a reference given twice": (
-        COMPILER + RUNTIME + TARGET.replace('["rt"]', '["rt", "rt"]'),
-        "suite.toml:10: target_config[0].runtimes[1]: found 'rt' a second time, expected it once",
-    ),
     "a base that is not there": (
         COMPILER + 'extends = "bse"\n' + COMPILER.replace('"cc"', '"base"') + RUNTIME + TARGET,
         "suite.toml:4: compiler_config[0].extends: found 'bse', expected the name of a compiler_config declared in this "
         "file or above; did you mean 'base'?",
-    ),
-    "a config that extends itself": (
-        COMPILER + 'extends = "cc"\n' + RUNTIME + TARGET,
-        "suite.toml:4: compiler_config[0].extends: found a cycle: cc → cc; expected a chain that ends",
     ),
     "a cycle of configs": (
         COMPILER.replace('"cc"', '"heir"')
@@ -240,18 +184,6 @@ BAD_CONFIGS = {
         + RUNTIME
         + TARGET,
         "suite.toml:8: compiler_config[1].extends: found a cycle: cc → b → cc; expected a chain that ends",
-    ),
-    "an empty axis": (
-        COMPILER.replace('"cc"', '"cc-{a}"') + "axes = { a = [] }\n" + RUNTIME + TARGET,
-        "suite.toml:4: compiler_config[0].axes.a: found an empty axis, expected at least one value",
-    ),
-    "an axis value of another type": (
-        COMPILER.replace('"cc"', '"cc-{a}"') + "axes = { a = [1.5] }\n" + RUNTIME + TARGET,
-        "suite.toml:4: compiler_config[0].axes.a[0]: found the number 1.5, expected a string or an integer",
-    ),
-    "a name that leaves an axis out": (
-        COMPILER.replace('"cc"', '"cc-{a}"') + "axes = { a = [1], b = [2, 3] }\n" + RUNTIME + TARGET,
-        "suite.toml:2: compiler_config[0].name: found 'cc-{a}', expected every axis in it; {b} is missing",
     ),
     "an unknown axis": (
         COMPILER.replace('"cc"', '"cc-{opt}"') + 'axes = { opt = [1] }\nflags = ["{op}"]\n' + RUNTIME + TARGET,
@@ -266,20 +198,7 @@ BAD_CONFIGS = {
         "suite.toml:5: compiler_config[0].tags[0]: found 'a b', expected a word for -m: letters, digits and any of "
         "_ : + - . [ ] / \\",
     ),
-    "an exclusion that is no combination": (
-        COMPILER.replace('"cc"', '"cc-{a}"') + 'axes = { a = [1, 2] }\nexclude = ["1"]\n' + RUNTIME + TARGET,
-        "suite.toml:5: compiler_config[0].exclude[0]: found the string '1', expected a table of strings or integers or "
-        "an array of strings or integers",
-    ),
-    "an exclusion that matches nothing": (
-        COMPILER.replace('"cc"', '"cc-{a}"') + "axes = { a = [1, 2] }\nexclude = [{ a = 3 }]\n" + RUNTIME + TARGET,
-        "suite.toml:5: compiler_config[0].exclude[0]: found a combination that the axes do not have, expected one that "
-        "they have",
-    ),
-    "a suite in a suite file only": (
-        CONFIGS,
-        "suite.toml: found no [[module_test_suite]], expected one",
-    ),
+    "a suite in a suite file only": (CONFIGS, "suite.toml: found no [[module_test_suite]], expected one"),
     "a root in a suite file": (
         "root = true\n" + GOOD,
         "suite.toml:1: root: found root, expected it in a matrix.toml only",
@@ -295,87 +214,42 @@ def test_an_invalid_config_is_reported_once_with_its_line_and_key(folder: Path, 
     assert diagnostics_of(folder, text if name in SUITE_FREE or SUITE[:20] in text else text + SUITE) == [message]
 
 
+SUITE_EDITS = {  # a part of the suite, and what replaces it
+    "a source that is missing": ("*.mlir", "fou.mlir", "suite.toml:13: module_test_suite[0].srcs[0]: found no file 'fou.mlir', expected one; did you mean 'foo.mlir'?"),
+    "a glob that matches nothing": ("*.mlir", "*.onnx", "suite.toml:13: module_test_suite[0].srcs[0]: found no file that matches '*.onnx'; expected one, or allow_empty = true"),
+    "a source above the folder": ("*.mlir", "../*.mlir",
+        "suite.toml:13: module_test_suite[0].srcs[0]: found '../*.mlir', expected a path below this file's folder, with '/' between its parts and no '..'"),
+    "an absolute source": ("*.mlir", "/x/*.mlir", "suite.toml:13: module_test_suite[0].srcs[0]: found '/x/*.mlir', expected a path below this file's folder, with '/' between its parts and no '..'"),
+    "an empty source": ("*.mlir", "", "suite.toml:13: module_test_suite[0].srcs[0]: found '', expected a path without empty parts and '.'"),
+    "two stars in a part": ("*.mlir", "**.mlir", "suite.toml:13: module_test_suite[0].srcs[0]: found '**.mlir', expected '**' as a part of its own, as in '**/*.mlir'"),
+    "no sources": ('["*.mlir"]', "[]", "suite.toml:13: module_test_suite[0].srcs: found an empty array, expected an array of strings with at least one entry"),
+    "no kind": ('kind = "check"\n', "", "suite.toml:11: module_test_suite[0].kind: found no such key, expected a string"),
+    "an unknown target config": ('"all"', '"al"',
+        "suite.toml:15: module_test_suite[0].targets[0]: found 'al', expected the name of a target_config declared in this file or above; did you mean 'all'?"),
+    "a bad suite name": ('"linalg"', '"../linalg"',
+        "suite.toml:12: module_test_suite[0].name: found '../linalg', expected a name: a letter or digit, then letters, digits and any of . _ + -; did you mean 'linalg'?"),
+}  # fmt: skip
+
+SUITE_KEYS = {  # more keys of the suite
+    "an exclusion that matches nothing": ('exclude = ["foo.mlir", "x*"]\n', "suite.toml:16: module_test_suite[0].exclude[1]: found 'x*', which matches none of the srcs; expected one that does"),
+    "an override that matches no module": ('[[module_test_suite.module]]\nmatch = ["f*", "boo"]\ntags = ["x"]\n',
+        "suite.toml:17: module_test_suite[0].module[0].match[1]: found 'boo', expected a glob that matches a module's name; did you mean 'foo'?"),
+    "an override without a reason": ('[[module_test_suite.module]]\nmatch = "f*"\nexclude_targets = ["cc"]\n',
+        "suite.toml:16: module_test_suite[0].module[0].reason: found no reason, expected one: a hole in the matrix says why it is there"),
+    "an override of a target that is not there": ('[[module_test_suite.module]]\nmatch = "f*"\nexclude_targets = ["rr"]\nreason = "x"\n',
+        "suite.toml:18: module_test_suite[0].module[0].exclude_targets[0]: found 'rr', expected a target, compiler or runtime config of this suite, or a glob that matches one; there is all, cc, rt"),
+    "an override that does nothing": ('[[module_test_suite.module]]\nmatch = "f*"\n', "suite.toml:16: module_test_suite[0].module[0]: found nothing to do, expected exclude_targets, tags or flags"),
+    "an unknown key of an override": ('[[module_test_suite.module]]\nmatch = "f*"\nexclude_target = ["cc"]\n',
+        "suite.toml:18: module_test_suite[0].module[0].exclude_target: found the unknown key 'exclude_target', expected one of exclude_targets, flags, match, reason, tags; did you mean 'exclude_targets'?"),
+}  # fmt: skip
+
 BAD_SUITES = {
-    "a source that is missing": (
-        SUITE.replace("*.mlir", "fou.mlir"),
-        "suite.toml:13: module_test_suite[0].srcs[0]: found no file 'fou.mlir', expected one; did you mean 'foo.mlir'?",
-    ),
-    "a glob that matches nothing": (
-        SUITE.replace("*.mlir", "*.onnx"),
-        "suite.toml:13: module_test_suite[0].srcs[0]: found no file that matches '*.onnx'; expected one, or "
-        "allow_empty = true",
-    ),
-    "a source above the folder": (
-        SUITE.replace("*.mlir", "../*.mlir"),
-        "suite.toml:13: module_test_suite[0].srcs[0]: found '../*.mlir', expected a path below this file's folder, with "
-        "'/' between its parts and no '..'",
-    ),
-    "an absolute source": (
-        SUITE.replace("*.mlir", "/x/*.mlir"),
-        "suite.toml:13: module_test_suite[0].srcs[0]: found '/x/*.mlir', expected a path below this file's folder, with "
-        "'/' between its parts and no '..'",
-    ),
-    "an empty source": (
-        SUITE.replace("*.mlir", ""),
-        "suite.toml:13: module_test_suite[0].srcs[0]: found '', expected a path without empty parts and '.'",
-    ),
-    "two stars in a part": (
-        SUITE.replace("*.mlir", "**.mlir"),
-        "suite.toml:13: module_test_suite[0].srcs[0]: found '**.mlir', expected '**' as a part of its own, as in "
-        "'**/*.mlir'",
-    ),
-    "no sources": (
-        SUITE.replace('["*.mlir"]', "[]"),
-        "suite.toml:13: module_test_suite[0].srcs: found an empty array, expected an array of strings with at least one "
-        "entry",
-    ),
-    "an exclusion that matches nothing": (
-        SUITE + 'exclude = ["foo.mlir", "x*"]\n',
-        "suite.toml:16: module_test_suite[0].exclude[1]: found 'x*', which matches none of the srcs; "
-        "expected one that does",
-    ),
-    "no kind": (
-        SUITE.replace('kind = "check"\n', ""),
-        "suite.toml:11: module_test_suite[0].kind: found no such key, expected a string",
-    ),
-    "an unknown target config": (
-        SUITE.replace('"all"', '"al"'),
-        "suite.toml:15: module_test_suite[0].targets[0]: found 'al', expected the name of a target_config declared in "
-        "this file or above; did you mean 'all'?",
-    ),
-    "a bad suite name": (
-        SUITE.replace('"linalg"', '"../linalg"'),
-        "suite.toml:12: module_test_suite[0].name: found '../linalg', expected a name: a letter or digit, then letters, "
-        "digits and any of . _ + -; did you mean 'linalg'?",
-    ),
+    **{name: (SUITE.replace(old, new), message) for name, (old, new, message) in SUITE_EDITS.items()},
+    **{name: (SUITE + keys, message) for name, (keys, message) in SUITE_KEYS.items()},
     "a duplicate suite": (
         SUITE + SUITE,
         "suite.toml:17: module_test_suite[1].name: found 'linalg', which module_test_suite[0] declares already; "
         "expected another name",
-    ),
-    "an override that matches no module": (
-        SUITE + '[[module_test_suite.module]]\nmatch = ["f*", "boo"]\ntags = ["x"]\n',
-        "suite.toml:17: module_test_suite[0].module[0].match[1]: found 'boo', expected a glob that matches a module's "
-        "name; did you mean 'foo'?",
-    ),
-    "an override without a reason": (
-        SUITE + '[[module_test_suite.module]]\nmatch = "f*"\nexclude_targets = ["cc"]\n',
-        "suite.toml:16: module_test_suite[0].module[0].reason: found no reason, expected one: a hole in the matrix says "
-        "why it is there",
-    ),
-    "an override of a target that is not there": (
-        SUITE + '[[module_test_suite.module]]\nmatch = "f*"\nexclude_targets = ["rr"]\nreason = "x"\n',
-        "suite.toml:18: module_test_suite[0].module[0].exclude_targets[0]: found 'rr', expected a target, compiler or "
-        "runtime config of this suite, or a glob that matches one; there is all, cc, rt",
-    ),
-    "an override that does nothing": (
-        SUITE + '[[module_test_suite.module]]\nmatch = "f*"\n',
-        "suite.toml:16: module_test_suite[0].module[0]: found nothing to do, expected exclude_targets, tags or flags",
-    ),
-    "an unknown key of an override": (
-        SUITE + '[[module_test_suite.module]]\nmatch = "f*"\nexclude_target = ["cc"]\n',
-        "suite.toml:18: module_test_suite[0].module[0].exclude_target: found the unknown key 'exclude_target', expected "
-        "one of exclude_targets, flags, match, reason, tags; did you mean 'exclude_targets'?",
     ),
 }
 
