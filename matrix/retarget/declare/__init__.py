@@ -1,1 +1,1 @@
-"""TOML files → frozen suites, with every error of every file at once. The only user of pydantic."""
+"""TOML files → frozen suites, with every error of every file at once. The core's only user of pydantic."""

@@ -1,1 +1,1 @@
-"""What runs inside a worker process. No module outside this folder imports it."""
+"""What runs inside a worker process. Outside this folder only `run_case` imports it."""
