@@ -18,7 +18,7 @@ from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, syst
 if TYPE_CHECKING:
     from retarget.extension.registry import Registry
 
-__all__ = ["extend_scope", "tag_problems", "word_problems"]
+__all__ = ["extend_scope", "word_problems"]
 
 _ConfigT = TypeVar("_ConfigT", bound=CompilerConfig | RuntimeConfig | TargetConfig)
 _HeirT = TypeVar("_HeirT", bound=CompilerConfig | RuntimeConfig)
@@ -43,13 +43,10 @@ def extend_scope(
     return Scope(compilers=compilers, runtimes=runtimes, targets=targets), tuple(problems)
 
 
-def tag_problems(tags: Sequence[str], path: KeyPath) -> Iterable[Problem]:
-    """Yield what is wrong with declared tags."""
-    return word_problems(tags, path, tag_error)
-
-
-def word_problems(words: Sequence[str], path: KeyPath, error_of: Callable[[str], str | None]) -> Iterable[Problem]:
-    """Yield what is wrong with each word of a list."""
+def word_problems(
+    words: Sequence[str], path: KeyPath, error_of: Callable[[str], str | None] = tag_error
+) -> Iterable[Problem]:
+    """Yield what is wrong with each word of a list, of tags if nothing else is said."""
     for index, word in enumerate(words):
         if message := error_of(word):
             yield Problem((*path, index), message)
@@ -118,7 +115,7 @@ def _heirs(
     configs = dict(above.configs)
     complete = dict(above.tables)
     reported: Counter[KeyPath] = Counter()
-    for name in sorted((name for name in good if name not in invalid), key=lambda name: _depth(name, bases)):
+    for name in sorted((name for name in good if name not in invalid), key=lambda name: len(_chain(name, bases))):
         entry = good[name]
         base = bases.get(name)
         if base is not None and base not in configs:
@@ -159,56 +156,42 @@ def _cyclic(bases: Mapping[str, str], good: Mapping[str, Declared[_HeirTableT]],
     """Return the names that extend themselves by way of others; each cycle is reported once."""
     cyclic: set[str] = set()
     for first in good:
-        cycle = [first]
-        while (base := bases.get(cycle[-1])) is not None and base not in cycle:
-            cycle.append(base)
-        if base == first and first not in cyclic:
-            cyclic.update(cycle)
-            message = f"found a cycle: {' → '.join([*cycle, first])}; expected a chain that ends"
+        chain = _chain(first, bases)
+        if bases.get(chain[-1]) == first and first not in cyclic:
+            cyclic.update(chain)
+            message = f"found a cycle: {' → '.join([*chain, first])}; expected a chain that ends"
             problems.append(Problem((*good[first].path, "extends"), message))
     return cyclic
 
 
-def _depth(name: str, bases: Mapping[str, str]) -> int:
-    """Return the number of bases above a name; stops where a cycle closes."""
-    seen = [name]
-    while (base := bases.get(seen[-1])) is not None and base not in seen:
-        seen.append(base)
-    return len(seen)
+def _chain(name: str, bases: Mapping[str, str]) -> list[str]:
+    """Return a name and the bases above it; stops where a cycle closes."""
+    chain = [name]
+    while (base := bases.get(chain[-1])) is not None and base not in chain:
+        chain.append(base)
+    return chain
 
 
 # ---------------------------------------------------------------- the three sorts
 
 
 def _compiler_problems(entry: Declared[CompilerConfigTable]) -> Iterable[Problem]:
-    yield from tag_problems(entry.table.tags, (*entry.path, "tags"))
+    yield from word_problems(entry.table.tags, (*entry.path, "tags"))
     yield from _env_problems(entry.table.env, (*entry.path, "env"))
 
 
 def _compiler(table: CompilerConfigTable, flag_origins: tuple[Origin, ...], origin: Origin) -> CompilerConfig:
-    return CompilerConfig(
-        name=table.name,
-        compiler=table.compiler or "",
-        flags=tuple(table.flags),
-        env=tuple(table.env.items()),
-        tags=tuple(table.tags),
-        timeout=table.timeout,
-        devices=tuple(table.devices.items()),
-        flag_origins=flag_origins,
-        origin=origin,
-    )
+    return CompilerConfig(**table.values_for(CompilerConfig), flag_origins=flag_origins, origin=origin)
 
 
 def _runtime_problems(entry: Declared[RuntimeConfigTable]) -> Iterable[Problem]:
     table, given = entry.table, entry.table.model_fields_set
-    yield from tag_problems(table.tags, (*entry.path, "tags"))
+    yield from word_problems(table.tags, (*entry.path, "tags"))
     yield from _env_problems(table.env, (*entry.path, "env"))
     systems = [system_word(word) for word in table.host_os]
     yield from word_problems(systems, (*entry.path, "host_os"), lambda word: word_error(word, HOST_SYSTEMS))
-    architectures = table.host_arch
-    yield from word_problems(
-        architectures, (*entry.path, "host_arch"), lambda word: word_error(word, HOST_ARCHITECTURES)
-    )
+    path = (*entry.path, "host_arch")
+    yield from word_problems(table.host_arch, path, lambda word: word_error(word, HOST_ARCHITECTURES))
     if {"device", "devices"} <= given:
         yield Problem((*entry.path, "devices"), "found both device and devices, expected one of them")
     if "run_under" in given and table.run_under[:1] == [""]:
@@ -216,23 +199,11 @@ def _runtime_problems(entry: Declared[RuntimeConfigTable]) -> Iterable[Problem]:
 
 
 def _runtime(table: RuntimeConfigTable, flag_origins: tuple[Origin, ...], origin: Origin) -> RuntimeConfig:
-    return RuntimeConfig(
-        name=table.name,
-        driver=table.driver or "",
-        devices=tuple(table.devices) if table.device is None else (table.device,),
-        flags=tuple(table.flags),
-        env=tuple(table.env.items()),
-        host_os=tuple(dict.fromkeys(map(system_word, table.host_os))),
-        host_arch=tuple(table.host_arch),
-        run_under=tuple(table.run_under),
-        deps=tuple(table.deps),
-        defines=tuple(table.defines.items()),
-        tags=tuple(table.tags),
-        timeout=table.timeout,
-        concurrency=table.concurrency,
-        flag_origins=flag_origins,
-        origin=origin,
-    )
+    values = table.values_for(RuntimeConfig)
+    values["host_os"] = tuple(dict.fromkeys(map(system_word, table.host_os)))
+    if table.device is not None:
+        values["devices"] = (table.device,)
+    return RuntimeConfig(**values, flag_origins=flag_origins, origin=origin)
 
 
 def _target_configs(
@@ -254,7 +225,7 @@ def _target_configs(
             continue
         found_compilers, compiler_diagnostics = find_named(compilers, table.compiler, (*entry.path, "compiler"))
         found_runtimes, runtime_diagnostics = find_named(runtimes, table.runtimes, (*entry.path, "runtimes"))
-        diagnostics = [*compiler_diagnostics, *runtime_diagnostics, *tag_problems(table.tags, (*entry.path, "tags"))]
+        diagnostics = [*compiler_diagnostics, *runtime_diagnostics, *word_problems(table.tags, (*entry.path, "tags"))]
         if registry is not None:
             diagnostics += _misfits(registry, found_compilers, found_runtimes, (*entry.path, "compiler"))
         problems.extend(diagnostics)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retarget.declare.configs import tag_problems
+from retarget.declare.configs import word_problems
 from retarget.declare.read import Declared, FileTables
 from retarget.declare.schema.tables import ModuleTable, ModuleTestSuiteTable
 from retarget.declare.scope import Scope, find_named
@@ -73,31 +73,17 @@ def _build(
     targets, target_problems = find_named(scope.targets, table.targets, (*path, "targets"))
     problems = [Problem((*path, *problem.path), problem.message) for problem in source_problems]
     problems += target_problems
-    problems += tag_problems(table.tags, (*path, "tags"))
+    problems += word_problems(table.tags, (*path, "tags"))
     # What an override names can only be judged once the modules and targets are all known.
     checked_modules = modules if not source_problems and (modules or not table.allow_empty) else None
     checked_targets = targets if not target_problems and len(targets) >= _least(table.targets) else None
     for index, override in enumerate(table.module):
         problems += _override_problems(override, (*path, "module", index), checked_modules, checked_targets)
+    values = table.values_for(Suite) | {"modules": modules, "targets": targets}
     suite = Suite(
-        name=table.name,
+        **values,
         folder=file.parent,
-        modules=modules,
-        kind=table.kind,
-        targets=targets,
-        compiler_flags=tuple(table.compiler_flags),
-        tags=tuple(table.tags),
-        timeout=table.timeout,
-        overrides=tuple(
-            ModuleOverride(
-                match=tuple(override.match),
-                exclude_targets=tuple(override.exclude_targets),
-                tags=tuple(override.tags),
-                flags=tuple(override.flags),
-                reason=override.reason,
-            )
-            for override in table.module
-        ),
+        overrides=tuple(ModuleOverride(**override.values_for(ModuleOverride)) for override in table.module),
         known_compilers=tuple(scope.compilers.configs) if scope.is_sound else (),
         origin=Origin(file=file, key_path=format_key_path(path)),
     )
@@ -123,7 +109,7 @@ def _override_problems(
         yield Problem(path, "found nothing to do, expected exclude_targets, tags or flags")
     if override.exclude_targets and not override.reason.strip():
         yield Problem((*path, "reason"), "found no reason, expected one: a hole in the matrix says why it is there")
-    yield from tag_problems(override.tags, (*path, "tags"))
+    yield from word_problems(override.tags, (*path, "tags"))
     if modules is not None:
         names = [module.name for module in modules]
         yield from _unmatched(override.match, names, (*path, "match"), "a glob that matches a module's name")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cache
 
 from retarget.extension.registry import Registry
@@ -71,14 +71,12 @@ def expand(suite: Suite, registry: Registry) -> tuple[Target, ...]:
         plan = plans.get((active, module.tags))
         if plan is None:
             overrides = [suite.overrides[index] for index in active]
-            plan = plans[active, module.tags] = _plan(suite, overrides, module.tags, registry)
+            plan = plans[active, module.tags] = _plan(suite, overrides, module, registry)
         planned.append((module, plan))
-    count = sum(plan.size for _, plan in planned)
+    count = sum(1 + len(runs) for _, plan in planned for _, runs in plan)
     if count > MAX_TARGETS:
         raise DiagnosticsError(_too_many(suite, f"{count} targets of {len(planned)} modules"))
-    targets: list[Target] = []
-    for module, plan in planned:
-        plan.add_targets(module, targets)
+    targets = [target for module, plan in planned for target in _targets(plan, module)]
     if len({target.name for target in targets}) != len(targets):
         raise DiagnosticsError(_collisions(suite, targets))
     return tuple(targets)
@@ -96,62 +94,20 @@ def running_compilers(suite: Suite) -> dict[str, tuple[str, ...]]:
     return {module.name: running(active_for(module.name)) for module in suite.modules}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _RunPlan:
-    runtime: RuntimeConfig
-    timeout: float | None
-    tags: tuple[str, ...]
+_Plan = Sequence[tuple[CompileTarget, Sequence[RunTarget]]]
+"""The compile targets of one module, each with its run targets; they differ from those of others in the module only."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _CompilePlan:
-    compiler: CompilerConfig
-    flags: tuple[str, ...]
-    timeout: float | None
-    tags: tuple[str, ...]
-    backends: tuple[str, ...]
-    runs: tuple[_RunPlan, ...]
+def _targets(plan: _Plan, module: Module) -> Iterator[Target]:
+    for planned, runs in plan:
+        compiler = planned.compiler.name
+        compiled = replace(planned, name=compile_target_name(module.name, compiler), module=module)
+        yield compiled
+        for run in runs:
+            yield replace(run, name=run_target_name(module.name, compiler, run.runtime.name), compile=compiled)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Plan:
-    suite: Suite
-    compiles: tuple[_CompilePlan, ...]
-
-    @property
-    def size(self) -> int:
-        """How many targets each module gets."""
-        return len(self.compiles) + sum(len(plan.runs) for plan in self.compiles)
-
-    def add_targets(self, module: Module, targets: list[Target]) -> None:
-        for plan in self.compiles:
-            compile_target = CompileTarget(
-                name=compile_target_name(module.name, plan.compiler.name),
-                suite=self.suite.name,
-                kind=self.suite.kind,
-                folder=self.suite.folder,
-                module=module,
-                compiler=plan.compiler,
-                flags=plan.flags,
-                timeout=plan.timeout,
-                tags=plan.tags,
-                backends=plan.backends,
-                known_compilers=self.suite.known_compilers,
-            )
-            targets.append(compile_target)
-            targets += [
-                RunTarget(
-                    name=run_target_name(module.name, plan.compiler.name, run.runtime.name),
-                    compile=compile_target,
-                    runtime=run.runtime,
-                    timeout=run.timeout,
-                    tags=run.tags,
-                )
-                for run in plan.runs
-            ]
-
-
-def _plan(suite: Suite, overrides: Sequence[ModuleOverride], own: tuple[str, ...], registry: Registry) -> _Plan:
+def _plan(suite: Suite, overrides: Sequence[ModuleOverride], module: Module, registry: Registry) -> _Plan:
     is_run = registry.artifact_checker(suite.kind) is None
     through: dict[tuple[str, str], list[TargetConfig]] = {}
     compilers: dict[str, CompilerConfig] = {}
@@ -176,32 +132,38 @@ def _plan(suite: Suite, overrides: Sequence[ModuleOverride], own: tuple[str, ...
             runtime=runtime,
             driver=registry.driver_tags(runtime) if runtime is not None else (),
             module=module_tags,
-            own=own,
+            own=module.tags,
         )
         return tuple(sources)
 
-    compiles: list[_CompilePlan] = []
+    plan: list[tuple[CompileTarget, list[RunTarget]]] = []
     for name, compiler in compilers.items():
         backends = registry.compiler_tags(compiler)
-        runs = tuple(
-            _RunPlan(
+        compiled = CompileTarget(
+            name="",
+            suite=suite.name,
+            kind=suite.kind,
+            folder=suite.folder,
+            module=module,
+            compiler=compiler,
+            flags=(*compiler.flags, *suite.compiler_flags, *module_flags),
+            timeout=compiler.timeout if suite.timeout is None else suite.timeout,
+            tags=tags(compiler, backends),
+            backends=backends,
+            known_compilers=suite.known_compilers,
+        )
+        runs = [
+            RunTarget(
+                name="",
+                compile=compiled,
                 runtime=runtime,
                 timeout=runtime.timeout if suite.timeout is None else suite.timeout,
                 tags=tags(compiler, backends, runtime),
             )
             for runtime in runtimes.get(name, {}).values()
-        )
-        compiles.append(
-            _CompilePlan(
-                compiler=compiler,
-                flags=(*compiler.flags, *suite.compiler_flags, *module_flags),
-                timeout=compiler.timeout if suite.timeout is None else suite.timeout,
-                tags=tags(compiler, backends),
-                backends=backends,
-                runs=runs,
-            )
-        )
-    return _Plan(suite=suite, compiles=tuple(compiles))
+        ]
+        plan.append((compiled, runs))
+    return plan
 
 
 # ---------------------------------------------------------------- overrides

@@ -7,6 +7,7 @@ their descriptions. What the text means (names, inheritance, products, files) is
 
 from __future__ import annotations
 
+from dataclasses import fields
 from datetime import date
 from typing import Annotated, Any
 
@@ -68,6 +69,15 @@ Exclusion = Annotated[
 
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    def values_for(self, frozen: type) -> dict[str, Any]:
+        """Return the values of the keys that a dataclass has fields for too, with tuples for arrays and tables."""
+        names = (field.name for field in fields(frozen) if field.name in type(self).model_fields)
+        return {name: _frozen(getattr(self, name)) for name in names}
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value.items() if isinstance(value, dict) else value) if isinstance(value, list | dict) else value
 
 
 class ConfigTable(_Table):
