@@ -56,9 +56,10 @@ def find_modules(
             continue
         try:
             found = _find(folder, glob)
-        except _UnreadableError as error:
+        except OSError as error:
             incomplete = True
-            problems.append(Problem(path, f"found the folder {error.folder!r}, which cannot be read: {error.reason}"))
+            reason = error.strerror or error
+            problems.append(Problem(path, f"found the folder {error.filename!r}, which cannot be read: {reason}"))
             continue
         if not found and (not _MAGIC.search(glob) or not allow_empty):
             incomplete = True
@@ -189,21 +190,12 @@ def _nothing_found(folder: Path, glob: str) -> str:
     below, _, name = glob.rpartition("/")
     stem, dot, suffix = name.rpartition(".")
     names: list[str] = []
-    with contextlib.suppress(_UnreadableError):
+    with contextlib.suppress(OSError):
         names = [other for other, is_folder in _entries(str(folder), f"{below}/" if below else "") if not is_folder]
     # Names are near when their stems are: equal suffixes make all files look alike.
     near = difflib.get_close_matches(stem, [other.removesuffix(dot + suffix) for other in names], n=1)
     hint = f"; did you mean {near[0] + dot + suffix!r}?" if near and near[0] + dot + suffix in names else ""
     return f"found no file {glob!r}, expected one{hint}"
-
-
-class _UnreadableError(Exception):
-    """A folder, as a path below the suite's, that a glob leads into and that cannot be listed."""
-
-    def __init__(self, folder: str, reason: str) -> None:
-        super().__init__(folder, reason)
-        self.folder = folder
-        self.reason = reason
 
 
 class _Folder:
@@ -275,13 +267,15 @@ def _walk(folder: str, below: str, parts: tuple[str, ...]) -> Iterator[str]:
 
 
 def _entries(folder: str, below: str) -> list[tuple[str, bool]]:
+    """Return what a folder holds, nothing where it is none. Raises `OSError`, with `below` as its `filename`."""
     try:
         with os.scandir(f"{folder}/{below}") as entries:
             return [(entry.name, _is_folder(entry)) for entry in entries]
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        raise _UnreadableError(below.rstrip("/") or ".", error.strerror or str(error)) from error
+        error.filename = below.rstrip("/") or "."
+        raise
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

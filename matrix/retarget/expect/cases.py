@@ -14,7 +14,7 @@ from retarget.expect.verdict import Ruling, Verdict, is_expired, judge
 from retarget.model import Expectation
 from retarget.model.case_names import matches_case
 from retarget.model.names import is_glob
-from retarget.model.outcomes import CaseOutcome, Failure, Observation, first_failure
+from retarget.model.outcomes import CaseOutcome, Failure, first_failure
 from retarget.model.signatures import observe, observe_all
 from retarget.support.errors import RetargetError, display_path
 
@@ -185,12 +185,3 @@ def _excuses(verdict: Verdict) -> bool:
 def says(rule: Expectation) -> tuple[object, ...]:
     """Return what a rule says, which equally specific ones must agree in."""
     return frozenset(rule.stages), rule.signature, rule.outcome, rule.retries, rule.until
-
-
-def observations(cases: Sequence[CaseOutcome]) -> dict[str, Observation | None]:
-    """Return how each case came out that a verdict can be given on; None if it passed."""
-    return {
-        case.name: observe(case.failure) if case.failure is not None else None
-        for case in cases
-        if case.failure is None or not case.failure.no_verdict
-    }

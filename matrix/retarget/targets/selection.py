@@ -158,20 +158,20 @@ class _Parser:
             return inner
         first = self._take("word", expected="a word, 'not' or '('")
         word, end = first.text, first.column + len(first.text)
-        selector: Selector = _WordSelector(word)
+        arguments: list[tuple[str, Value]] = []
         if self._accept("("):
             arguments = self._arguments()
             end = self._take(")", expected="',' or ')'").column + 1
-            selector = _MarkSelector(word, arguments)
+        selector = _TermSelector(word, frozenset(arguments))
         text = self._text[first.column - 1 : end - 1]
         self.terms.append(Term(text, first.column, selector, self._negated))
         return selector
 
-    def _arguments(self) -> tuple[tuple[str, Value], ...]:
+    def _arguments(self) -> list[tuple[str, Value]]:
         arguments = [self._argument()]
         while self._accept(","):
             arguments.append(self._argument())
-        return tuple(arguments)
+        return arguments
 
     def _argument(self) -> tuple[str, Value]:
         name = self._take("word", expected="the name of an argument")
@@ -210,17 +210,10 @@ class _Parser:
 
 
 @dataclass(frozen=True, slots=True)
-class _WordSelector:
-    word: str
-
-    def __call__(self, target: Target) -> bool:
-        return self.word in target.tags or any(name == self.word for name, _ in marks(target))
-
-
-@dataclass(frozen=True, slots=True)
-class _MarkSelector:
+class _TermSelector:
     name: str
-    arguments: tuple[tuple[str, Value], ...]
+    arguments: frozenset[tuple[str, Value]] = frozenset()
 
     def __call__(self, target: Target) -> bool:
-        return any(name == self.name and set(self.arguments) <= set(fields) for name, fields in marks(target))
+        is_tag = not self.arguments and self.name in target.tags
+        return is_tag or any(name == self.name and self.arguments <= set(fields) for name, fields in marks(target))

@@ -6,9 +6,8 @@ those that collected. A rule is judged where the cases of all modules that it re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from retarget.expect.diagnostics import unknown_case_diagnostics
 from retarget.expect.usage import CaseUse
@@ -18,7 +17,10 @@ from retarget.support.errors import did_you_mean
 
 from pytest_retarget.record import TargetRecord
 
-__all__ = ["CaseNames", "plain_uses"]
+__all__ = ["CaseNames", "PlainUse", "plain_uses"]
+
+PlainUse = tuple[str, str, tuple[str, ...], frozenset[tuple[str, str]]]
+"""A `CaseUse`: its origin's file and key path, its cases, its modules."""
 
 _SHOWN = 8
 """How many cases are named where none is like what was requested."""
@@ -33,12 +35,11 @@ class CaseNames:
         self._names: dict[tuple[str, str], dict[str, None]] = {}
         self._uses: dict[Origin, CaseUse] = {}
 
-    def add_uses(self, uses: Iterable[Mapping[str, Any]]) -> None:
+    def add_uses(self, uses: Iterable[PlainUse]) -> None:
         """Enter rules that name cases, as `plain_uses` gives them."""
-        for use in uses:
-            origin = Origin(file=Path(use["file"]), key_path=use["key_path"])
-            modules = frozenset((suite, module) for suite, module in use["modules"])
-            self._uses[origin] = CaseUse(origin=origin, cases=tuple(use["cases"]), modules=modules)
+        for file, key_path, cases, modules in uses:
+            origin = Origin(file=Path(file), key_path=key_path)
+            self._uses[origin] = CaseUse(origin=origin, cases=cases, modules=modules)
 
     def add(self, record: TargetRecord) -> None:
         """Enter the cases that a target's record names."""
@@ -60,17 +61,9 @@ class CaseNames:
         ]
 
 
-def plain_uses(uses: Iterable[CaseUse]) -> list[dict[str, object]]:
+def plain_uses(uses: Iterable[CaseUse]) -> list[PlainUse]:
     """Return rules that name cases as builtin types, which cross xdist's channel."""
-    return [
-        {
-            "file": str(use.origin.file),
-            "key_path": use.origin.key_path,
-            "cases": list(use.cases),
-            "modules": [list(module) for module in sorted(use.modules)],
-        }
-        for use in uses
-    ]
+    return [(str(use.origin.file), use.origin.key_path, use.cases, use.modules) for use in uses]
 
 
 def _nearest(word: str, known: Sequence[str]) -> str:

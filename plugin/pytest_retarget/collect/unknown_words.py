@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from _pytest.mark.expression import Expression
 from retarget.support.errors import did_you_mean
+from retarget.targets.selection import terms
 
 __all__ = ["unknown_words"]
 
@@ -15,23 +15,6 @@ def unknown_words(text: str, known: Iterable[str]) -> list[str]:
     names = set(known)
     return [
         f"-m {text!r}: no target has the tag {word!r}{did_you_mean(word, sorted(names))}"
-        for word in _words(text)
+        for word in dict.fromkeys(term.text.partition("(")[0].rstrip() for term in terms(text))
         if word not in names
     ]
-
-
-def _words(text: str) -> list[str]:
-    """The names in an expression; evaluated both ways, because evaluation stops where the answer is known."""
-    found: dict[str, None] = {}
-
-    def yes(name: str, /, **_fields: str | int | bool | None) -> bool:
-        found[name] = None
-        return True
-
-    def no(name: str, /, **_fields: str | int | bool | None) -> bool:
-        return not yes(name)
-
-    expression = Expression.compile(text)
-    expression.evaluate(yes)
-    expression.evaluate(no)
-    return list(found)

@@ -14,7 +14,7 @@ import pytest
 from _pytest._code.code import ReprExceptionInfo
 
 from pytest_retarget.cachedir import cache_dir
-from pytest_retarget.collect.case_names import CaseNames, plain_uses
+from pytest_retarget.collect.case_names import CaseNames, PlainUse, plain_uses
 from pytest_retarget.collect.declared import declared
 from pytest_retarget.collect.hooks import CollectionHooks
 from pytest_retarget.items.base import MatrixItem
@@ -114,7 +114,7 @@ class TerminalHooks:
         """What this process knows at its end, as builtin types. Expectations are checked where targets were run."""
         services = self._config.stash.get(SERVICES, None)
         errors: list[str] = []
-        uses: list[dict[str, object]] = []
+        uses: list[PlainUse] = []
         ignores_rules = self._settings.ignore_expectations or self._settings.update_expectations
         if not ignores_rules and not self._config.getoption("collectonly"):
             items = [item for item in getattr(session, "items", ()) if isinstance(item, MatrixItem)]

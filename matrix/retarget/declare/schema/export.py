@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel
 
 from retarget.declare.schema.constraints import constrained
-from retarget.declare.schema.errors import type_words
 from retarget.declare.schema.tables import (
     CompilerConfigTable,
     ConfigTable,
@@ -22,7 +21,7 @@ from retarget.declare.schema.tables import (
 )
 from retarget.extension import DescribesFiles
 
-__all__ = ["json_schema", "kind_schema", "model_schema", "reference"]
+__all__ = ["json_schema", "kind_schema", "model_schema", "reference", "type_words"]
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -123,12 +122,10 @@ def kind_schema(kind: str, loader: DescribesFiles) -> str:
 
 def model_schema(model: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON Schema of a table, without what says nothing in TOML."""
-    schema = _cleaned(model.model_json_schema())
-    assert isinstance(schema, dict)  # noqa: S101  a table stays a table
-    return schema
+    return cast("dict[str, Any]", _cleaned(model.model_json_schema()))
 
 
-def _cleaned(schema: object, *, is_properties: bool = False) -> object:
+def _cleaned(schema: Any, *, is_properties: bool = False) -> Any:
     """Drop what says nothing in TOML: null, which it does not have, and titles that repeat the key."""
     if isinstance(schema, list):
         return [_cleaned(entry) for entry in schema]
@@ -139,15 +136,11 @@ def _cleaned(schema: object, *, is_properties: bool = False) -> object:
         for key, value in schema.items()
         if is_properties or not (key == "title" or (key == "default" and value is None))
     }
-    options = cleaned.get("anyOf")
-    if isinstance(options, list):
-        present = [option for option in options if option != {"type": "null"}]
-        cleaned = {**cleaned, "anyOf": present} if len(present) > 1 else {**_without(cleaned, "anyOf"), **present[0]}
+    if isinstance(options := cleaned.get("anyOf"), list):
+        cleaned["anyOf"] = [option for option in options if option != {"type": "null"}]
+        if len(cleaned["anyOf"]) == 1:
+            cleaned |= cleaned.pop("anyOf")[0]
     return cleaned
-
-
-def _without(schema: Mapping[str, object], key: str) -> dict[str, object]:
-    return {other: value for other, value in schema.items() if other != key}
 
 
 def reference() -> str:
@@ -192,3 +185,46 @@ def _toml(value: object) -> str:
     if isinstance(value, dict):
         return f"{{ {', '.join(f'{key} = {_toml(entry)}' for key, entry in value.items())} }}"
     return json.dumps(value)
+
+
+_SINGULAR = {"string": "a string", "boolean": "true or false", "object": "a table", "array": "an array"}
+_PLURAL = {
+    "string": "strings",
+    "integer": "integers",
+    "number": "numbers",
+    "boolean": "booleans",
+    "object": "tables",
+    "array": "arrays",
+}
+
+
+def type_words(schema: Mapping[str, Any], *, plural: bool = False) -> str:
+    """Return what a JSON Schema, as `model_schema` gives it, asks for: `a string or an array of strings`."""
+    if "anyOf" in schema:
+        return " or ".join(type_words(option, plural=plural) for option in schema["anyOf"])
+    if "enum" in schema:
+        return " or ".join(map(repr, schema["enum"]))
+    kind = schema.get("type")
+    if schema.get("format") == "date":
+        return "a date without quotes, such as 2031-01-31"
+    if isinstance(kind, list):
+        return " or ".join(type_words({"type": option}, plural=plural) for option in kind)
+    if kind in {"integer", "number"} and not plural:
+        return _number_words(schema)
+    words = (_PLURAL if plural else _SINGULAR).get(str(kind), "values" if plural else "a value")
+    if kind == "array":
+        words += f" of {type_words(schema.get('items', {}), plural=True)}"
+        if schema.get("minItems"):
+            words += " with at least one entry"
+    elif kind == "object" and "additionalProperties" in schema and "properties" not in schema:
+        values = schema["additionalProperties"]
+        words += f" of {type_words({} if isinstance(values, bool) else values, plural=True)}"
+    return words
+
+
+def _number_words(schema: Mapping[str, Any]) -> str:
+    if schema.get("type") == "integer":
+        return f"an integer of at least {schema['minimum']}" if "minimum" in schema else "an integer"
+    if "exclusiveMinimum" in schema:
+        return f"a number above {schema['exclusiveMinimum']:g}"
+    return f"a number of at least {schema['minimum']:g}" if "minimum" in schema else "a number"
