@@ -103,10 +103,9 @@ class _Plan:
         self._rules = {rule.origin: rule for one in suites for rule in one.suite.expectations}
         self._slices: dict[tuple[frozenset[str], Origin | None], _Slice] = {}
 
-    def _now(self, one: SuiteTargets) -> list[Expectation]:
-        """A suite's rules as they are now."""
-        rules = [self.changed.get(rule.origin, rule) for rule in one.suite.expectations]
-        return [rule for rule in rules if rule is not None]
+    def _now(self, rules: Iterable[Expectation]) -> list[Expectation]:
+        """Return rules as they are now."""
+        return [now for rule in rules if (now := self.changed.get(rule.origin, rule)) is not None]
 
     def drop_idle_entries(self) -> None:
         """Drop entries of `case` that match no case of all the modules that the rule is about."""
@@ -131,7 +130,7 @@ class _Plan:
     def observe(self) -> None:
         """Sort what was observed by the rules that are in force, and by those that are missing."""
         for one in self._suites:
-            book = RuleSet(self._now(one), checks_artifacts=one.checks_artifacts)
+            book = RuleSet(self._now(one.suite.expectations), checks_artifacts=one.checks_artifacts)
             for target in one.targets:
                 if (key := key_of(target)) in self._cases:
                     self._observe(key, book.rules_for(target), self._cases[key])
@@ -206,9 +205,13 @@ class _Plan:
         self, one: _Slice, doubt: Callable[[Path], str]
     ) -> tuple[dict[Origin, Expectation | None], list[tuple[Expectation, Expectation | None]]]:
         """Edit a slice. Return its rules that change, and its new ones as in `CaseUpdate.new`."""
-        there = {} if one.source is not None else self._of_slice(one)
+        cases = frozenset(one.cases)
+        naming = [rule for rule in self._now(self._rules.values()) if cases.issubset(rule.cases)]
+        named = () if one.source is not None else naming
+        there = {rule.origin: rule for rule in named if cases == {*rule.cases} and self._is_ours(rule)}
         modules = None if there else {(key[0], module_of(self._targets[key])) for key in one.seen}
-        others = self._not_ours(one) if there else {}
+        # What flaky, intermittent and skip rules that name all of these cases are in force for stays theirs.
+        others = {rule.origin: rule for rule in naming if there and rule.outcome != "xfail"}
         rules = EditedRules([_sliced(suite, others | there, modules) for suite in self._suites], doubt)
         fit_rules(rules, one.seen, self._day)
         found = {rule.origin: rule for rule in rules.all()}
@@ -223,26 +226,6 @@ class _Plan:
             if origin not in there and origin not in others
         ]
         return changed, new
-
-    def _not_ours(self, one: _Slice) -> dict[Origin, Expectation]:
-        """The flaky, intermittent and skip rules that name all of the slice's cases: what they are in force for stays
-        theirs."""
-        now = (self.changed.get(origin, rule) for origin, rule in self._rules.items())
-        return {
-            rule.origin: rule
-            for rule in now
-            if rule is not None and rule.outcome != "xfail" and {*one.cases} <= {*rule.cases}
-        }
-
-    def _of_slice(self, one: _Slice) -> dict[Origin, Expectation]:
-        """The rules that are there now and name just the slice's cases."""
-        now = (self.changed.get(origin, rule) for origin, rule in self._rules.items())
-        named = frozenset(one.cases)
-        return {
-            rule.origin: rule
-            for rule in now
-            if rule is not None and rule.cases and frozenset(rule.cases) == named and self._is_ours(rule)
-        }
 
     def _named(
         self, rule: Expectation, one: _Slice, part_of: Expectation | None

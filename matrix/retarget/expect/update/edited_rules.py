@@ -9,7 +9,6 @@ from functools import lru_cache
 from pathlib import Path
 
 from retarget.expect.matching import Effect, RuleSet, Specificity, is_judged_at, specificity
-from retarget.expect.update.text import RuleChange
 from retarget.model import CompileTarget, Expectation, Origin, RunTarget, Suite, Target
 from retarget.model.names import is_glob
 from retarget.model.outcomes import Observation
@@ -34,9 +33,6 @@ Key = tuple[str, str]
 
 Observations = Mapping[Key, Observation | None]
 """What was observed: how a target failed, None if it passed. Others were not observed."""
-
-Edits = tuple[tuple[RuleChange, ...], tuple[tuple[int | None, Expectation], ...]]
-"""What changes in one file: its rules by index, and new ones with the index of the rule that they follow."""
 
 _selector = lru_cache(maxsize=4096)(compile_selector)
 
@@ -74,22 +70,25 @@ class EditedRules:
     any change, and are kept beside what becomes of their rule.
     """
 
-    def __init__(self, suites: Sequence[SuiteTargets], doubt: Callable[[Path], str]) -> None:
-        """`doubt` says of a file of rules why what its rules match is unknown; nothing if it is known."""
+    def __init__(self, suites: Sequence[SuiteTargets], doubt: Callable[[Path], str], *, added: str = "new") -> None:
+        """`doubt` says of a file of rules why what its rules match is unknown; nothing if it is known.
+
+        `added` begins the key paths of added rules; those that another one takes over must begin otherwise there.
+        """
         self._suites = {one.suite.name: one for one in suites}
         self.targets: dict[Key, Target] = {key_of(target): target for one in suites for target in one.targets}
         self._modules: dict[str, dict[str, list[Target]]] = {name: {} for name in self._suites}
         for (suite, _), target in self.targets.items():
             self._modules[suite].setdefault(module_of(target), []).append(target)
-        self._original: dict[Origin, Expectation] = {}
+        self.original: dict[Origin, Expectation] = {}
         self._serving: dict[Origin, list[str]] = {}
         for one in suites:
             for rule in one.suite.expectations:
-                self._original.setdefault(rule.origin, rule)
+                self.original.setdefault(rule.origin, rule)
                 self._serving.setdefault(rule.origin, []).append(one.suite.name)
-        self._rules = dict(self._original)
-        self._after: dict[Origin, Origin] = {}
-        self._made = 0
+        self.rules = dict(self.original)
+        self._added = added
+        self._after: dict[Origin, Origin | None] = {}
         self._first: dict[Key, Origin] = {}
         self.settle()
         self._first = {key: rule.origin for key, rule in self._in_force.items()}
@@ -100,7 +99,7 @@ class EditedRules:
     def _keep_in_doubt(self, doubt: Callable[[Path], str]) -> None:
         """Take entries that match nothing out of the rules, to be kept, where they may match something that is
         missing."""
-        for origin, rule in self._original.items():
+        for origin, rule in self.original.items():
             matched = self.effect(rule).matched
             if len(matched) == len(rule.match) and not self.has_idle_words(rule):
                 continue
@@ -112,22 +111,27 @@ class EditedRules:
                 self.kept[origin] = kept
                 match = tuple(entry for index, entry in enumerate(rule.match) if index in matched)
                 if match:
-                    self._rules[origin] = replace(rule, match=match)
+                    self.rules[origin] = replace(rule, match=match)
                 else:
-                    del self._rules[origin]
+                    del self.rules[origin]
         self.settle()
-
-    def __getitem__(self, origin: Origin) -> Expectation:
-        return self._rules[origin]
 
     def all(self) -> list[Expectation]:
         """Return the rules as they are now, new ones last."""
-        return list(self._rules.values())
+        return list(self.rules.values())
+
+    def suites(self) -> list[SuiteTargets]:
+        """Return the suites with the rules that serve them now."""
+        found = []
+        for name, one in self._suites.items():
+            rules = tuple(rule for origin, rule in self.rules.items() if name in self._served_by(origin))
+            found.append(replace(one, suite=replace(one.suite, expectations=rules)))
+        return found
 
     def gone(self) -> list[Expectation]:
         """Return the rules that were taken out, as they were read; not those of which entries are kept."""
-        there = self._rules.keys() | self.kept.keys()
-        return [rule for origin, rule in self._original.items() if origin not in there]
+        there = self.rules.keys() | self.kept.keys()
+        return [rule for origin, rule in self.original.items() if origin not in there]
 
     def folder(self, key: Key) -> Path:
         """Return the folder of a target's suite."""
@@ -166,7 +170,7 @@ class EditedRules:
         self._effects: dict[Origin, Effect] = {}
         pairs: dict[tuple[Origin, Origin], str] = {}
         for name, one in self._suites.items():
-            rules = [rule for origin, rule in self._rules.items() if name in self._served_by(rule, origin)]
+            rules = [rule for origin, rule in self.rules.items() if name in self._served_by(origin)]
             assignment = RuleSet(rules, checks_artifacts=one.checks_artifacts).assign(one.targets)
             self._in_force |= {(name, target): rule for target, rule in assignment.rules.items()}
             self._deferred |= {(name, target) for target in assignment.deferred}
@@ -176,7 +180,7 @@ class EditedRules:
                 pairs[found.rules[0].origin, found.rules[1].origin] = name
         self._conflicting: dict[Key, list[Expectation]] = {}
         for first, second in pairs:
-            self._add_conflicting(self._rules[first], self._rules[second])
+            self._add_conflicting(self.rules[first], self.rules[second])
 
     def _add_conflicting(self, first: Expectation, second: Expectation) -> None:
         """Note, for each target that two rules quarrel about, which is to give way."""
@@ -193,15 +197,15 @@ class EditedRules:
 
     def _yields(self, rule: Expectation, key: Key) -> tuple[bool, bool, bool]:
         """How readily a rule gives way for a target: least the one that was in force for it, then what is not xfail."""
-        was_in_force = self._first.get(key) == self._after.get(rule.origin, rule.origin)
-        return not was_in_force, rule.outcome == "xfail", self._original.get(rule.origin) != rule
+        was_in_force = self._first.get(key) == (self.part_of(rule) or rule.origin)
+        return not was_in_force, rule.outcome == "xfail", self.original.get(rule.origin) != rule
 
     # ------------------------------------------------------------ what rules reach
 
     def reach(self, rule: Expectation) -> dict[str, list[Target]]:
         """Return all targets of the modules that a rule names, where it is judged, by module; whatever its `when`."""
         found: dict[str, list[Target]] = {}
-        for suite in self._served_by(rule, rule.origin):
+        for suite in self._served_by(rule.origin):
             modules, checks = self._modules[suite], self._suites[suite].checks_artifacts
             for entry in rule.match:
                 names = fnmatch.filter(modules, entry) if is_glob(entry) else [entry] if entry in modules else []
@@ -215,36 +219,43 @@ class EditedRules:
         """Return whether a rule's expression selects a target that it reaches."""
         return not rule.when or _selector(rule.when)(target)
 
-    def _served_by(self, rule: Expectation, origin: Origin) -> Sequence[str]:
-        serving = self._serving.get(origin)
-        if serving is None:  # a new rule: it will serve its folder and everything below
-            folder = rule.origin.file.parent
-            serving = [name for name, one in self._suites.items() if one.suite.folder.is_relative_to(folder)]
-            self._serving[origin] = serving
-        return serving
+    def _served_by(self, origin: Origin) -> Sequence[str]:
+        first = self._after.get(origin) or origin
+        if first not in self._serving:  # a new rule: it will serve its folder and everything below
+            folder = origin.file.parent
+            below = [name for name, one in self._suites.items() if one.suite.folder.is_relative_to(folder)]
+            self._serving[first] = below
+        return self._serving[first]
 
     # ------------------------------------------------------------ changes
 
     def replace(self, rule: Expectation) -> None:
         """Put a rule in the place of the one with its origin."""
-        self._rules[rule.origin] = rule
+        self.rules[rule.origin] = rule
 
     def remove(self, rule: Expectation) -> None:
         """Take a rule out."""
-        del self._rules[rule.origin]
+        del self.rules[rule.origin]
 
     def add(self, rule: Expectation, *, after: Origin | None = None) -> None:
         """Add a rule to its file: at the end, or after the one that it was a part of."""
-        self._made += 1
-        origin = Origin(file=rule.origin.file, key_path=f"new[{self._made}]")
-        if after is not None:
-            self._after[origin] = self._after.get(after, after)
-            self._serving[origin] = self._serving[after]
-        self._rules[origin] = replace(rule, origin=origin)
+        origin = Origin(file=rule.origin.file, key_path=f"{self._added}[{len(self._after)}]")
+        self._after[origin] = self._after.get(after) or after if after is not None else None
+        self.rules[origin] = replace(rule, origin=origin)
 
     def part_of(self, rule: Expectation) -> Origin | None:
         """Return the rule that a new one was a part of; None if it was none."""
         return self._after.get(rule.origin)
+
+    def take_over(self, other: EditedRules) -> None:
+        """Make the rules that `other` was given what they became there."""
+        for origin in other.original.keys() - other.rules.keys():
+            self.rules.pop(origin, None)
+        for origin, rule in other.rules.items():
+            if origin in other.original:
+                self.rules[origin] = rule
+            else:
+                self.add(rule, after=other.part_of(rule))
 
 
 def _specificity(rule: Expectation, module: str) -> Specificity | None:

@@ -62,7 +62,7 @@ class Narrowing:
             if not contradicted:
                 return
             for origin, keys in contradicted.items():
-                self._narrow(self._rules[origin], keys)
+                self._narrow(self._rules.rules[origin], keys)
             self._rules.settle()
         names = sorted({name for keys in contradicted.values() for _, name in keys})
         msg = (
@@ -146,7 +146,7 @@ class Narrowing:
             if match != rule.match:
                 self._rules.replace(replace(rule, match=match))
             if self._rules.has_idle_words(rule) and not self._rules.is_in_doubt(rule):
-                self._reword(self._rules[rule.origin])
+                self._reword(self._rules.rules[rule.origin])
         self._rules.settle()
 
     def _reword(self, rule: Expectation) -> None:

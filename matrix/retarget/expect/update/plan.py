@@ -17,10 +17,10 @@ from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleSet
 from retarget.expect.update.by_case import CasesSeen, CaseUpdate, plan_cases, without_cases
 from retarget.expect.update.covering import fit_rules
-from retarget.expect.update.edited_rules import EditedRules, Edits, Key, Observations, SuiteTargets, index_of, key_of
+from retarget.expect.update.edited_rules import EditedRules, Key, Observations, SuiteTargets, index_of, key_of
 from retarget.expect.update.text import RuleChange
 from retarget.expect.verdict import Ruling, judge
-from retarget.model import Expectation, Origin, RunTarget, Target
+from retarget.model import Expectation, RunTarget, Target
 from retarget.model.outcomes import Observation
 from retarget.support.errors import RetargetError, display_path
 
@@ -82,31 +82,42 @@ def plan_update(
     that what they name is gone; empty if it can. Raises `RetargetError` if the rules cannot be changed to fit: lists of
     cases that overlap in part may be too much for this function. Nothing is to be written then.
     """
-    everything = EditedRules(suites, doubt)
+    everything = EditedRules(suites, doubt, added="added")
     observed = _on_compile_targets(everything, observations)
     by_case = {key: one for key, one in (cases or {}).items() if key in observed}
     equivalents = _equivalents(everything, observed)
     seen = observed | {key: observed[equivalent] for key, equivalent in equivalents.items()}
     all_cases = by_case | {key: by_case[equivalent] for key, equivalent in equivalents.items() if equivalent in by_case}
-    edits = _Edits(suites, everything)
-    now_is_read = True
-    for _ in range(_ROUNDS):
-        now = edits.suites()
+    for number in range(_ROUNDS):
+        now, before = everything.suites(), dict(everything.rules)
         of_cases = plan_cases(now, seen, all_cases, day, doubt)
-        is_first = now_is_read and not any(rule.cases for one in now for rule in one.suite.expectations)
-        rules = everything if is_first else EditedRules(without_cases(now), doubt)
-        now_is_read = False
-        fit_rules(rules, of_cases.plain, day)
-        is_changed = edits.apply(rules, of_cases)
-        if not is_changed or not of_cases.names_cases:  # a rule may come into force where another with `case` goes
+        if number or any(rule.cases for rule in before.values()):
+            plain = EditedRules(without_cases(now), doubt)
+            fit_rules(plain, of_cases.plain, day)
+            everything.take_over(plain)
+        else:
+            fit_rules(everything, of_cases.plain, day)
+        _take_over_cases(everything, of_cases)
+        # A rule may come into force where another with `case` goes.
+        if everything.rules == before or not of_cases.names_cases:
             break
-    _refuse_contradictions(edits.suites())
-    excused, left, targets = _judged(edits.suites(), observed, by_case, day)
-    files = tuple(
-        FileEdit(file=file, changes=changes, new=new, rules=edits.count(file), targets=targets.get(file, 0))
-        for file, (changes, new) in sorted(edits.by_file().items())
-    )
-    return Update(edits=files, excused=excused, left=left, kept=_kept(everything))
+    now = everything.suites()
+    _refuse_contradictions(now)
+    excused, left, targets = _judged(now, observed, by_case, day)
+    return Update(edits=_file_edits(everything, targets), excused=excused, left=left, kept=_kept(everything))
+
+
+def _take_over_cases(rules: EditedRules, of_cases: CaseUpdate) -> None:
+    for origin, rule in of_cases.changed.items():
+        if rule is None:
+            rules.rules.pop(origin, None)
+        else:
+            rules.replace(rule)
+    for added, source in of_cases.new:
+        if source is not None and source.origin not in rules.rules:
+            rules.replace(replace(added, origin=source.origin))  # in place of the removed one
+        else:
+            rules.add(added, after=source.origin if source is not None else None)
 
 
 def _refuse_contradictions(suites: Sequence[SuiteTargets]) -> None:
@@ -128,91 +139,36 @@ _ROUNDS = 20
 """How often rules with `case` and rules without are worked out anew; each time some go that kept others from force."""
 
 
-class _Edits:
-    """The rules while they are worked out, and what changed of those that were read."""
-
-    def __init__(self, suites: Sequence[SuiteTargets], read: EditedRules) -> None:
-        """`read` are the rules of `suites` as they were read, less the entries that it keeps."""
-        self._suites = suites
-        self._original = {rule.origin: rule for one in suites for rule in one.suite.expectations}
-        self._rules = {rule.origin: rule for rule in read.all()}
-        self._kept = read.kept
-        self._after: dict[Origin, Origin] = {}
-        self._made = 0
-
-    def apply(self, plain: EditedRules, of_cases: CaseUpdate) -> bool:
-        """Take over what became of the rules without `case`, and of those with it. Return whether anything did."""
-        before = dict(self._rules)
-        found = {rule.origin: rule for rule in plain.all()}
-        changed: dict[Origin, Expectation | None] = dict(of_cases.changed)
-        changed |= {origin: found.get(origin) for origin, rule in before.items() if not rule.cases}
-        for origin, rule in changed.items():
-            if rule is None:
-                self._rules.pop(origin, None)
-            else:
-                self._rules[origin] = rule
-        for origin, rule in found.items():
-            if origin not in before:
-                self._add(rule, plain.part_of(rule))
-        for new, source in of_cases.new:
-            if source is not None and source.origin not in self._rules:
-                self._rules[source.origin] = replace(new, origin=source.origin)  # in place of the removed one
-            else:
-                self._add(new, source.origin if source is not None else None)
-        return self._rules != before
-
-    def _add(self, rule: Expectation, after: Origin | None) -> None:
-        self._made += 1
-        origin = Origin(file=rule.origin.file, key_path=f"added[{self._made}]")
-        self._rules[origin] = replace(rule, origin=origin)
-        if after is not None:
-            self._after[origin] = self._after.get(after, after)
-
-    def count(self, file: Path) -> int:
-        """How many rules a file holds then."""
-        changes, new = self.by_file().get(file, ((), ()))
-        before = sum(origin.file == file for origin in self._original)
-        return before - sum(not change.match for change in changes) + len(new)
-
-    def suites(self) -> list[SuiteTargets]:
-        """The suites with the rules that serve them now."""
-        return [replace(one, suite=replace(one.suite, expectations=tuple(self._serving(one)))) for one in self._suites]
-
-    def _serving(self, one: SuiteTargets) -> Iterator[Expectation]:
-        own = {rule.origin for rule in one.suite.expectations}
-        for origin, rule in self._rules.items():
-            first = self._after.get(origin, origin)
-            is_below = first not in self._original and one.suite.folder.is_relative_to(origin.file.parent)
-            if first in own or is_below:
-                yield rule
-
-    def by_file(self) -> dict[Path, Edits]:
-        """What changes in each file."""
-        changes: dict[Path, list[RuleChange]] = {}
-        new: dict[Path, list[tuple[int | None, Expectation]]] = {}
-        for origin, rule in self._original.items():
-            now = self._rules.get(origin)
-            kept = self._kept.get(origin, ())
-            if kept and (now is None or (now.when, now.cases) != (rule.when, rule.cases)):
-                if now is not None:
-                    new.setdefault(origin.file, []).append((index_of(origin), now))
-                now = replace(rule, match=kept)
-            elif now is not None and kept:
-                order = {entry: index for index, entry in enumerate(rule.match)}
-                match = sorted((*now.match, *kept), key=lambda entry: order.get(entry, len(order)))
-                now = replace(now, match=tuple(match))
-            if now is None:
-                changes.setdefault(origin.file, []).append(RuleChange(index=index_of(origin), match=(), when=""))
-            elif now != rule:
-                change = RuleChange(index=index_of(origin), match=now.match, when=now.when, cases=now.cases)
-                changes.setdefault(origin.file, []).append(change)
-        for origin, rule in self._rules.items():
-            if origin not in self._original:
-                after = self._after.get(origin)
-                new.setdefault(origin.file, []).append((index_of(after) if after else None, rule))
-        return {
-            file: (tuple(changes.get(file, ())), tuple(new.get(file, ()))) for file in dict.fromkeys([*changes, *new])
-        }
+def _file_edits(rules: EditedRules, targets: Mapping[Path, int]) -> tuple[FileEdit, ...]:
+    """Return what changes in each file. `targets` counts the observed failures that the rules of each excuse."""
+    changes: dict[Path, list[RuleChange]] = {}
+    new: dict[Path, list[tuple[int | None, Expectation]]] = {}
+    for origin, rule in rules.original.items():
+        now = rules.rules.get(origin)
+        kept = rules.kept.get(origin, ())
+        if kept and (now is None or (now.when, now.cases) != (rule.when, rule.cases)):
+            if now is not None:
+                new.setdefault(origin.file, []).append((index_of(origin), now))
+            now = replace(rule, match=kept)
+        elif kept and now is not None:
+            entries = {*now.match, *kept}
+            ordered = dict.fromkeys(entry for entry in (*rule.match, *now.match) if entry in entries)
+            now = replace(now, match=tuple(ordered))
+        if now != rule:
+            says = (now.match, now.when, now.cases) if now is not None else ((), "", ())
+            change = RuleChange(index=index_of(origin), match=says[0], when=says[1], cases=says[2])
+            changes.setdefault(origin.file, []).append(change)
+    for rule in rules.all():
+        if rule.origin not in rules.original:
+            after = rules.part_of(rule)
+            new.setdefault(rule.origin.file, []).append((index_of(after) if after in rules.original else None, rule))
+    edits = []
+    for file in sorted(changes.keys() | new.keys()):
+        changed, added = tuple(changes.get(file, ())), tuple(new.get(file, ()))
+        count = sum(origin.file == file for origin in rules.original) + len(added)
+        count -= sum(not change.match for change in changed)
+        edits.append(FileEdit(file=file, changes=changed, new=added, rules=count, targets=targets.get(file, 0)))
+    return tuple(edits)
 
 
 def _judged(
