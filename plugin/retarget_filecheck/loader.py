@@ -119,11 +119,8 @@ def _prefixes_of(configs: Sequence[str]) -> tuple[str, ...]:
 def _nothing(shown: str, source: str, mine: Sequence[str]) -> str:
     others = other_prefixes(source, mine)
     others_text = f"; it has {', '.join(others[:_NAMED_PREFIXES])}" if others else ""
-    return f"nothing to check: {shown} has no directive {_either([f'{prefix}:' for prefix in mine])}{others_text}"
-
-
-def _either(words: Sequence[str]) -> str:
-    return f"{', '.join(words[:-1])} or {words[-1]}"
+    *first, last = (f"{prefix}:" for prefix in mine)
+    return f"nothing to check: {shown} has no directive {', '.join(first)} or {last}{others_text}"
 
 
 def _source(path: Path) -> str:

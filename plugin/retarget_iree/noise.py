@@ -5,6 +5,7 @@ Colour (ANSI escapes) is kept: lines are matched without it and printed with it.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -111,20 +112,10 @@ def _shorten(line: str) -> str:
 
 
 def _fold_repeats(lines: Iterator[str]) -> Iterator[str]:
-    previous: str | None = None
-    count = 0
-    for line in lines:
-        if line == previous and line.strip():
-            count += 1
-            continue
-        if previous is not None:
-            yield previous
-            if count > 1:
-                yield f"    … the line above {count - 1} more {'time' if count == 2 else 'times'}"
-        previous, count = line, 1
-    if previous is not None:
-        yield previous
-        if count > 1:
+    for line, repeats in itertools.groupby(lines):
+        count = len(list(repeats))
+        yield from [line] * (1 if line.strip() else count)
+        if count > 1 and line.strip():
             yield f"    … the line above {count - 1} more {'time' if count == 2 else 'times'}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from retarget.extension import Case, CaseRequest, RunPlan, UnavailableError
@@ -79,12 +79,18 @@ class OnnxBackendLoader:
         model = here / MODEL_FILE
         if model.is_file():
             return replace(module, path=model, data=(here / CASES_FILE,))
-        generated = _read_generated(folder)
-        if module.entry not in generated.missing:
-            raise RetargetError(_damaged(folder))
+        damaged = f"{folder}: the folder of generated ONNX tests is damaged"
+        damaged += "; clear the cache with `retarget cache clear`"
+        try:
+            generated = json.loads((folder / _GENERATED_FILE).read_bytes())
+            package, writer = str(generated["package"]), str(generated["manifest"])
+            is_missing = module.entry in generated["missing"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise RetargetError(damaged) from error
+        if not is_missing:
+            raise RetargetError(damaged)
         manifest = display_path(module.path)
         again = f"write the manifest again with `python -m retarget_onnx.manifest -o {manifest}`"
-        package, writer = generated.package, generated.manifest
         msg = f"{package} has no test {module.entry}; the manifest {manifest} was written by {writer}"
         msg += f" and changed since: {again}" if package == writer else f": install that, or {again}"
         raise RetargetError(msg)
@@ -119,26 +125,3 @@ class OnnxBackendLoader:
             msg = f"module {request.module} has no cases: its programs were not generated; report this with the log"
             raise RetargetError(msg)
         return [case for path in request.data for case in read_cases(path, names[0])]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Generated:
-    """What generated the tests of a folder, what wrote their manifest, and the entries that it does not have."""
-
-    package: str
-    manifest: str
-    missing: tuple[str, ...]
-
-
-def _read_generated(folder: Path) -> _Generated:
-    try:
-        document = json.loads((folder / _GENERATED_FILE).read_bytes())
-        return _Generated(
-            package=str(document["package"]), manifest=str(document["manifest"]), missing=tuple(document["missing"])
-        )
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RetargetError(_damaged(folder)) from error
-
-
-def _damaged(folder: Path) -> str:
-    return f"{folder}: the folder of generated ONNX tests is damaged; clear the cache with `retarget cache clear`"

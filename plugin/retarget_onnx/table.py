@@ -147,16 +147,17 @@ def conformance_page(manifest: Manifest, results: Iterable[Result], *, date: str
     given = _judged(results)
     operators = {entry.name: entry.tags[0].removeprefix("op-") for entry in manifest.entries}
     targets = list(dict.fromkeys(result.target for result in given))
-    passed, run = _counts(given, operators, "passed"), _counts(given, operators, "run")
+    run = Counter((result.target, operators.get(result.test, result.test)) for result in given)
+    passed = Counter((one.target, operators.get(one.test, one.test)) for one in given if one.passed)
     stages = Counter((result.target, result.stage) for result in given if result.passed is False)
     tests = Counter(operators.values())
     names = sorted(tests, key=str.lower)
-    sums = [(sum(passed[target].values()), sum(run[target].values())) for target in targets]
-    totals = [[f"{good} of {all_} ({good / all_:.1%})" for good, all_ in sums]]
-    whole = [
-        sum(1 for name in names if run[target][name] and passed[target][name] == run[target][name])
+    sums = [
+        (sum(one.target == target for one in given if one.passed), sum(one.target == target for one in given))
         for target in targets
     ]
+    totals = [f"{good} of {all_} ({good / all_:.1%})" for good, all_ in sums]
+    whole = [str(sum(0 < run[target, name] == passed[target, name] for name in names)) for target in targets]
     return _PAGE.format(
         package=manifest.package,
         tests=len(manifest.entries),
@@ -164,12 +165,12 @@ def conformance_page(manifest: Manifest, results: Iterable[Result], *, date: str
         versions=", ".join(versions),
         date=date,
         devices="\n".join(_devices(given, targets)),
-        totals=_table(["", *targets], [["tests", *totals[0]], ["whole operators", *(str(count) for count in whole)]]),
+        totals=_table(["", *targets], [["tests", *totals], ["whole operators", *whole]]),
         stages=_table(["", *targets], [[stage, *(str(stages[one, stage]) for one in targets)] for stage in _STAGES]),
         rows=_table(
             ["operator", "tests", *targets],
             [
-                [name, str(tests[name]), *(_cell(passed[one][name], run[one][name]) for one in targets)]
+                [name, str(tests[name]), *(_cell(passed[one, name], run[one, name]) for one in targets)]
                 for name in names
             ],
         ),
@@ -185,14 +186,6 @@ def _judged(results: Iterable[Result]) -> list[Result]:
         for result in everything
         if result.target in ran
     ]
-
-
-def _counts(results: Iterable[Result], operators: Mapping[str, str], what: str) -> dict[str, Counter[str]]:
-    counts: dict[str, Counter[str]] = {}
-    for result in results:
-        of_target = counts.setdefault(result.target, Counter())
-        of_target[operators.get(result.test, result.test)] += int(what == "run" or bool(result.passed))
-    return counts
 
 
 def _devices(results: Iterable[Result], targets: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from retarget.declare.schema.errors import describe_value
@@ -15,11 +15,8 @@ from retarget.support.toml.keypaths import KeyPath, Problem
 from retarget_cases.files.tables import (
     DISTRIBUTIONS,
     FORMS,
-    BinTable,
     FillTable,
     IntegersTable,
-    NpyTable,
-    NpzTable,
     UniformTable,
     ValuesTable,
     ValueTable,
@@ -54,12 +51,9 @@ class Value:
 
     def files(self) -> Iterable[tuple[str, tuple[str, ...]]]:
         """Return the paths that it names, each with the suffixes that fit."""
-        if isinstance(self.table, NpyTable):
-            yield self.table.npy, (".npy",)
-        elif isinstance(self.table, NpzTable):
-            yield self.table.npz, (".npz",)
-        elif isinstance(self.table, BinTable):
-            yield self.table.bin, (".bin", ".raw")
+        for form, suffixes in (("npy", (".npy",)), ("npz", (".npz",)), ("bin", (".bin", ".raw"))):
+            if (path := getattr(self.table, form, None)) is not None:
+                yield path, suffixes
 
 
 def read_value(written: object, key_path: KeyPath, problems: list[Problem]) -> Value | None:
@@ -88,8 +82,8 @@ def literal_problems(written: object, key_path: KeyPath) -> Iterable[Problem]:
             length = len(written[0])
             for index, entry in enumerate(written):
                 if len(entry) != length:
-                    message = f"found {_entries(len(entry))}, expected {length}, like the first"
-                    yield Problem((*key_path, index), message)
+                    found = f"{len(entry)} {'entry' if len(entry) == 1 else 'entries'}"
+                    yield Problem((*key_path, index), f"found {found}, expected {length}, like the first")
                     return
         for index, entry in enumerate(written):
             yield from literal_problems(entry, (*key_path, index))
@@ -103,48 +97,30 @@ def literal_problems(written: object, key_path: KeyPath) -> Iterable[Problem]:
 
 def _is_number(text: str) -> bool:
     """Return whether a text is a number of some element type: `0x10`, `nan`, `0x1p-3`, `1-2j`."""
-    for read in (_complex, _integer, float.fromhex if "0x" in text.lower() else float):
+    read_float = float.fromhex if "0x" in text.lower() else float
+    for read in (lambda: complex(text.replace(" ", "")), lambda: int(text, 0), lambda: read_float(text)):
         with contextlib.suppress(ValueError):
-            try:
-                read(text)
-            except OverflowError:  # reported when its type is known
-                return True
+            with contextlib.suppress(OverflowError):  # reported when its type is known
+                read()
             return True
     return False
 
 
-def _complex(text: str) -> complex:
-    return complex(text.replace(" ", ""))
-
-
-def _integer(text: str) -> int:
-    return int(text, 0)
-
-
-def _entries(count: int) -> str:
-    return f"{count} {'entry' if count == 1 else 'entries'}"
-
-
 def _file(written: str, key_path: KeyPath, problems: list[Problem]) -> Value | None:
-    table: ValueTable
-    if written.endswith(".npy"):
-        table = NpyTable(npy=written)
-    elif written.endswith(".npz"):
-        table = NpzTable(npz=written)
-    elif written.endswith(".bin"):
-        table = BinTable(bin=written)
-    else:
+    if not written.endswith(_FILES):
         expected = "expected a path that ends with .npy, .npz or .bin; a number as text is { values = '…' }"
         problems.append(Problem(key_path, f"found the string {written!r}, {expected}"))
         return None
-    return Value(key_path=key_path, table=table)
+    form = written.rpartition(".")[2]
+    return Value(key_path=key_path, table=FORMS[form].model_validate({form: written}))
 
 
 def _table(written: Mapping[str, object], key_path: KeyPath, problems: list[Problem]) -> Value | None:
     forms = [key for key in _KEYS if key in written]
     if len(forms) != 1:
-        found = "both " + " and ".join(forms) if forms else f"a table of {_listed(list(written)) or 'nothing'}"
-        problems.append(Problem(key_path, f"found {found}, expected one of {_listed(_KEYS)}{_near(written, forms)}"))
+        found = "both " + " and ".join(forms) if forms else f"a table of {', '.join(written) or 'nothing'}"
+        hint = "" if forms else next(filter(None, (did_you_mean(key, _KEYS) for key in written)), "")
+        problems.append(Problem(key_path, f"found {found}, expected one of {', '.join(_KEYS)}{hint}"))
         return None
     form = forms[0]
     if form != "random":
@@ -153,7 +129,7 @@ def _table(written: Mapping[str, object], key_path: KeyPath, problems: list[Prob
     model = DISTRIBUTIONS.get(distribution) if isinstance(distribution, str) else None
     if model is None:
         hint = did_you_mean(distribution, DISTRIBUTIONS) if isinstance(distribution, str) else ""
-        message = f"found {describe_value(distribution)}, expected one of {_listed(tuple(DISTRIBUTIONS))}{hint}"
+        message = f"found {describe_value(distribution)}, expected one of {', '.join(DISTRIBUTIONS)}{hint}"
         problems.append(Problem((*key_path, "random"), message))
         return None
     return _validated(model, written, key_path, problems)
@@ -185,13 +161,3 @@ def _validated(
         message = f"found {table.low}, expected less than high, {table.high}, which is not included"
         problems.append(Problem((*key_path, "low"), message))
     return Value(key_path=key_path, table=table, is_table=True) if len(problems) == count else None
-
-
-def _near(written: Mapping[str, object], forms: Sequence[str]) -> str:
-    if forms:
-        return ""
-    return next((hint for key in written if (hint := did_you_mean(key, _KEYS))), "")
-
-
-def _listed(words: Sequence[str]) -> str:
-    return ", ".join(words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,18 +28,20 @@ __all__ = ["DRIVERS", "IreeDriver", "parse_runtime_flags"]
 class IreeDriver:
     """One HAL driver by name. Implements `retarget.extension.Driver`.
 
-    `missing` has (part of the runtime's message, reason, hint) triples; the first that occurs counts.
+    `missing` has (pattern of the runtime's message, reason) pairs; the first that occurs counts, with `hint`.
     """
 
     artifact_suffixes: ClassVar[Sequence[str]] = (".vmfb",)
 
     name: str
     words: tuple[str, ...] = ()
-    missing: tuple[tuple[str, str, str], ...] = ()
+    missing: tuple[tuple[str, str], ...] = ()
+    hint: str = ""
 
     def probe(self) -> Sequence[DeviceInfo]:
         """List the devices. Raises `UnavailableError` if the driver has no library or no device here."""
-        return self._probe()[1]
+        self._require_runtime()
+        return self._records()[1]
 
     def open(self, config: RuntimeConfig) -> IreeDevice:
         """Open the config's devices in order, its first or default device if it names none.
@@ -93,11 +96,6 @@ class IreeDriver:
             msg = "the IREE runtime is not installed: there is no module iree.runtime"
             raise UnavailableError(msg, hint=runtime_hint())
 
-    def _probe(self) -> tuple[Any, tuple[DeviceInfo, ...]]:
-        self._require_runtime()
-        driver, infos, _ = self._records()
-        return driver, infos
-
     def _records(self) -> tuple[Any, tuple[DeviceInfo, ...], list[dict[str, Any]]]:
         """Return the runtime's driver, the devices, and the runtime's own records of them in the same order."""
         import iree.runtime as rt
@@ -120,9 +118,9 @@ class IreeDriver:
         return driver, infos, records
 
     def _unavailable(self, message: str) -> UnavailableError:
-        for word, reason, hint in self.missing:
-            if word in message:
-                return UnavailableError(reason, hint=hint)
+        for pattern, reason in self.missing:
+            if re.search(pattern, message):
+                return UnavailableError(reason, hint=self.hint)
         first = clean_status(message).partition("\n")[0]
         return UnavailableError(f"the driver {self.name} does not start: {first}")
 
@@ -151,38 +149,34 @@ def parse_runtime_flags(config: RuntimeConfig) -> None:
             raise DriverError(msg, hint=hint) from error
 
 
-_VULKAN_HINT = (
-    "install a Vulkan driver; `apt-get install libvulkan1 mesa-vulkan-drivers` installs one that runs on the CPU"
-)
-_CUDA_HINT = "install the NVIDIA driver for the GPU of this machine; it contains libcuda.so.1"
-_HIP_HINT = "install ROCm for the GPU of this machine, and put libamdhip64.so where the loader looks for libraries"
-
 DRIVERS = (
     IreeDriver(name="local-sync"),
     IreeDriver(name="local-task"),
     IreeDriver(
         name="vulkan",
         missing=(
-            ("VK_ERROR_INCOMPATIBLE_DRIVER", "there is no Vulkan driver (ICD) on this machine", _VULKAN_HINT),
-            ("no devices", "the Vulkan drivers of this machine offer no device", _VULKAN_HINT),
-            ("libvulkan", "there is no Vulkan loader (libvulkan) on this machine", _VULKAN_HINT),
+            ("VK_ERROR_INCOMPATIBLE_DRIVER", "there is no Vulkan driver (ICD) on this machine"),
+            ("no devices", "the Vulkan drivers of this machine offer no device"),
+            ("libvulkan", "there is no Vulkan loader (libvulkan) on this machine"),
         ),
+        hint="install a Vulkan driver; `apt-get install libvulkan1 mesa-vulkan-drivers` installs one that runs on the "
+        "CPU",
     ),
     IreeDriver(
         name="cuda",
         missing=(
-            ("libcuda.so", "there is no CUDA driver library (libcuda.so) on this machine", _CUDA_HINT),
-            ("CUDA_ERROR_NO_DEVICE", "the CUDA driver finds no device on this machine", _CUDA_HINT),
-            ("no devices", "the CUDA driver finds no device on this machine", _CUDA_HINT),
+            (r"libcuda\.so", "there is no CUDA driver library (libcuda.so) on this machine"),
+            ("CUDA_ERROR_NO_DEVICE|no devices", "the CUDA driver finds no device on this machine"),
         ),
+        hint="install the NVIDIA driver for the GPU of this machine; it contains libcuda.so.1",
     ),
     IreeDriver(
         name="hip",
         words=("rocm",),
         missing=(
-            ("libamdhip64.so", "there is no HIP runtime library (libamdhip64.so) on this machine", _HIP_HINT),
-            ("hipErrorNoDevice", "the HIP runtime finds no device on this machine", _HIP_HINT),
-            ("no devices", "the HIP runtime finds no device on this machine", _HIP_HINT),
+            (r"libamdhip64\.so", "there is no HIP runtime library (libamdhip64.so) on this machine"),
+            ("hipErrorNoDevice|no devices", "the HIP runtime finds no device on this machine"),
         ),
+        hint="install ROCm for the GPU of this machine, and put libamdhip64.so where the loader looks for libraries",
     ),
 )

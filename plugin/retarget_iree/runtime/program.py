@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,13 +50,12 @@ class _CheckRecorder:
         self.sink: CheckSink | None = None
         self.diagnostic: Exception | None = None
 
-    def _record(self, kind: str, *refs: Any, atol: float = 0.0, rtol: float = 0.0) -> None:
+    def _record(self, kind: str, *values: Any, atol: float = 0.0, rtol: float = 0.0) -> None:
         if self.sink is None or self.diagnostic is not None:
             return
         try:
-            arrays = [self._fetch(ref.deref(rt.HalBufferView)) for ref in refs]
-            expected = arrays[1] if len(arrays) > 1 else None
-            self.sink(Check(kind=kind, actual=arrays[0], expected=expected, atol=atol, rtol=rtol))
+            actual, expected, *_ = (*map(self._array, values), None)
+            self.sink(Check(kind=kind, actual=actual, expected=expected, atol=atol, rtol=rtol))
         except Exception as error:
             self.diagnostic = error
 
@@ -69,18 +69,13 @@ class _CheckRecorder:
         self._record("all_true", actual)
 
     def expect_true(self, value: int) -> None:
-        self._scalar("true", value)
+        self._record("true", value)
 
     def expect_false(self, value: int) -> None:
-        self._scalar("false", value)
+        self._record("false", value)
 
-    def _scalar(self, kind: str, value: int) -> None:
-        if self.sink is None or self.diagnostic is not None:
-            return
-        try:
-            self.sink(Check(kind=kind, actual=np.asarray(value != 0)))
-        except Exception as error:
-            self.diagnostic = error
+    def _array(self, value: Any) -> Array:
+        return np.asarray(value != 0) if isinstance(value, int) else self._fetch(value.deref(rt.HalBufferView))
 
 
 def _check_module(recorder: _CheckRecorder) -> tuple[Any, Any]:
@@ -217,25 +212,18 @@ class IreeDevice:
     def place(self, array: Array) -> Any:
         """Copy a host array to the first device and return its buffer view."""
         code = element_type_of(array.dtype)
-        contiguous = np.ascontiguousarray(array).reshape(array.shape)
-        usage = rt.BufferUsage.DEFAULT | rt.BufferUsage.MAPPING
         device = self._devices[0]
+        copy = partial(
+            device.allocator.allocate_buffer_copy,
+            memory_type=rt.MemoryType.DEVICE_LOCAL,
+            device=device,
+            buffer=np.ascontiguousarray(array).reshape(array.shape),
+            element_type=code,
+        )
         try:
-            return device.allocator.allocate_buffer_copy(
-                memory_type=rt.MemoryType.DEVICE_LOCAL,
-                allowed_usage=usage,
-                device=device,
-                buffer=contiguous,
-                element_type=code,
-            )
+            return copy(allowed_usage=rt.BufferUsage.DEFAULT | rt.BufferUsage.MAPPING)
         except RUNTIME_ERRORS:
-            return device.allocator.allocate_buffer_copy(
-                memory_type=rt.MemoryType.DEVICE_LOCAL,
-                allowed_usage=rt.BufferUsage.DEFAULT,
-                device=device,
-                buffer=contiguous,
-                element_type=code,
-            )
+            return copy(allowed_usage=rt.BufferUsage.DEFAULT)
 
     def close(self) -> None:
         """Release programs, modules, devices and the VM, in this order: each holds what comes after it."""
