@@ -43,27 +43,24 @@ def _concat(x: Array) -> Iterable[tuple[str, str, Array]]:
     )  # fmt: skip
 
 
+def _padded(result: str, value: str, low: str, high: str, size: str) -> str:
+    return f"""{result} = tensor.pad %x low[{low}] high[{high}] {{
+        ^bb0(%i: index, %j: index):
+          tensor.yield %{value} : f32
+        }} : tensor<6x9xf32> to tensor<{size}xf32>"""
+
+
 @_moves("tensor/pad", 6, 9)
 def _pad(x: Array) -> Iterable[tuple[str, str, Array]]:
     """tensor.pad with zeros, with another value, on one side only, and padding that a later slice removes again.
     Numbers: NumPy; values are only moved.
     """
+    zero = "%zero = arith.constant 0.0 : f32\n"
     return (
-        ("with_zeros", """%zero = arith.constant 0.0 : f32
-            %out = tensor.pad %x low[1, 2] high[3, 4] {
-            ^bb0(%i: index, %j: index):
-              tensor.yield %zero : f32
-            } : tensor<6x9xf32> to tensor<10x15xf32>""", np.pad(x, ((1, 3), (2, 4)))),
-        ("below_only", """%fill = util.unfoldable_constant -7.5 : f32
-            %out = tensor.pad %x low[0, 0] high[2, 0] {
-            ^bb0(%i: index, %j: index):
-              tensor.yield %fill : f32
-            } : tensor<6x9xf32> to tensor<8x9xf32>""", np.pad(x, ((0, 2), (0, 0)), constant_values=-7.5)),
-        ("padded_and_sliced", """%zero = arith.constant 0.0 : f32
-            %padded = tensor.pad %x low[2, 2] high[2, 2] {
-            ^bb0(%i: index, %j: index):
-              tensor.yield %zero : f32
-            } : tensor<6x9xf32> to tensor<10x13xf32>
+        ("with_zeros", zero + _padded("%out", "zero", "1, 2", "3, 4", "10x15"), np.pad(x, ((1, 3), (2, 4)))),
+        ("below_only", "%fill = util.unfoldable_constant -7.5 : f32\n" + _padded("%out", "fill", "0, 0", "2, 0", "8x9"),
+         np.pad(x, ((0, 2), (0, 0)), constant_values=-7.5)),
+        ("padded_and_sliced", zero + _padded("%padded", "zero", "2, 2", "2, 2", "10x13") + """
             %out = tensor.extract_slice %padded[1, 3] [6, 9] [1, 1] : tensor<10x13xf32> to tensor<6x9xf32>""", np.pad(x, 2)[1:7, 3:12]),
     )  # fmt: skip
 

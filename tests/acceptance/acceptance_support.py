@@ -1,4 +1,4 @@
-"""Small projects in which pytest runs in a process of its own, as a user runs it; and what their tests look at."""
+"""Small projects in which pytest runs in a process of its own, as a user runs it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-import xml.etree.ElementTree as ET
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import declaration_texts
@@ -39,55 +38,6 @@ TWO_BACKENDS = matrix(VMVX, LLVM_CPU, SYNC_AND_TASK, target("cpu", ["vmvx", "llv
 ELSEWHERE = matrix(VMVX, runtime("phone", host_os="ios"), target("cpu", "vmvx", ["phone"]))
 
 DOUBLE = matrix(compiler("dc", "double"), runtime("dr", "double-device"), target("doubles", "dc", ["dr"]))
-
-GOOD = """\
-func.func @add() {
-  %a = util.unfoldable_constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
-  %b = arith.addf %a, %a : tensor<3xf32>
-  check.expect_almost_eq_const(%b, dense<[2.0, 4.0, 6.0]> : tensor<3xf32>) : tensor<3xf32>
-  return
-}
-"""
-
-CRASHES = """\
-func.func @add() {
-  %a = "foo.bar"() : () -> tensor<3xf32>
-  check.expect_eq_const(%a, dense<[1.0, 2.0, 3.0]> : tensor<3xf32>) : tensor<3xf32>
-  return
-}
-"""
-"""An op that IREE 3.13.0 dies of."""
-
-DIFFERS = """\
-func.func @fine() {
-  %a = util.unfoldable_constant dense<[1.0, 2.0]> : tensor<2xf32>
-  check.expect_eq_const(%a, dense<[1.0, 2.0]> : tensor<2xf32>) : tensor<2xf32>
-  return
-}
-func.func @wrong() {
-  %a = util.unfoldable_constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
-  %b = arith.addf %a, %a : tensor<3xf32>
-  check.expect_almost_eq_const(%b, dense<[2.0, 4.0, 7.0]> : tensor<3xf32>) : tensor<3xf32>
-  return
-}
-"""
-
-REFUSED = """\
-func.func @add(%a: tensor<3xf32>) -> tensor<3xf32> {
-  %b = arith.addi %a, %a : tensor<3xf32>
-  return %b : tensor<3xf32>
-}
-"""
-
-
-SCALE = """\
-util.global private @weights = #flow.parameter.named<"model"::"weights"> : tensor<3xf32>
-func.func @scale(%a: tensor<3xf32>) -> tensor<3xf32> {
-  %w = util.global.load @weights : tensor<3xf32>
-  %b = arith.mulf %a, %w : tensor<3xf32>
-  return %b : tensor<3xf32>
-}
-"""
 
 
 def alone_and_xdist(workers: int = 2) -> pytest.MarkDecorator:
@@ -177,59 +127,3 @@ class Project:
 def expecting(project: Project, *rules: str) -> None:
     """Write the rules of a project's suites."""
     project.write({"suites/expectations.toml": "\n".join(rules)})
-
-
-def junit(project: Project, name: str = "junit.xml") -> dict[str, ET.Element]:
-    """The targets of a junit file, by their names."""
-    cases = ET.parse(project.path / name).iter("testcase")  # noqa: S314
-    return {case.attrib["name"]: case for case in cases}
-
-
-def properties(case: ET.Element) -> dict[str, str]:
-    """The properties of a target in a junit file."""
-    return {found.attrib["name"]: found.attrib["value"] for found in case.iter("property")}
-
-
-def ids(result: pytest.RunResult) -> list[str]:
-    """The node ids that `--collect-only -q` printed."""
-    return [line for line in result.outlines if "::" in line]
-
-
-def block(result: pytest.RunResult, title: str) -> list[str]:
-    """The lines of one failure or error, without those that frame it and the one that names a worker of xdist."""
-    starts = [at for at, line in enumerate(result.outlines) if line.strip("_ ") == title and line.startswith("_")]
-    assert starts, f"no failure titled {title!r}"
-    lines: list[str] = []
-    for line in result.outlines[starts[0] + 1 :]:
-        if line.startswith(("____", "====")):
-            break
-        lines.append(line)
-    return lines[1:] if lines and lines[0].startswith("[gw") else lines
-
-
-def section(result: pytest.RunResult, title: str) -> list[str]:
-    """The lines below `=== title ===` up to the next such line."""
-    starts = [at for at, line in enumerate(result.outlines) if line.strip("= ") == title and line.startswith("=")]
-    assert starts, f"no section titled {title!r}"
-    lines: list[str] = []
-    for line in result.outlines[starts[0] + 1 :]:
-        if line.startswith("====="):
-            break
-        lines.append(line)
-    return lines
-
-
-def commands(lines: Sequence[str]) -> list[str]:
-    """The commands with which a failure ends."""
-    found: list[str] = []
-    for line in lines[lines.index("to reproduce this by hand:") + 1 :]:
-        if line.startswith("-----"):  # what the others did
-            break
-        if line.strip():
-            found.append(line.strip())
-    return found
-
-
-def shell(lines: list[str]) -> subprocess.CompletedProcess[str]:
-    """Paste lines into a shell."""
-    return subprocess.run(["sh", "-e", "-c", "\n".join(lines)], capture_output=True, text=True, check=False, timeout=60)

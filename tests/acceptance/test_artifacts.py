@@ -5,7 +5,9 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from acceptance_support import DIFFERS, DOUBLES, GOOD, REFUSED, Project, block, commands, shell
+from acceptance_support import DOUBLES, Project
+from iree_modules import DIFFERS, GOOD, REFUSED
+from session_output import block, commands, shell
 
 
 @pytest.fixture

@@ -5,21 +5,11 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 
 import pytest
-from acceptance_support import (
-    DOUBLES_FILE,
-    GOOD,
-    TWO_BACKENDS,
-    Project,
-    block,
-    commands,
-    hooks,
-    matrix,
-    properties,
-    shell,
-    suite,
-)
+from acceptance_support import DOUBLES_FILE, TWO_BACKENDS, Project, hooks, matrix, suite
 from declaration_texts import compiler, runtime, target
+from iree_modules import GOOD
 from retarget.engine.commands import program
+from session_output import block, commands, properties, shell
 
 pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-all
 

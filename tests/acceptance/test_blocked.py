@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from acceptance_support import GOOD, REFUSED, Project, alone_and_xdist, block, ids
+from acceptance_support import Project, alone_and_xdist
+from iree_modules import GOOD, REFUSED
+from session_output import block, ids
 
 COMPILE = "suites/suite.toml::linalg::one_vmvx"
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from acceptance_support import GOOD, Project, alone_and_xdist
+from acceptance_support import Project, alone_and_xdist
+from iree_modules import GOOD
 
 
 @alone_and_xdist(1)

@@ -6,7 +6,8 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
 import pytest
-from acceptance_support import DOUBLES, Project, alone_and_xdist, block, expecting, properties
+from acceptance_support import DOUBLES, Project, alone_and_xdist, expecting
+from session_output import block, properties
 
 ID = "suites/suite.toml::twice::"
 

@@ -6,22 +6,9 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from acceptance_support import (
-    CPU,
-    DIFFERS,
-    DOUBLE,
-    DOUBLES,
-    GOOD,
-    REFUSED,
-    Project,
-    alone_and_xdist,
-    block,
-    expecting,
-    junit,
-    properties,
-    section,
-    suite,
-)
+from acceptance_support import CPU, DOUBLE, DOUBLES, Project, alone_and_xdist, expecting, suite
+from iree_modules import DIFFERS, GOOD, REFUSED
+from session_output import block, junit, properties, section
 
 SUITE = "suites/suite.toml"
 ID = f"{SUITE}::twice::"
@@ -34,18 +21,18 @@ def rule(match: str, stage: str = "", **keys: object) -> str:
     return "\n".join(line for line in lines if line) + "\n"
 
 
+def contradicted(expected: str, found: str) -> list[str]:
+    """What a failure shows between its first line and the next step, of a rule of a project's first line."""
+    rule = ["", "expectation  suites/expectations.toml:1", "reason       known"]
+    return [*rule, f"expected     {expected}", f"found        {found}"]
+
+
 @alone_and_xdist()
 def test_known_failures_are_xfailed_with_their_reason_and_the_run_succeeds(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
-    project.doubles(
-        refused="compile: fail",
-        crashes="compile: crash",
-        differs="f: fail",
-        dies="f: crash",
-        lost="f: raise",
-        ok="f: pass",
-    )
+    compiled = {"refused": "compile: fail", "crashes": "compile: crash"}
+    project.doubles(**compiled, differs="f: fail", dies="f: crash", lost="f: raise", ok="f: pass")
     expecting(
         project,
         rule("refused", "compile", signature="cannot fold the widget", issue="https://example.org/7"),
@@ -90,11 +77,7 @@ def test_a_known_failure_that_passes_fails_and_goes_on_to_run(project: Project, 
     result.assert_outcomes(passed=1, failed=3)
     assert block(result, "twice: mended_dc") == [
         "expected to fail at compile, but passed",
-        "",
-        "expectation  suites/expectations.toml:1",
-        "reason       known",
-        "expected     compile",
-        "found        passed",
+        *contradicted("compile", "passed"),
         "next: take the target out of the rule, or let `pytest --retarget-update-expectations` do it",
     ]
     assert block(result, "twice: fixed_dc_dr")[:5] == [
@@ -115,11 +98,7 @@ def test_a_diagnostic_that_became_a_crash_reports_it_above_the_usual_text(projec
     lines = block(result, "twice: a_dc")
     assert lines[:9] == [
         "expected to fail at compile, but crashed: SIGFPE",
-        "",
-        "expectation  suites/expectations.toml:1",
-        "reason       known",
-        "expected     compile: cannot fold",
-        "found        crash: SIGFPE",
+        *contradicted("compile: cannot fold", "crash: SIGFPE"),
         "next: if it is so now, change the rule, or let `pytest --retarget-update-expectations` do it",
         "",
         "compile: compiler crashed: SIGFPE",
@@ -161,11 +140,7 @@ def test_a_rule_excuses_a_target_only_if_it_allows_how_every_case_failed(
     lines = block(result, "twice: a_dc_dr")
     assert lines[:7] == [
         "expected to fail at compare, but case 'g' failed at run: run: the double device lost its way",
-        "",
-        "expectation  suites/expectations.toml:1",
-        "reason       known",
-        "expected     compare: values differ",
-        "found        run: the double device lost its way",
+        *contradicted("compare: values differ", "run: the double device lost its way"),
         "case         g",
     ]
     printed = "expected to fail at run, but case 'f' failed at compare: compare: 1 of 2 elements differ"

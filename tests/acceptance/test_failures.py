@@ -6,24 +6,9 @@ import re
 import tempfile
 
 import pytest
-from acceptance_support import (
-    CPU,
-    CRASHES,
-    DIFFERS,
-    DOUBLE,
-    DOUBLES,
-    GOOD,
-    REFUSED,
-    Project,
-    alone_and_xdist,
-    block,
-    commands,
-    hooks,
-    junit,
-    section,
-    shell,
-    suite,
-)
+from acceptance_support import CPU, DOUBLE, DOUBLES, Project, alone_and_xdist, hooks, suite
+from iree_modules import CRASHES, DIFFERS, GOOD, REFUSED
+from session_output import block, commands, junit, section, shell
 
 ESCAPE = "\x1b["
 

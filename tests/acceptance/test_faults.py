@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 
 import pytest
-from acceptance_support import CPU, GOOD, Project, alone_and_xdist, block, hooks, suite
+from acceptance_support import CPU, Project, alone_and_xdist, hooks, suite
+from iree_modules import GOOD
+from session_output import block
 
 
 def test_errors_are_lines_without_traceback_and_exit_status_2(project: Project) -> None:

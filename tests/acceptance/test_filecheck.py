@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from acceptance_support import CPU, GOOD, Project, block, commands, shell, suite
+from acceptance_support import CPU, Project, suite
+from iree_modules import GOOD
 from retarget.cli import main
+from session_output import block, commands, shell
 
 FLOW = 'compiler_flags = ["--compile-to=flow"]\n'
 

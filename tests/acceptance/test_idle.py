@@ -6,7 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from acceptance_support import GOOD, Project
+from acceptance_support import Project
+from iree_modules import GOOD
 
 HEAVY = ("iree", "jinja2", "ml_dtypes", "numpy", "onnx", "pydantic", "pyopencl", "tree_sitter")
 

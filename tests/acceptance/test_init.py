@@ -5,7 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from acceptance_support import GOOD, Project
+from acceptance_support import Project
+from iree_modules import GOOD
 
 SCALE = """\
 func.func @scale(%values: tensor<?x3xf32>) -> tensor<?x3xf32> {

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from acceptance_support import CPU, Project, block, commands, ids, shell, suite
+from acceptance_support import CPU, Project, suite
+from session_output import block, commands, ids, shell
 
 ONE_RUNTIME = CPU.replace('runtimes = ["sync", "task"]', 'runtimes = ["sync"]')
 

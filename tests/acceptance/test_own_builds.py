@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 
-from acceptance_support import CPU, GOOD, Project
+from acceptance_support import CPU, Project
+from iree_modules import GOOD
 from retarget_iree.toolchain import find_toolchain
 
 CONFIG = """

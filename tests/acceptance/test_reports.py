@@ -5,19 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from acceptance_support import (
-    CPU,
-    DIFFERS,
-    DOUBLES,
-    GOOD,
-    REFUSED,
-    Project,
-    alone_and_xdist,
-    junit,
-    properties,
-    section,
-    suite,
-)
+from acceptance_support import CPU, DOUBLES, Project, alone_and_xdist, suite
+from iree_modules import DIFFERS, GOOD, REFUSED
+from session_output import junit, properties, section
 
 
 def test_the_header_counts_what_was_declared_and_names_the_files(project: Project) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from acceptance_support import DOUBLE, DOUBLES, Project, block
+from acceptance_support import DOUBLE, DOUBLES, Project
+from session_output import block
 
 SLOW = pytest.mark.slow
 ID = "suites/suite.toml::twice::"

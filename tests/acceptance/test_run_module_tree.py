@@ -10,8 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from acceptance_support import CPU, SCALE, Project, block, commands, ids, shell
+from acceptance_support import CPU, Project
+from iree_modules import SCALE
 from retarget_iree.compiler.onnx_import import import_onnx
+from session_output import block, commands, ids, shell
 
 pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-all
 

@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from acceptance_support import DOUBLES, ELSEWHERE, GOOD, Project, ids, suite
+from acceptance_support import DOUBLES, ELSEWHERE, Project, suite
+from iree_modules import GOOD
+from session_output import ids
 
 SUITE = "suites/suite.toml::linalg::"
 FOR_ONE = ["", "_sync", "_task"]

@@ -8,8 +8,9 @@ import stat
 import subprocess
 
 import pytest
-from acceptance_support import DOUBLES, Project, alone_and_xdist, section
+from acceptance_support import DOUBLES, Project, alone_and_xdist
 from declaration_texts import declarations, table
+from session_output import section
 
 pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-all
 

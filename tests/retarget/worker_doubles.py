@@ -17,24 +17,7 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from retarget.extension import (
-    Case,
-    CaseData,
-    CaseRequest,
-    Check,
-    CheckSink,
-    Compiled,
-    Compiler,
-    CompileRequest,
-    CompilerError,
-    Driver,
-    DriverError,
-    FunctionInfo,
-    Resolved,
-    RunPlan,
-    UnavailableError,
-    hookimpl,
-)
+from retarget import extension
 from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig
 from retarget.model.outcomes import DeviceInfo
 
@@ -108,29 +91,29 @@ class DoubleCompiler:
             die("SIGSEGV")
         if os.environ.get("DOUBLE_FINGERPRINT") == "broken":
             reason = "double.so is missing"
-            raise UnavailableError(reason, "pip install double")
+            raise extension.UnavailableError(reason, "pip install double")
         return os.environ.get("DOUBLE_FINGERPRINT", "") or build_found()
 
-    def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
+    def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> extension.Resolved:
         note(f"resolve {config.name}")
         for flag in flags:
             if flag == "--absent":
                 reason = "compiler double is not installed"
-                raise UnavailableError(reason, "pip install double")
+                raise extension.UnavailableError(reason, "pip install double")
             if flag == "--wrong":
                 summary = "unknown flag --wrong"
-                raise CompilerError(summary, "double: unknown flag --wrong\n", verdict=True)
+                raise extension.CompilerError(summary, "double: unknown flag --wrong\n", verdict=True)
             if flag.startswith("--do="):
                 act(*flag.removeprefix("--do=").split(":"))
         not_inputs = tuple(flag for flag in flags if flag.startswith("--dump-to="))
         build = os.environ.get("DOUBLE_BUILD") or build_found() or "double 1"
-        return Resolved(build_id=build, flags=flags, not_inputs=not_inputs, build=self.describe_build())
+        return extension.Resolved(build_id=build, flags=flags, not_inputs=not_inputs, build=self.describe_build())
 
     def describe_build(self) -> str:
         spec = importlib.util.find_spec("double_build")
         return f"double ({build_found()}, {spec.origin})" if spec is not None else "double (double 1)"
 
-    def compile(self, request: CompileRequest) -> Compiled:
+    def compile(self, request: extension.CompileRequest) -> extension.Compiled:
         note(f"compile {request.source_name} pid {os.getpid()}")
         text = request.source.decode()
         for line in text.splitlines():
@@ -138,13 +121,13 @@ class DoubleCompiler:
                 text += f"print env {os.environ.get(line.split()[1], 'unset')}\n"
             elif line.startswith("@refuse"):
                 summary = line.removeprefix("@refuse ")
-                raise CompilerError(summary, f"\x1b[31merror:\x1b[0m {summary}\n", verdict=True)
+                raise extension.CompilerError(summary, f"\x1b[31merror:\x1b[0m {summary}\n", verdict=True)
             elif line.startswith("@trouble"):
-                raise CompilerError(line.removeprefix("@trouble "))
+                raise extension.CompilerError(line.removeprefix("@trouble "))
             elif line.startswith("@"):
                 act(*line[1:].split(" ", 1))
         kept = [line for line in text.splitlines() if not line.startswith("@")]
-        return Compiled(artifact="\n".join(kept).upper().encode())
+        return extension.Compiled(artifact="\n".join(kept).upper().encode())
 
     def tags(self, config: CompilerConfig) -> Sequence[str]:
         return ("double",)
@@ -157,7 +140,7 @@ def functions_of(artifact: bytes) -> list[list[str]]:
     lines = [line.split() for line in artifact.decode().lower().splitlines() if line.strip()]
     if lines and lines[0][0] == "load-fail":
         msg = "it does not load\nnot at all"
-        raise DriverError(msg, "build it again")
+        raise extension.DriverError(msg, "build it again")
     if lines and lines[0][0].startswith("load-"):
         act(lines[0][0].removeprefix("load-"), " ".join(lines[0][1:]).upper())
     return lines
@@ -172,30 +155,30 @@ class DoubleProgram:
         self._lines = {line[1]: line for line in lines}
 
     @property
-    def functions(self) -> Sequence[FunctionInfo]:
-        return [FunctionInfo(name=name, arguments=0) for name in self._lines]
+    def functions(self) -> Sequence[extension.FunctionInfo]:
+        return [extension.FunctionInfo(name=name, arguments=0) for name in self._lines]
 
-    def call(self, function: str, inputs: Sequence[object], on_check: CheckSink) -> Sequence[object]:
+    def call(self, function: str, inputs: Sequence[object], on_check: extension.CheckSink) -> Sequence[object]:
         import numpy as np
 
         action, _, *rest = self._lines[function]
         note(f"call {function} {time.monotonic()}")
         if self.poisoned:
             msg = "INTERNAL; the context is lost"
-            raise DriverError(msg)
+            raise extension.DriverError(msg)
         match action:
             case "eq":
                 for actual, expected in zip(rest[::2], rest[1::2], strict=True):
-                    on_check(Check(kind="eq", actual=np.int32(actual), expected=np.int32(expected)))
+                    on_check(extension.Check(kind="eq", actual=np.int32(actual), expected=np.int32(expected)))
             case "result":
                 return [np.full(3, float(rest[0]), np.float32)]
             case "poison":
                 type(self).poisoned = True
                 msg = "INTERNAL; out of bounds"
-                raise DriverError(msg)
+                raise extension.DriverError(msg)
             case "fail":
                 msg = f"INTERNAL; {' '.join(rest)}\nwhile invoking"
-                raise DriverError(msg, "look at the driver")
+                raise extension.DriverError(msg, "look at the driver")
             case _:
                 act(action, " ".join(rest).upper())
         return []
@@ -225,7 +208,7 @@ class DoubleDriver:
         os.write(2, b"driver chatter\n")
         if self.acts == "absent":
             reason = "no double here"
-            raise UnavailableError(reason, "plug one in")
+            raise extension.UnavailableError(reason, "plug one in")
         if self.acts:
             act(*(self.acts.split(" ", 1)))
         return [
@@ -246,21 +229,21 @@ class DoubleDriver:
         for flag in config.flags:
             if flag == "--absent":
                 reason = "no double device"
-                raise UnavailableError(reason, "plug one in")
+                raise extension.UnavailableError(reason, "plug one in")
             if flag == "--broken":
                 msg = "the device is broken"
-                raise DriverError(msg, "replace it")
+                raise extension.DriverError(msg, "replace it")
             if flag.startswith("--do="):
                 act(*flag.removeprefix("--do=").split(":"))
         return DoubleDevice(self.probe())
 
-    def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
+    def functions(self, artifact: bytes) -> Sequence[extension.FunctionInfo]:
         return DoubleProgram(functions_of(artifact)).functions
 
     def tags(self, config: RuntimeConfig) -> Sequence[str]:
         return ("double",)
 
-    def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
+    def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> extension.RunPlan | None:
         if "--no-tool" in config.flags:
             return None
         code = (
@@ -271,7 +254,7 @@ class DoubleDriver:
             "worker_doubles.act(action, ' '.join(rest).upper())\n"
         )
         argv = (sys.executable, "-c", code, str(artifact), function)
-        return RunPlan(argv=argv, env=(("PYTHONPATH", str(Path(__file__).parent)),))
+        return extension.RunPlan(argv=argv, env=(("PYTHONPATH", str(Path(__file__).parent)),))
 
 
 class DoubleCaseLoader:
@@ -282,7 +265,7 @@ class DoubleCaseLoader:
 
     kind = "double"
 
-    def load(self, request: CaseRequest) -> Sequence[Case]:
+    def load(self, request: extension.CaseRequest) -> Sequence[extension.Case]:
         import numpy as np
 
         cases = []
@@ -290,7 +273,7 @@ class DoubleCaseLoader:
             expected = (np.ones(3, np.float32),) if function.name.startswith("result") else None
             must = function.name.startswith("must")
             cases.append(
-                Case(
+                extension.Case(
                     name=function.name,
                     function=function.name,
                     expected=expected,
@@ -302,18 +285,18 @@ class DoubleCaseLoader:
             )
         return cases
 
-    def _crash(self) -> CaseData:
+    def _crash(self) -> extension.CaseData:
         die("SIGSEGV")
-        return CaseData()
+        return extension.CaseData()
 
 
-@hookimpl
-def retarget_compilers() -> Iterable[Compiler]:
+@extension.hookimpl
+def retarget_compilers() -> Iterable[extension.Compiler]:
     return (DoubleCompiler(),)
 
 
-@hookimpl
-def retarget_drivers() -> Iterable[Driver]:
+@extension.hookimpl
+def retarget_drivers() -> Iterable[extension.Driver]:
     return (
         DoubleDriver(),
         DoubleDriver("double-crash", acts="crash SIGSEGV"),
@@ -323,6 +306,6 @@ def retarget_drivers() -> Iterable[Driver]:
     )
 
 
-@hookimpl
+@extension.hookimpl
 def retarget_case_loaders() -> Iterable[DoubleCaseLoader]:
     return (DoubleCaseLoader(),)

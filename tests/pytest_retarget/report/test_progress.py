@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from model_targets import compile_target
 from pytest_retarget.report.progress import Progress
-from retarget.model import CompilerConfig, CompileTarget, Module, Origin
 
 
 class Terminal:
@@ -33,19 +32,7 @@ def progress_on(terminal: Terminal | None) -> Progress:
     return Progress(cast("pytest.Config", config))
 
 
-MATMUL = CompileTarget(
-    name="matmul_llvm-cpu",
-    suite="linalg",
-    kind="check",
-    folder=Path("linalg"),
-    module=Module(name="matmul", path=Path("linalg/matmul.mlir")),
-    compiler=CompilerConfig(
-        name="llvm-cpu", compiler="iree", origin=Origin(file=Path("matrix.toml"), key_path="compiler_config[0]")
-    ),
-    flags=(),
-    timeout=None,
-    tags=(),
-)
+MATMUL = compile_target("matmul", "llvm-cpu")
 
 
 def test_a_terminal_shows_what_is_compiled_of_how_many_until_it_is_there(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from model_targets import ORIGIN, compile_target
 from retarget.engine.commands import Commands
 from retarget.extension import RunPlan, hookimpl
 from retarget.extension.registry import registry_of
-from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig
+from retarget.model import CompilerConfig, Module, RunTarget, RuntimeConfig
 from retarget.model.outcomes import Artifact, CaseOutcome
-
-HERE = Origin(file=Path("suite.toml"), key_path="")
 
 
 class Compiler:
@@ -75,17 +75,9 @@ class Extension:
         return [Loader()]
 
 
-TARGET = CompileTarget(
-    name="a_c",
-    suite="s",
-    kind="check",
-    folder=Path("/project"),
-    module=Module(name="a", path=Path("/project/a.mlir")),
-    compiler=CompilerConfig(name="c", compiler="tiny", origin=HERE),
-    flags=(),
-    timeout=None,
-    tags=(),
-)
+COMPILER = CompilerConfig(name="c", compiler="tiny", origin=ORIGIN)
+MODULE = Module(name="a", path=Path("/project/a.mlir"))
+TARGET = replace(compile_target(), name="a_c", folder=Path("/project"), module=MODULE, compiler=COMPILER)
 
 
 def test_a_command_that_an_extension_fails_to_give_does_not_hide_the_failure() -> None:
@@ -99,7 +91,7 @@ def test_a_command_that_an_extension_fails_to_give_does_not_hide_the_failure() -
 def test_behind_run_under_a_tool_on_the_path_goes_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
     commands = Commands(registry=registry_of({"mine": Extension}), folder=Path("/project"), compiles=False)
-    runtime = RuntimeConfig(name="r", driver="toy", run_under=("nice", "-n", "5"), origin=HERE)
+    runtime = RuntimeConfig(name="r", driver="toy", run_under=("nice", "-n", "5"), origin=ORIGIN)
     target = RunTarget(name="a_c_r", compile=TARGET, runtime=runtime, timeout=None, tags=())
     case = CaseOutcome(name="f", function="f", seconds=0.0)
     [line] = commands.run(target, Artifact(digest="", size=0, path="/a.bin"), [case])

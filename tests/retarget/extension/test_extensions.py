@@ -1,5 +1,7 @@
 """Extensions are checked as they register; what is wrong with one names it."""
 
+# ruff: noqa: E501  (a table has a row for each case)
+
 from __future__ import annotations
 
 import importlib.metadata
@@ -137,86 +139,42 @@ HOOK = "from retarget.extension import hookimpl\n@hookimpl\n"
 KNOWN = "retarget_compilers, retarget_drivers, retarget_case_loaders, retarget_commands"
 
 BAD_HOOKS = {
-    "an unknown hook": (
-        HOOK + "def retarget_compiler(): return []\n",
-        f"extension 'ext_bad': found the unknown hook 'retarget_compiler', expected one of {KNOWN}; "
-        "did you mean 'retarget_compilers'?",
-    ),
-    "a hook with arguments": (
-        HOOK + "def retarget_drivers(config): return []\n",
-        "extension 'ext_bad': found the hook retarget_drivers(config), expected retarget_drivers() without arguments",
-    ),
+    "an unknown hook": ("def retarget_compiler(): return []\n", f"found the unknown hook 'retarget_compiler', expected one of {KNOWN}; did you mean 'retarget_compilers'?"),
+    "a hook with arguments": ("def retarget_drivers(config): return []\n", "found the hook retarget_drivers(config), expected retarget_drivers() without arguments"),
+    "a hook that fails": ("def retarget_drivers(): return [1 / 0]\n", "hook retarget_drivers failed: ZeroDivisionError: division by zero"),
+    "a hook that exits": ("def retarget_drivers(): raise SystemExit(3)\n", "hook retarget_drivers failed: SystemExit: 3"),
+    "a hook that returns no list": ("def retarget_drivers(): return None\n", "hook retarget_drivers returned None, expected a tuple of drivers"),
+    "a product without a name": ("def retarget_drivers(): return [object()]\n", "hook retarget_drivers: found object with name = None, expected a driver whose name is a string"),
+}  # fmt: skip
+
+BAD_EDITS = {  # a part of an extension, and what replaces it
+    "a compiler without a suffix": (GOOD, '    artifact_suffix = ".bin"\n', "", "hook retarget_compilers: compiler 'tiny': found artifact_suffix = None, expected a string"),
+    "a missing method": (GOOD, "def compile", "def compiles", "hook retarget_compilers: compiler 'tiny': found no method 'compile', expected compile(request)"),
+    "a method with too few arguments": (GOOD, "resolve(self, config, flags)", "resolve(self, config)",
+        "hook retarget_compilers: compiler 'tiny': found resolve(config), expected resolve(config, flags)"),
+    "a method with other arguments": (GOOD, "resolve(self, config, flags)", "resolve(self, config, options)",
+        "hook retarget_compilers: compiler 'tiny': found resolve(config, options), expected resolve(config, flags)"),
+    "a case loader without its kind": (GOOD, '    kind = "lines"\n', "", "hook retarget_case_loaders: found Loader with kind = None, expected a case loader whose kind is a string"),
+    "a command whose name cannot be typed": (COMMAND, '"greet"', '"Greet all"', "hook retarget_commands: command 'Greet all': expected a name of lower-case letters, digits and single hyphens"),
+    "a command without help": (COMMAND, "    help", "    text", "hook retarget_commands: command 'greet': found help = None, expected a string"),
+    "a command that does not run": (COMMAND, "def run", "def start", "hook retarget_commands: command 'greet': found no method 'run', expected run(arguments)"),
+}  # fmt: skip
+
+BAD_EXTENSIONS = {
+    **{name: (HOOK + text, message) for name, (text, message) in BAD_HOOKS.items()},
+    **{name: (text.replace(old, new), message) for name, (text, old, new, message) in BAD_EDITS.items()},
     "an unmarked hook": (
         "def retarget_drivers(): return []\n",
-        "extension 'ext_bad': found the hook 'retarget_drivers' unmarked, expected @retarget.extension.hookimpl "
-        "before it",
+        "found the hook 'retarget_drivers' unmarked, expected @retarget.extension.hookimpl before it",
     ),
-    "no hook": (
-        "x = 1\n",
-        f"extension 'ext_bad': found no hook, expected one or more of {KNOWN}",
-    ),
-    "a hook that fails": (
-        HOOK + "def retarget_drivers(): return [1 / 0]\n",
-        "extension 'ext_bad': hook retarget_drivers failed: ZeroDivisionError: division by zero",
-    ),
-    "a hook that exits": (
-        HOOK + "def retarget_drivers(): raise SystemExit(3)\n",
-        "extension 'ext_bad': hook retarget_drivers failed: SystemExit: 3",
-    ),
-    "a hook that returns no list": (
-        HOOK + "def retarget_drivers(): return None\n",
-        "extension 'ext_bad': hook retarget_drivers returned None, expected a tuple of drivers",
-    ),
-    "a product without a name": (
-        HOOK + "def retarget_drivers(): return [object()]\n",
-        "extension 'ext_bad': hook retarget_drivers: found object with name = None, expected a driver whose name is a "
-        "string",
-    ),
-    "a compiler without a suffix": (
-        GOOD.replace('    artifact_suffix = ".bin"\n', ""),
-        "extension 'ext_bad': hook retarget_compilers: compiler 'tiny': found artifact_suffix = None, "
-        "expected a string",
-    ),
-    "a missing method": (
-        GOOD.replace("def compile", "def compiles"),
-        "extension 'ext_bad': hook retarget_compilers: compiler 'tiny': found no method 'compile', "
-        "expected compile(request)",
-    ),
-    "a method with too few arguments": (
-        GOOD.replace("resolve(self, config, flags)", "resolve(self, config)"),
-        "extension 'ext_bad': hook retarget_compilers: compiler 'tiny': found resolve(config), "
-        "expected resolve(config, flags)",
-    ),
-    "a method with other arguments": (
-        GOOD.replace("resolve(self, config, flags)", "resolve(self, config, options)"),
-        "extension 'ext_bad': hook retarget_compilers: compiler 'tiny': found resolve(config, options), "
-        "expected resolve(config, flags)",
-    ),
-    "a case loader without its kind": (
-        GOOD.replace('    kind = "lines"\n', ""),
-        "extension 'ext_bad': hook retarget_case_loaders: found Loader with kind = None, expected a case loader whose "
-        "kind is a string",
-    ),
-    "a command whose name cannot be typed": (
-        COMMAND.replace('"greet"', '"Greet all"'),
-        "extension 'ext_bad': hook retarget_commands: command 'Greet all': expected a name of lower-case letters, "
-        "digits and single hyphens",
-    ),
-    "a command without help": (
-        COMMAND.replace("    help", "    text"),
-        "extension 'ext_bad': hook retarget_commands: command 'greet': found help = None, expected a string",
-    ),
-    "a command that does not run": (
-        COMMAND.replace("def run", "def start"),
-        "extension 'ext_bad': hook retarget_commands: command 'greet': found no method 'run', expected run(arguments)",
-    ),
+    "no hook": ("x = 1\n", f"found no hook, expected one or more of {KNOWN}"),
 }
 
 
-@pytest.mark.parametrize("name", BAD_HOOKS)
+@pytest.mark.parametrize("name", BAD_EXTENSIONS)
 def test_a_bad_extension_is_refused_by_name(write: Write, name: str) -> None:
-    text, message = BAD_HOOKS[name]
-    assert diagnostic(write("ext_bad", text)) == message
+    text, message = BAD_EXTENSIONS[name]
+    assert diagnostic(write("ext_bad", text)) == f"extension 'ext_bad': {message}"
 
 
 def test_two_extensions_may_not_bring_one_name(write: Write) -> None:

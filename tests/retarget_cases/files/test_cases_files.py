@@ -174,67 +174,28 @@ BAD_FILES = {
 BAD_VALUES = {
     "numbers beside arrays": ("[1, [2]]", "[1]: found an array beside the integer 1, expected only arrays or none"),
     "rows of unequal lengths": ("[[1], [2, 3]]", "[1]: found 2 entries, expected 1, like the first"),
-    "a date": (
-        "[1979-05-27]",
-        "[0]: found the date or time 1979-05-27, expected a number, true, false or an array of them",
-    ),
+    "a date": ("[1979-05-27]", "[0]: found the date or time 1979-05-27, expected a number, true, false or an array of them"),
     "a table in an array": ("[{}]", "[0]: found an empty table, expected a number, true, false or an array of them"),
-    "a path of no data file": (
-        "'good.np'",
-        ": found the string 'good.np', expected a path that ends with .npy, .npz or .bin; a number as text is { values = '…' }",
-    ),
+    "a path of no data file": ("'good.np'", ": found the string 'good.np', expected a path that ends with .npy, .npz or .bin; a number as text is { values = '…' }"),
     "a missing file": ("'god.npy'", ": data file suite/god.npy does not exist; did you mean 'good.npy'?"),
     "a folder": ("{ bin = 'folder.bin' }", ": data file suite/folder.bin is no regular file"),
-    "another file than its key says": (
-        "{ npz = 'good.npy' }",
-        ": found the path 'good.npy', expected one that ends with .npz",
-    ),
+    "another file than its key says": ("{ npz = 'good.npy' }", ": found the path 'good.npy', expected one that ends with .npz"),
     "a path that is no text": ("{ bin = 1 }", ".bin: found the integer 1, expected a string"),
     "a table of nothing": ("{}", f": found a table of nothing, expected one of {FORMS}"),
-    "a table of something else": (
-        "{ randm = 'normal' }",
-        f": found a table of randm, expected one of {FORMS}; did you mean 'random'?",
-    ),
+    "a table of something else": ("{ randm = 'normal' }", f": found a table of randm, expected one of {FORMS}; did you mean 'random'?"),
     "two forms in one": ("{ fill = 1, iota = 2 }", f": found both fill and iota, expected one of {FORMS}"),
-    "an unknown distribution": (
-        "{ random = 'uniforn' }",
-        ".random: found the string 'uniforn', expected one of normal, uniform, integers; did you mean 'uniform'?",
-    ),
-    "a distribution that is no name": (
-        "{ random = 1 }",
-        ".random: found the integer 1, expected one of normal, uniform, integers",
-    ),
-    "an unknown key of a distribution": (
-        "{ random = 'normal', mu = 1 }",
-        ".mu: found the unknown key 'mu', expected one of dtype, mean, random, seed, shape, std",
-    ),
-    "a negative deviation": (
-        "{ random = 'normal', std = -1 }",
-        ".std: found the integer -1, expected a number of at least 0",
-    ),
-    "no integer between": (
-        "{ random = 'integers', low = 1, high = 1 }",
-        ".low: found 1, expected less than high, 1, which is not included",
-    ),
+    "an unknown distribution": ("{ random = 'uniforn' }", ".random: found the string 'uniforn', expected one of normal, uniform, integers; did you mean 'uniform'?"),
+    "a distribution that is no name": ("{ random = 1 }", ".random: found the integer 1, expected one of normal, uniform, integers"),
+    "an unknown key of a distribution": ("{ random = 'normal', mu = 1 }", ".mu: found the unknown key 'mu', expected one of dtype, mean, random, seed, shape, std"),
+    "a negative deviation": ("{ random = 'normal', std = -1 }", ".std: found the integer -1, expected a number of at least 0"),
+    "no integer between": ("{ random = 'integers', low = 1, high = 1 }", ".low: found 1, expected less than high, 1, which is not included"),
     "integers without bounds": ("{ random = 'integers', high = 1 }", ".low: found no such key, expected an integer"),
-    "bounds the wrong way round": (
-        "{ random = 'uniform', low = 2, high = 1 }",
-        ".low: found 2, expected at most high, 1",
-    ),
-    "an unknown element type": (
-        "{ fill = 1, dtype = 'f31' }",
-        ".dtype: found 'f31', expected an element type, such as float32 or f32; did you mean 'f32'?",
-    ),
-    "a negative size": (
-        "{ fill = 1, shape = [-1] }",
-        ".shape[0]: found the integer -1, expected an integer of at least 0",
-    ),
-    "a filling of tables": (
-        "{ fill = { a = 1 } }",
-        ".fill: found a table, expected a number, true, false or an array of them",
-    ),
+    "bounds the wrong way round": ("{ random = 'uniform', low = 2, high = 1 }", ".low: found 2, expected at most high, 1"),
+    "an unknown element type": ("{ fill = 1, dtype = 'f31' }", ".dtype: found 'f31', expected an element type, such as float32 or f32; did you mean 'f32'?"),
+    "a negative size": ("{ fill = 1, shape = [-1] }", ".shape[0]: found the integer -1, expected an integer of at least 0"),
+    "a filling of tables": ("{ fill = { a = 1 } }", ".fill: found a table, expected a number, true, false or an array of them"),
     "a start that is no number": ("{ iota = true }", ".iota: found the boolean true, expected an integer or a number"),
-}
+}  # fmt: skip
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import iree.runtime as rt
 import numpy as np
 import pytest
 from declaration_texts import compiler, declarations, suite, target
+from iree_modules import SCALE
 from iree_support import VMVX, VULKAN, Compile, OpenDevice, runtime_config
 from retarget.cli import main
 from retarget.extension import CaseRequest, Device, DriverError, FunctionInfo, LoadsParameters
@@ -268,14 +269,7 @@ def test_parameter_files_that_are_not_there_or_differ_are_errors(tmp_path: Path)
     ]
 
 
-WEIGHTED = """\
-util.global private @weights = #flow.parameter.named<"model"::"weights"> : tensor<4xf32>
-func.func @scale(%a: tensor<4xf32>) -> tensor<4xf32> {
-  %w = util.global.load @weights : tensor<4xf32>
-  %b = arith.mulf %a, %w : tensor<4xf32>
-  return %b : tensor<4xf32>
-}
-"""
+WEIGHTED = SCALE.replace("3xf32", "4xf32")
 
 
 @pytest.fixture
