@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from acceptance_support import DOUBLES, Project
-from iree_modules import DIFFERS, GOOD, REFUSED
+from mlir_modules import DIFFERS, GOOD, REFUSED
 from session_output import block, commands, shell
 
 

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from acceptance_support import DOUBLES_FILE, TWO_BACKENDS, Project, hooks, matrix, suite
 from declaration_texts import compiler, runtime, target
-from iree_modules import GOOD
+from mlir_modules import GOOD
 from retarget.engine.commands import program
 from session_output import block, commands, properties, shell
 

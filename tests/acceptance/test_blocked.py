@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acceptance_support import Project, alone_and_xdist
-from iree_modules import GOOD, REFUSED
+from mlir_modules import GOOD, REFUSED
 from session_output import block, ids
 
 COMPILE = "suites/suite.toml::linalg::one_vmvx"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from acceptance_support import Project, alone_and_xdist
-from iree_modules import GOOD
+from mlir_modules import GOOD
 
 
 @alone_and_xdist(1)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from acceptance_support import LLVM_CPU_FLAGS, VMVX, Project, matrix, suite
 from declaration_texts import compiler, runtime, target
-from iree_modules import SCALE
+from mlir_modules import SCALE
 from session_output import block, commands, shell
 
 pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-all

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from acceptance_support import CPU, DOUBLE, DOUBLES, Project, alone_and_xdist, expecting, suite
-from iree_modules import DIFFERS, GOOD, REFUSED
+from mlir_modules import DIFFERS, GOOD, REFUSED
 from session_output import block, junit, properties, section
 
 SUITE = "suites/suite.toml"

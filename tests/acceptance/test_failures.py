@@ -7,7 +7,7 @@ import tempfile
 
 import pytest
 from acceptance_support import CPU, DOUBLE, DOUBLES, Project, alone_and_xdist, hooks, suite
-from iree_modules import CRASHES, DIFFERS, GOOD, REFUSED
+from mlir_modules import CRASHES, DIFFERS, GOOD, REFUSED
 from session_output import block, commands, junit, section, shell
 
 ESCAPE = "\x1b["

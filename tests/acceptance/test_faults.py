@@ -6,7 +6,7 @@ import os
 
 import pytest
 from acceptance_support import CPU, Project, alone_and_xdist, hooks, suite
-from iree_modules import GOOD
+from mlir_modules import GOOD
 from session_output import block
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from acceptance_support import CPU, Project, suite
-from iree_modules import GOOD
+from mlir_modules import GOOD
 from retarget.cli import main
 from session_output import block, commands, shell
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from acceptance_support import Project
-from iree_modules import GOOD
+from mlir_modules import GOOD
 
 HEAVY = ("iree", "jinja2", "ml_dtypes", "numpy", "onnx", "pydantic", "pyopencl", "tree_sitter")
 

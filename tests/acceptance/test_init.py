@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 from acceptance_support import Project
-from iree_modules import GOOD
+from mlir_modules import GOOD
 
 SCALE = """\
 func.func @scale(%values: tensor<?x3xf32>) -> tensor<?x3xf32> {

@@ -6,7 +6,7 @@ import os
 import shutil
 
 from acceptance_support import CPU, Project
-from iree_modules import GOOD
+from mlir_modules import GOOD
 from retarget_iree.toolchain import find_toolchain
 
 CONFIG = """

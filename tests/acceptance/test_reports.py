@@ -6,7 +6,7 @@ import re
 
 import pytest
 from acceptance_support import CPU, DOUBLES, Project, alone_and_xdist, suite
-from iree_modules import DIFFERS, GOOD, REFUSED
+from mlir_modules import DIFFERS, GOOD, REFUSED
 from session_output import junit, properties, section
 
 

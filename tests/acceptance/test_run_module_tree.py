@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from acceptance_support import CPU, Project
-from iree_modules import SCALE
+from mlir_modules import SCALE
 from retarget_iree.compiler.onnx_import import import_onnx
 from session_output import block, commands, ids, shell
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from acceptance_support import DOUBLES, ELSEWHERE, Project, suite
-from iree_modules import GOOD
+from mlir_modules import GOOD
 from session_output import ids
 
 SUITE = "suites/suite.toml::linalg::"

@@ -10,8 +10,8 @@ import iree.runtime as rt
 import numpy as np
 import pytest
 from declaration_texts import compiler, declarations, suite, target
-from iree_modules import SCALE
 from iree_support import VMVX, VULKAN, Compile, OpenDevice, runtime_config
+from mlir_modules import SCALE
 from retarget.cli import main
 from retarget.extension import CaseRequest, Device, DriverError, FunctionInfo, LoadsParameters
 from retarget.model import Module, Origin, Suite
