@@ -1,1 +1,1 @@
-"""The kind `filecheck`: what a compiler's output must say."""
+"""The kind `filecheck`: FileCheck tests of compiler output."""

@@ -1,4 +1,4 @@
-"""The vocabulary as frozen data: what is declared, what it expands to, and what became of it."""
+"""The vocabulary as frozen data: what is declared, what it expands to, and its outcome; names and element types."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The smallest tools: errors, terminal text, files, locks, TOML text with its lines."""
+"""Utilities that depend on no other package: errors, terminal text, files, locks, TOML text with its lines."""

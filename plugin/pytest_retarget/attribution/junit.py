@@ -1,7 +1,8 @@
 """What the others did, in the file that `--junitxml` writes.
 
 Pytest takes a test's text down when that test ends, before the others of its module ran. What they did is therefore
-added to the file when it is there: below the text of a failure, and as a property, for those who count.
+added to the file when it is there: below the text of a failure, and as a property, for those who count. For the other
+properties of targets, see `pytest_retarget.record`.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Runs host programs: each instruction by name, none that is not in the table."""
+"""Interprets host programs; unknown instructions are refused."""

@@ -1,1 +1,1 @@
-"""Writes the rules again from what a run showed."""
+"""Rewrites expectation rules from the results of a run."""
