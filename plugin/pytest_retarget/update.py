@@ -25,6 +25,7 @@ from retarget.model import Expectation, Suite
 from retarget.model.outcomes import Observation, Stage
 from retarget.support.checkout import incomplete
 from retarget.support.errors import DiagnosticsError, RetargetError, display_path
+from retarget.support.text import counted
 from retarget.targets.expansion import compile_target_name, expand
 
 from pytest_retarget.collect.declared import declared
@@ -181,8 +182,7 @@ class UpdateExpectations:
         for file in files:
             self._say(_changes_text(file))
         if not files:
-            failures = len(update.excused)
-            self._say(f"expectations: nothing to change, {failures} failure{'' if failures == 1 else 's'} as expected")
+            self._say(f"expectations: nothing to change, {counted(len(update.excused), 'failure')} as expected")
         if update.left:
             which = ", ".join(name for _, name in update.left[:8]) + (", …" if len(update.left) > 8 else "")
             self._say(f"expectations: left to you, as flaky, intermittent or past their date: {which}", yellow=True)
@@ -203,7 +203,7 @@ class UpdateExpectations:
         served = [one for one in suites if one.suite.folder.is_relative_to(folder)]
         left_out = sum(key_of(target) not in self._reported for one in served for target in one.targets)
         if left_out:
-            return f"this run left out {left_out} target{'' if left_out == 1 else 's'} of the suites there"
+            return f"this run left out {counted(left_out, 'target')} of the suites there"
         return incomplete(folder, (module.path for one in served for module in one.suite.modules))
 
     def _fail(self, session: pytest.Session) -> None:
@@ -261,8 +261,7 @@ def _kept_text(kept: Kept, *, in_full: bool) -> str:
 
 def _changes_text(file: Rewritten) -> str:
     edit = file.edit
-    rules = f"{edit.rules} rule{'' if edit.rules == 1 else 's'}"
-    targets = f"{edit.targets} target{'' if edit.targets == 1 else 's'}"
+    rules, targets = counted(edit.rules, "rule"), counted(edit.targets, "target")
     changed = len(edit.changes) - edit.removed
     counts = f"+{len(edit.new)}, -{edit.removed}, ~{changed}"
     return f"expectations: {rules} for {targets} in {display_path(edit.file)} ({counts})"

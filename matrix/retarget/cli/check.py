@@ -20,7 +20,7 @@ from retarget.model.locations import diagnostics_at
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 from retarget.support.toml.keypaths import Problem
 from retarget.targets.expansion import expand
-from retarget.targets.pytest_selection import SelectionUsageError, find_declarations
+from retarget.targets.pytest_selection import SelectionUsageError, pytest_plugin
 
 __all__ = ["add_arguments", "run"]
 
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print all errors, or what was found to be in order. Returns 0 if there is no error, else 1."""
     try:
-        found = find_declarations(request_of(arguments, arguments.path))
+        found = pytest_plugin().find_declarations(request_of(arguments, arguments.path))
     except SelectionUsageError as error:
         raise argparse.ArgumentError(None, str(error)) from error
     registry: Registry | None = None

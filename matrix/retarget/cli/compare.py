@@ -18,7 +18,7 @@ from retarget.model import Module, RunTarget, Suite, Target
 from retarget.model.outcomes import Failure, OutputComparison, OutputDifference, RunOutcome, Stage
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.scratch import ScratchFolder
-from retarget.support.text import first_line, strip_colour
+from retarget.support.text import counted, first_line, strip_colour
 from retarget.targets.expansion import expand
 from retarget.worker.artifact import is_recorded
 
@@ -260,19 +260,19 @@ def _report(
         yield "nothing to compare: not both have outputs"
         yield from _hints(found)
         return
-    counted = f"{_count(comparison.values, 'value')} of {_count(comparison.cases, 'case')} compared"
+    compared = f"{counted(comparison.values, 'value')} of {counted(comparison.cases, 'case')} compared"
     for case, side in comparison.unmatched:
         yield f"not compared: case {case}, which {side} did not finish"
     if not comparison.arrays:
         yield "nothing to compare: no case returned anything or checked anything"
     elif comparison.first is None or comparison.worst is None:
-        yield f"equal: {counted}"
+        yield f"equal: {compared}"
     else:
         yield from _difference("first difference", comparison.first)
         if comparison.worst != comparison.first:
             yield from _difference("worst difference", comparison.worst)
         verb = "differs" if comparison.arrays == 1 else "differ"
-        yield f"{comparison.differing} of {_count(comparison.arrays, 'array')} {verb}; {counted}"
+        yield f"{comparison.differing} of {counted(comparison.arrays, 'array')} {verb}; {compared}"
 
 
 def _verdict(outcome: RunOutcome, comparison: OutputComparison | None) -> str:
@@ -304,7 +304,3 @@ def _hints(found: _Found) -> Iterator[str]:
     path = found.module.path
     if path.is_file() and not found.module.entry:
         yield f"for all that is known: pytest {shlex.quote(display_path(path))}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -19,7 +19,7 @@ from retarget.extension.registry import Registry, load_extensions
 from retarget.model import RunTarget, TargetConfig
 from retarget.model.outcomes import DeviceInfo
 from retarget.support.errors import RetargetError, display_path
-from retarget.support.text import first_line
+from retarget.support.text import counted, first_line
 from retarget.targets.availability import host_mismatch
 from retarget.targets.expansion import expand
 
@@ -286,7 +286,7 @@ def _report(
         lines.append(f"wrote {len(files) - _SHOWN} more files")
     lines += [f"uses the configs of {display_path(path)}" for path in configs.above]
     lines += [
-        f"suite {suite.name} (kind {suite.kind}): {_count(len(suite.suggestion.files), 'file')}"
+        f"suite {suite.name} (kind {suite.kind}): {counted(len(suite.suggestion.files), 'file')}"
         for suite in plan.suites
     ]
     lines += [f"no device: {reason}" for reason in configs.absent]
@@ -294,7 +294,7 @@ def _report(
     here = display_path(found.folder)
     where = "" if here == "." else f" {shlex.quote(here)}"
     compiles, runs = counts
-    lines.append(f"{_count(compiles, 'compile target')} and {_count(runs, 'run target')}; next:")
+    lines.append(f"{counted(compiles, 'compile target')} and {counted(runs, 'run target')}; next:")
     lines.append(f"  pytest{where}")
     lines.append(f"  retarget list{where}")
     lines.append("targets that are known to fail are recorded by: pytest --retarget-update-expectations")
@@ -313,7 +313,7 @@ def _left_out(files: Sequence[tuple[Path, str]]) -> Sequence[str]:
 
 
 def _nothing(found: Survey, plan: Plan) -> str:
-    what = f"{_count(len(found.files) + len(found.unusable), 'file')} in {_shown(found.folder)}"
+    what = f"{counted(len(found.files) + len(found.unusable), 'file')} in {_shown(found.folder)}"
     if plan.left_out or found.declared:
         return "\n".join([f"found no module that can be tested as it is among {what}", *_not_taken(found, plan)])
     expected = (
@@ -326,7 +326,3 @@ def _nothing(found: Survey, plan: Plan) -> str:
 def _shown(folder: Path) -> str:
     shown = display_path(folder)
     return "the current folder" if shown == "." else shown
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

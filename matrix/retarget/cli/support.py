@@ -11,7 +11,7 @@ from retarget.extension.registry import Registry
 from retarget.model import Suite, Target
 from retarget.model.locations import SourceLocations
 from retarget.support.errors import display_path
-from retarget.targets.pytest_selection import CollectedSuite, SelectionRequest, SelectionUsageError, select_targets
+from retarget.targets.pytest_selection import CollectedSuite, SelectionRequest, SelectionUsageError, pytest_plugin
 
 __all__ = [
     "Declared",
@@ -100,7 +100,7 @@ def read_declared(request: SelectionRequest) -> Declared:
     Raises `DiagnosticsError` and `RetargetError`, `argparse.ArgumentError` for what pytest refuses.
     """
     try:
-        selection = select_targets(request)
+        selection = pytest_plugin().select_targets(request)
     except SelectionUsageError as error:
         raise argparse.ArgumentError(None, str(error)) from error
     return Declared(registry=selection.registry, collected=selection.suites)

@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from retarget.declare.configs import extend_scope
 from retarget.declare.expectations import build_expectations
 from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
 from retarget.declare.read import FileTables, read_tables
-from retarget.declare.scope import Scope
+from retarget.declare.scope import FileDeclarations, Scope
 from retarget.declare.suites import build_suites
 from retarget.extension.registry import Registry
-from retarget.model import Expectation, Suite
+from retarget.model import Suite
 from retarget.support.errors import Diagnostic
 from retarget.support.toml.keypaths import KeyPath, Problem
 from retarget.support.toml.read import diagnostics_of
 
-__all__ = ["FileDeclarations", "build_declarations", "read_tables"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileDeclarations:
-    """What one file declares, as far as it is well-formed. `scope` is what it sees, its own configs included."""
-
-    scope: Scope
-    suites: tuple[Suite, ...]
-    expectations: tuple[Expectation, ...]
-    diagnostics: tuple[Diagnostic, ...]
+__all__ = ["build_declarations", "read_tables"]
 
 
 def build_declarations(

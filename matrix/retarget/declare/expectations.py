@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from retarget.declare.configs import word_problems
 from retarget.declare.read import Declared, FileTables
@@ -21,13 +20,11 @@ def build_expectations(tables: FileTables) -> tuple[tuple[Expectation, ...], tup
     """Return the rules of one file in order, and what is wrong with the others."""
     rules: list[Expectation] = []
     problems: list[Problem] = []
-    shared: dict[tuple[str, ...], tuple[str, ...]] = {}
     for entry in tables.expectations:
         diagnostics = tuple(_problems(entry.table, entry.path))
         problems += diagnostics
         if not diagnostics:
-            rule = _rule(entry, tables)
-            rules.append(replace(rule, stages=shared.setdefault(rule.stages, rule.stages)))
+            rules.append(_rule(entry, tables))
     return tuple(rules), tuple(problems)
 
 

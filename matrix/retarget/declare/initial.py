@@ -251,24 +251,15 @@ def matrix_text(targets: Sequence[SuggestedTarget], compilers: Mapping[str, str]
     ]
     runtimes = dict.fromkeys(driver for target in targets for driver in target.drivers)
     for target in targets:
-        lines = [f"# {target.comment}", "[[compiler_config]]", f"name = {toml_string(target.compiler_config)}"]
-        lines.append(f"compiler = {toml_string(compilers[target.compiler_config])}")
-        if target.flags:
-            lines.append(_list("flags", target.flags))
-        parts.append("\n".join(lines))
-    parts += [
-        f"[[runtime_config]]\nname = {toml_string(driver)}\ndriver = {toml_string(driver)}" for driver in runtimes
-    ]
-    parts.append("# The names that suites use: what is compiled how, and run where.")
-    for number, target in enumerate(targets):
-        lines = ["[[target_config]]", f"name = {toml_string(target.name)}"]
-        lines.append(f"compiler = {toml_string(target.compiler_config)}")
-        lines.append(_list("runtimes", target.drivers))
-        text = "\n".join(lines)
-        if number == 0:
-            parts[-1] += f"\n{text}"
-        else:
-            parts.append(text)
+        compiler, flags = compilers[target.compiler_config], target.flags or None
+        table = _table("compiler_config", name=target.compiler_config, compiler=compiler, flags=flags)
+        parts.append(f"# {target.comment}\n{table}")
+    parts += [_table("runtime_config", name=driver, driver=driver) for driver in runtimes]
+    heading = "# The names that suites use: what is compiled how, and run where.\n"
+    for target in targets:
+        table = _table("target_config", name=target.name, compiler=target.compiler_config, runtimes=target.drivers)
+        parts.append(heading + table)
+        heading = ""
     if absent:
         lines = ["# Drivers that found no device here (`retarget devices` looks again):"]
         parts.append("\n".join([*lines, *(f"#   {line}" for line in absent)]))
@@ -281,14 +272,16 @@ def suite_text(plan: Plan, found: Survey, targets: Mapping[str, Sequence[str]]) 
     for suite in plan.suites:
         files = [path.relative_to(found.folder).as_posix() for path in suite.suggestion.files]
         srcs, exclude = globs_for(files, found.present, found.skipped, by_name=suite.suggestion.by_name)
-        lines = [*(f"# {line}" for line in suite.suggestion.comment), "[[module_test_suite]]"]
-        lines += [f"name = {toml_string(suite.name)}", _list("srcs", srcs)]
-        if exclude:
-            lines.append(_list("exclude", exclude))
-        lines += [f"kind = {toml_string(suite.kind)}", _list("targets", targets[suite.name])]
-        if suite.suggestion.compiler_flags:
-            lines.append(_list("compiler_flags", suite.suggestion.compiler_flags))
-        parts.append("\n".join(lines))
+        table = _table(
+            "module_test_suite",
+            name=suite.name,
+            srcs=srcs,
+            exclude=exclude or None,
+            kind=suite.kind,
+            targets=targets[suite.name],
+            compiler_flags=suite.suggestion.compiler_flags or None,
+        )
+        parts.append("\n".join([*(f"# {line}" for line in suite.suggestion.comment), table]))
     if plan.left_out:
         lines = ["# In no suite:"]
         for path, reason in plan.left_out[:_MANY]:
@@ -300,5 +293,11 @@ def suite_text(plan: Plan, found: Survey, targets: Mapping[str, Sequence[str]]) 
     return "\n\n".join(parts) + "\n"
 
 
-def _list(key: str, values: Sequence[str]) -> str:
-    return f"{key} = {toml_list(values, before=len(key) + len(' = '))}"
+def _table(header: str, **keys: str | Sequence[str] | None) -> str:
+    """Return a table of an array, with the keys that are not None."""
+    given = {key: value for key, value in keys.items() if value is not None}
+    lines = [
+        f"{key} = {toml_string(value) if isinstance(value, str) else toml_list(value, before=len(key) + len(' = '))}"
+        for key, value in given.items()
+    ]
+    return "\n".join([f"[[{header}]]", *lines])

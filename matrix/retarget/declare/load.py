@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE, discover
-from retarget.declare.scope import Scope
+from retarget.declare.scope import FileDeclarations, Scope
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, Expectation, RuntimeConfig, Suite
 from retarget.support.errors import Diagnostic, DiagnosticsError
@@ -27,15 +27,6 @@ __all__ = ["EXPECTATIONS_FILE", "MATRIX_FILE", "SUITE_FILE", "DeclarationLoader"
 _ConfigT = TypeVar("_ConfigT", CompilerConfig, RuntimeConfig)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Visible:
-    """What a file in a folder sees, the rules that serve it, and the errors of the files that make both."""
-
-    scope: Scope = field(default_factory=Scope)
-    diagnostics: tuple[Diagnostic, ...] = ()
-    expectations: tuple[Expectation, ...] = ()
-
-
 class DeclarationLoader:
     """Loads suite files; reads each `matrix.toml` once. One loader serves one session."""
 
@@ -43,7 +34,7 @@ class DeclarationLoader:
         """`registry` has the kinds that find modules in a way of their own (without it each source is a module), and
         knows which drivers load what which compilers make."""
         self._registry = registry
-        self._visible: dict[Path, _Visible] = {}
+        self._visible: dict[Path, FileDeclarations] = {}
         self._matrix_files: list[Path] = []
         self._suites: dict[str, Path] = {}
         self._scopes: list[Scope] = []
@@ -94,33 +85,36 @@ class DeclarationLoader:
     def read_suite_file(self, path: Path) -> tuple[tuple[Suite, ...], tuple[Diagnostic, ...]]:
         """Return the well-formed suites, and all errors of the file and of the `matrix.toml` files above it."""
         path = _absolute(path)
-        suites, visible = self._read(path, SUITE_FILE, lambda _: self._visible_in(path.parent))
-        self._suites.update((suite.name, path) for suite in suites)
-        return suites, visible.diagnostics
+        found = self._read(path, SUITE_FILE, lambda _: self._visible_in(path.parent))
+        self._suites.update((suite.name, path) for suite in found.suites)
+        return found.suites, found.diagnostics
 
-    def _visible_in(self, folder: Path) -> _Visible:
+    def _visible_in(self, folder: Path) -> FileDeclarations:
         if folder not in self._visible:
             self._visible[folder] = self._look(folder)
         return self._visible[folder]
 
-    def _look(self, folder: Path) -> _Visible:
+    def _look(self, folder: Path) -> FileDeclarations:
         is_last = folder.parent == folder or os.path.lexists(folder / ".git")
 
-        def above(is_root: bool) -> _Visible:
-            return _Visible() if is_last or is_root else self._visible_in(folder.parent)
+        def above(is_root: bool) -> FileDeclarations:
+            return FileDeclarations() if is_last or is_root else self._visible_in(folder.parent)
 
-        visible: _Visible | None = None
+        visible: FileDeclarations | None = None
         if os.path.lexists(folder / MATRIX_FILE):
             self._matrix_files.append(folder / MATRIX_FILE)
-            visible = self._read(folder / MATRIX_FILE, MATRIX_FILE, above)[1]
+            visible = self._read(folder / MATRIX_FILE, MATRIX_FILE, above)
         if os.path.lexists(folder / EXPECTATIONS_FILE):
             self._matrix_files.append(folder / EXPECTATIONS_FILE)
             beside = visible or above(False)
-            visible = self._read(folder / EXPECTATIONS_FILE, EXPECTATIONS_FILE, lambda _: beside)[1]
+            visible = self._read(folder / EXPECTATIONS_FILE, EXPECTATIONS_FILE, lambda _: beside)
         return visible or above(False)
 
-    def _read(self, file: Path, role: str, above: Callable[[bool], _Visible]) -> tuple[tuple[Suite, ...], _Visible]:
-        """Read one file in the role of the file name `role`. `above` says what it sees, given whether it is a root."""
+    def _read(self, file: Path, role: str, above: Callable[[bool], FileDeclarations]) -> FileDeclarations:
+        """Read one file in the role of the file name `role`. `above` says what it sees, given whether it is a root.
+
+        The rules and the errors are those above as well.
+        """
         from retarget.declare.build import (  # only who has declarations pays for pydantic
             build_declarations,
             read_tables,
@@ -132,8 +126,8 @@ class DeclarationLoader:
         self._scopes.append(found.scope)
         self._expectations += found.expectations
         rules = (*outer.expectations, *found.expectations)
-        visible = _Visible(scope=found.scope, diagnostics=(*outer.diagnostics, *found.diagnostics), expectations=rules)
-        return tuple(replace(suite, expectations=rules) for suite in found.suites), visible
+        suites = tuple(replace(suite, expectations=rules) for suite in found.suites)
+        return replace(found, suites=suites, expectations=rules, diagnostics=(*outer.diagnostics, *found.diagnostics))
 
 
 def load_all(paths: Sequence[Path], registry: Registry | None = None) -> tuple[Suite, ...]:

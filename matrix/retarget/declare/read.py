@@ -75,17 +75,17 @@ def read_tables(file: Path) -> FileTables:
     targets = _Sort(TargetConfigTable, "target_config", data)
     suites = _Sort(ModuleTestSuiteTable, "module_test_suite", data)
     expectations = _Sort(ExpectationTable, "expectation", data)
-    root = data.get("root")
     sorts: tuple[_Sort[Any], ...] = (compilers, runtimes, targets, suites)
-    filled = (_products(compilers, problems), _products(runtimes, problems), _products(targets, problems))
+    for configs in (compilers, runtimes, targets):
+        _fill_axes(configs, problems)
     problems.extend(_nul_problems(data))
     return FileTables(
         file=file,
         text=text,
-        root=root if isinstance(root, bool) else False,
-        compilers=filled[0],
-        runtimes=filled[1],
-        targets=filled[2],
+        root=data.get("root") is True,
+        compilers=tuple(compilers.tables),
+        runtimes=tuple(runtimes.tables),
+        targets=tuple(targets.tables),
         suites=tuple(suites.tables),
         expectations=tuple(expectations.tables),
         invalid={sort.kind: frozenset(sort.invalid) for sort in sorts if sort.invalid},
@@ -124,14 +124,12 @@ def _validated(model: type[_Table], entry: object) -> _Table:
         return model.model_validate({key: value for key, value in entry.items() if (key,) not in unknown})
 
 
-def _products(sort: _Sort[_Config], problems: list[Problem]) -> tuple[Declared[_Config], ...]:
-    """Return the tables with their axes filled in."""
-    filled: list[Declared[_Config]] = []
-    for declared in sort.tables:
-        count = len(problems)
-        filled += [Declared(path=declared.path, table=table) for table in _filled(declared, problems)]
-        sort.is_hiding = sort.is_hiding or len(problems) > count
-    return tuple(filled)
+def _fill_axes(sort: _Sort[Any], problems: list[Problem]) -> None:
+    """Put in the place of each table those with its axes filled in."""
+    count = len(problems)
+    filled = ((declared.path, table) for declared in sort.tables for table in _filled(declared, problems))
+    sort.tables = [Declared(path=path, table=table) for path, table in filled]
+    sort.is_hiding = sort.is_hiding or len(problems) > count
 
 
 def _filled(declared: Declared[_Config], problems: list[Problem]) -> Iterable[_Config]:

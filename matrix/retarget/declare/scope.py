@@ -7,15 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from retarget.model import CompilerConfig, RuntimeConfig, TargetConfig
+from retarget.model import CompilerConfig, Expectation, RuntimeConfig, Suite, TargetConfig
 from retarget.model.names import is_glob, known_words
-from retarget.support.errors import did_you_mean
+from retarget.support.errors import Diagnostic, did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
 
 if TYPE_CHECKING:
     from retarget.declare.schema.tables import CompilerConfigTable, RuntimeConfigTable
 
-__all__ = ["Names", "Scope", "find_named", "unknown_name"]
+__all__ = ["FileDeclarations", "Names", "Scope", "find_named", "unknown_name"]
 
 ConfigT = TypeVar("ConfigT", bound=CompilerConfig | RuntimeConfig | TargetConfig)
 
@@ -54,6 +54,16 @@ class Scope:
         """Whether no error hides a config or takes a part of one away."""
         sorts = (self.compilers, self.runtimes, self.targets)
         return all(names.is_complete and not names.invalid for names in sorts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileDeclarations:
+    """What one file declares, as far as it is well-formed. `scope` is what it sees, its own configs included."""
+
+    scope: Scope = field(default_factory=Scope)
+    suites: tuple[Suite, ...] = ()
+    expectations: tuple[Expectation, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
 
 
 def find_named(

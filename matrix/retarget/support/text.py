@@ -7,6 +7,7 @@ import re
 __all__ = [
     "MAX_STACK_FRAMES",
     "clip",
+    "counted",
     "cut_stacks",
     "error_line",
     "first_line",
@@ -31,6 +32,11 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)
 def strip_colour(text: str) -> str:
     """Return `text` without terminal escape sequences (ECMA-48 CSI, OSC and two-byte ones)."""
     return _ESCAPES.sub("", text) if "\x1b" in text else text
+
+
+def counted(number: int, noun: str) -> str:
+    """Return how many there are: `1 suite`, `2 suites`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def first_line(text: str, default: str = "") -> str:

@@ -19,12 +19,11 @@ from retarget.support.errors import RetargetError
 __all__ = [
     "CollectedSuite",
     "FoundFiles",
+    "PytestPlugin",
     "Selection",
     "SelectionRequest",
     "SelectionUsageError",
-    "find_declarations",
-    "find_ini",
-    "select_targets",
+    "pytest_plugin",
 ]
 
 _GROUP, _NAME = "pytest11", "retarget"
@@ -71,36 +70,30 @@ class SelectionUsageError(RetargetError):
     """pytest refuses the arguments: a path that is not there, an expression that is none."""
 
 
-class _Plugin(Protocol):
-    def select_targets(self, request: SelectionRequest) -> Selection: ...
+class PytestPlugin(Protocol):
+    """What the plugin does for the commands."""
 
-    def find_declarations(self, request: SelectionRequest) -> FoundFiles: ...
+    def select_targets(self, request: SelectionRequest) -> Selection:
+        """Return what pytest selects.
 
-    def find_ini(self, folder: Path) -> tuple[Path | None, Mapping[str, object]]: ...
+        Raises `DiagnosticsError` for errors of declarations, `SelectionUsageError`, and `RetargetError` for other
+        errors that pytest reports while it collects.
+        """
+        ...
 
+    def find_declarations(self, request: SelectionRequest) -> FoundFiles:
+        """Return the declaration files that pytest meets; no suite is expanded. Raises `SelectionUsageError`."""
+        ...
 
-def select_targets(request: SelectionRequest) -> Selection:
-    """Return what pytest selects.
-
-    Raises `DiagnosticsError` for errors of declarations, `SelectionUsageError`, and `RetargetError` for other errors
-    that pytest reports while it collects.
-    """
-    return _plugin().select_targets(request)
-
-
-def find_declarations(request: SelectionRequest) -> FoundFiles:
-    """Return the declaration files that pytest meets; no suite is expanded. Raises `SelectionUsageError`."""
-    return _plugin().find_declarations(request)
+    def find_ini(self, folder: Path) -> tuple[Path | None, Mapping[str, object]]:
+        """Return the ini file that pytest reads in a folder, and its values; None and nothing where there is none."""
+        ...
 
 
-def find_ini(folder: Path) -> tuple[Path | None, Mapping[str, object]]:
-    """Return the ini file that pytest reads in a folder, and its values; None and nothing where there is none."""
-    return _plugin().find_ini(folder)
-
-
-def _plugin() -> _Plugin:
+def pytest_plugin() -> PytestPlugin:
+    """Load the plugin, by its entry point. Raises `RetargetError` where it is not installed."""
     points = importlib.metadata.entry_points(group=_GROUP, name=_NAME)
     if not points:
         msg = f"found no pytest plugin {_NAME!r}; is retarget installed in this environment? try: pip install -e ."
         raise RetargetError(msg)
-    return cast("_Plugin", next(iter(points)).load())
+    return cast("PytestPlugin", next(iter(points)).load())

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 from retarget.support.errors import display_path
+from retarget.support.text import counted
 
 from pytest_retarget.collect.declared import declared
 from pytest_retarget.collect.unknown_words import unknown_words
@@ -51,10 +52,6 @@ class CollectionHooks:
         files = [display_path(path) for path in declared(config).files]
         shown = ", ".join(files) if len(files) <= FILES_NAMED or config.get_verbosity() > 0 else f"{len(files)} files"
         return [
-            f"retarget: {_count(suites, 'suite')}, {_count(compiles, 'compile target')}, "
-            f"{_count(len(mine) - compiles, 'run target')}, declared in {shown}"
+            f"retarget: {counted(suites, 'suite')}, {counted(compiles, 'compile target')}, "
+            f"{counted(len(mine) - compiles, 'run target')}, declared in {shown}"
         ]
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -43,7 +43,7 @@ _DECLARATIONS = frozenset({SUITE_FILE, MATRIX_FILE, EXPECTATIONS_FILE})
 
 
 def select(request: SelectionRequest) -> Selection:
-    """Collect in this process. Raises as `retarget.targets.pytest_selection.select_targets` does."""
+    """Collect in this process. Raises as `PytestPlugin.select_targets` does."""
     collector = _Collector()
     config = _collect(request, collector)
     collector.raise_errors()
@@ -51,7 +51,7 @@ def select(request: SelectionRequest) -> Selection:
 
 
 def find(request: SelectionRequest) -> FoundFiles:
-    """Collect files in this process. Raises as `retarget.targets.pytest_selection.find_declarations` does."""
+    """Collect files in this process. Raises as `PytestPlugin.find_declarations` does."""
     collector = _Collector(files_of=request.paths)
     _collect(request, collector)
     return FoundFiles(files=tuple(sorted(collector.files)), errors=tuple(collector.errors))
@@ -68,7 +68,12 @@ def _collect(request: SelectionRequest, collector: _Collector) -> pytest.Config:
         *("--", *request.paths),
     ]
     stdout, stderr = io.StringIO(), io.StringIO()
-    with _without_added_options(), contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
+    with (
+        pytest.MonkeyPatch.context() as environment,
+        contextlib.redirect_stdout(stdout),
+        contextlib.redirect_stderr(stderr),
+    ):
+        environment.delenv(_ADDOPTS, raising=False)
         status = pytest.main(arguments, plugins=[collector])
     if status == pytest.ExitCode.USAGE_ERROR:
         raise SelectionUsageError(_usage_error(stderr.getvalue()))
@@ -165,16 +170,6 @@ class _Collector:
 
 def _key(node: SuiteCollector) -> tuple[Path, str]:
     return node.path, node.name
-
-
-@contextlib.contextmanager
-def _without_added_options() -> Iterator[None]:
-    before = os.environ.pop(_ADDOPTS, None)
-    try:
-        yield
-    finally:
-        if before is not None:
-            os.environ[_ADDOPTS] = before
 
 
 def _added_options(paths: Sequence[str]) -> list[str]:

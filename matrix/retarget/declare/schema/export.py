@@ -136,6 +136,8 @@ def _cleaned(schema: Any, *, is_properties: bool = False) -> Any:
         for key, value in schema.items()
         if is_properties or not (key == "title" or (key == "default" and value is None))
     }
+    if isinstance(text := cleaned.get("description"), str) and "properties" not in cleaned:
+        cleaned["description"] = " ".join(text.split())  # that of a key: a docstring has several lines
     if isinstance(options := cleaned.get("anyOf"), list):
         cleaned["anyOf"] = [option for option in options if option != {"type": "null"}]
         if len(cleaned["anyOf"]) == 1:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retarget.targets.pytest_selection import find_ini
+from retarget.targets.pytest_selection import pytest_plugin
 
 __all__ = ["CACHE_DIR_VARIABLE", "INI_KEY", "OPTION", "CacheChoice", "cache_of_command", "choose_cache"]
 
@@ -59,7 +59,7 @@ def cache_of_command(option: str = "") -> CacheChoice:
     """Return the cache of a subcommand: that of pytest in the current folder. `option` is its own `--cache-dir`."""
     if option:
         return choose_cache(option=option, named="--cache-dir")
-    file, values = find_ini(Path.cwd())
+    file, values = pytest_plugin().find_ini(Path.cwd())
     addopts = values.get("addopts", "")
     words = addopts if isinstance(addopts, list) else _words(str(addopts))
     given = [(f"addopts in {file}", str(word)) for word in words]
