@@ -13,7 +13,7 @@ from retarget.model import CompilerConfig, Origin, RuntimeConfig, TargetConfig
 from retarget.model.names import config_name_error, name_error, tag_error
 from retarget.support.errors import display_path
 from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
-from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, system_word, word_error
+from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, SYSTEM_ALIASES, word_error
 
 if TYPE_CHECKING:
     from retarget.extension.registry import Registry
@@ -188,8 +188,7 @@ def _runtime_problems(entry: Declared[RuntimeConfigTable]) -> Iterable[Problem]:
     table, given = entry.table, entry.table.model_fields_set
     yield from word_problems(table.tags, (*entry.path, "tags"))
     yield from _env_problems(table.env, (*entry.path, "env"))
-    systems = [system_word(word) for word in table.host_os]
-    yield from word_problems(systems, (*entry.path, "host_os"), lambda word: word_error(word, HOST_SYSTEMS))
+    yield from word_problems(_systems(table), (*entry.path, "host_os"), lambda word: word_error(word, HOST_SYSTEMS))
     path = (*entry.path, "host_arch")
     yield from word_problems(table.host_arch, path, lambda word: word_error(word, HOST_ARCHITECTURES))
     if {"device", "devices"} <= given:
@@ -198,9 +197,13 @@ def _runtime_problems(entry: Declared[RuntimeConfigTable]) -> Iterable[Problem]:
         yield Problem((*entry.path, "run_under", 0), "found an empty string, expected a command")
 
 
+def _systems(table: RuntimeConfigTable) -> list[str]:
+    return [SYSTEM_ALIASES.get(word, word) for word in table.host_os]
+
+
 def _runtime(table: RuntimeConfigTable, flag_origins: tuple[Origin, ...], origin: Origin) -> RuntimeConfig:
     values = table.values_for(RuntimeConfig)
-    values["host_os"] = tuple(dict.fromkeys(map(system_word, table.host_os)))
+    values["host_os"] = tuple(dict.fromkeys(_systems(table)))
     if table.device is not None:
         values["devices"] = (table.device,)
     return RuntimeConfig(**values, flag_origins=flag_origins, origin=origin)

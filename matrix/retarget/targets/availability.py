@@ -20,7 +20,6 @@ __all__ = [
     "host_mismatch",
     "host_platform",
     "python_path_unused",
-    "system_word",
     "unusable_build",
     "word_error",
 ]
@@ -107,11 +106,6 @@ def unusable_build(config: CompilerConfig, error: Exception) -> RetargetError:
     """Return the error for a config whose PYTHONPATH names a build that is not usable: it is no reason for a skip."""
     location = SourceLocations().location(config.origin, "env", "PYTHONPATH")
     return RetargetError(f"compiler config {config.name!r} ({location}): the build of its env.PYTHONPATH: {error}")
-
-
-def system_word(word: str) -> str:
-    """Return the word of `HOST_SYSTEMS` for an alias; others are returned as they are."""
-    return SYSTEM_ALIASES.get(word, word)
 
 
 def python_path_unused(config: CompilerConfig, build: str) -> str:

@@ -31,18 +31,16 @@ __all__ = ["MatrixFile", "ModuleFile", "SuiteCollector", "SuiteFile"]
 _TABLE = re.compile(r"\s*\[\[\s*(?:module_test_suite|\"module_test_suite\"|'module_test_suite')\s*\]\]")
 
 
-class _File(pytest.File):
-    """A file of ours: its errors are in pytest's short summary too."""
+class _Collecting(pytest.Collector):
+    """A collector of ours: what is wrong with its declarations is in pytest's short summary too."""
 
     def repr_failure(self, excinfo: ExceptionInfo[BaseException]) -> str | TerminalRepr:  # type: ignore[override]
-        return _collect_repr(self, excinfo) or super().repr_failure(excinfo)
+        if isinstance(excinfo.value, NotCollectedError):
+            return text_repr(str(excinfo.value), self.path)
+        return super().repr_failure(excinfo)
 
 
-def _collect_repr(node: pytest.Collector, excinfo: ExceptionInfo[BaseException]) -> TerminalRepr | None:
-    return text_repr(str(excinfo.value), node.path) if isinstance(excinfo.value, NotCollectedError) else None
-
-
-class SuiteFile(_File):
+class SuiteFile(_Collecting, pytest.File):
     """A `suite.toml`: one collector per module test suite."""
 
     def collect(self) -> Iterator[SuiteCollector]:
@@ -50,7 +48,7 @@ class SuiteFile(_File):
             yield SuiteCollector.from_parent(self, name=suite.name, suite=suite)
 
 
-class ModuleFile(_File):
+class ModuleFile(_Collecting, pytest.File):
     """A module named on the command line: its targets, under the node ids they always have."""
 
     def collect(self) -> Iterator[SuiteCollector]:
@@ -74,7 +72,7 @@ class ModuleFile(_File):
         raise NotCollectedError(msg)
 
 
-class MatrixFile(_File):
+class MatrixFile(_Collecting, pytest.File):
     """A `matrix.toml` or `expectations.toml` named on the command line, which is a mistake."""
 
     def collect(self) -> Iterator[pytest.Item]:
@@ -86,7 +84,7 @@ class MatrixFile(_File):
         raise NotCollectedError(msg)
 
 
-class SuiteCollector(pytest.Collector):
+class SuiteCollector(_Collecting):
     """A module test suite: one item per target. `only` narrows it to the targets of one module."""
 
     def __init__(self, *, suite: Suite, only: Path | None = None, **kwargs: object) -> None:
@@ -94,9 +92,6 @@ class SuiteCollector(pytest.Collector):
         self.suite = suite
         self._only = only
         self._assignment = Assignment()
-
-    def repr_failure(self, excinfo: ExceptionInfo[BaseException]) -> str | TerminalRepr:  # type: ignore[override]
-        return _collect_repr(self, excinfo) or super().repr_failure(excinfo)
 
     @cached_property
     def line(self) -> int | None:

@@ -178,10 +178,10 @@ class _Plan:
         failed = {name: way for name, way in rest.items() if way is not None}
         if _is_cut(rules, cases) and (cases.is_selection or whole is not None):  # the others may do what it says
             self.plain.pop(key, None)
-            yield from ((name, way, None) for name, way in failed.items() if not _excuses(whole, way))
+            yield from ((name, way, None) for name, way in failed.items() if _source(whole, way) is None)
             return
         is_alike = len(failed) == len(rest) and len(set(failed.values())) == 1
-        holds = is_alike and all(_excuses(whole, way) for way in failed.values())
+        holds = is_alike and all(_source(whole, way) for way in failed.values())
         is_all = len(failed) == len(cases.names) and not missing and not is_covered
         if holds or (is_alike and is_all):
             self.plain[key] = _observation(rest)
@@ -255,10 +255,6 @@ def _is_left(name: str, rule: Expectation, rules: TargetRules, cases: CasesSeen)
 def _is_cut(rules: TargetRules, cases: CasesSeen) -> bool:
     """Return whether some of the cases that no rule names were not run."""
     return any(name not in cases.seen and rules.of(name) is None for name in cases.names)
-
-
-def _excuses(whole: Expectation | None, way: Observation) -> bool:
-    return whole is not None and allows(whole, way)
 
 
 def _grouped(

@@ -155,10 +155,6 @@ class EditedRules:
         """Return whether a word of a rule's expression is true of no target."""
         return len(self.effect(rule).words) < len(terms(rule.when))
 
-    def is_in_doubt(self, rule: Expectation) -> bool:
-        """Return whether it is unknown what a rule matches."""
-        return bool(self.doubts.get(rule.origin.file))
-
     def conflicting(self, key: Key) -> Sequence[Expectation]:
         """Return rules that say something else of a target than an equally specific one."""
         return self._conflicting.get(key, ())

@@ -145,7 +145,7 @@ class Narrowing:
                 continue
             if match != rule.match:
                 self._rules.replace(replace(rule, match=match))
-            if self._rules.has_idle_words(rule) and not self._rules.is_in_doubt(rule):
+            if self._rules.has_idle_words(rule) and not self._rules.doubts.get(rule.origin.file):
                 self._reword(self._rules.rules[rule.origin])
         self._rules.settle()
 
