@@ -29,11 +29,11 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 from retarget.extension import (
-    ArtifactRequest,
     CaseLoader,
     ChecksArtifacts,
     DriverError,
@@ -41,15 +41,18 @@ from retarget.extension import (
     UnavailableError,
 )
 from retarget.extension.registry import Registry, load_extensions
-from retarget.model import Origin, RuntimeConfig
+from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig
 from retarget.model.case_names import is_one_of, selected_cases
 from retarget.model.outcomes import Failure, RunOutcome, first_failure
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.worker.artifact import read_artifact
 from retarget.worker.messages import RunModule
-from retarget.worker.request import checked_outcome
+from retarget.worker.request import check_artifact, checked_outcome
 
 __all__ = ["main"]
+
+_ORIGIN = Origin(file=Path(__file__), key_path="")
+"""Of what no file declares."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -68,36 +71,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--reference", action="append", default=[], metavar="A=DIR", help="recorded results of config A"
     )
-    parser.add_argument("--compilers", default="", metavar="A,B,…", help="where nothing is run: compiler configs")
-    parser.add_argument("--tags", default="", metavar="A,B,…", help="where nothing is run: the target's tags")
+    for option, what in (("--compilers", "compiler configs"), ("--tags", "the target's tags")):
+        parser.add_argument(option, default=(), type=_words_of, metavar="A,B,…", help=f"where nothing is run: {what}")
     parser.add_argument("files", type=Path, nargs="*", metavar="FILE", help="the module, then the files of its cases")
     options, flags = parser.parse_known_args(argv)
-    if any(not all(one.partition("=")) for one in options.reference):
+    references = [one.partition("=") for one in options.reference]
+    if not all(map(all, references)):
         parser.error("argument --reference: expected the name of a compiler config, '=' and a folder")
     source, *data = (path.absolute() for path in options.files or [options.artifact])
     folder = source.parent if options.folder is None else options.folder.absolute()
     if not source.is_relative_to(folder):
         parser.error(f"{source} is not in --folder={folder}")
+    name = source.relative_to(folder).with_suffix("").as_posix()
     config = RuntimeConfig(
-        name="run_case",
-        driver=options.driver,
-        devices=tuple(options.device),
-        flags=tuple(flags),
-        origin=Origin(file=Path(__file__), key_path=""),
-    )
-    message = RunModule(
-        config=config,
-        artifact=options.artifact,
-        digest="",
-        kind=options.kind,
-        module=source.relative_to(folder).with_suffix("").as_posix(),
-        source=source,
-        data=tuple(data),
-        entry=options.entry,
-        folder=folder,
-        compiler=options.compiler,
-        only=tuple(options.case),
-        references=tuple((name, Path(folder)) for name, _, folder in (one.partition("=") for one in options.reference)),
+        name="run_case", driver=options.driver, devices=tuple(options.device), flags=tuple(flags), origin=_ORIGIN
     )
     try:
         registry = load_extensions()
@@ -107,19 +94,33 @@ def main(argv: Sequence[str] | None = None) -> int:
             parser.error(f"the following arguments are required: {'--driver' if checker is None else '--compilers'}")
         if not options.files and (checker is not None or isinstance(loader, FindsModules)):
             parser.error("the following arguments are required: FILE")
-        if checker is not None:
-            stage = ""
-            outcome = _check(checker, message, _words_of(options.compilers), _words_of(options.tags))
-        else:
-            stage = "failed at load: "
-            outcome = _run(registry, loader, message)
+        compilers = options.compilers
+        compiled = CompileTarget(
+            name="run_case",
+            suite="",
+            kind=options.kind,
+            folder=folder,
+            module=Module(name=name, path=source, data=tuple(data), entry=options.entry),
+            compiler=CompilerConfig(
+                name=options.compiler if checker is None else compilers[0], compiler="", origin=_ORIGIN
+            ),
+            flags=(),
+            timeout=None,
+            tags=options.tags,
+            known_compilers=compilers,
+        )
+        message = RunModule(
+            target=RunTarget(name="run_case", compile=compiled, runtime=config, timeout=None, tags=()),
+            artifact=options.artifact,
+            digest="",
+            only=tuple(options.case),
+            references=tuple((one, Path(folder)) for one, _, folder in references),
+        )
+        outcome = _run(registry, loader, message) if checker is None else _check(checker, message)
         if outcome.names:
-            _expect_cases(outcome.names, message.only, stage)
-    except (DriverError, UnavailableError) as error:
-        _tell(f"error: {error}", error.hint)
-        return 1
-    except RetargetError as error:
-        _tell(f"error: {error}", "")
+            _expect_cases(outcome.names, message.only, "failed at load: " if checker is None else "")
+    except (DriverError, UnavailableError, RetargetError) as error:
+        _report_error(f"error: {error}", getattr(error, "hint", ""))
         return 1
     return _report(outcome)
 
@@ -128,16 +129,9 @@ def _words_of(text: str) -> tuple[str, ...]:
     return tuple(word for word in text.split(",") if word)
 
 
-def _check(checker: ChecksArtifacts, message: RunModule, compilers: Sequence[str], tags: Sequence[str]) -> RunOutcome:
-    request = ArtifactRequest(
-        module=message.module,
-        source=message.source,
-        artifact=read_artifact(message.artifact, message.digest),
-        compiler=compilers[0],
-        tags=tuple(tags),
-        known_compilers=tuple(compilers),
-    )
-    outcome = checked_outcome(checker.check(request))
+def _check(checker: ChecksArtifacts, message: RunModule) -> RunOutcome:
+    artifact = read_artifact(message.artifact, message.digest)
+    outcome = checked_outcome(check_artifact(checker, message.target.compile, artifact))
     cases = tuple(selected_cases(outcome.cases, message.only))
     return replace(outcome, cases=cases, failure=first_failure(cases)) if cases else outcome
 
@@ -145,11 +139,9 @@ def _check(checker: ChecksArtifacts, message: RunModule, compilers: Sequence[str
 def _run(registry: Registry, loader: CaseLoader, message: RunModule) -> RunOutcome:
     from retarget.worker.child.run_in_process import run_in_process  # it imports NumPy
 
-    device = registry.driver(message.config.driver).open(message.config)
-    try:
+    config = message.target.runtime
+    with closing(registry.driver(config.driver).open(config)) as device:
         return run_in_process(device, loader, message, lambda _: None, str)
-    finally:
-        device.close()
 
 
 def _expect_cases(names: Sequence[str], wanted: Sequence[str], stage: str) -> None:
@@ -167,7 +159,7 @@ def _report(outcome: RunOutcome) -> int:
         for mismatch in case.mismatches:
             sys.stdout.writelines(f"    {line}\n" for line in mismatch.report.splitlines())
     if outcome.failure is not None and not outcome.cases:
-        _tell(f"error: {_words(outcome.failure)}", outcome.failure.hint)
+        _report_error(f"error: {_words(outcome.failure)}", outcome.failure.hint)
     return 0 if outcome.failure is None else 1
 
 
@@ -175,7 +167,7 @@ def _words(failure: Failure) -> str:
     return f"failed at {failure.stage.value}: {failure.text or failure.summary}"
 
 
-def _tell(text: str, hint: str) -> None:
+def _report_error(text: str, hint: str) -> None:
     sys.stderr.write(f"{text}\n{f'hint: {hint}' if hint else ''}".rstrip("\n") + "\n")
 
 

@@ -23,9 +23,9 @@ from retarget.extension import Check
 from retarget.model.outcomes import Mismatch
 
 if TYPE_CHECKING:
-    from retarget.extension import Array
+    from retarget.extension import Array, Tolerance
 
-__all__ = ["compare_arrays", "compare_check", "largest_ulp", "signed_alike"]
+__all__ = ["compare_arrays", "compare_check", "compare_within", "largest_ulp", "signed_alike"]
 
 _BLOCK = 1 << 16
 """Bytes of each array that are compared at a time. The intermediate arrays of a block then stay in the cache and below
@@ -82,6 +82,14 @@ def compare_arrays(
 
     rule = f"atol {atol:g}, rtol {rtol:g}" + ("" if ulp is None else f", {ulp} ulp")
     return _compare(actual, expected, holds, rule, sides)
+
+
+def compare_within(
+    tolerance: Tolerance, actual: Array, expected: Array, sides: tuple[str, str] = ("actual", "expected")
+) -> Mismatch | None:
+    """Do what `compare_arrays` does, within a tolerance; its `same_bits` is left to the caller."""
+    atol, rtol, ulp, equal_nan = tolerance.atol, tolerance.rtol, tolerance.ulp, tolerance.equal_nan
+    return compare_arrays(actual, expected, atol=atol, rtol=rtol, ulp=ulp, equal_nan=equal_nan, sides=sides)
 
 
 def largest_ulp(actual: Array, expected: Array) -> int | None:

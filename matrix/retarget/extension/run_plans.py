@@ -55,21 +55,12 @@ def run_case_plan(
 
 
 def plan_outside(
-    driver: Driver,
-    loader: CaseLoader | None,
-    *,
-    kind: str,
-    config: RuntimeConfig,
-    artifact: Path,
-    module: Module,
-    folder: Path,
-    case: str,
-    function: str,
+    driver: Driver, loader: CaseLoader | None, target: RunTarget, artifact: Path, *, case: str, function: str
 ) -> RunPlan | None:
     """Return how the tool of the kind, or else that of the driver, runs a case; None where there is none."""
     if isinstance(loader, RunsCasesOutside):
-        return loader.run_case_outside(config, artifact, module, folder, case)
-    return driver.run_outside(config, artifact, function, kind)
+        return loader.run_case_outside(target.runtime, artifact, target.compile.module, target.compile.folder, case)
+    return driver.run_outside(target.runtime, artifact, function, target.compile.kind)
 
 
 def plan_by_hand(registry: Registry, target: RunTarget, artifact: Path, *, case: str, function: str) -> RunPlan | None:
@@ -77,20 +68,12 @@ def plan_by_hand(registry: Registry, target: RunTarget, artifact: Path, *, case:
 
     Raises `RetargetError` for a driver that is not registered.
     """
-    kind, config, module, folder = target.compile.kind, target.runtime, target.compile.module, target.compile.folder
-    plan = plan_outside(
-        registry.driver(config.driver),
-        registry.case_loaders.get(kind),
-        kind=kind,
-        config=config,
-        artifact=artifact,
-        module=module,
-        folder=folder,
-        case=case,
-        function=function,
-    )
-    if plan is not None or config.run_under or kind not in registry.case_loaders:
+    kind, config, module = target.compile.kind, target.runtime, target.compile.module
+    loader = registry.case_loaders.get(kind)
+    plan = plan_outside(registry.driver(config.driver), loader, target, artifact, case=case, function=function)
+    if plan is not None or config.run_under or loader is None:
         return plan
+    folder = target.compile.folder
     return run_case_plan(kind=kind, config=config, artifact=artifact, module=module, folder=folder, case=case)
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum, auto
 from pathlib import Path
 
-from retarget.extension import ArtifactRequest, CheckedCase, CompileRequest, Resolved, Tolerance
-from retarget.model import CompilerConfig, RuntimeConfig
+from retarget.extension import CheckedCase, CompileRequest, Resolved, Tolerance
+from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Stage
 
 __all__ = [
@@ -32,7 +32,6 @@ __all__ = [
     "Ready",
     "Refusal",
     "Refused",
-    "Request",
     "ResolveFlags",
     "ResolvedFlags",
     "RunModule",
@@ -106,25 +105,18 @@ class OpenDevices:
 class RunModule:
     """Run an artifact's cases. Answered by `retarget.model.outcomes.RunOutcome`, with `Progress` before it.
 
-    `digest` is the SHA-256 hex that the artifact's bytes must have; empty: not known. With a `run_under` in `config`
+    `digest` is the SHA-256 hex that the artifact's bytes must have; empty: not known. With a `run_under`
     each case runs in a process of its own and no device is opened here.
 
-    `module` to `compiler` are as in `retarget.extension.CaseRequest`. What every case gave is written to the folder
-    `record`, if there is one; `references` are (compiler config, folder with what a run of its artifact gave) pairs,
-    `lacking` (compiler config, why there is no such run) pairs. With a `seed`, functions that the kind has no case for
-    are called with inputs generated from their types. `only` and `skipping` are as in `selected_cases`.
+    What every case gave is written to the folder `record`, if there is one; `references` are (compiler config, folder
+    with what a run of its artifact gave) pairs, `lacking` (compiler config, why there is no such run) pairs. With a
+    `seed`, functions that the kind has no case for are called with inputs generated from their types. `only` and
+    `skipping` are as in `selected_cases`.
     """
 
-    config: RuntimeConfig
+    target: RunTarget
     artifact: Path
     digest: str
-    kind: str
-    module: str
-    source: Path
-    data: tuple[Path, ...]
-    entry: str
-    folder: Path
-    compiler: str
     record: Path | None = None
     references: tuple[tuple[str, Path], ...] = ()
     lacking: tuple[tuple[str, str], ...] = ()
@@ -144,15 +136,11 @@ class GenerateModules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckArtifact:
-    """Judge an artifact. Answered by `CheckedArtifact` or `Refused`. `digest` is as in `RunModule`.
+    """Judge an artifact. Answered by `CheckedArtifact` or `Refused`. `digest` is as in `RunModule`."""
 
-    The artifact's bytes are read by the worker: `request.artifact` is empty.
-    """
-
-    kind: str
+    target: CompileTarget
     artifact: Path
     digest: str
-    request: ArtifactRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,20 +153,6 @@ class CompareOutputs:
     folders: tuple[Path, Path]
     sides: tuple[str, str]
     tolerance: Tolerance
-
-
-Request = (
-    ResolveFlags
-    | AskFingerprint
-    | DescribeBuild
-    | CompileModule
-    | ProbeDriver
-    | OpenDevices
-    | RunModule
-    | GenerateModules
-    | CheckArtifact
-    | CompareOutputs
-)
 
 
 # ---------------------------------------------------------------- answers

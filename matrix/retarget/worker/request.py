@@ -4,23 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from retarget.extension import Case, CaseRequest, CheckedCase
+from retarget.extension import ArtifactRequest, Case, CaseRequest, CheckedCase, ChecksArtifacts
+from retarget.model import CompileTarget
 from retarget.model.outcomes import CaseOutcome, Failure, RunOutcome, Stage, first_failure
-from retarget.worker.messages import RunModule
 
-__all__ = ["agreed_config", "case_request", "checked_outcome", "not_finished"]
+__all__ = ["agreed_config", "case_request", "check_artifact", "checked_outcome", "not_finished"]
 
 
-def case_request(message: RunModule) -> CaseRequest:
+def case_request(target: CompileTarget) -> CaseRequest:
     """Return the request before anything is loaded: the functions are not known yet."""
+    module = target.module
     return CaseRequest(
-        module=message.module,
-        source=message.source,
-        data=message.data,
-        entry=message.entry,
-        folder=message.folder,
-        compiler=message.compiler,
+        module=module.name,
+        source=module.path,
+        data=module.data,
+        entry=module.entry,
+        folder=target.folder,
+        compiler=target.compiler.name,
     )
+
+
+def check_artifact(checker: ChecksArtifacts, target: CompileTarget, artifact: bytes) -> tuple[CheckedCase, ...]:
+    """Return what the checks of a target's artifact found."""
+    request = ArtifactRequest(
+        module=target.module.name,
+        source=target.module.path,
+        artifact=artifact,
+        compiler=target.compiler.name,
+        tags=target.tags,
+        known_compilers=target.known_compilers,
+    )
+    return tuple(checker.check(request))
 
 
 def agreed_config(case: Case, compiler: str) -> str:

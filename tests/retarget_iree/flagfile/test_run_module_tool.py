@@ -7,13 +7,16 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import pytest
 from iree_support import VMVX, Compile, driver_named, runtime_config
+from model_targets import compile_target, run_target
 from retarget.extension import Device
+from retarget.model import Module
 from retarget.model.outcomes import RunOutcome
 from retarget.worker.child.run_in_process import run_in_process
 from retarget.worker.messages import RunModule
@@ -197,18 +200,10 @@ def write(folder: Path, function: str, inputs: list[str], expected: list[str]) -
 
 def ours(device: Device, flagfile: Path) -> RunOutcome:
     """Load, run and compare as a device worker does."""
-    message = RunModule(
-        config=runtime_config("local-sync"),
-        artifact=flagfile.parent / "module.vmfb",
-        digest="",
-        kind="run-module",
-        module="module",
-        source=flagfile.parent / "module.mlir",
-        data=(flagfile,),
-        entry="",
-        folder=flagfile.parent,
-        compiler="vmvx",
-    )
+    module = Module(name="module", path=flagfile.parent / "module.mlir", data=(flagfile,))
+    compiled = compile_target(config="vmvx", kind="run-module", folder=flagfile.parent)
+    target = run_target(replace(compiled, module=module))
+    message = RunModule(target=target, artifact=flagfile.parent / "module.vmfb", digest="")
     return run_in_process(device, RunModuleCaseLoader(), message, lambda progress: None, str)
 
 

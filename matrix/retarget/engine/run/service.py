@@ -14,7 +14,7 @@ from retarget.engine.refusals import device_infos, refusal_error, refusal_failur
 from retarget.engine.run.device_worker import DeviceWorker
 from retarget.engine.run.lease import DeviceLeases, Holder, Lease, OnLeaseWait, current_holder
 from retarget.engine.run.lease_folder import default_lease_folder
-from retarget.extension import ArtifactRequest, Tolerance
+from retarget.extension import Tolerance
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig
 from retarget.model.outcomes import (
     Artifact,
@@ -126,19 +126,11 @@ class RunService:
             infos = worker.open()
         except RetargetError as error:
             return RunOutcome(devices=(), failure=Failure(stage=Stage.LOAD, summary=str(error)))
-        digest, path = (artifact.digest, Path(artifact.path)) if isinstance(artifact, Artifact) else ("", artifact)
-        module = target.compile.module
+        path, digest = _located(artifact)
         message = RunModule(
-            config=target.runtime,
+            target=target,
             artifact=path,
             digest=digest,
-            kind=target.compile.kind,
-            module=module.name,
-            source=module.path,
-            data=module.data,
-            entry=module.entry,
-            folder=target.compile.folder,
-            compiler=target.compile.compiler.name,
             record=record,
             references=tuple(references),
             lacking=tuple(lacking),
@@ -158,20 +150,8 @@ class RunService:
 
         The failure is at the stage compare. Raises `UnavailableError` where a package that the kind needs is missing.
         """
-        digest, path = (artifact.digest, Path(artifact.path)) if isinstance(artifact, Artifact) else ("", artifact)
-        message = CheckArtifact(
-            kind=target.kind,
-            artifact=path,
-            digest=digest,
-            request=ArtifactRequest(
-                module=target.module.name,
-                source=target.module.path,
-                artifact=b"",
-                compiler=target.compiler.name,
-                tags=target.tags,
-                known_compilers=target.known_compilers,
-            ),
-        )
+        path, digest = _located(artifact)
+        message = CheckArtifact(target=target, artifact=path, digest=digest)
         timeout = self._default_timeout if target.timeout is None else target.timeout
         answer = self._plain().ask(message, CheckedArtifact, timeout=timeout)
         if isinstance(answer, CheckedArtifact):
@@ -250,6 +230,10 @@ class RunService:
                 open_timeout=self._open_timeout,
             )
         return worker
+
+
+def _located(artifact: Artifact | Path) -> tuple[Path, str]:
+    return (Path(artifact.path), artifact.digest) if isinstance(artifact, Artifact) else (artifact, "")
 
 
 def _leases(config: RuntimeConfig, infos: Sequence[DeviceInfo]) -> list[Lease]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retarget.arrays.comparison import compare_arrays, largest_ulp, signed_alike
+from retarget.arrays.comparison import compare_within, largest_ulp, signed_alike
 from retarget.model.outcomes import Mismatch, OutputComparison, OutputDifference
 from retarget.worker.child.outputs import CaseOutputs, read_outputs
 
@@ -34,15 +34,7 @@ def compare_outputs(folders: tuple[Path, Path], sides: tuple[str, str], toleranc
         for place, ours, theirs in _pairs(left[name], right[name]):
             arrays += 1
             values += ours.size
-            mismatch = compare_arrays(
-                signed_alike(ours, theirs),
-                theirs,
-                atol=tolerance.atol,
-                rtol=tolerance.rtol,
-                ulp=tolerance.ulp,
-                equal_nan=tolerance.equal_nan,
-                sides=sides,
-            )
+            mismatch = compare_within(tolerance, signed_alike(ours, theirs), theirs, sides)
             if mismatch is None:
                 continue
             differing += 1

@@ -17,19 +17,15 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retarget.extension import (
-    CompilerError,
-    DriverError,
-    UnavailableError,
-)
+from retarget.extension import CompilerError, DriverError, UnavailableError
 from retarget.extension.returned import ExtensionError
 from retarget.support.errors import RetargetError
 from retarget.support.text import clip, first_line, join_output
+from retarget.worker.artifact import read_artifact
 from retarget.worker.messages import (
     AskFingerprint,
     CheckArtifact,
@@ -53,6 +49,7 @@ from retarget.worker.messages import (
     RunModule,
     Setup,
 )
+from retarget.worker.request import check_artifact
 
 if TYPE_CHECKING:
     from retarget.extension import Device
@@ -160,9 +157,7 @@ class _Server:
             case CheckArtifact():
                 return self._check(message)
             case CompareOutputs(folders=folders, sides=sides, tolerance=tolerance):
-                from retarget.worker.child.differences import (
-                    compare_outputs,  # imports NumPy, which a compile worker does not need
-                )
+                from retarget.worker.child.differences import compare_outputs  # imports NumPy
 
                 return compare_outputs(folders, sides, tolerance)
         msg = f"a worker does not know the request {type(message).__name__}"
@@ -181,15 +176,16 @@ class _Server:
         )
 
     def _run(self, message: RunModule) -> object:
-        loader = self._registry.case_loader(message.kind)
-        if message.config.run_under:
+        config = message.target.runtime
+        loader = self._registry.case_loader(message.target.compile.kind)
+        if config.run_under:
             from retarget.worker.child.run_external import run_external
 
-            return run_external(self._registry.driver(message.config.driver), loader, message, self._send)
+            return run_external(self._registry.driver(config.driver), loader, message, self._send)
         from retarget.worker.child.run_in_process import run_in_process
 
         if self._device is None:
-            self._device = self._registry.driver(message.config.driver).open(message.config)
+            self._device = self._registry.driver(config.driver).open(config)
         return run_in_process(self._device, loader, message, self._send, self._output.read)
 
     def _generate(self, message: GenerateModules) -> ModulesGenerated:
@@ -201,14 +197,12 @@ class _Server:
         return ModulesGenerated()
 
     def _check(self, message: CheckArtifact) -> CheckedArtifact:
-        from retarget.worker.artifact import read_artifact
-
-        loader = self._registry.artifact_checker(message.kind)
-        if loader is None:
-            msg = f"the case loader {message.kind!r} checks no artifacts"
+        checker = self._registry.artifact_checker(message.target.kind)
+        if checker is None:
+            msg = f"the case loader {message.target.kind!r} checks no artifacts"
             raise TypeError(msg)
         artifact = read_artifact(message.artifact, message.digest)
-        return CheckedArtifact(cases=tuple(loader.check(replace(message.request, artifact=artifact))))
+        return CheckedArtifact(cases=check_artifact(checker, message.target, artifact))
 
 
 def _traceback(error: Exception) -> str:

@@ -15,7 +15,6 @@ from retarget.extension import Case, CaseLoader, Driver, DriverError, RunPlan, R
 from retarget.extension.registry import extensions_environment
 from retarget.extension.returned import ExtensionError
 from retarget.extension.run_plans import RUN_CASE, plan_outside
-from retarget.model import Module
 from retarget.model.case_names import selected_cases
 from retarget.model.outcomes import CaseOutcome, Failure, RunOutcome, Stage, first_failure
 from retarget.support.errors import RetargetError
@@ -36,11 +35,12 @@ def run_external(
     Such a process gets no inputs and returns no results: cases that have them fail, unless their loader knows a tool
     that reads and judges them itself.
     """
+    target = message.target.compile
     send(Progress(stage=Stage.LOAD))
     start = time.perf_counter()
     try:
         functions = tuple(driver.functions(read_artifact(message.artifact, message.digest)))
-        cases = tuple(loader.load(replace(case_request(message), functions=functions)))
+        cases = tuple(loader.load(replace(case_request(target), functions=functions)))
         failure = None
         if not cases:
             failure = Failure(stage=Stage.LOAD, summary="the module has no functions to run")
@@ -81,17 +81,8 @@ def _run_case(
     start = time.perf_counter()
     output = ""
     judged_there = isinstance(loader, RunsCasesOutside)
-    plan = plan_outside(
-        driver,
-        loader,
-        kind=message.kind,
-        config=message.config,
-        artifact=message.artifact,
-        module=Module(name=message.module, path=message.source, data=message.data, entry=message.entry),
-        folder=message.folder,
-        case=case.name,
-        function=case.function,
-    )
+    target = message.target
+    plan = plan_outside(driver, loader, target, message.artifact, case=case.name, function=case.function)
     has_data = bool(case.inputs) or case.expected is not None or case.read is not None or bool(case.agree_with)
     if has_data and not judged_there:
         failure: Failure | None = Failure(
@@ -100,9 +91,10 @@ def _run_case(
             hint="run it on a runtime config without run_under",
         )
     elif plan is None:
+        module = f"a module of kind {target.compile.kind!r}"
         failure = Failure(
             stage=Stage.RUN,
-            summary=f"driver {driver.name!r} has no tool that runs a module of kind {message.kind!r} out of process",
+            summary=f"driver {driver.name!r} has no tool that runs {module} out of process",
             hint="remove run_under from the runtime config",
         )
     else:
@@ -110,7 +102,7 @@ def _run_case(
         if failure is None:
             if case.read is not None:
                 send(Progress(stage=Stage.RUN, case=case.name))
-            failure, output = _judge(message.config.run_under, _of_session(plan, case, message))
+            failure, output = _judge(target.runtime.run_under, _of_session(plan, case, message))
             if failure is not None and failure.summary == not_finished(case.agree_with, case.name):
                 failure = replace(failure, lacking=case.agree_with, no_verdict=True)
     seconds = time.perf_counter() - start
@@ -119,7 +111,7 @@ def _run_case(
         function=case.function,
         seconds=seconds,
         failure=failure,
-        agree_with=agreed_config(case, message.compiler),
+        agree_with=agreed_config(case, target.compile.compiler.name),
     )
     return outcome, output
 
@@ -149,7 +141,7 @@ def _of_session(plan: RunPlan, case: Case, message: RunModule) -> RunPlan:
     if not case.agree_with:
         return plan
     references = (f"--reference={config}={folder}" for config, folder in message.references)
-    return replace(plan, argv=(*plan.argv, f"--compiler={message.compiler}", *references))
+    return replace(plan, argv=(*plan.argv, f"--compiler={message.target.compile.compiler.name}", *references))
 
 
 def _judge(run_under: Sequence[str], plan: RunPlan) -> tuple[Failure | None, str]:

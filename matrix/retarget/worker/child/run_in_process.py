@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retarget.arrays.comparison import compare_arrays, compare_check, signed_alike
+from retarget.arrays.comparison import compare_check, compare_within, signed_alike
 from retarget.extension import (
     Case,
     CaseData,
@@ -61,7 +61,7 @@ def run_in_process(
     suspect = False
     start = time.perf_counter()
     try:
-        request = case_request(message)
+        request = case_request(message.target.compile)
         program = _load(device, loader, request, read_artifact(message.artifact, message.digest))
         functions = tuple(program.functions)
         cases = tuple(loader.load(replace(request, functions=functions)))
@@ -86,7 +86,7 @@ def run_in_process(
 
     run = _Run(
         program=program,
-        compiler=message.compiler,
+        compiler=request.compiler,
         references=references,
         lacking=dict(message.lacking),
         send=send,
@@ -268,14 +268,7 @@ def _failing_results(
 def _compared(actual: Array, expected: Array, tolerance: Tolerance) -> Mismatch | None:
     if tolerance.same_bits:
         return compare_check(Check(kind="eq", actual=actual, expected=expected))
-    return compare_arrays(
-        actual,
-        expected,
-        atol=tolerance.atol,
-        rtol=tolerance.rtol,
-        ulp=tolerance.ulp,
-        equal_nan=tolerance.equal_nan,
-    )
+    return compare_within(tolerance, actual, expected)
 
 
 def _tolerance(case: Case, expected: Array) -> Tolerance:
