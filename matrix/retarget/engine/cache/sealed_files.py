@@ -14,7 +14,16 @@ from typing import Any
 from retarget.engine.cache.key import digest_of
 from retarget.model.outcomes import Artifact, CompileOutcome, Failure, Stage
 
-__all__ = ["DamagedError", "StoredFile", "read_outcome", "read_sealed", "seal", "stored_files", "unfinished_files"]
+__all__ = [
+    "DamagedError",
+    "StoredFile",
+    "outcome_body",
+    "read_outcome",
+    "read_sealed",
+    "seal",
+    "stored_files",
+    "unfinished_files",
+]
 
 _STALE_SECONDS = 3600
 """How long nothing must have been written to a half-written file for its writer to be dead: a write takes seconds."""
@@ -53,6 +62,16 @@ def read_sealed(path: Path) -> dict[str, Any]:
     if not isinstance(body, dict):
         msg = f"{path} is damaged: an object was expected"
         raise DamagedError(msg)
+    return body
+
+
+def outcome_body(outcome: CompileOutcome, suffix: str = "") -> dict[str, Any]:
+    """Return what `read_outcome` reads; `suffix` is the artifact's."""
+    body: dict[str, Any] = {"diagnostics": outcome.diagnostics, "seconds": outcome.seconds}
+    if (artifact := outcome.artifact) is not None:
+        body["artifact"] = {"digest": artifact.digest, "size": artifact.size, "suffix": suffix}
+    elif (failure := outcome.failure) is not None:
+        body["failure"] = {"summary": failure.summary, "text": failure.text, "hint": failure.hint}
     return body
 
 

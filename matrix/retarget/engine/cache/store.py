@@ -22,8 +22,9 @@ import errno
 import os
 import re
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from retarget.engine.cache.key import digest_of
 from retarget.engine.cache.sealed_files import (
     DamagedError,
     StoredFile,
+    outcome_body,
     read_outcome,
     read_sealed,
     seal,
@@ -57,6 +59,8 @@ DEFAULT_MAX_BYTES = 4 * 1024**3
 
 _SIZE = re.compile(r"(\d+) ?([KMGT]?)(?:i?B)?", re.ASCII)
 _TRIM_TO = 0.9
+_KINDS = ("entries", "artifacts", "resolutions")
+"""The folders of files."""
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This file marks a cache folder of retarget.\n"
 
 
@@ -124,21 +128,18 @@ class Store:
         A damaged entry or artifact is removed, noted, and counts as not there. Raises `StoreError` if the folder
         cannot be read.
         """
-        entry = self._entry_path(key)
-        try:
-            outcome = self._decode(key, read_sealed(entry))
-            if outcome.artifact is not None:
-                self._verify(outcome.artifact)
-                _mark_used(Path(outcome.artifact.path))
-        except FileNotFoundError:
-            return None
-        except NotADirectoryError as error:
-            raise self._unusable(error) from error
-        except DamagedError as error:
-            self._drop(entry, str(error))
-            return None
-        except OSError as error:
-            raise self._unusable(error) from error
+        entry = self._path("entries", key)
+        with self._reported():
+            try:
+                outcome = self._decode(key, read_sealed(entry))
+                if outcome.artifact is not None:
+                    self._verify(outcome.artifact)
+                    _mark_used(Path(outcome.artifact.path))
+            except FileNotFoundError:
+                return None
+            except DamagedError as error:
+                self._drop(entry, str(error))
+                return None
         _mark_used(entry)
         return outcome
 
@@ -155,27 +156,16 @@ class Store:
         Raises `StoreError` if it cannot be written.
         """
         digest = digest_of(artifact)
-        path = self._artifact_path(digest, suffix)
-        body = {
-            "artifact": {"digest": digest, "size": len(artifact), "suffix": suffix},
-            "diagnostics": diagnostics,
-            "seconds": seconds,
-        }
-        try:
+        path = self._path("artifacts", digest, suffix)
+        stored = Artifact(digest=digest, size=len(artifact), path=str(path))
+        outcome = CompileOutcome(key=key, seconds=seconds, reused=False, artifact=stored, diagnostics=diagnostics)
+        with self._reported():
             self._prepare()
             write_atomically(path, artifact)
             if entry:
-                self._write_entry(key, body)
-        except OSError as error:
-            raise self._unusable(error) from error
+                self._write_entry(key, outcome_body(outcome, suffix))
         self._grown(len(artifact))
-        return CompileOutcome(
-            key=key,
-            seconds=seconds,
-            reused=False,
-            artifact=Artifact(digest=digest, size=len(artifact), path=str(path)),
-            diagnostics=diagnostics,
-        )
+        return outcome
 
     def put_failure(self, key: str, failure: Failure, *, seconds: float, diagnostics: str) -> CompileOutcome:
         """Store a diagnosed compile failure and return its outcome. Raises `StoreError` if it cannot be written.
@@ -185,23 +175,17 @@ class Store:
         if failure.transient:
             msg = f"a transient failure must not be stored: {failure.summary}"
             raise ValueError(msg)
-        body = {
-            "failure": {"summary": failure.summary, "text": failure.text, "hint": failure.hint},
-            "diagnostics": diagnostics,
-            "seconds": seconds,
-        }
-        try:
+        outcome = CompileOutcome(key=key, seconds=seconds, reused=False, failure=failure, diagnostics=diagnostics)
+        with self._reported():
             self._prepare()
-            self._write_entry(key, body)
-        except OSError as error:
-            raise self._unusable(error) from error
-        return CompileOutcome(key=key, seconds=seconds, reused=False, failure=failure, diagnostics=diagnostics)
+            self._write_entry(key, outcome_body(outcome))
+        return outcome
 
     def forget_failure(self, key: str) -> None:
         """Drop a stored compile failure, so that the next compile is tried. An artifact stays."""
         outcome = self.lookup(key)
         if outcome is not None and outcome.failure is not None:
-            self._remove(self._entry_path(key))
+            self._remove(self._path("entries", key))
 
     def try_lock(self, key: str) -> FileLock | None:
         """Return the held lock of `key`, to be released by the caller; None if another process or thread holds it.
@@ -210,59 +194,50 @@ class Store:
         which only means to come back later. Raises `StoreError` if the folder cannot be written.
         """
         folder = self._root / "locks"
-        try:
+        with self._reported():
             folder.mkdir(parents=True, exist_ok=True)
             lock = FileLock(folder / key[:3], thread_local=False)
-            lock.acquire(blocking=False)
-        except Timeout:
-            return None
-        except OSError as error:
-            raise self._unusable(error) from error
+            try:
+                lock.acquire(blocking=False)
+            except Timeout:
+                return None
         return lock
 
     def read_resolution(self, key: str) -> dict[str, Any] | None:
         """Return what `write_resolution` stored under `key`, or None. A damaged one is removed and noted."""
-        path = self._resolution_path(key)
-        try:
-            body = read_sealed(path)
-        except FileNotFoundError:
-            return None
-        except DamagedError as error:
-            self._drop(path, str(error))
-            return None
-        except OSError as error:
-            raise self._unusable(error) from error
+        path = self._path("resolutions", key)
+        with self._reported():
+            try:
+                body = read_sealed(path)
+            except FileNotFoundError:
+                return None
+            except DamagedError as error:
+                self._drop(path, str(error))
+                return None
         _mark_used(path)
         return body
 
     def write_resolution(self, key: str, body: dict[str, Any]) -> None:
         """Store a resolution. Raises `StoreError` if it cannot be written."""
-        try:
+        with self._reported():
             self._prepare()
-            write_atomically(self._resolution_path(key), seal(body))
-        except OSError as error:
-            raise self._unusable(error) from error
+            write_atomically(self._path("resolutions", key), seal(body))
 
     def info(self) -> StoreInfo:
         """Count what is there. Reads every entry, to distinguish failures from artifacts."""
-        entries = list(self._files("entries"))
+        files = {kind: list(self._files(kind)) for kind in _KINDS}
         failures = 0
-        for file in entries:
+        for file in files["entries"]:
             with suppress(OSError, DamagedError):
                 failures += "failure" in read_sealed(file.path)
-        artifacts = list(self._files("artifacts"))
-        resolutions = list(self._files("resolutions"))
         generated = module_sets(self.folder)
         return StoreInfo(
             folder=self.folder,
-            entries=len(entries),
             failures=failures,
-            artifacts=len(artifacts),
-            resolutions=len(resolutions),
             generated=generated,
-            size=sum(file.size for file in (*entries, *artifacts, *resolutions))
-            + sum(modules.size for modules in generated),
+            size=sum(file.size for found in files.values() for file in found) + sum(one.size for one in generated),
             max_bytes=self.max_bytes,
+            **{kind: len(found) for kind, found in files.items()},
         )
 
     def clear(self) -> int:
@@ -270,23 +245,19 @@ class Store:
 
         Locks of keys stay, since they may be held. Raises `StoreError` if something cannot be removed.
         """
-        freed = 0
         try:
-            freed += sum(modules.size for modules in module_sets(self.folder) if remove_set(modules.path))
+            freed = sum(modules.size for modules in module_sets(self.folder) if remove_set(modules.path))
         except RetargetError as error:
             raise StoreError(str(error)) from error
-        try:
-            for kind in ("entries", "artifacts", "resolutions"):
-                for file in list(self._files(kind)):
-                    file.path.unlink(missing_ok=True)
-                    freed += file.size
-        except OSError as error:
-            raise self._unusable(error) from error
+        with self._reported():
+            for file in [file for kind in _KINDS for file in self._files(kind)]:
+                file.path.unlink(missing_ok=True)
+                freed += file.size
         return freed
 
     def unfinished(self) -> Iterator[Path]:
         """Yield what processes that were killed have left half written."""
-        for kind in ("entries", "artifacts", "resolutions"):
+        for kind in _KINDS:
             yield from (file.path for file in unfinished_files(self._root / kind))
 
     def remove_unfinished(self) -> int:
@@ -337,15 +308,12 @@ class Store:
 
         The outcome used last always stays. Does nothing while another process does it.
         """
-        lock = FileLock(self._root / "trim.lock", thread_local=False)
         try:
-            lock.acquire(blocking=False)
+            lock = FileLock(self._root / "trim.lock", thread_local=False).acquire(blocking=False)
         except (Timeout, OSError):
             return 0
-        try:
+        with lock:
             return self._trim()
-        finally:
-            lock.release()
 
     def _trim(self) -> int:
         files = [file for kind in ("artifacts", "entries", "resolutions") for file in self._files(kind)]
@@ -376,13 +344,13 @@ class Store:
 
     def _write_entry(self, key: str, body: dict[str, Any]) -> None:
         data = seal(body)
-        write_atomically(self._entry_path(key), data)
+        write_atomically(self._path("entries", key), data)
         self._unmeasured += len(data)
 
     def _decode(self, key: str, body: dict[str, Any]) -> CompileOutcome:
         """Make an outcome of an entry. Raises `DamagedError` for one of another form."""
         try:
-            return read_outcome(key, body, self._artifact_path)
+            return read_outcome(key, body, partial(self._path, "artifacts"))
         except (KeyError, TypeError) as error:
             msg = f"entry {key} is damaged: {error}"
             raise DamagedError(msg) from error
@@ -409,28 +377,27 @@ class Store:
         if not tag.exists():
             write_atomically(tag, _TAG.encode())
 
-    def _entry_path(self, key: str) -> Path:
-        return self._root / "entries" / key[:2] / key
+    def _path(self, kind: str, key: str, suffix: str = "") -> Path:
+        return self._root / kind / key[:2] / f"{key}{suffix}"
 
-    def _artifact_path(self, digest: str, suffix: str) -> Path:
-        return self._root / "artifacts" / digest[:2] / f"{digest}{suffix}"
-
-    def _resolution_path(self, key: str) -> Path:
-        return self._root / "resolutions" / key[:2] / key
-
-    def _unusable(self, error: OSError) -> StoreError:
-        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-            msg = (
-                f"the disk of the cache folder {self.folder} is full ({error.strerror}); free some space "
-                "('retarget cache clear' empties the cache), "
-                "or give another folder with --retarget-cache-dir or RETARGET_CACHE_DIR"
-            )
-        else:
-            msg = (
-                f"the cache folder {self.folder} cannot be used ({error.strerror or error}: {error.filename}); "
-                "give one that can be written with --retarget-cache-dir or RETARGET_CACHE_DIR"
-            )
-        return StoreError(msg)
+    @contextmanager
+    def _reported(self) -> Iterator[None]:
+        """Raise `StoreError` in place of `OSError`."""
+        try:
+            yield
+        except OSError as error:
+            if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+                msg = (
+                    f"the disk of the cache folder {self.folder} is full ({error.strerror}); free some space "
+                    "('retarget cache clear' empties the cache), "
+                    "or give another folder with --retarget-cache-dir or RETARGET_CACHE_DIR"
+                )
+            else:
+                msg = (
+                    f"the cache folder {self.folder} cannot be used ({error.strerror or error}: {error.filename}); "
+                    "give one that can be written with --retarget-cache-dir or RETARGET_CACHE_DIR"
+                )
+            raise StoreError(msg) from error
 
 
 def _removed(modules: ModuleSet) -> bool:

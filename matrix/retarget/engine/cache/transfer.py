@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from retarget.engine.cache.inputs import InputDigests
 from retarget.engine.cache.key import digest_of
-from retarget.engine.cache.sealed_files import DamagedError, read_outcome, read_sealed, seal
+from retarget.engine.cache.sealed_files import DamagedError, outcome_body, read_outcome, read_sealed, seal
 from retarget.extension import Compiler
 from retarget.model import CompileTarget
 from retarget.model.outcomes import CompileOutcome
@@ -42,17 +42,17 @@ def export_artifact(outcome: CompileOutcome, target: CompileTarget, registry: _C
     """
     failure = outcome.failure
     manifest, stem = _manifest(folder, target), _stem(folder, target)
-    body: dict[str, Any] = {
+    suffix = registry.compiler(target.compiler.compiler).artifact_suffix
+    body = {
         "format": _FORMAT,
         "target": target.name,
         "suite": target.suite,
         "key": outcome.key,
-        "seconds": outcome.seconds,
-        "diagnostics": outcome.diagnostics,
         "build_id": outcome.build_id,
         "build": outcome.build,
         "inputs": [list(entry) for entry in outcome.inputs],
         **_declared(target),
+        **outcome_body(outcome, suffix),
     }
     try:
         if failure is not None and failure.transient:
@@ -60,11 +60,7 @@ def export_artifact(outcome: CompileOutcome, target: CompileTarget, registry: _C
             return
         body["module"] = digest_of(target.module.path.read_bytes())
         if outcome.artifact is not None:
-            suffix = registry.compiler(target.compiler.compiler).artifact_suffix
             write_atomically(stem.with_name(stem.name + suffix), Path(outcome.artifact.path).read_bytes())
-            body["artifact"] = {"digest": outcome.artifact.digest, "size": outcome.artifact.size, "suffix": suffix}
-        elif failure is not None:
-            body["failure"] = {"summary": failure.summary, "text": failure.text, "hint": failure.hint}
         write_atomically(manifest, seal(body))
     except OSError as error:
         where = error.filename or folder

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 
 from retarget.extension import DescribesBuild, UnavailableError
 from retarget.extension.registry import Registry
@@ -30,19 +31,11 @@ def describe_build(registry: Registry, extensions: Sequence[str], config: Compil
         check_python_path(config)
         if not config.env:
             return registry.describe_build(compiler=compiler, driver=driver)
-        return _asked(extensions, config.env, DescribeBuild(compiler=compiler, driver=driver))
+        with (
+            closing(Spawner()) as spawner,
+            closing(WorkerProcess(spawner=spawner, extensions=extensions, env=config.env)) as worker,
+        ):
+            answer = worker.ask(DescribeBuild(compiler=compiler, driver=driver), Named, timeout=_SECONDS)
+        return answer.text if isinstance(answer, Named) else answer.summary
     except (RetargetError, UnavailableError) as error:
         return str(error)
-
-
-def _asked(extensions: Sequence[str], env: Sequence[tuple[str, str]], message: DescribeBuild) -> str:
-    spawner = Spawner()
-    try:
-        worker = WorkerProcess(spawner=spawner, extensions=extensions, env=env)
-        try:
-            answer = worker.ask(message, Named, timeout=_SECONDS)
-        finally:
-            worker.close()
-    finally:
-        spawner.close()
-    return answer.text if isinstance(answer, Named) else answer.summary

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +31,12 @@ class NotBuiltError(Exception):
         self.failure = failure
 
 
+@dataclass(slots=True)
 class _Answer:
     """One (config, flags): the lock is held by the thread that asks."""
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.resolved: Resolved | None = None
-        self.error: UnavailableError | NotBuiltError | RetargetError | None = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    found: Resolved | UnavailableError | NotBuiltError | RetargetError | None = None
 
 
 class Resolver:
@@ -66,17 +66,14 @@ class Resolver:
         with self._lock:
             answer = self._answers.setdefault((config, flags), _Answer())
         with answer.lock:
-            if answer.resolved is None and answer.error is None:
+            if answer.found is None:
                 try:
-                    answer.resolved = self._find(config, flags)
+                    answer.found = self._find(config, flags)
                 except (UnavailableError, NotBuiltError, RetargetError) as error:
-                    answer.error = error
-        if answer.error is not None:
-            raise answer.error.with_traceback(None)  # raised again and again: its traceback must not grow
-        if answer.resolved is None:
-            msg = f"compiler config {config.name!r} was not resolved"
-            raise RetargetError(msg)
-        return answer.resolved
+                    answer.found = error
+        if isinstance(answer.found, Resolved):
+            return answer.found
+        raise answer.found.with_traceback(None)  # raised again and again: its traceback must not grow
 
     def _find(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
         fingerprint = self._fingerprint(config)
@@ -117,15 +114,7 @@ class Resolver:
 
 
 def _encode(resolved: Resolved) -> dict[str, Any]:
-    return {
-        "build_id": resolved.build_id,
-        "flags": list(resolved.flags),
-        "files": [str(path) for path in resolved.files],
-        "facts": [list(fact) for fact in resolved.facts],
-        "not_inputs": list(resolved.not_inputs),
-        "suffix_facts": [list(fact) for fact in resolved.suffix_facts],
-        "build": resolved.build,
-    }
+    return asdict(resolved) | {"files": [str(path) for path in resolved.files]}
 
 
 def _decode(body: dict[str, Any]) -> Resolved | None:

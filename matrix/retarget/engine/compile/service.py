@@ -50,17 +50,15 @@ class BuildStatistics:
     seconds: float = 0.0
 
 
+@dataclass(slots=True)
 class _Job:
     """One compile target on its way."""
 
-    __slots__ = ("error", "not_before", "outcome", "pause", "target")
-
-    def __init__(self, target: CompileTarget) -> None:
-        self.target = target
-        self.outcome: CompileOutcome | None = None
-        self.error: BaseException | None = None
-        self.not_before = 0.0
-        self.pause = _FIRST_PAUSE
+    target: CompileTarget
+    outcome: CompileOutcome | None = None
+    error: BaseException | None = None
+    not_before: float = 0.0
+    pause: float = _FIRST_PAUSE
 
     @property
     def done(self) -> bool:

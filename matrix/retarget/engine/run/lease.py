@@ -164,8 +164,7 @@ class DeviceLeases:
         self._devices.clear()
 
     def _acquire(self, lease: Lease, on_wait: OnLeaseWait | None) -> LockFile:
-        device = self._devices.get(lease.physical_id)
-        if device is None:
+        if (device := self._devices.get(lease.physical_id)) is None:
             create_lease_folder(self._folder)
             device = self._devices[lease.physical_id] = _Device(self._folder, lease.physical_id)
         start = time.monotonic()

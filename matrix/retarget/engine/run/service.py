@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -190,11 +191,8 @@ class RunService:
         Raises `UnavailableError` with the reason why there is none, `RetargetError` if the driver crashes, hangs or
         fails.
         """
-        worker = WorkerProcess(spawner=self._spawner, extensions=self._extensions)
-        try:
+        with closing(WorkerProcess(spawner=self._spawner, extensions=self._extensions)) as worker:
             answer = worker.ask(ProbeDriver(driver=driver), Devices, timeout=self._open_timeout)
-        finally:
-            worker.close()
         return device_infos(answer, f"driver {driver!r}", "list")
 
     def kill(self) -> None:
@@ -214,22 +212,22 @@ class RunService:
 
     def _plain(self) -> WorkerProcess:
         """A process without a device, kept for what needs none."""
-        if self._helper is None or not self._helper.alive:
-            if self._helper is not None:
-                self._helper.close()
+        if self._helper is not None and not self._helper.alive:
+            self._helper.close()
+            self._helper = None
+        if self._helper is None:
             self._helper = WorkerProcess(spawner=self._spawner, extensions=self._extensions)
         return self._helper
 
     def _worker(self, runtime: RuntimeConfig) -> DeviceWorker:
-        worker = self._workers.get(runtime)
-        if worker is None:
-            worker = self._workers[runtime] = DeviceWorker(
+        if runtime not in self._workers:
+            self._workers[runtime] = DeviceWorker(
                 config=runtime,
                 spawner=self._spawner,
                 extensions=self._extensions,
                 open_timeout=self._open_timeout,
             )
-        return worker
+        return self._workers[runtime]
 
 
 def _located(artifact: Artifact | Path) -> tuple[Path, str]:
