@@ -9,94 +9,69 @@ from retarget.extension.hooks import hookimpl
 
 __all__ = ["retarget_commands"]
 
+
+def _own(name: str, does: str, *examples: tuple[str, str], takes_extensions: bool = True) -> Command:
+    module = f"retarget.cli.{name}"
+    return CommandModule(name=name, module=module, help=does, examples=examples, takes_extensions=takes_extensions)
+
+
 _COMMANDS = (
-    CommandModule(
-        name="init",
-        module="retarget.cli.init",
-        help="write matrix.toml and suite.toml for the modules in a folder and the devices of this machine",
-        examples=(
-            ("retarget init", "for the modules in the current folder and below"),
-            ("retarget init kernels --dry-run", "print the files for the folder kernels, write nothing"),
-        ),
-        takes_extensions=True,
+    _own(
+        "init",
+        "write matrix.toml and suite.toml for the modules in a folder and the devices of this machine",
+        ("retarget init", "for the modules in the current folder and below"),
+        ("retarget init kernels --dry-run", "print the files for the folder kernels, write nothing"),
     ),
-    CommandModule(
-        name="list",
-        module="retarget.cli.list",
-        help="list targets, configs, suites or tags, as text or JSON",
-        examples=(
-            ("retarget list", "all targets below the current folder"),
-            ("retarget list -m 'vulkan and run' -k matmul", "the targets that pytest selects with the same options"),
-            ("retarget list compilers suites/linalg", "the compiler configs that the targets of a folder need"),
-            ("retarget list runtimes --format json", "for a program that plans builds"),
-        ),
-        takes_extensions=True,
+    _own(
+        "list",
+        "list targets, configs, suites or tags, as text or JSON",
+        ("retarget list", "all targets below the current folder"),
+        ("retarget list -m 'vulkan and run' -k matmul", "the targets that pytest selects with the same options"),
+        ("retarget list compilers suites/linalg", "the compiler configs that the targets of a folder need"),
+        ("retarget list runtimes --format json", "for a program that plans builds"),
     ),
-    CommandModule(
-        name="check",
-        module="retarget.cli.check",
-        help="check all declarations, what they name and the data of cases, and run nothing",
-        examples=(
-            ("retarget check", "everything below the current folder"),
-            ("retarget check suites --ignore suites/onnx", "leave a folder out"),
-        ),
-        takes_extensions=True,
+    _own(
+        "check",
+        "check all declarations, what they name and the data of cases, and run nothing",
+        ("retarget check", "everything below the current folder"),
+        ("retarget check suites --ignore suites/onnx", "leave a folder out"),
     ),
-    CommandModule(
-        name="explain",
-        module="retarget.cli.explain",
-        help="show where everything about a target comes from",
-        examples=(
-            ("retarget explain squares_llvm-cpu_local-sync", "one target"),
-            ("retarget explain -m vulkan -k squares", "all targets that the expressions select"),
-        ),
-        takes_extensions=True,
+    _own(
+        "explain",
+        "show where everything about a target comes from",
+        ("retarget explain squares_llvm-cpu_local-sync", "one target"),
+        ("retarget explain -m vulkan -k squares", "all targets that the expressions select"),
     ),
-    CommandModule(
-        name="compare",
-        module="retarget.cli.compare",
-        help="run a module with two configs and show how the outputs differ",
-        examples=(
-            ("retarget compare squares.mlir --configs llvm-cpu,vmvx", "two compiler configs"),
-            ("retarget compare matmul --configs vmvx,vulkan/vulkan --rtol 1e-3", "a compiler and a runtime config"),
-        ),
-        takes_extensions=True,
+    _own(
+        "compare",
+        "run a module with two configs and show how the outputs differ",
+        ("retarget compare squares.mlir --configs llvm-cpu,vmvx", "two compiler configs"),
+        ("retarget compare matmul --configs vmvx,vulkan/vulkan --rtol 1e-3", "a compiler and a runtime config"),
     ),
-    CommandModule(
-        name="devices",
-        module="retarget.cli.devices",
-        help="list the devices that each driver finds on this machine",
-        examples=(("retarget devices", "all drivers"), ("retarget devices vulkan cuda", "two of them")),
-        takes_extensions=True,
+    _own(
+        "devices",
+        "list the devices that each driver finds on this machine",
+        ("retarget devices", "all drivers"),
+        ("retarget devices vulkan cuda", "two of them"),
     ),
-    CommandModule(
-        name="show",
-        module="retarget.cli.show",
-        help="print an artifact as text",
-        examples=(
-            ("retarget show squares_llvm-cpu", "of a target: from the cache, or compiled"),
-            ("retarget show out/squares_llvm-cpu.vmfb", "a file that --retarget-export or iree-compile wrote"),
-        ),
-        takes_extensions=True,
+    _own(
+        "show",
+        "print an artifact as text",
+        ("retarget show squares_llvm-cpu", "of a target: from the cache, or compiled"),
+        ("retarget show out/squares_llvm-cpu.vmfb", "a file that --retarget-export or iree-compile wrote"),
     ),
-    CommandModule(
-        name="schema",
-        module="retarget.cli.schema",
-        help="print the JSON Schema of the files, for editors",
-        examples=(
-            ("retarget schema > retarget.schema.json", "of matrix.toml, suite.toml and expectations.toml"),
-            ("retarget schema --for cases > cases.schema.json", "of *.cases.toml"),
-        ),
-        takes_extensions=True,
+    _own(
+        "schema",
+        "print the JSON Schema of the files, for editors",
+        ("retarget schema > retarget.schema.json", "of matrix.toml, suite.toml and expectations.toml"),
+        ("retarget schema --for cases > cases.schema.json", "of *.cases.toml"),
     ),
-    CommandModule(
-        name="cache",
-        module="retarget.cli.cache",
-        help="show, check or clear the store of artifacts",
-        examples=(
-            ("retarget cache info", "where it is, and how large"),
-            ("retarget cache clear", "remove what is in it"),
-        ),
+    _own(
+        "cache",
+        "show, check or clear the store of artifacts",
+        ("retarget cache info", "where it is, and how large"),
+        ("retarget cache clear", "remove what is in it"),
+        takes_extensions=False,
     ),
 )
 

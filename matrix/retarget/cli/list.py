@@ -8,7 +8,8 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from retarget.cli.support import add_expression_arguments, add_path_arguments, read_declared, request_of, table
 from retarget.model import CompilerConfig, CompileTarget, Origin, RunTarget, RuntimeConfig, Suite, Target
@@ -24,12 +25,18 @@ _Json = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _View:
-    """One sort of listing: its columns as text, its content as JSON."""
+    """One sort of listing: what it finds among the targets, the columns of each as text, its content as JSON.
+
+    `key` is that of the list in the JSON text, which `extra` adds to.
+    """
 
     help: str
+    key: str
     header: _Row
-    rows: Callable[[_Selected], Sequence[_Row]]
-    content: Callable[[_Selected], _Json]
+    found: Callable[[_Selected], Iterable[tuple[Any, ...]]]
+    row: Callable[..., _Row]
+    content: Callable[..., _Json]
+    extra: Callable[[Iterable[tuple[Any, ...]]], _Json] = lambda _: {}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,27 +62,24 @@ def run(arguments: argparse.Namespace) -> int:
     paths = words[is_named:] or ["."]
     hint = "" if is_named or not words else did_you_mean(words[0], _VIEWS)
     or_else = "" if is_named else f", and it is no view; expected a path, or one of {', '.join(_VIEWS)}{hint}"
-    selected = read_declared(request_of(arguments, paths, or_else=or_else)).selected
     view = _VIEWS[what]
+    found = tuple(view.found(read_declared(request_of(arguments, paths, or_else=or_else)).selected))
     if arguments.format == "json":
-        sys.stdout.write(json.dumps(view.content(selected), indent=2, ensure_ascii=False) + "\n")
+        content = {view.key: [view.content(*one) for one in found]} | dict(view.extra(found))
+        sys.stdout.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     else:
-        sys.stdout.write(table(view.header, view.rows(selected)) + "\n")
+        sys.stdout.write(table(view.header, [view.row(*one) for one in found]) + "\n")
     return 0
 
 
 # ---------------------------------------------------------------- targets
 
 
-def _target_rows(selected: _Selected) -> Sequence[_Row]:
-    return [(target.name, suite.name, " ".join(target.tags)) for suite, target in selected]
+def _target_row(suite: Suite, target: Target) -> _Row:
+    return target.name, suite.name, " ".join(target.tags)
 
 
-def _target_content(selected: _Selected) -> _Json:
-    return {"targets": [_target_json(target) for _, target in selected]}
-
-
-def _target_json(target: Target) -> _Json:
+def _target_json(_: Suite, target: Target) -> _Json:
     compiled = target if isinstance(target, CompileTarget) else target.compile
     runtime: _Json = {} if isinstance(target, CompileTarget) else {"runtime_config": target.runtime.name}
     return {
@@ -88,132 +92,95 @@ def _target_json(target: Target) -> _Json:
         "compile_target": compiled.name,
         "compiler_config": compiled.compiler.name,
         **runtime,
-        "flags": list(compiled.flags),
+        "flags": compiled.flags,
         "timeout": target.timeout,
-        "tags": list(target.tags),
+        "tags": target.tags,
         "marks": [{"mark": name, **dict(fields)} for name, fields in marks(target)],
     }
 
 
-def _compile_targets(selected: _Selected) -> Sequence[tuple[Suite, CompileTarget]]:
+def _compile_targets(selected: _Selected) -> Iterable[tuple[Suite, CompileTarget]]:
     """Return the compile targets that are selected, or needed by a run target that is."""
     needed: dict[int, tuple[Suite, CompileTarget]] = {}
     for suite, target in selected:
         compiled = target if isinstance(target, CompileTarget) else target.compile
         needed.setdefault(id(compiled), (suite, compiled))
-    return tuple(needed.values())
+    return needed.values()
 
 
 # ---------------------------------------------------------------- configs
 
 
-def _runtimes(selected: _Selected) -> Sequence[tuple[RuntimeConfig, int]]:
+def _fields(config: object, *names: str) -> _Json:
+    return {name: getattr(config, name) for name in names}
+
+
+def _runtimes(selected: _Selected) -> Iterable[tuple[RuntimeConfig, int]]:
     """Return the distinct runtime configs of the run targets, each with their number."""
-    counts = Counter(target.runtime for _, target in selected if isinstance(target, RunTarget))
-    return tuple(counts.items())
+    return Counter(target.runtime for _, target in selected if isinstance(target, RunTarget)).items()
 
 
-def _runtime_rows(selected: _Selected) -> Sequence[_Row]:
-    return [
-        (
-            runtime.name,
-            runtime.driver,
-            " ".join((*runtime.host_os, *runtime.host_arch)) or "any",
-            str(count),
-            " ".join((*runtime.deps, *(f"{name}={value}" for name, value in runtime.defines))),
-        )
-        for runtime, count in _runtimes(selected)
-    ]
+def _runtime_row(runtime: RuntimeConfig, count: int) -> _Row:
+    host = " ".join((*runtime.host_os, *runtime.host_arch)) or "any"
+    needs = " ".join((*runtime.deps, *(f"{name}={value}" for name, value in runtime.defines)))
+    return runtime.name, runtime.driver, host, str(count), needs
 
 
-def _runtime_content(selected: _Selected) -> _Json:
-    counted = _runtimes(selected)
+def _runtime_json(runtime: RuntimeConfig, count: int) -> _Json:
     return {
-        "runtimes": [
-            {
-                "name": runtime.name,
-                "driver": runtime.driver,
-                "devices": list(runtime.devices),
-                "flags": list(runtime.flags),
-                "env": dict(runtime.env),
-                "host_os": list(runtime.host_os),
-                "host_arch": list(runtime.host_arch),
-                "run_under": list(runtime.run_under),
-                "deps": list(runtime.deps),
-                "defines": dict(runtime.defines),
-                "tags": list(runtime.tags),
-                "timeout": runtime.timeout,
-                "concurrency": runtime.concurrency,
-                "run_targets": count,
-                "declared": _declared(runtime.origin),
-            }
-            for runtime, count in counted
-        ],
-        "builds": _builds([runtime for runtime, _ in counted]),
+        **_fields(runtime, "name", "driver", "devices", "flags"),
+        "env": dict(runtime.env),
+        **_fields(runtime, "host_os", "host_arch", "run_under", "deps"),
+        "defines": dict(runtime.defines),
+        **_fields(runtime, "tags", "timeout", "concurrency"),
+        "run_targets": count,
+        "declared": _declared(runtime.origin),
     }
 
 
-def _builds(runtimes: Iterable[RuntimeConfig]) -> Sequence[_Json]:
+def _builds(runtimes: Iterable[tuple[RuntimeConfig, int]]) -> _Json:
     """Return the distinct builds: runtime configs that need the same of a build share one."""
     together: dict[tuple[object, ...], list[RuntimeConfig]] = {}
-    for runtime in runtimes:
+    for runtime, _ in runtimes:
         key = (runtime.host_os, runtime.host_arch, frozenset(runtime.deps), frozenset(runtime.defines))
         together.setdefault(key, []).append(runtime)
-    return [
+    builds = [
         {
-            "host_os": list(first.host_os),
-            "host_arch": list(first.host_arch),
-            "deps": list(first.deps),
+            **_fields(first, "host_os", "host_arch", "deps"),
             "defines": dict(first.defines),
             "drivers": list(dict.fromkeys(runtime.driver for runtime in (first, *others))),
             "runtime_configs": [runtime.name for runtime in (first, *others)],
         }
         for first, *others in together.values()
     ]
+    return {"builds": builds}
 
 
-def _compilers(selected: _Selected) -> Sequence[tuple[CompilerConfig, int]]:
+def _compilers(selected: _Selected) -> Iterable[tuple[CompilerConfig, int]]:
     """Return the distinct compiler configs that the targets need, each with the number of compile targets."""
-    return tuple(Counter(target.compiler for _, target in _compile_targets(selected)).items())
+    return Counter(target.compiler for _, target in _compile_targets(selected)).items()
 
 
-def _compiler_rows(selected: _Selected) -> Sequence[_Row]:
-    return [
-        (
-            config.name,
-            config.compiler,
-            str(count),
-            " ".join(config.tags),
-            " ".join(f"{name}={shlex.quote(value)}" for name, value in config.env),
-            shlex.join(config.flags),
-        )
-        for config, count in _compilers(selected)
-    ]
+def _compiler_row(config: CompilerConfig, count: int) -> _Row:
+    env = " ".join(f"{name}={shlex.quote(value)}" for name, value in config.env)
+    return config.name, config.compiler, str(count), " ".join(config.tags), env, shlex.join(config.flags)
 
 
-def _compiler_content(selected: _Selected) -> _Json:
+def _compiler_json(config: CompilerConfig, count: int) -> _Json:
     return {
-        "compilers": [
-            {
-                "name": config.name,
-                "compiler": config.compiler,
-                "flags": list(config.flags),
-                "env": dict(config.env),
-                "devices": dict(config.devices),
-                "tags": list(config.tags),
-                "timeout": config.timeout,
-                "compile_targets": count,
-                "declared": _declared(config.origin),
-            }
-            for config, count in _compilers(selected)
-        ]
+        **_fields(config, "name", "compiler", "flags"),
+        "env": dict(config.env),
+        "devices": dict(config.devices),
+        **_fields(config, "tags", "timeout"),
+        "compile_targets": count,
+        "declared": _declared(config.origin),
     }
 
 
 # ---------------------------------------------------------------- suites, tags
 
 
-def _suites(selected: _Selected) -> Sequence[tuple[Suite, int, int]]:
+def _suites(selected: _Selected) -> Iterable[tuple[Suite, int, int]]:
     """Return the suites of the targets, each with the numbers of compile and run targets."""
     suites: dict[int, Suite] = {}
     compiles: Counter[int] = Counter()
@@ -221,77 +188,74 @@ def _suites(selected: _Selected) -> Sequence[tuple[Suite, int, int]]:
     for suite, target in selected:
         suites.setdefault(id(suite), suite)
         (runs if isinstance(target, RunTarget) else compiles)[id(suite)] += 1
-    return tuple((suite, compiles[key], runs[key]) for key, suite in suites.items())
+    return ((suite, compiles[key], runs[key]) for key, suite in suites.items())
 
 
-def _suite_rows(selected: _Selected) -> Sequence[_Row]:
-    return [
-        (suite.name, suite.kind, str(len(suite.modules)), str(compiles), str(runs), display_path(suite.origin.file))
-        for suite, compiles, runs in _suites(selected)
-    ]
+def _suite_row(suite: Suite, compiles: int, runs: int) -> _Row:
+    counts = (str(count) for count in (len(suite.modules), compiles, runs))
+    return suite.name, suite.kind, *counts, display_path(suite.origin.file)
 
 
-def _suite_content(selected: _Selected) -> _Json:
+def _suite_json(suite: Suite, compiles: int, runs: int) -> _Json:
     return {
-        "suites": [
-            {
-                "name": suite.name,
-                "kind": suite.kind,
-                "folder": display_path(suite.folder),
-                "modules": [module.name for module in suite.modules],
-                "target_configs": [target.name for target in suite.targets],
-                "compile_targets": compiles,
-                "run_targets": runs,
-                "tags": list(suite.tags),
-                "declared": _declared(suite.origin),
-            }
-            for suite, compiles, runs in _suites(selected)
-        ]
+        "name": suite.name,
+        "kind": suite.kind,
+        "folder": display_path(suite.folder),
+        "modules": [module.name for module in suite.modules],
+        "target_configs": [target.name for target in suite.targets],
+        "compile_targets": compiles,
+        "run_targets": runs,
+        "tags": suite.tags,
+        "declared": _declared(suite.origin),
     }
-
-
-def _tag_counts(selected: _Selected) -> Mapping[str, int]:
-    return dict(sorted(Counter(tag for _, target in selected for tag in target.tags).items()))
 
 
 def _declared(origin: Origin) -> _Json:
     return {"file": display_path(origin.file), "key_path": origin.key_path}
 
 
+_TARGETS = _View(
+    help="all targets",
+    key="targets",
+    header=("target", "suite", "tags"),
+    found=lambda selected: selected,
+    row=_target_row,
+    content=_target_json,
+)
 _VIEWS = {
-    "targets": _View(
-        help="all targets", header=("target", "suite", "tags"), rows=_target_rows, content=_target_content
-    ),
-    "compile": _View(
-        help="the compile targets they need",
-        header=("target", "suite", "tags"),
-        rows=lambda selected: _target_rows(_compile_targets(selected)),
-        content=lambda selected: _target_content(_compile_targets(selected)),
-    ),
+    "targets": _TARGETS,
+    "compile": replace(_TARGETS, help="the compile targets they need", found=_compile_targets),
     "runtimes": _View(
         help="their runtime configs, and the distinct builds of them",
+        key="runtimes",
         header=("runtime config", "driver", "host", "run targets", "needs"),
-        rows=_runtime_rows,
-        content=_runtime_content,
+        found=_runtimes,
+        row=_runtime_row,
+        content=_runtime_json,
+        extra=_builds,
     ),
     "compilers": _View(
         help="their compiler configs",
+        key="compilers",
         header=("compiler config", "compiler", "compile targets", "tags", "environment", "flags"),
-        rows=_compiler_rows,
-        content=_compiler_content,
+        found=_compilers,
+        row=_compiler_row,
+        content=_compiler_json,
     ),
     "suites": _View(
         help="their suites",
+        key="suites",
         header=("suite", "kind", "modules", "compile targets", "run targets", "file"),
-        rows=_suite_rows,
-        content=_suite_content,
+        found=_suites,
+        row=_suite_row,
+        content=_suite_json,
     ),
     "tags": _View(
         help="their tags",
+        key="tags",
         header=("tag", "targets"),
-        rows=lambda selected: [(tag, str(count)) for tag, count in _tag_counts(selected).items()],
-        content=lambda selected: {
-            "tags": [{"tag": tag, "targets": count} for tag, count in _tag_counts(selected).items()]
-        },
+        found=lambda selected: sorted(Counter(tag for _, target in selected for tag in target.tags).items()),
+        row=lambda tag, count: (tag, str(count)),
+        content=lambda tag, count: {"tag": tag, "targets": count},
     ),
 }
