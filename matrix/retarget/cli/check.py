@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from itertools import starmap
 from pathlib import Path
 
 from retarget.cli.support import add_path_arguments, request_of
@@ -18,6 +19,7 @@ from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Origin, RunTarget, Suite, Target
 from retarget.model.locations import diagnostics_at
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
+from retarget.support.text import counted
 from retarget.support.toml.keypaths import Problem
 from retarget.targets.expansion import expand
 from retarget.targets.pytest_selection import SelectionUsageError, pytest_plugin
@@ -43,37 +45,37 @@ def run(arguments: argparse.Namespace) -> int:
     except RetargetError as error:
         messages[str(error)] = None
     loader = DeclarationLoader(registry)
-    diagnostics: dict[Diagnostic, None] = {}
+    diagnostics: list[Diagnostic] = []
     files = [file for file in found.files if file.name == SUITE_FILE]
     for file in found.files:
         if file.name != SUITE_FILE:
-            diagnostics.update(dict.fromkeys(loader.read_matrix_file(file)))
+            diagnostics += loader.read_matrix_file(file)
     suites: list[Suite] = []
     usage = RuleUsage()
     sound: dict[Path, tuple[Suite, ...]] = {}
     for file in files:
         declared, file_diagnostics = loader.read_suite_file(file)
         suites += declared
-        diagnostics.update(dict.fromkeys(file_diagnostics))
+        diagnostics += file_diagnostics
         if not file_diagnostics:
             sound[file] = declared
     targets: list[Target] = []
     if registry is not None:
-        diagnostics.update(dict.fromkeys(_unknown(loader, suites, registry)))
+        diagnostics += _unknown(loader, suites, registry)
         for suite in suites:
-            diagnostics.update(dict.fromkeys(_data_diagnostics(suite, registry)))
+            diagnostics += _data_diagnostics(suite, registry)
             expanded = _expanded(suite, registry, diagnostics)
             targets += expanded
-            diagnostics.update(dict.fromkeys(_judged(suite, expanded, registry, usage)))
+            diagnostics += _judged(suite, expanded, registry, usage)
         usage.read(loader.expectations)
-        diagnostics.update(dict.fromkeys(usage.diagnostics(sound, whole=True)))
+        diagnostics += usage.diagnostics(sound, whole=True)
     messages.update(dict.fromkeys(found.errors))
     if not files and not loader.matrix_files and not messages:
         where = ", ".join(arguments.path)
         msg = f"found no {SUITE_FILE} and no {MATRIX_FILE} at or below {where}"
         raise RetargetError(msg)
     if diagnostics:
-        sys.stderr.write(f"{DiagnosticsError(tuple(diagnostics))}\n")
+        sys.stderr.write(f"{DiagnosticsError(tuple(dict.fromkeys(diagnostics)))}\n")
     for message in messages:
         sys.stderr.write(f"{message}\n")
     if diagnostics or messages:
@@ -82,11 +84,11 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _expanded(suite: Suite, registry: Registry, diagnostics: dict[Diagnostic, None]) -> Sequence[Target]:
+def _expanded(suite: Suite, registry: Registry, diagnostics: list[Diagnostic]) -> Sequence[Target]:
     try:
         return expand(suite, registry)
     except DiagnosticsError as error:
-        diagnostics.update(dict.fromkeys(error.diagnostics))
+        diagnostics += error.diagnostics
         return ()
 
 
@@ -127,5 +129,4 @@ def _unknown(loader: DeclarationLoader, suites: Iterable[Suite], registry: Regis
 def _summary(files: int, suites: Sequence[Suite], targets: Sequence[Target]) -> str:
     runs = sum(isinstance(target, RunTarget) for target in targets)
     counts = ((files, "file"), (len(suites), "suite"), (len(targets) - runs, "compile target"), (runs, "run target"))
-    parts = [f"{count} {word if count == 1 else word + 's'}" for count, word in counts]
-    return f"no errors in {', '.join(parts)}"
+    return f"no errors in {', '.join(starmap(counted, counts))}"

@@ -133,13 +133,13 @@ def _declaring(arguments: argparse.Namespace, registry: Registry) -> list[_Found
         raise argparse.ArgumentError(None, msg)
     declared = read_declared(request_of(arguments, arguments.path))
     found = [
-        _Found(suite=suite, module=module, targets=_run_targets(targets, module))
-        for suite, targets in declared.suites
-        for module in suite.modules
+        _Found(suite=one.suite, module=module, targets=_run_targets(one.targets, module))
+        for one in declared.suites
+        for module in one.suite.modules
         if module.name == arguments.module
     ]
     if not found:
-        hint = did_you_mean(arguments.module, {module.name for suite, _ in declared.suites for module in suite.modules})
+        hint = did_you_mean(arguments.module, {module.name for one in declared.suites for module in one.suite.modules})
         where = ", ".join(arguments.path)
         msg = f"found no file and no module {arguments.module!r} in {where}{hint or '; `retarget list` shows all'}"
         raise argparse.ArgumentError(None, msg)
@@ -258,7 +258,9 @@ def _report(
         yield f"  {_pair(target).ljust(width)}  {_verdict(outcome, comparison)}"
     if comparison is None:
         yield "nothing to compare: not both have outputs"
-        yield from _hints(found)
+        path = found.module.path
+        if path.is_file() and not found.module.entry:
+            yield f"for all that is known: pytest {shlex.quote(display_path(path))}"
         return
     compared = f"{counted(comparison.values, 'value')} of {counted(comparison.cases, 'case')} compared"
     for case, side in comparison.unmatched:
@@ -298,9 +300,3 @@ def _difference(title: str, difference: OutputDifference) -> Iterator[str]:
     if difference.max_ulp is not None and lines[-1].startswith("max abs error"):
         lines[-1] += f", {difference.max_ulp} ulp"
     yield from (f"  {line}" for line in lines)
-
-
-def _hints(found: _Found) -> Iterator[str]:
-    path = found.module.path
-    if path.is_file() and not found.module.entry:
-        yield f"for all that is known: pytest {shlex.quote(display_path(path))}"

@@ -10,19 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from retarget.cli.support import (
-    SourceLocations,
-    add_expression_arguments,
-    add_path_arguments,
-    read_declared,
-    request_of,
-)
+from retarget.cli.support import add_expression_arguments, add_path_arguments, read_declared, request_of
 from retarget.engine.commands import Commands
 from retarget.engine.compile.builds import describe_build
 from retarget.expect.matching import RuleSet
 from retarget.expect.verdict import excuse, expected_text, is_expired, today
 from retarget.extension.registry import Registry, named_extensions
 from retarget.model import CompilerConfig, CompileTarget, Origin, RunTarget, RuntimeConfig, Suite, Target, TargetConfig
+from retarget.model.locations import SourceLocations
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.targets.availability import host_mismatch
 from retarget.targets.expansion import active_overrides, compile_target_name, excluding_override, run_target_name
@@ -61,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     explainer = _Explainer(
         registry=declared.registry, locations=SourceLocations(), extensions=arguments.retarget_extension
     )
-    suites = [one for one in declared.collected if _is_named(one.suite, of_suite)]
+    suites = [one for one in declared.suites if _is_named(one.suite, of_suite)]
     found = [
         "\n".join(explainer.target(one.suite, target))
         for one in suites
@@ -69,9 +64,11 @@ def run(arguments: argparse.Namespace) -> int:
         if name in {"", target.name}
     ]
     if not found and not is_expression:
-        found = ["\n".join(explainer.excluded(one.suite, ways)) for one in suites if (ways := _ways(one.suite, name))]
+        found = [
+            "\n".join(explainer.excluded(one.suite, name, by)) for one in suites if (by := _excluding(one.suite, name))
+        ]
     if not found:
-        names = [target.name for one in suites or declared.collected for target in one.targets]
+        names = [target.name for one in suites or declared.suites for target in one.targets]
         raise argparse.ArgumentError(None, _nothing(arguments, named, paths, names, is_suite=bool(suites)))
     sys.stdout.write("\n\n".join(found) + "\n")
     return 0
@@ -99,33 +96,23 @@ def _is_named(suite: Suite, text: str) -> bool:
     return name in {"", suite.name} and suite.origin.file.parts[len(suite.origin.file.parts) - len(parts) :] == parts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Way:
-    """One way to a target name that an override has closed."""
-
-    name: str
-    override: int
-
-
-def _ways(suite: Suite, name: str) -> tuple[_Way, ...]:
-    """Return the ways to `name` through the suite; each is closed, or it would be a target."""
-    ways: dict[int, _Way] = {}
+def _excluding(suite: Suite, name: str) -> Sequence[int]:
+    """Return the overrides of a suite that take out the target `name`."""
+    found: list[int | None] = []
     for module in suite.modules:
         if not name.startswith(f"{module.name}_"):
             continue
         for target in suite.targets:
             for compiler in target.compilers:
-                options: list[tuple[str, tuple[str, ...]]] = [(compile_target_name(module.name, compiler.name), ())]
-                options += [
-                    (run_target_name(module.name, compiler.name, runtime.name), (runtime.name,))
+                path = (target.name, compiler.name)
+                if compile_target_name(module.name, compiler.name) == name:
+                    found.append(excluding_override(suite, module.name, path))
+                found += [
+                    excluding_override(suite, module.name, (*path, runtime.name))
                     for runtime in target.runtimes
+                    if run_target_name(module.name, compiler.name, runtime.name) == name
                 ]
-                for option, runtimes in options:
-                    if option == name:
-                        override = excluding_override(suite, module.name, (target.name, compiler.name, *runtimes))
-                        if override is not None:
-                            ways.setdefault(override, _Way(name=name, override=override))
-    return tuple(ways.values())
+    return [index for index in dict.fromkeys(found) if index is not None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,11 +122,11 @@ class _Explainer:
     extensions: Sequence[str]
     builds: dict[CompilerConfig | RuntimeConfig, str] = field(default_factory=dict)
 
-    def excluded(self, suite: Suite, ways: Sequence[_Way]) -> Iterator[str]:
-        yield f"{ways[0].name} is taken out of suite {suite.name}"
-        for way in ways:
-            override = suite.overrides[way.override]
-            yield f"  by override      {self.locations.location(suite.origin, 'module', way.override)}"
+    def excluded(self, suite: Suite, name: str, overrides: Sequence[int]) -> Iterator[str]:
+        yield f"{name} is taken out of suite {suite.name}"
+        for index in overrides:
+            override = suite.overrides[index]
+            yield f"  by override      {self.locations.location(suite.origin, 'module', index)}"
             yield f"  match            {', '.join(override.match)}"
             yield f"  exclude_targets  {', '.join(override.exclude_targets)}"
             yield f"  reason           {override.reason}"

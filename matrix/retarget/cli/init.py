@@ -281,9 +281,7 @@ def _counts(folder: Path, registry: Registry) -> tuple[int, int]:
 def _report(
     found: Survey, plan: Plan, configs: _Configs, files: Sequence[tuple[Path, str]], counts: tuple[int, int]
 ) -> Sequence[str]:
-    lines = [f"wrote {display_path(path)}" for path, _ in files[:_SHOWN]]
-    if len(files) > _SHOWN:
-        lines.append(f"wrote {len(files) - _SHOWN} more files")
+    lines = _listed([f"wrote {display_path(path)}" for path, _ in files], "wrote")
     lines += [f"uses the configs of {display_path(path)}" for path in configs.above]
     lines += [
         f"suite {suite.name} (kind {suite.kind}): {counted(len(suite.suggestion.files), 'file')}"
@@ -308,8 +306,12 @@ def _not_taken(found: Survey, plan: Plan) -> Sequence[str]:
 
 
 def _left_out(files: Sequence[tuple[Path, str]]) -> Sequence[str]:
-    lines = [f"left out: {display_path(path)} {reason}" for path, reason in files[:_SHOWN]]
-    return [*lines, f"left out: {len(files) - _SHOWN} more files"] if len(files) > _SHOWN else lines
+    return _listed([f"left out: {display_path(path)} {reason}" for path, reason in files], "left out:")
+
+
+def _listed(lines: list[str], what: str) -> list[str]:
+    """Return the first lines, and how many more files there are."""
+    return [*lines[:_SHOWN], f"{what} {len(lines) - _SHOWN} more files"] if len(lines) > _SHOWN else lines
 
 
 def _nothing(found: Survey, plan: Plan) -> str:

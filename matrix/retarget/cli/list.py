@@ -8,7 +8,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from retarget.cli.support import add_expression_arguments, add_path_arguments, read_declared, request_of, table
@@ -27,7 +27,7 @@ _Json = Mapping[str, object]
 class _View:
     """One sort of listing: what it finds among the targets, the columns of each as text, its content as JSON.
 
-    `key` is that of the list in the JSON text, which `extra` adds to.
+    `key` is that of the list in the JSON text, which `more` adds to.
     """
 
     help: str
@@ -36,7 +36,7 @@ class _View:
     found: Callable[[_Selected], Iterable[tuple[Any, ...]]]
     row: Callable[..., _Row]
     content: Callable[..., _Json]
-    extra: Callable[[Iterable[tuple[Any, ...]]], _Json] = lambda _: {}
+    more: Callable[[Iterable[tuple[Any, ...]]], _Json] = lambda _: {}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,9 +63,10 @@ def run(arguments: argparse.Namespace) -> int:
     hint = "" if is_named or not words else did_you_mean(words[0], _VIEWS)
     or_else = "" if is_named else f", and it is no view; expected a path, or one of {', '.join(_VIEWS)}{hint}"
     view = _VIEWS[what]
-    found = tuple(view.found(read_declared(request_of(arguments, paths, or_else=or_else)).selected))
+    selection = read_declared(request_of(arguments, paths, or_else=or_else))
+    found = tuple(view.found([(one.suite, target) for one in selection.suites for target in one.selected]))
     if arguments.format == "json":
-        content = {view.key: [view.content(*one) for one in found]} | dict(view.extra(found))
+        content = {view.key: [view.content(*one) for one in found]} | dict(view.more(found))
         sys.stdout.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     else:
         sys.stdout.write(table(view.header, [view.row(*one) for one in found]) + "\n")
@@ -232,7 +233,7 @@ _VIEWS = {
         found=_runtimes,
         row=_runtime_row,
         content=_runtime_json,
-        extra=_builds,
+        more=_builds,
     ),
     "compilers": _View(
         help="their compiler configs",

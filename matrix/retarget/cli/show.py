@@ -77,7 +77,7 @@ def _target(arguments: argparse.Namespace) -> tuple[CompileTarget, Registry]:
     if "::" in written and paths == ["."]:
         paths = [written]
     declared = read_declared(request_of(arguments, paths))
-    targets = [target for _, targets in declared.suites for target in targets]
+    targets = [target for one in declared.suites for target in one.targets]
     found = [target for target in targets if target.name == name]
     if not found:
         where = ", ".join(paths)

@@ -5,7 +5,6 @@ It compiles in worker processes or takes artifacts from the cache, generates mod
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
@@ -19,7 +18,7 @@ from retarget.engine.cache.sweep import sweep_daily
 from retarget.engine.cache.transfer import ArtifactFolder, export_artifact
 from retarget.engine.compile.service import BuildService, BuildStatistics, OnBuildWait
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
-from retarget.engine.run.lease import Holder, WaitNotes, current_holder
+from retarget.engine.run.lease import Holder, WaitNotes
 from retarget.engine.run.service import RunService
 from retarget.extension import Tolerance, UnavailableError
 from retarget.extension.registry import Registry
@@ -220,11 +219,7 @@ class Engine:
 
     @cached_property
     def _runs(self) -> RunService:
-        service = RunService(
-            extensions=self._extensions,
-            default_timeout=self._run_timeout,
-            holder=self._holder or current_holder(sys.argv),
-        )
+        service = RunService(extensions=self._extensions, default_timeout=self._run_timeout, holder=self._holder)
         self._started.append(service)
         return service
 

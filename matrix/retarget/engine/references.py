@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -109,14 +109,8 @@ class ReferenceRuns:
                 return last
             reasons.append(last.why)
             break
-        return Recording(
-            why=f"there are no results of compiler config {compiler!r} to agree with: {'; '.join(reasons)}",
-            failed=last.failed,
-            ran=last.ran,
-            failure=last.failure,
-            cases=last.cases,
-            unavailable=missing == len(candidates),
-        )
+        why = f"there are no results of compiler config {compiler!r} to agree with: {'; '.join(reasons)}"
+        return replace(last, why=why, unavailable=missing == len(candidates))
 
     def _recorded(self, target: RunTarget) -> Recording:
         """Compile and run a target. Raises `UnavailableError` and `RetargetError`."""

@@ -45,7 +45,7 @@ class Sort:
     word: str
     hook: str
     protocol: type[Any]
-    name_attribute: str
+    name_attribute: str = "name"
     name_pattern: str = ".+"
     attributes: tuple[str, ...] = ()
     lists: tuple[str, ...] = ()
@@ -57,7 +57,6 @@ SORTS = (
         word="compiler",
         hook="retarget_compilers",
         protocol=Compiler,
-        name_attribute="name",
         attributes=("artifact_suffix",),
         optional=(ShowsArtifacts, SuggestsTargets, DescribesBuild),
     ),
@@ -65,7 +64,6 @@ SORTS = (
         word="driver",
         hook="retarget_drivers",
         protocol=Driver,
-        name_attribute="name",
         lists=("artifact_suffixes",),
         optional=(LoadsArtifacts, DescribesBuild),
     ),
@@ -91,7 +89,6 @@ SORTS = (
         word="command",
         hook="retarget_commands",
         protocol=Command,
-        name_attribute="name",
         name_pattern=r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*",
         attributes=("help",),
     ),

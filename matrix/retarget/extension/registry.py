@@ -133,25 +133,23 @@ class Registry:
 
         Raises `RetargetError` for a word that cannot be used in `-m`.
         """
-        compiler = self.compilers.get(config.compiler)
-        if compiler is None:
-            return ()
-        return self._checked("compiler", config.compiler, config.name, lambda: compiler.tags(config))
+        return self._tags("compiler", config.compiler, self.compilers, config)
 
     def driver_tags(self, config: RuntimeConfig) -> tuple[str, ...]:
         """Return the words that the config's driver derives from it; none if there is no such driver.
 
         Raises `RetargetError` for a word that cannot be used in `-m`.
         """
-        driver = self.drivers.get(config.driver)
-        if driver is None:
-            return ()
-        return self._checked("driver", config.driver, config.name, lambda: driver.tags(config))
+        return self._tags("driver", config.driver, self.drivers, config)
 
-    def _checked(self, word: str, name: str, config: str, derive: Callable[[], Sequence[str]]) -> tuple[str, ...]:
-        where = f"extension {self.origins.get((word, name), '?')!r}: {word} {name!r}: tags of config {config!r}"
+    def _tags(
+        self, word: str, name: str, products: Mapping[str, Any], config: CompilerConfig | RuntimeConfig
+    ) -> tuple[str, ...]:
+        if name not in products:
+            return ()
+        where = f"extension {self.origins.get((word, name), '?')!r}: {word} {name!r}: tags of config {config.name!r}"
         try:
-            tags = tuple(derive())
+            tags: tuple[str, ...] = tuple(products[name].tags(config))
         except (Exception, SystemExit) as error:
             msg = f"{where}: {type(error).__name__}: {error}"
             raise RetargetError(msg) from error

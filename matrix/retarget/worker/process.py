@@ -186,12 +186,7 @@ class WorkerProcess:
     def close(self) -> None:
         """Ask the worker to end, kill it if it does not, and reap it."""
         self.resume()
-        self._disconnect(keep_lifeline=True)
-        try:
-            self._process.wait(_CLOSE_LIMIT)
-        except subprocess.TimeoutExpired:
-            self.kill()
-            self._process.wait()
+        self._reap()
         self._release()
 
     def _exchange(
@@ -233,21 +228,24 @@ class WorkerProcess:
 
     def _death(self) -> Refused:
         """Reap a worker whose connection broke, and return how it ended."""
-        self._disconnect(keep_lifeline=True)
-        try:
-            status = self._process.wait(_CLOSE_LIMIT)
-        except subprocess.TimeoutExpired:
-            self.kill()
-            status = self._process.wait()
-        else:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+        status = self._reap()
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
         output = self._output()
         self._release()
         refusal, cause = (
             (Refusal.CRASHED, signal_name(-status)) if status < 0 else (Refusal.ENDED, f"exit status {status}")
         )
         return Refused(refusal=refusal, summary=f"worker ended: {cause}", cause=cause, text=output)
+
+    def _reap(self) -> int:
+        """Close the socket and return the exit status of the worker, which is killed if it does not end."""
+        self._disconnect(keep_lifeline=True)
+        try:
+            return self._process.wait(_CLOSE_LIMIT)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return self._process.wait()
 
     def _ended_output(self) -> str:
         self.kill()

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from retarget.extension import ArtifactRequest, Case, CaseRequest, CheckedCase, ChecksArtifacts
 from retarget.model import CompileTarget
-from retarget.model.outcomes import CaseOutcome, Failure, RunOutcome, Stage, first_failure
+from retarget.model.outcomes import CaseOutcome, Failure, Mismatch, RunOutcome, Stage, first_failure
 
-__all__ = ["agreed_config", "case_request", "check_artifact", "checked_outcome", "not_finished"]
+__all__ = ["agreed_config", "case_outcome", "case_request", "check_artifact", "checked_outcome", "not_finished"]
 
 
 def case_request(target: CompileTarget) -> CaseRequest:
@@ -40,6 +40,20 @@ def check_artifact(checker: ChecksArtifacts, target: CompileTarget, artifact: by
 def agreed_config(case: Case, compiler: str) -> str:
     """Return the other compiler config whose results a case expects; empty where they are its own config's."""
     return "" if case.agree_with == compiler else case.agree_with
+
+
+def case_outcome(
+    case: Case, compiler: str, seconds: float, failure: Failure | None, mismatches: Iterable[Mismatch] = ()
+) -> CaseOutcome:
+    """Return the outcome of a case of what a compiler config compiled."""
+    return CaseOutcome(
+        name=case.name,
+        function=case.function,
+        seconds=seconds,
+        failure=failure,
+        mismatches=tuple(mismatches),
+        agree_with=agreed_config(case, compiler),
+    )
 
 
 def not_finished(compiler: str, case: str) -> str:

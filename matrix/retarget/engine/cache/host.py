@@ -46,10 +46,7 @@ def host_identity(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
     except OSError:
         facts += [platform.processor(), platform.release(), platform.node()]
     else:
-        kinds = set()
-        for line in text.splitlines():
-            name, _, value = line.partition(":")
-            if name.strip().lower() in _FIELDS:
-                kinds.add(f"{name.strip().lower()}={value.strip()}")
-        facts += sorted(kinds)
+        fields = (line.partition(":") for line in text.splitlines())
+        named = ((name.strip().lower(), value.strip()) for name, _, value in fields)
+        facts += sorted({f"{name}={value}" for name, value in named if name in _FIELDS})
     return hashlib.sha256("\n".join(facts).encode()).hexdigest()

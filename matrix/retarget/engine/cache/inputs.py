@@ -15,7 +15,7 @@ import shlex
 import stat
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from retarget.support.errors import RetargetError
@@ -109,7 +109,7 @@ class InputDigests:
         for flag in flags:
             self._add(flag, found, depth=0)
         for _, value in env:
-            found.update((part, self._file(Path(part))) for part in _parts(value) if _is_file(part))
+            found.update((part, self._file(Path(part))) for part in _parts(value) if _holds(Path.is_file, part))
         found.update((str(path), self._digest(path)) for path in files)
         answer = tuple(sorted(found.items()))
         with self._lock:
@@ -118,7 +118,7 @@ class InputDigests:
 
     def _add(self, flag: str, found: dict[str, str], *, depth: int) -> None:
         for part in candidates(flag):
-            if part in found or not _exists(part):
+            if part in found or not _holds(Path.exists, part):
                 continue
             found[part] = self._digest(Path(part))
             if f"@{part}" in flag and depth < _DEEPEST_RESPONSE:
@@ -167,17 +167,10 @@ class InputDigests:
         return f"tree {digest.hexdigest()}"
 
 
-def _exists(part: str) -> bool:
+def _holds(test: Callable[[Path], bool], part: str) -> bool:
     try:
-        return Path(part).exists()
+        return test(Path(part))
     except (OSError, ValueError):  # too long a name, a null byte, a folder that may not be searched
-        return False
-
-
-def _is_file(part: str) -> bool:
-    try:
-        return Path(part).is_file()
-    except (OSError, ValueError):
         return False
 
 

@@ -119,14 +119,9 @@ def _encode(resolved: Resolved) -> dict[str, Any]:
 
 def _decode(body: dict[str, Any]) -> Resolved | None:
     try:
-        return Resolved(
-            build_id=body["build_id"],
-            flags=tuple(body["flags"]),
-            files=tuple(Path(path) for path in body["files"]),
-            facts=tuple((name, value) for name, value in body["facts"]),
-            not_inputs=tuple(body["not_inputs"]),
-            suffix_facts=tuple((suffix, fact) for suffix, fact in body["suffix_facts"]),
-            build=body["build"],
-        )
+        lists = {name: tuple(body[name]) for name in ("flags", "not_inputs")}
+        pairs = {name: tuple((one, other) for one, other in body[name]) for name in ("facts", "suffix_facts")}
+        files = tuple(map(Path, body["files"]))
+        return Resolved(build_id=body["build_id"], build=body["build"], files=files, **lists, **pairs)
     except (KeyError, TypeError, ValueError):
         return None

@@ -41,8 +41,7 @@ class DeviceWorker:
         self._open_timeout = open_timeout
         self._worker: WorkerProcess | None = None
         self._infos: tuple[DeviceInfo, ...] = ()
-        self._unavailable: UnavailableError | None = None
-        self._broken: RetargetError | None = None
+        self._error: UnavailableError | RetargetError | None = None
         self._attempts = 0
         self._can_pause = sys.platform == "linux" and not config.run_under
         self._rest_lock = threading.Lock()
@@ -53,25 +52,19 @@ class DeviceWorker:
 
         Raises `UnavailableError` if this machine lacks them, `RetargetError` if they cannot be opened.
         """
-        if self._unavailable is not None:
-            raise self._unavailable.with_traceback(None)  # raised for every target: its traceback must not grow
         if self._worker is not None and self._worker.alive:
             return self._infos
-        if self._broken is not None and self._attempts >= _OPEN_ATTEMPTS:
-            raise self._broken.with_traceback(None)
+        if self._error is not None and self._attempts >= _OPEN_ATTEMPTS:
+            raise self._error.with_traceback(None)  # raised for every target: its traceback must not grow
         self.close()
         try:
             self._infos = self._start()
-        except UnavailableError as error:
-            self._unavailable = error
+        except (UnavailableError, RetargetError) as error:
+            self._error = error
+            self._attempts += _OPEN_ATTEMPTS if isinstance(error, UnavailableError) else 1
             self.close()
             raise
-        except RetargetError as error:
-            self._broken = error
-            self._attempts += 1
-            self.close()
-            raise
-        self._broken, self._attempts = None, 0
+        self._error, self._attempts = None, 0
         self._rest(self._worker)
         return self._infos
 

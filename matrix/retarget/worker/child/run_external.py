@@ -22,7 +22,7 @@ from retarget.support.text import clip, cut_stacks, first_line, strip_colour
 from retarget.worker.artifact import read_artifact
 from retarget.worker.messages import Progress, RunModule
 from retarget.worker.process import OUTPUT_LIMIT, signal_name
-from retarget.worker.request import agreed_config, case_request, not_finished
+from retarget.worker.request import case_outcome, case_request, not_finished
 
 __all__ = ["run_external"]
 
@@ -106,14 +106,7 @@ def _run_case(
             if failure is not None and failure.summary == not_finished(case.agree_with, case.name):
                 failure = replace(failure, lacking=case.agree_with, no_verdict=True)
     seconds = time.perf_counter() - start
-    outcome = CaseOutcome(
-        name=case.name,
-        function=case.function,
-        seconds=seconds,
-        failure=failure,
-        agree_with=agreed_config(case, target.compile.compiler.name),
-    )
-    return outcome, output
+    return case_outcome(case, target.compile.compiler.name, seconds, failure), output
 
 
 def _readable(case: Case, message: RunModule) -> Failure | None:

@@ -31,7 +31,7 @@ from retarget.support.text import first_line
 from retarget.worker.artifact import read_artifact
 from retarget.worker.child.outputs import CaseOutputs, OutputsWriter, read_outputs
 from retarget.worker.messages import Progress, RunModule
-from retarget.worker.request import agreed_config, case_request, not_finished
+from retarget.worker.request import agreed_config, case_outcome, case_request, not_finished
 
 if TYPE_CHECKING:
     from retarget.extension import Array
@@ -159,14 +159,7 @@ class _Run:
         except ExtensionError:
             raise
         except RetargetError as error:
-            seconds = time.perf_counter() - start
-            return CaseOutcome(
-                name=case.name,
-                function=case.function,
-                seconds=seconds,
-                failure=_not_loaded(error),
-                agree_with=agreed_config(case, self.compiler),
-            )
+            return case_outcome(case, self.compiler, time.perf_counter() - start, _not_loaded(error))
         expected: Sequence[Array | None] | None = None
         unexpected: Failure | None = None
         try:
@@ -204,15 +197,7 @@ class _Run:
             failure = Failure(stage=Stage.COMPARE, summary=mismatches[0].summary)
         if failure is None and case.must_check and not checks:
             failure = Failure(stage=Stage.COMPARE, summary=f"function {case.function!r} made no check")
-        failure = failure or unexpected
-        return CaseOutcome(
-            name=case.name,
-            function=case.function,
-            seconds=compared - start,
-            failure=failure,
-            mismatches=tuple(mismatches),
-            agree_with=agreed_config(case, self.compiler),
-        )
+        return case_outcome(case, self.compiler, compared - start, failure or unexpected, mismatches)
 
     def _expected(self, case: Case, data: CaseData) -> Sequence[Array | None] | None:
         """Return what is expected: the case's own values, or what the config that it is to agree with gave."""
