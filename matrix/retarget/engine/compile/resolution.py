@@ -119,9 +119,14 @@ def _encode(resolved: Resolved) -> dict[str, Any]:
 
 def _decode(body: dict[str, Any]) -> Resolved | None:
     try:
-        lists = {name: tuple(body[name]) for name in ("flags", "not_inputs")}
-        pairs = {name: tuple((one, other) for one, other in body[name]) for name in ("facts", "suffix_facts")}
+        lists: dict[str, Any] = {name: tuple(body[name]) for name in ("flags", "not_inputs")}
+        pairs: dict[str, Any] = {name: tuple(map(_pair, body[name])) for name in ("facts", "suffix_facts")}
         files = tuple(map(Path, body["files"]))
         return Resolved(build_id=body["build_id"], build=body["build"], files=files, **lists, **pairs)
     except (KeyError, TypeError, ValueError):
         return None
+
+
+def _pair(values: list[str]) -> tuple[str, str]:
+    one, other = values
+    return one, other
