@@ -500,7 +500,7 @@ service.close()
 def test_runs_of_two_processes_share_a_device_as_its_concurrency_says(
     tmp_path: Path, log: Path, concurrency: int, apart: bool
 ) -> None:
-    code = _SLEEPER.format(path=sys.path, concurrency=concurrency, timeout=1.8)
+    code = _SLEEPER.format(path=sys.path, concurrency=concurrency, timeout=60)
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", code, str(tmp_path), str(number)],
@@ -549,6 +549,27 @@ def test_a_device_that_is_not_exclusive_is_leased_where_a_config_asks_for_it(
 
         assert service.run(target, tmp_path / "artifact", on_wait=note).failure is None
     assert [text.partition(",")[0] for text in texts] == ["waiting for double device Double Device"] * waits
+
+
+def test_a_wait_for_a_device_does_not_count_into_the_timeout(tmp_path: Path) -> None:
+    timeout = 5.0
+    (tmp_path / "artifact").write_text("PASS A")
+    other = DeviceLeases(tmp_path / "leases", current_holder(["other"], "another session"))
+    with (
+        ExitStack() as held,
+        RunService(extensions=EXTENSIONS, default_timeout=timeout, lease_folder=tmp_path / "leases") as service,
+    ):
+        held.enter_context(other.hold([Lease(physical_id="double-hw", device="the other's")]))
+        waited: list[float] = []
+
+        def note(wait: LeaseWait) -> None:
+            waited.append(wait.seconds)
+            if wait.seconds > timeout:
+                held.close()
+
+        target = run_target(tmp_path, runtime_config())
+        assert service.run(target, tmp_path / "artifact", on_wait=note).failure is None
+    assert waited[-1] > timeout
 
 
 def test_a_lease_folder_that_cannot_be_made_is_an_error(tmp_path: Path, log: Path) -> None:
