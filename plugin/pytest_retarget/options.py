@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from _pytest.mark import MarkMatcher
 from _pytest.mark.expression import Expression
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
 
@@ -125,16 +126,7 @@ class Requirement:
 
     def matches(self, item: pytest.Item) -> bool:
         """Whether it is about this item."""
-        marks: dict[str, list[pytest.Mark]] = {}
-        for mark in item.iter_markers():
-            marks.setdefault(mark.name, []).append(mark)
-
-        def has(name: str, /, **fields: str | int | bool | None) -> bool:
-            return any(
-                all(mark.kwargs.get(key) == value for key, value in fields.items()) for mark in marks.get(name, ())
-            )
-
-        return self.expression.evaluate(has)
+        return self.expression.evaluate(MarkMatcher.from_markers(item.iter_markers()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,15 +1,17 @@
 """What happened to a target, as data: one record, which its report carries and everything that looks back reads.
 
-A record holds texts, numbers, enums of texts and tuples of these; `to_plain` and `TargetRecord.from_plain` turn it into
-builtin types and back, so that it crosses xdist's channel and can be written as JSON.
+A record holds texts, numbers, enums of texts and tuples of these; `to_plain` and `from_plain` turn it into builtin
+types and back, so that it crosses xdist's channel and can be written as JSON.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, is_dataclass
 from enum import StrEnum
-from typing import Any
+from functools import cache
+from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 from retarget.expect.verdict import observed_text
@@ -24,6 +26,7 @@ __all__ = [
     "RunRecord",
     "Sibling",
     "TargetRecord",
+    "from_plain",
     "properties",
     "record_of",
     "to_plain",
@@ -174,45 +177,32 @@ class TargetRecord:
         """What an intermittent target did."""
         return "not compiled" if self.result is Result.UNKNOWN else observed_text(self.observation)
 
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> TargetRecord:
-        """The inverse of `to_plain`."""
-        values = dict(plain)
-        for name in ("tags", "requirements", "unselected_cases"):
-            values[name] = tuple(values[name])
-        values["outcome"] = Outcome(values["outcome"])
-        values["result"] = Result(values["result"])
-        if (observation := values["observation"]) is not None:
-            values["observation"] = _observation(observation)
-        values["cases"] = tuple(CaseRecord(**{**case, "outcome": Outcome(case["outcome"])}) for case in values["cases"])
-        if (compiled := values["compile"]) is not None:
-            values["compile"] = CompileRecord(**compiled)
-        if (run := values["run"]) is not None:
-            values["run"] = RunRecord(**{**run, "failed_cases": tuple(run["failed_cases"])})
-        values["devices"] = tuple(DeviceInfo(**{**device, "capabilities": ()}) for device in values["devices"])
-        values["siblings"] = tuple(Sibling(**sibling) for sibling in values["siblings"])
-        return cls(**values)
 
-
-def _observation(plain: Mapping[str, Any]) -> Observation:
-    return Observation(**{**plain, "also": tuple(map(_observation, plain["also"]))})
-
-
-def to_plain(value: Any) -> Any:
+def to_plain(record: TargetRecord) -> Any:
     """Return a record as builtin types: dicts, lists, texts and numbers."""
-    if is_dataclass(value):
-        return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, tuple):
-        return [to_plain(one) for one in value]
-    return str(value) if isinstance(value, str) else value  # an enum, too, becomes its text
+    return json.loads(json.dumps(asdict(record)))
+
+
+def from_plain(plain: Any, kind: Any = TargetRecord) -> Any:
+    """The inverse of `to_plain`: what `plain` is as a value of the annotated type `kind`."""
+    if isinstance(kind, type) and is_dataclass(kind):
+        return kind(**{name: from_plain(plain[name], of) for name, of in _annotations(kind).items()})
+    if get_origin(kind) is tuple:
+        return tuple(from_plain(one, get_args(kind)[0]) for one in plain)
+    if plain is None:
+        return None
+    optional = get_args(kind)  # of `X | None`
+    return from_plain(plain, optional[0]) if optional else kind(plain)
+
+
+_annotations = cache(get_type_hints)
 
 
 def record_of(report: pytest.CollectReport | pytest.TestReport) -> TargetRecord | None:
     """Return the record that a report carries; None where it is not a target's, or says nothing yet."""
-    found: TargetRecord | dict[str, Any] | None = getattr(report, RECORD, None)
-    if isinstance(found, dict):  # it came from a worker of xdist
-        found = TargetRecord.from_plain(found)
-        setattr(report, RECORD, found)
+    if isinstance(plain := getattr(report, RECORD, None), dict):  # it came from a worker of xdist
+        setattr(report, RECORD, from_plain(plain))
+    found: TargetRecord | None = getattr(report, RECORD, None)
     return found
 
 

@@ -6,13 +6,13 @@ lets them work together. Nothing is started before something selected needs it.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 from retarget.engine.commands import Commands
-from retarget.extension.registry import Registry
 from retarget.model import RunTarget
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import Artifact, Failure, RunOutcome, Stage
@@ -20,7 +20,9 @@ from retarget.support.errors import RetargetError
 from retarget.support.text import first_line
 from retarget.worker.process import available_cores
 
-from pytest_retarget.options import Settings
+from pytest_retarget.cachedir import cache_dir
+from pytest_retarget.collect.declared import declared
+from pytest_retarget.options import SETTINGS, Settings
 from pytest_retarget.report.progress import Progress
 
 __all__ = ["SERVICES", "Services", "compiles_at_a_time"]
@@ -34,42 +36,35 @@ def compiles_at_a_time(settings: Settings, processes: int) -> int:
 class Services:
     """The engine of one pytest process, with the session's settings."""
 
-    def __init__(
-        self,
-        *,
-        settings: Settings,
-        registry: Registry,
-        folder: Path,
-        cache_dir: Path,
-        processes: int,
-        progress: Progress,
-        command: Sequence[str],
-        run_id: str,
-    ) -> None:
-        """`command` is pytest's command line and `run_id` names its session, for those who wait for its devices."""
+    def __init__(self, config: pytest.Config) -> None:
         from retarget.engine.engine import Engine  # only a session that runs targets needs it
         from retarget.engine.references import ReferenceRuns
         from retarget.engine.run.lease import current_holder
 
-        self.settings = settings
-        self.registry = registry
+        workerinput = getattr(config, "workerinput", {})
+        progress = Progress(config)
+        self.settings = settings = config.stash[SETTINGS]
+        self.registry = registry = declared(config).registry
         self.commands = Commands(
-            registry=registry, folder=folder, compiles=settings.artifacts is None, extensions=settings.extensions
+            registry=registry,
+            folder=config.invocation_params.dir,
+            compiles=settings.artifacts is None,
+            extensions=settings.extensions,
         )
         self.locations = SourceLocations()
         self.selected: frozenset[str] = frozenset()
         self.selected_compiles: frozenset[str] = frozenset()
         self.engine = Engine(
             registry=registry,
-            cache=cache_dir,
+            cache=cache_dir(config),
             extensions=settings.extensions,
-            compiles=compiles_at_a_time(settings, processes),
+            compiles=compiles_at_a_time(settings, int(workerinput.get("workercount", 1))),
             compile_timeout=settings.compile_timeout,
             run_timeout=settings.run_timeout,
             cases=settings.cases,
             artifacts=settings.artifacts,
             export=settings.export,
-            holder=current_holder(command, run_id),
+            holder=current_holder(workerinput.get("mainargv", sys.argv), workerinput.get("testrunuid", "")),
             progress=progress.of,
             note=progress.note,
         )

@@ -15,6 +15,7 @@ from pytest_retarget.record import (
     RunRecord,
     Sibling,
     TargetRecord,
+    from_plain,
     properties,
     record_of,
     to_plain,
@@ -65,7 +66,7 @@ FULL = TargetRecord(
 
 @pytest.mark.parametrize("record", [BARE, FULL, replace(FULL, observation=None, result=Result.UNKNOWN)])
 def test_a_record_survives_as_json(record: TargetRecord) -> None:
-    assert TargetRecord.from_plain(json.loads(json.dumps(to_plain(record)))) == record
+    assert from_plain(json.loads(json.dumps(to_plain(record)))) == record
 
 
 def test_each_field_is_tested_with_a_value_of_its_own() -> None:

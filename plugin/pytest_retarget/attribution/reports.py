@@ -11,7 +11,8 @@ import os
 import shlex
 import time
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from contextlib import ExitStack, closing
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from _pytest._code.code import ExceptionRepr
 from retarget.engine.commands import COMPARE, program
 from retarget.extension import UnavailableError
 from retarget.extension.registry import EXTENSIONS_VARIABLE
-from retarget.model import RunTarget, Target
+from retarget.model import RunTarget
 from retarget.model.outcomes import OutputComparison, Stage
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.scratch import ScratchFolder
@@ -27,7 +28,6 @@ from retarget.support.scratch import ScratchFolder
 from pytest_retarget.attribution.junit import Conclusion, complete, junit_file
 from pytest_retarget.attribution.reasoning import conclusion, fails, listing, reference, stage_of, unrun
 from pytest_retarget.collect.declared import declared
-from pytest_retarget.items.hooks import make_services
 from pytest_retarget.options import SETTINGS
 from pytest_retarget.record import TargetRecord, record_of
 from pytest_retarget.session import SERVICES, Services
@@ -50,22 +50,6 @@ _Key = tuple[str, str]
 """A suite's node id and the name of a module."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Failed:
-    """A failed run target in the controller: its report, and what became of it."""
-
-    report: pytest.TestReport
-    record: TargetRecord
-
-
-@dataclass(slots=True, kw_only=True)
-class _Ran:
-    """What became of a module's run targets, by name."""
-
-    records: dict[str, TargetRecord] = field(default_factory=dict)
-    failed: list[_Failed] = field(default_factory=list)
-
-
 class Attribution:
     """The hooks of one session."""
 
@@ -73,18 +57,19 @@ class Attribution:
         self._config = config
         self._is_worker = hasattr(config, "workerinput")
         self._junit = None if self._is_worker else junit_file(config)
-        self._modules: dict[_Key, _Ran] = {}
+        self._records: dict[_Key, dict[str, TargetRecord]] = {}
+        self._failed: dict[_Key, list[tuple[pytest.TestReport, TargetRecord]]] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep what became of a run target."""
         record = record_of(report)
         if record is None or not record.runtime or self._is_worker:
             return
-        suite = report.nodeid.removesuffix(f"::{record.target}")
-        ran = self._modules.setdefault((suite, record.module), _Ran())
-        ran.records[record.target] = record
+        module = (report.nodeid.removesuffix(f"::{record.target}"), record.module)
+        self._records.setdefault(module, {})[record.target] = record
+        failed = self._failed.setdefault(module, [])
         if report.failed and fails(record) and stage_of(record) != Stage.COMPILE:
-            ran.failed.append(_Failed(report=report, record=record))
+            failed.append((report, record))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, exitstatus: int) -> Generator[None]:
@@ -96,22 +81,21 @@ class Attribution:
 
     def _conclusions(self, exitstatus: int) -> dict[str, Conclusion]:
         """Add the sections to the reports. Return them by node id."""
-        failed = [(module, one) for module, ran in self._modules.items() for one in ran.failed]
+        failed = [(module, *one) for module, found in self._failed.items() for one in found]
         is_shown = self._junit is not None or self._config.getoption("tbstyle", "auto") not in {"line", "no"}
         conclusions: dict[str, Conclusion] = {}
         if not failed or not is_shown:
             return conclusions
         is_brief = exitstatus == pytest.ExitCode.INTERRUPTED or self._config.stash[SETTINGS].update_expectations
         with _Comparer(self._config, 0 if is_brief else COMPARED) as comparer:
-            for module, one in failed:
-                if one.record.siblings and isinstance(one.report.longrepr, ExceptionRepr):
-                    found = self._conclude(module, one, comparer)
-                    one.report.longrepr.addsection(SECTION, found.section)
-                    conclusions[one.report.nodeid] = found
+            for module, report, record in failed:
+                if record.siblings and isinstance(report.longrepr, ExceptionRepr):
+                    conclusions[report.nodeid] = found = self._conclude(module, record, comparer)
+                    report.longrepr.addsection(SECTION, found.section)
         return conclusions
 
-    def _conclude(self, module: _Key, failed: _Failed, comparer: _Comparer) -> Conclusion:
-        mine, known = failed.record, self._modules[module].records
+    def _conclude(self, module: _Key, mine: TargetRecord, comparer: _Comparer) -> Conclusion:
+        known = self._records[module]
         others = [
             known.get(one.target) or TargetRecord(file=mine.file, suite=mine.suite, **asdict(one))
             for one in mine.siblings
@@ -119,51 +103,44 @@ class Attribution:
         concluded = conclusion(mine, others)
         blocks = [concluded, "\n".join(listing(mine, others))]
         if (passing := reference(mine, others)) is not None:
-            blocks.append(comparer.compare(module, failed, passing))
+            blocks.append(comparer.compare(module, mine, passing))
         if left := unrun(others):
             options = _options(self._config.getoption("retarget_extension") or ())
             if (artifacts := self._config.stash[SETTINGS].artifacts) is not None:
                 options += ["--retarget-artifacts", display_path(artifacts)]
-            words, whole = self._to_run(module, failed, left)
+            words, whole = _to_run(module, mine, left)
             what = "all of them" if whole else "what has not run"
             blocks.append(f"to run {what}: {shlex.join(['pytest', *options, *words])}")
         return Conclusion(sentence=concluded, title=SECTION, section="\n\n".join(block for block in blocks if block))
 
-    @staticmethod
-    def _to_run(module: _Key, failed: _Failed, left: Sequence[str]) -> tuple[list[str], bool]:
-        """What pytest is to be given to run what is left; and whether that is all of the module."""
-        suite = f"{display_path(Path(failed.record.file))}::{module[0].rpartition('::')[2]}"
-        if len(left) <= NAMED:
-            return [f"{suite}::{name}" for name in left], False
-        if failed.record.module_file:
-            return [display_path(Path(failed.record.module_file))], True
-        return [suite, "-k", f"{module[1]}_"], True
+
+def _to_run(module: _Key, failed: TargetRecord, left: Sequence[str]) -> tuple[list[str], bool]:
+    """What pytest is to be given to run what is left; and whether that is all of the module."""
+    suite = f"{display_path(Path(failed.file))}::{module[0].rpartition('::')[2]}"
+    if len(left) <= NAMED:
+        return [f"{suite}::{name}" for name in left], False
+    if failed.module_file:
+        return [display_path(Path(failed.module_file))], True
+    return [suite, "-k", f"{module[1]}_"], True
 
 
-class _Comparer:
+class _Comparer(ExitStack):
     """Runs failing targets and passing ones once more and compares what they give; at most `limit` modules."""
 
     def __init__(self, config: pytest.Config, limit: int) -> None:
+        super().__init__()
         self._config = config
         self._left = limit
         self._end = time.monotonic() + COMPARING_SECONDS
         self._done: set[_Key] = set()
-        self._own: Services | None = None
-        self._scratch = ScratchFolder("outputs")
+        self._services = config.stash.get(SERVICES, None)
+        self._scratch = self.enter_context(ScratchFolder("outputs"))
 
-    def __enter__(self) -> _Comparer:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._scratch.close()
-        if self._own is not None:
-            self._own.close()
-
-    def compare(self, module: _Key, failed: _Failed, passing: TargetRecord) -> str:
+    def compare(self, module: _Key, failed: TargetRecord, passing: TargetRecord) -> str:
         """Return how the outputs differ most, in words; and how to see all of it."""
-        pairs = [f"{one.compiler}/{one.runtime}" for one in (failed.record, passing)]
-        by_name = [module[1], display_path(Path(failed.record.file))]
-        what = [display_path(Path(failed.record.module_file))] if failed.record.module_file else by_name
+        pairs = [f"{one.compiler}/{one.runtime}" for one in (failed, passing)]
+        by_name = [module[1], display_path(Path(failed.file))]
+        what = [display_path(Path(failed.module_file))] if failed.module_file else by_name
         known = os.environ.get(EXTENSIONS_VARIABLE, "").split(os.pathsep)
         options = _options(name for name in self._config.stash[SETTINGS].extensions if name not in known)
         by_hand = shlex.join([program(COMPARE), "compare", *options, *what, "--configs", ",".join(pairs)])
@@ -180,12 +157,13 @@ class _Comparer:
         difference = _difference(found, pairs) if found is not None else ""
         return "\n".join(line for line in (difference, hint) if line)
 
-    def _compare(self, failed: _Failed, passing: TargetRecord, pairs: tuple[str, str]) -> OutputComparison | None:
-        services = self._services()
+    def _compare(self, failed: TargetRecord, passing: TargetRecord, pairs: tuple[str, str]) -> OutputComparison | None:
+        if (services := self._services) is None:
+            self._services = services = self.enter_context(closing(Services(self._config)))
         of_module = self._targets(failed)
         by_name = {target.name: target for target in of_module}
         folders: list[Path] = []
-        for one in (failed.record, passing):
+        for one in (failed, passing):
             target = by_name.get(one.target)
             if target is None:
                 return None
@@ -197,23 +175,15 @@ class _Comparer:
             folders.append(folder)
         return services.engine.compare((folders[0], folders[1]), pairs)
 
-    def _targets(self, failed: _Failed) -> Sequence[RunTarget]:
+    def _targets(self, failed: TargetRecord) -> Sequence[RunTarget]:
         """The run targets of a failed one's module, as declared: the controller of xdist has no items."""
         found = declared(self._config)
-        for suite in found.suites(Path(failed.record.file)):
-            targets: Sequence[Target] = found.targets(suite, Path(failed.record.file))
-            run = [target for target in targets if isinstance(target, RunTarget)]
-            mine = next((target for target in run if target.name == failed.record.target), None)
-            if mine is not None and suite.name == failed.record.suite:
+        for suite in found.suites(Path(failed.file)):
+            run = [target for target in found.targets(suite, Path(failed.file)) if isinstance(target, RunTarget)]
+            mine = next((target for target in run if target.name == failed.target), None)
+            if mine is not None and suite.name == failed.suite:
                 return [target for target in run if target.compile.module == mine.compile.module]
         return ()
-
-    def _services(self) -> Services:
-        if (known := self._config.stash.get(SERVICES, None)) is not None:
-            return known
-        if self._own is None:
-            self._own = make_services(self._config)
-        return self._own
 
 
 def _options(extensions: Iterable[str]) -> list[str]:

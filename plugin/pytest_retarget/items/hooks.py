@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,29 +13,10 @@ from retarget.extension import UnavailableError
 from retarget.support.errors import RetargetError
 from retarget.targets.availability import host_mismatch
 
-from pytest_retarget.cachedir import cache_dir
-from pytest_retarget.collect.declared import declared
 from pytest_retarget.items.base import MatrixItem
-from pytest_retarget.options import SETTINGS
-from pytest_retarget.report.progress import Progress
 from pytest_retarget.session import SERVICES, Services
 
-__all__ = ["ServiceHooks", "make_services"]
-
-
-def make_services(config: pytest.Config) -> Services:
-    """The services of this pytest process."""
-    workerinput = getattr(config, "workerinput", {})
-    return Services(
-        settings=config.stash[SETTINGS],
-        registry=declared(config).registry,
-        folder=config.invocation_params.dir,
-        cache_dir=cache_dir(config),
-        processes=int(workerinput.get("workercount", 1)),
-        progress=Progress(config),
-        command=workerinput.get("mainargv", sys.argv),
-        run_id=workerinput.get("testrunuid", ""),
-    )
+__all__ = ["ServiceHooks"]
 
 
 def queue_compiles(services: Services, items: Sequence[MatrixItem]) -> None:
@@ -90,7 +70,7 @@ class ServiceHooks:
         items = [item for item in session.items if isinstance(item, MatrixItem)]
         if not items or failed or config.getoption("collectonly"):
             return
-        config.stash[SERVICES] = services = make_services(config)
+        config.stash[SERVICES] = services = Services(config)
         if not config.getoption("setuponly", False):
             queue_compiles(services, items)
 
