@@ -173,7 +173,7 @@ class Settings:
         _check_cache_size()
         return cls(
             require=tuple(_requirement(text) for text in config.getoption("retarget_require") or ()),
-            cases=_cases(config),
+            cases=tuple(dict.fromkeys(_texts(config, "case", "the name of a case or a glob over names"))),
             export=export,
             artifacts=artifacts,
             no_cache=no_cache,
@@ -195,7 +195,11 @@ _SECONDS = "a number of seconds above 0, such as 90 or 0.5"
 
 def _value(config: pytest.Config, name: str, parse: Callable[[str], T], form: str, default: T) -> T:
     option = "--retarget-" + name.replace("_", "-")
-    for where, text in ((option, config.getoption(f"retarget_{name}")), *_from_ini(config, name)):
+    ini = f"retarget_{name} in {config.inipath or 'the ini file'}"
+    for where, text in (
+        (option, config.getoption(f"retarget_{name}")),
+        (ini, config.getini(f"retarget_{name}") or None),
+    ):
         if text is not None:
             try:
                 return parse(text)
@@ -216,10 +220,6 @@ def _update_expectations(config: pytest.Config) -> bool:
             )
             raise pytest.UsageError(msg)
     return True
-
-
-def _from_ini(config: pytest.Config, name: str) -> Iterable[tuple[str, str | None]]:
-    yield f"retarget_{name} in {config.inipath or 'the ini file'}", str(config.getini(f"retarget_{name}")) or None
 
 
 def _whole_number(text: str) -> int:
@@ -244,12 +244,13 @@ def _requirement(text: str) -> Requirement:
         raise pytest.UsageError(msg) from None
 
 
-def _cases(config: pytest.Config) -> tuple[str, ...]:
-    cases: list[str] = config.getoption("retarget_case") or []
-    if not all(case.strip() for case in cases):
-        msg = "--retarget-case: found an empty text, expected the name of a case or a glob over names"
+def _texts(config: pytest.Config, name: str, form: str) -> list[str]:
+    """The texts of an option that may be repeated."""
+    texts: list[str] = config.getoption(f"retarget_{name}") or []
+    if not all(text.strip() for text in texts):
+        msg = f"--retarget-{name}: found an empty text, expected {form}"
         raise pytest.UsageError(msg)
-    return tuple(dict.fromkeys(cases))
+    return texts
 
 
 def _folder(config: pytest.Config, name: str) -> Path | None:
@@ -260,7 +261,8 @@ def _folder(config: pytest.Config, name: str) -> Path | None:
     if not text:
         msg = f"{option}: found an empty text, expected a folder"
         raise pytest.UsageError(msg)
-    folder = _absolute(config.invocation_params.dir, text)
+    base = config.invocation_params.dir
+    folder = Path(os.path.abspath(base / Path(text).expanduser()))  # noqa: PTH100  (a symbolic link stays as it is)
     if folder.exists() and not folder.is_dir():
         msg = f"{option}: {folder} is a file, expected a folder"
         raise pytest.UsageError(msg)
@@ -278,15 +280,7 @@ def _check_cache_size() -> None:
             raise pytest.UsageError(str(error)) from None
 
 
-def _absolute(base: Path, text: str) -> Path:
-    return Path(os.path.abspath(base / Path(text).expanduser()))  # noqa: PTH100  (a symbolic link stays as the user wrote it)
-
-
 def _extensions(config: pytest.Config) -> Iterable[str]:
-    named: list[str] = config.getoption("retarget_extension") or []
-    if not all(name.strip() for name in named):
-        msg = "--retarget-extension: found an empty text, expected the name of a module"
-        raise pytest.UsageError(msg)
-    yield from named
+    yield from _texts(config, "extension", "the name of a module")
     yield from (name for name in os.environ.get(_EXTENSIONS_VARIABLE, "").split(os.pathsep) if name)
     yield from config.getini("retarget_extensions")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Callable, Generator, MutableMapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NoReturn, Protocol
 
@@ -21,7 +22,7 @@ from pytest_retarget.items.cases import case_records
 from pytest_retarget.items.expected import AsExpected, Attempts, attempts
 from pytest_retarget.items.skips import Excused, Unavailable, Unselected
 from pytest_retarget.record import CompileRecord, Outcome, Result, TargetRecord
-from pytest_retarget.report.failures import compile_failed, error_repr
+from pytest_retarget.report.failures import StageFailedError, compile_failed, error_repr
 from pytest_retarget.session import SERVICES, Services
 
 __all__ = ["Home", "MatrixItem"]
@@ -225,17 +226,13 @@ class MatrixItem(pytest.Item):
 
     def check_files(self) -> None:
         """Skip or fail if the module's files are to be generated and cannot be."""
-        try:
+        with self._compiling():
             self.services.engine.generated(self.compile_target)
-        except UnavailableError as error:
-            self._not_compiled_here(error)
 
     def check_compiler(self) -> None:
         """Skip if the compiler is not installed. Raises `RetargetError` for one that no extension provides."""
-        try:
+        with self._compiling():
             self.services.engine.check_compiler(self.compile_target.compiler)
-        except UnavailableError as error:
-            self._not_compiled_here(error)
 
     def try_compile(self) -> tuple[CompileOutcome, Attempts]:
         """Wait for the compile, with its retries if it is flaky, and enter what is known of it."""
@@ -270,22 +267,24 @@ class MatrixItem(pytest.Item):
         return outcome, tried
 
     def _compiled(self) -> CompileOutcome:
-        try:
+        with self._compiling():
             return self.services.engine.compile(self.compile_target)
-        except UnavailableError as error:
-            self._not_compiled_here(error)
 
     def _compiled_again(self) -> CompileOutcome:
         self.services.engine.compile_again(self.compile_target)
         return self._compiled()
 
-    def _not_compiled_here(self, error: UnavailableError) -> NoReturn:
-        """Skip: what compiles the module is missing, for the compile target and its run targets alike."""
-        raise Unavailable(str(error), error.hint, by=self.compile_id)
+    @contextmanager
+    def _compiling(self) -> Generator[None]:
+        """Skip if what compiles the module is missing, for the compile target and its run targets alike."""
+        try:
+            yield
+        except UnavailableError as error:
+            raise Unavailable(str(error), error.hint, by=self.compile_id) from None
 
     # ------------------------------------------------------------ cases
 
-    def skip_without_cases(self, names: Sequence[str]) -> NoReturn:
+    def _skip_without_cases(self, names: Sequence[str]) -> NoReturn:
         """Skip a target none of whose cases was run: none is selected, or rules skip those that are."""
         selected = [name for name in names if is_one_of(name, self.services.settings.cases)]
         if not selected:
@@ -295,7 +294,18 @@ class MatrixItem(pytest.Item):
         rules = [rule for rule in (self.rules.of(name) for name in selected) if rule is not None]
         raise Excused("; ".join(dict.fromkeys(excuse(rule) for rule in rules)))
 
-    def unexpected(self, run: RunOutcome, failure: Failure) -> tuple[Failure, Sequence[str]]:
+    def attempted(self, run: RunOutcome, word: Callable[[Failure, Sequence[str]], StageFailedError]) -> Attempts:
+        """What came of running, or checking, the target's cases. `word` words a failure and the expected cases."""
+        error = None
+        if run.failure is not None:
+            failure, expected = self._unexpected(run, run.failure)
+            self.enter(stage=failure.stage)
+            error = word(failure, expected)
+        elif not run.cases:
+            self._skip_without_cases(run.names)
+        return Attempts(error=error, cases=run.cases, names=run.names)
+
+    def _unexpected(self, run: RunOutcome, failure: Failure) -> tuple[Failure, Sequence[str]]:
         """The failure to report of a run, and the cases that failed as expected, where there are others."""
         expected = judge_target(self.rules, failure, run.cases, day=today()).expected
         others = [case for case in run.cases if case.failure is not None and case.name not in expected]

@@ -52,13 +52,9 @@ class CompileItem(MatrixItem):
             checked = self.services.engine.check(self.target, artifact, skipping=self.rules.skipping(today()))
         except UnavailableError as error:
             raise Unavailable(str(error), error.hint) from None
-        if checked.failure is None:
-            if not checked.cases:
-                self.skip_without_cases(checked.names)
-            return Attempts(error=None, cases=checked.cases, names=checked.names)
-        self.enter(stage=checked.failure.stage)
-        failure, expected = self.unexpected(checked, checked.failure)
-        failed = check_failed(
-            self.services.commands, self.generated, checked, failure, in_full=self.in_full, expected=expected
+        return self.attempted(
+            checked,
+            lambda failure, expected: check_failed(
+                self.services.commands, self.generated, checked, failure, in_full=self.in_full, expected=expected
+            ),
         )
-        return Attempts(error=failed, cases=checked.cases, names=checked.names)

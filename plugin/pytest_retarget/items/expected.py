@@ -16,7 +16,6 @@ from retarget.expect.cases import TargetRules, TargetVerdict, judge_target
 from retarget.expect.verdict import Ruling, Verdict, excuse, observed_text, today
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import CaseOutcome, Failure, Observation
-from retarget.model.signatures import observe_all
 from retarget.support.errors import RetargetError
 from retarget.support.text import strip_colour
 
@@ -62,7 +61,7 @@ class Attempts:
     @property
     def observation(self) -> Observation | None:
         """How the last attempt failed in all its cases, as rules describe it; None where it passed."""
-        return _observed(self.error) if self.error is not None else None
+        return self.error.observation if self.error is not None else None
 
     def verdict(self, rules: TargetRules) -> TargetVerdict:
         """What rules make of the last attempt. Raises `RetargetError` where they contradict each other on a case."""
@@ -92,10 +91,10 @@ def settle(rules: TargetRules, tried: Attempts, locations: SourceLocations) -> N
     verdict = tried.verdict(rules)
     if verdict.broken:
         _raise_broken(verdict, tried, locations)
-    if error is None or verdict.ruling is Ruling.PLAIN:
-        if error is not None:
-            raise error
+    if error is None:
         return
+    if verdict.ruling is Ruling.PLAIN:
+        raise error
     if verdict.ruling is Ruling.AGAIN:
         text = _every_time(verdict, tried.before, error, locations)
         raise OtherwiseError(error.failure, text, error.location, error.cases)
@@ -140,10 +139,6 @@ def _excuse(verdict: TargetVerdict, tried: Attempts) -> str:
     return f"{failed} of {total} cases failed as expected{not_run}: {why}"
 
 
-def _observed(error: StageFailedError) -> Observation:
-    return observe_all(error.failure, error.cases)
-
-
 def _of_case(verdict: Verdict, error: StageFailedError) -> Failure | None:
     """The failure of the case that a verdict names; None where it names none."""
     name = verdict.case or (verdict.observation.case if verdict.observation is not None else "")
@@ -164,7 +159,7 @@ def _every_time(
     errors = (*before, last)
     first, _, rest = str(last).partition("\n")
     lines = [f"failed at each of {len(errors)} attempts: {first}", ""]
-    lines += [f"attempt {number}  {observed_text(_observed(error))}" for number, error in enumerate(errors, 1)]
+    lines += [f"attempt {number}  {observed_text(error.observation)}" for number, error in enumerate(errors, 1)]
     rules = {one.rule.origin: one.rule for one in verdict.verdicts if one.ruling is Ruling.AGAIN and one.rule}
     lines += [*(f"flaky by   {locations.location(rule.origin)}: {excuse(rule)}" for rule in rules.values()), rest]
     return "\n".join(lines).rstrip("\n")

@@ -6,7 +6,7 @@ compile target was deselected, the run target reports the compile failure itself
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
@@ -23,7 +23,7 @@ from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.expected import AsExpected, Attempts, attempts, settle
 from pytest_retarget.items.skips import Blocked, Unavailable
 from pytest_retarget.record import RunRecord
-from pytest_retarget.report.failures import first_line, run_failed
+from pytest_retarget.report.failures import StageFailedError, first_line, run_failed
 
 if TYPE_CHECKING:
     from retarget.engine.references import Recording
@@ -54,7 +54,10 @@ class RunItem(MatrixItem):
         registry.case_loader(self.target.compile.kind)
         self.check_files()
         if self.services.settings.artifacts is None:
-            self._check_compiler_or_block()
+            try:
+                self.check_compiler()
+            except RetargetError as error:
+                self._block_or_raise(error)
         try:
             self._enter_devices(self.services.engine.devices(runtime))
         except UnavailableError as error:
@@ -66,15 +69,15 @@ class RunItem(MatrixItem):
             self._not_compiled(compiled)
         tried = self._tried(outcome.artifact)
         self.observe(replace(tried, before=(*compiled.before, *tried.before)), self.rules)
-        compiles_against_rule = not self.is_deferred and self.compile_id not in self.services.selected_compiles
+        as_expected = None
         try:
             settle(self.rules, tried, self.services.locations)
-        except AsExpected:
-            if compiles_against_rule:
-                settle(self.compile_rules, compiled, self.services.locations)
-            raise
-        if compiles_against_rule:  # there is no compile target here to say so
-            settle(self.compile_rules, compiled, self.services.locations)
+        except AsExpected as error:
+            as_expected = error
+        if not self.is_deferred and self.compile_id not in self.services.selected_compiles:
+            settle(self.compile_rules, compiled, self.services.locations)  # there is no compile target here to say so
+        if as_expected is not None:
+            raise as_expected
 
     def _tried(self, artifact: Artifact) -> Attempts:
         """Run, with retries if the target is flaky."""
@@ -86,19 +89,14 @@ class RunItem(MatrixItem):
             except UnavailableError as error:
                 self._unavailable_device(error)
             self._enter_run(run)
-            if run.failure is None:
-                if not run.cases:
-                    self.skip_without_cases(run.names)
-                return Attempts(error=None, cases=run.cases, names=run.names)
-            if run.failure.lacking:
+            if run.failure is not None and run.failure.lacking:
                 self._excuse_or_block_by_others(run, run.failure)
-            target = replace(self.target, compile=self.generated)
-            failure, expected = self.unexpected(run, run.failure)
-            self.enter(stage=failure.stage)
-            failed = run_failed(
-                self.services.commands, target, artifact, run, failure, in_full=self.in_full, expected=expected
-            )
-            return Attempts(error=failed, cases=run.cases, names=run.names)
+
+            def word(failure: Failure, expected: Sequence[str]) -> StageFailedError:
+                target, commands = replace(self.target, compile=self.generated), self.services.commands
+                return run_failed(commands, target, artifact, run, failure, in_full=self.in_full, expected=expected)
+
+            return self.attempted(run, word)
 
         return attempts(self.rules, once, lambda: None)
 
@@ -168,8 +166,7 @@ class RunItem(MatrixItem):
 
     def _excuse_by_compile(self, observation: Observation | None) -> None:
         """Be an expected failure if the failed compile is one."""
-        rule = self.compile_rule
-        if rule is None:
+        if (rule := self.compile_rule) is None:
             return
         ruling = judge(rule, observation, day=today()).ruling
         if ruling is Ruling.CHANCE:
@@ -189,22 +186,12 @@ class RunItem(MatrixItem):
 
     def _excuse_by_crash(self) -> None:
         rule = self.compile_rule
-        if (
-            rule is not None
-            and rule.outcome in {"xfail", "intermittent"}
-            and not {CRASH, TIMEOUT}.isdisjoint(rule.stages)
-        ):
+        if rule is not None and rule.outcome in {"xfail", "intermittent"} and {CRASH, TIMEOUT} & {*rule.stages}:
             self._excuse_by_compile(Observation(stage=rule.stages[0], signature=rule.signature))
 
     def _unavailable_device(self, error: UnavailableError) -> NoReturn:
         msg = f"{self.target.runtime.name}: {error}"
         raise Unavailable(msg, error.hint) from None
-
-    def _check_compiler_or_block(self) -> None:
-        try:
-            self.check_compiler()
-        except RetargetError as error:
-            self._block_or_raise(error)
 
     def _block_or_raise(self, error: Exception) -> NoReturn:
         if self.services.settings.artifacts is not None:

@@ -16,7 +16,8 @@ from _pytest._code.code import ExceptionRepr, ReprEntryNative, ReprExceptionInfo
 from _pytest._io import TerminalWriter
 from retarget.engine.commands import SHOWN_RUNS, Commands
 from retarget.model import CompileTarget, RunTarget
-from retarget.model.outcomes import Artifact, CaseOutcome, CompileOutcome, Failure, RunOutcome, Stage
+from retarget.model.outcomes import Artifact, CaseOutcome, CompileOutcome, Failure, Observation, RunOutcome, Stage
+from retarget.model.signatures import observe_all
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.text import strip_colour
 
@@ -67,6 +68,11 @@ class StageFailedError(Exception):
         self.failure = failure
         self.location = location
         self.cases = cases
+
+    @property
+    def observation(self) -> Observation:
+        """How the target failed in all its cases, as rules describe it."""
+        return observe_all(self.failure, self.cases)
 
 
 def headline(failure: Failure, where: str = "") -> str:
