@@ -195,11 +195,9 @@ _SECONDS = "a number of seconds above 0, such as 90 or 0.5"
 
 def _value(config: pytest.Config, name: str, parse: Callable[[str], T], form: str, default: T) -> T:
     option = "--retarget-" + name.replace("_", "-")
-    ini = f"retarget_{name} in {config.inipath or 'the ini file'}"
-    for where, text in (
-        (option, config.getoption(f"retarget_{name}")),
-        (ini, config.getini(f"retarget_{name}") or None),
-    ):
+    key = f"retarget_{name}"
+    ini = f"{key} in {config.inipath or 'the ini file'}"
+    for where, text in ((option, config.getoption(key)), (ini, config.getini(key) or None)):
         if text is not None:
             try:
                 return parse(text)

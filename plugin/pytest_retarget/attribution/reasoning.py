@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from retarget.model.outcomes import Observation
 from retarget.model.signatures import CRASH, TIMEOUT
@@ -61,11 +61,10 @@ def _cases_of(record: TargetRecord) -> tuple[CaseRecord, ...]:
 
 def _at(record: TargetRecord, name: str) -> TargetRecord:
     """What is known of one case: that it passed or failed as the target did, or by itself, or was not run."""
-    cases = _cases_of(record)
+    cases = {case.name: case for case in _cases_of(record)}
     if not (fails(record) or record.outcome is Outcome.XPASSED) or not cases:
         return record
-    case = next((one for one in cases if one.name == name), None)
-    if case is None or case.lacking:
+    if (case := cases.get(name)) is None or case.lacking:
         return replace(record, outcome=Outcome.NOT_RUN, observation=None)
     if not case.stage:
         return replace(record, outcome=Outcome.PASSED, observation=None)
@@ -73,12 +72,8 @@ def _at(record: TargetRecord, name: str) -> TargetRecord:
     return replace(record, outcome=outcome, observation=Observation(stage=case.stage, signature=case.signature))
 
 
-def _is_like(first: TargetRecord, second: TargetRecord) -> bool:
-    """Whether both fail at one stage in one way. Values that differ may differ by other values."""
-    return _how(first) == _how(second)
-
-
 def _how(record: TargetRecord) -> tuple[str, str]:
+    """Stage and signature: those for which both are the same fail alike, if maybe by other values."""
     seen = record.observation
     return (seen.stage, seen.signature) if seen is not None else ("", "")
 
@@ -99,44 +94,41 @@ def conclusion(failing: TargetRecord, others: Sequence[TargetRecord]) -> str:
     names = set(_failures(failing))
     apart = bool(_cases_of(failing)) and any(_cases_of(other) and set(_failures(other)) != names for other in others)
     texts: dict[str, list[str]] = {}
-    references = {case.name: case.agree_with for case in failing.cases}
-    lacking = {case.name: case.lacking for case in failing.cases}
+    known = {case.name: case for case in failing.cases}
     what = "this case" if apart else "this module"
     for case in _failures(failing):
         mine, seen = _at(failing, case), [_at(other, case) for other in others]
-        if silent := lacking.get(case, ""):
-            text = _silent(failing, silent)
-        elif reference := references.get(case, ""):
-            text = _against(mine, seen, reference, what)
+        agree_with, lacking = (known[case].agree_with, known[case].lacking) if case in known else ("", "")
+        if lacking:
+            text = (
+                f"This says nothing of compiler config {failing.compiler}: compiler config {lacking}, whose results "
+                "are expected, gave none."
+            )
         else:
-            text = _concluded(mine, seen, what)
+            text = _against(mine, seen, agree_with, what) if agree_with else _concluded(mine, seen, what)
         texts.setdefault(text, []).append(case)
     if len(texts) == 1 and not apart:
         return next(iter(texts))
-    return "\n".join(f"{_cases(cases)}: {text}" for text, cases in texts.items())
-
-
-def _silent(failing: TargetRecord, reference: str) -> str:
-    return (
-        f"This says nothing of compiler config {failing.compiler}: compiler config {reference}, whose results are "
-        "expected, gave none."
-    )
+    for cases in texts.values():
+        if len(cases) > _CASES + 1:
+            cases[_CASES:] = [f"{len(cases) - _CASES} more"]
+    return "\n".join(f"{_list(cases)}: {text}" for text, cases in texts.items())
 
 
 def _against(failing: TargetRecord, others: Sequence[TargetRecord], reference: str, what: str) -> str:
     """A case that expects what another config gives: that one's own targets pass whatever it gives."""
-    rest = [other for other in others if other.compiler != reference]
-    third = [other for other in rest if other.compiler != failing.compiler and (passes(other) or fails(other))]
     if stage_of(failing) != COMPARE:
         return _concluded(failing, others, what)
+    rest = [other for other in others if other.compiler != reference]
     if any(passes(other) for other in rest):
         return _concluded(failing, rest, what)
+    third = [other for other in rest if other.compiler != failing.compiler and fails(other)]
     if not third:
         return (
             f"This points to compiler config {failing.compiler} or to {reference}, whose results are expected: no "
             f"third compiler config has run {what}."
         )
-    if any(_is_like(other, failing) for other in third):
+    if any(_how(other) == _how(failing) for other in third):
         return (
             f"This points to compiler config {reference}, whose results are expected: nothing else that ran {what} "
             "agrees with them."
@@ -145,8 +137,8 @@ def _against(failing: TargetRecord, others: Sequence[TargetRecord], reference: s
 
 
 def _concluded(failing: TargetRecord, others: Sequence[TargetRecord], what: str) -> str:
-    same = _Group.of(failing, [other for other in others if other.compiler == failing.compiler])
-    cross = _Group.of(failing, [other for other in others if other.compiler != failing.compiler])
+    same = _Group(failing, (other for other in others if other.compiler == failing.compiler))
+    cross = _Group(failing, (other for other in others if other.compiler != failing.compiler))
     runtime = f"runtime config {failing.runtime}" + (f" (driver {failing.driver})" if failing.driver else "")
     compiler = f"compiler config {failing.compiler}"
     if same.passing:
@@ -168,19 +160,17 @@ def _points_to_runtime(failing: TargetRecord, runtime: str, same: _Group, cross:
         fails = _list([failing.runtime, *(other.runtime for other in same.failing)])
         return f"This points to the runtime configs {fails}: the same artifact passes on {where}."
     text = f"This points to {runtime}: the same artifact passes on {where}."
-    there = [other for other in cross.passing if other.runtime == failing.runtime]
-    if there:
+    if there := [other for other in cross.passing if other.runtime == failing.runtime]:
         text += f" But what {_compilers(there)} made of this module passes on {failing.runtime} too."
     return text
 
 
 def _passing_elsewhere(failing: TargetRecord, same: _Group, cross: _Group) -> list[TargetRecord]:
     """Where all on a runtime config fails alike, what passes of these artifacts elsewhere; where not, nothing."""
-    there = [other for other in (*cross.passing, *cross.failing) if other.runtime == failing.runtime]
-    if not all(fails(other) and _is_like(other, failing) for other in there):
+    there = [other for other in cross.ran if other.runtime == failing.runtime]
+    fails_elsewhere = len(same.unlike) < len(same.failing)  # alike
+    if fails_elsewhere or not all(fails(other) and _how(other) == _how(failing) for other in there):
         return []
-    if len(same.unlike) < len(same.failing):
-        return []  # the artifact fails alike on others, too
     compilers = {other.compiler for other in there}
     return [other for other in cross.passing if other.compiler in compilers]
 
@@ -270,32 +260,20 @@ def listing(failing: TargetRecord, others: Sequence[TargetRecord]) -> Iterator[s
         yield f"  … {len(rest)} more: {', '.join(f'{count} {word}' for word, count in counts.items())}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Group:
     """Those of a number of targets that ran to a verdict."""
 
-    passing: tuple[TargetRecord, ...]
-    failing: tuple[TargetRecord, ...]
-    unlike: tuple[TargetRecord, ...]
-
-    @classmethod
-    def of(cls, failing: TargetRecord, others: Sequence[TargetRecord]) -> _Group:
-        failed = tuple(other for other in others if fails(other))
-        return cls(
-            passing=tuple(other for other in others if passes(other)),
-            failing=failed,
-            unlike=tuple(other for other in failed if not _is_like(other, failing)),
-        )
-
-    @property
-    def ran(self) -> bool:
-        return bool(self.passing or self.failing)
+    def __init__(self, failing: TargetRecord, others: Iterable[TargetRecord]) -> None:
+        self.ran = [other for other in others if passes(other) or fails(other)]
+        self.passing = [other for other in self.ran if passes(other)]
+        self.failing = [other for other in self.ran if fails(other)]
+        self.unlike = [other for other in self.failing if _how(other) != _how(failing)]
 
 
 def _line(failing: TargetRecord, other: TargetRecord) -> str:
     if other.outcome in _PLAIN:
         return _PLAIN[other.outcome]
-    how = _clipped(other.message)
+    how = other.message if len(other.message) <= _SUMMARY else f"{other.message[: _SUMMARY - 1]}…"
     word = str(other.outcome)
     if other.outcome is Outcome.BLOCKED or (other.outcome is Outcome.XFAILED and not stage_of(other)):
         return how or word
@@ -317,10 +295,6 @@ _PLAIN = {
 }
 
 
-def _clipped(text: str) -> str:
-    return text if len(text) <= _SUMMARY else f"{text[: _SUMMARY - 1]}…"
-
-
 def _compilers(group: Iterable[TargetRecord], rest: Iterable[TargetRecord] = ()) -> str:
     """The compiler configs; of those that are in the rest too, where."""
     mixed = {other.compiler for other in rest}
@@ -340,11 +314,6 @@ def _ways(group: Sequence[TargetRecord], rest: Iterable[TargetRecord]) -> str:
         else f"{other.compiler} on {other.runtime}"
         for other in group
     )
-
-
-def _cases(names: Sequence[str]) -> str:
-    shown = names if len(names) <= _CASES + 1 else [*names[:_CASES], f"{len(names) - _CASES} more"]
-    return _list(shown)
 
 
 def _list(words: Iterable[str]) -> str:
