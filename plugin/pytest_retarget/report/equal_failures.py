@@ -65,22 +65,14 @@ class Unfold:
 
 def _folded(reports: Iterable[Any]) -> list[Any]:
     """Return the first of those that are alike; each lists the others."""
-    shown: list[Any] = []
-    groups: dict[object, tuple[Any, dict[str, None]]] = {}
+    groups: dict[object, list[Any]] = {}
     for report in reports:
-        key = _key(report)
-        if key is None:
-            shown.append(report)
-        elif key in groups:
-            groups[key][1][_name(report)] = None
-        else:
-            groups[key] = (report, {})
-            shown.append(report)
-    for first, others in groups.values():
-        others.pop(_name(first), None)  # every worker of xdist collects, and reports the same
-        if others:
+        groups.setdefault(_key(report) or id(report), []).append(report)
+    for first, *rest in groups.values():
+        # every worker of xdist collects, and reports the same
+        if others := list(dict.fromkeys(name for report in rest if (name := _name(report)) != _name(first))):
             first.longrepr.addsection(f"{len(others)} more failed alike (-vv shows all in full)", "\n".join(others))
-    return shown
+    return [first for first, *_ in groups.values()]
 
 
 def _key(report: Any) -> object:

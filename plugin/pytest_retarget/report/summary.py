@@ -102,13 +102,13 @@ class Tally:
         """The tables, then skip reasons and devices. `width` is the terminal's, in columns; `verbosity` is pytest's:
         below 0 only what went wrong, was flaky or intermittent is shown, above 0 every table."""
         cells = {suite: self._ordered(suite) for suite in sorted(self.cells, key=lambda one: (one[0], self.order[one]))}
-        short = [suite for suite in cells if verbosity <= 0 and not _is_bad(cells[suite])]
+        short = [suite for suite in cells if verbosity <= 0 and not any(map(_is_bad, cells[suite].values()))]
         label = max((len(name) for _, name in short), default=0)
         for suite, counts in cells.items():
             if suite not in short:
                 yield from table(suite[1], counts, width)
             elif verbosity >= 0:
-                total = _total(counts)
+                total = sum(counts.values(), Counter[str]())
                 yield Line(
                     text=f"{suite[1].ljust(label)}{GAP}{count_text(total)}",
                     fine=not total["flaky"] and not total["intermittent"],
@@ -165,17 +165,19 @@ def table(name: str, cells: Mapping[Cell, Counter[str]], width: int) -> Iterator
     columns = sorted(dict.fromkeys(runtime for _, runtime in cells), key=bool)
     texts: dict[Cell, str] = {}
     for column in columns:
-        aligned = _aligned([_cell_text(cells.get((row, column))) for row in rows])
+        aligned = _aligned([count_text(cells[row, column]) if (row, column) in cells else NOTHING for row in rows])
         texts |= {(row, column): text for row, text in zip(rows, aligned, strict=True)}
-    widths = {column: max(len(_head(column)), *(len(texts[row, column]) for row in rows)) for column in columns}
+    widths = {
+        column: max(len(column or COMPILE_COLUMN), *(len(texts[row, column]) for row in rows)) for column in columns
+    }
     first = max(len(name), *(len(INDENT + row) for row in rows))
     if first + sum(len(GAP) + one for one in widths.values()) > width:
         yield from _list(name, cells)
         return
-    yield Line(text=_row(name, first, [(_head(column), widths[column]) for column in columns]))
+    yield Line(text=_row(name, first, [(column or COMPILE_COLUMN, widths[column]) for column in columns]))
     for row in rows:
         line = _row(INDENT + row, first, [(texts[row, column], widths[column]) for column in columns])
-        yield Line(text=line, bad=any(_is_bad_count(cells.get((row, column))) for column in columns))
+        yield Line(text=line, bad=any(_is_bad(cells.get((row, column))) for column in columns))
 
 
 def count_text(counts: Mapping[str, int]) -> str:
@@ -189,42 +191,23 @@ def _row(first: str, width: int, cells: Sequence[tuple[str, int]]) -> str:
 
 
 def _list(name: str, cells: Mapping[Cell, Counter[str]]) -> Iterator[Line]:
-    label = max(len(_head(column)) for _, column in cells)
+    label = max(len(column or COMPILE_COLUMN) for _, column in cells)
     yield Line(text=name)
     for row in dict.fromkeys(compiler for compiler, _ in cells):
         yield Line(text=INDENT + row)
         for (compiler, column), counts in cells.items():
             if compiler == row:
-                text = f"{INDENT * 2}{_head(column).ljust(label)}{GAP}{count_text(counts)}"
-                yield Line(text=text, bad=_is_bad_count(counts))
-
-
-def _head(column: str) -> str:
-    return column or COMPILE_COLUMN
+                text = f"{INDENT * 2}{(column or COMPILE_COLUMN).ljust(label)}{GAP}{count_text(counts)}"
+                yield Line(text=text, bad=_is_bad(counts))
 
 
 def _aligned(texts: Sequence[str]) -> list[str]:
     """Put the first numbers of a column below each other."""
-    digits = max((len(text.partition(" ")[0]) for text in texts if text != NOTHING), default=0)
-    return [text if text == NOTHING else " " * (digits - len(text.partition(" ")[0])) + text for text in texts]
+    digits = {text: text.find(" ") for text in texts if text != NOTHING}
+    return [" " * (max(digits.values()) - digits[text]) + text if text in digits else text for text in texts]
 
 
-def _cell_text(counts: Counter[str] | None) -> str:
-    return NOTHING if counts is None else count_text(counts)
-
-
-def _total(cells: Mapping[Cell, Counter[str]]) -> Counter[str]:
-    total: Counter[str] = Counter()
-    for counts in cells.values():
-        total.update(counts)
-    return total
-
-
-def _is_bad(cells: Mapping[Cell, Counter[str]]) -> bool:
-    return any(_is_bad_count(counts) for counts in cells.values())
-
-
-def _is_bad_count(counts: Counter[str] | None) -> bool:
+def _is_bad(counts: Counter[str] | None) -> bool:
     return counts is not None and any(counts[name] for name in BAD)
 
 
