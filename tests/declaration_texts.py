@@ -36,9 +36,20 @@ def target(name: str, compiler: str | Sequence[str], runtimes: Sequence[str], **
 
 
 def suite(
-    name: str, srcs: str = "*.mlir", kind: str = "check", targets: Sequence[str] = ("all",), **more: object
+    name: str,
+    srcs: str | Sequence[str] = "*.mlir",
+    kind: str = "check",
+    targets: Sequence[str] = ("all",),
+    **more: object,
 ) -> str:
-    return table("module_test_suite", name=name, srcs=[srcs], kind=kind, targets=targets, **more)
+    return table(
+        "module_test_suite",
+        name=name,
+        srcs=[srcs] if isinstance(srcs, str) else srcs,
+        kind=kind,
+        targets=targets,
+        **more,
+    )
 
 
 def declarations(*tables: str) -> str:

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import declaration_texts
@@ -52,7 +52,9 @@ def hooks(*, compiler: str, driver: str, cases: str = "doubles.DoubleCases") -> 
     return "\n".join(f"@hookimpl\ndef retarget_{what}():\n    return [{name}()]\n" for what, name in provided.items())
 
 
-def suite(name: str = "linalg", *, kind: str = "check", srcs: str = "*.mlir", targets: str = "cpu") -> str:
+def suite(
+    name: str = "linalg", *, kind: str = "check", srcs: str | Sequence[str] = "*.mlir", targets: str = "cpu"
+) -> str:
     """The text of a `suite.toml` with one suite."""
     return declaration_texts.suite(name, srcs, kind, [targets])
 

@@ -52,7 +52,11 @@ def test_a_folder_inside_a_suites_selects_the_modules_in_it(two: Project) -> Non
     deep = {f"suites/{name}.mlir": GOOD for name in ("deep/three", "deep/er/four", "other/five", "other/own/six")}
     own = suite("own", srcs="*.mlir")
     two.write(
-        {**deep, "suites/suite.toml": suite(srcs='deep/**/*.mlir", "other/*.mlir'), "suites/other/own/suite.toml": own}
+        {
+            **deep,
+            "suites/suite.toml": suite(srcs=["deep/**/*.mlir", "other/*.mlir"]),
+            "suites/other/own/suite.toml": own,
+        }
     )
     three, four, five = (
         [f"{SUITE}{name}_vmvx{runtime}" for runtime in FOR_ONE] for name in ("deep/three", "deep/er/four", "other/five")

@@ -9,8 +9,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 from retarget.extension.registry import Registry
 from retarget.model import (
@@ -71,9 +70,9 @@ def expand(suite: Suite, registry: Registry) -> tuple[Target, ...]:
         plan = plans.get((active, module.tags))
         if plan is None:
             overrides = [suite.overrides[index] for index in active]
-            plan = plans[active, module.tags] = _plan(suite, overrides, module, registry)
+            plan = plans[active, module.tags] = _plan(suite, overrides, module.tags, registry)
         planned.append((module, plan))
-    count = sum(1 + len(runs) for _, plan in planned for _, runs in plan)
+    count = sum(1 + len(runs) for _, plan in planned for *_, runs in plan)
     if count > MAX_TARGETS:
         raise DiagnosticsError(_too_many(suite, f"{count} targets of {len(planned)} modules"))
     targets = [target for module, plan in planned for target in _targets(plan, module)]
@@ -94,20 +93,19 @@ def running_compilers(suite: Suite) -> dict[str, tuple[str, ...]]:
     return {module.name: running(active_for(module.name)) for module in suite.modules}
 
 
-_Plan = Sequence[tuple[CompileTarget, Sequence[RunTarget]]]
-"""The compile targets of one module, each with its run targets; they differ from those of others in the module only."""
+_Plan = Sequence[tuple[str, Callable[..., CompileTarget], Sequence[tuple[str, Callable[..., RunTarget]]]]]
+"""For each compiler config its name and what makes its compile target for a module, and so for each runtime config."""
 
 
 def _targets(plan: _Plan, module: Module) -> Iterator[Target]:
-    for planned, runs in plan:
-        compiler = planned.compiler.name
-        compiled = replace(planned, name=compile_target_name(module.name, compiler), module=module)
+    for compiler, compile_target, runs in plan:
+        compiled = compile_target(name=compile_target_name(module.name, compiler), module=module)
         yield compiled
-        for run in runs:
-            yield replace(run, name=run_target_name(module.name, compiler, run.runtime.name), compile=compiled)
+        for runtime, run_target in runs:
+            yield run_target(name=run_target_name(module.name, compiler, runtime), compile=compiled)
 
 
-def _plan(suite: Suite, overrides: Sequence[ModuleOverride], module: Module, registry: Registry) -> _Plan:
+def _plan(suite: Suite, overrides: Sequence[ModuleOverride], own: tuple[str, ...], registry: Registry) -> _Plan:
     is_run = registry.artifact_checker(suite.kind) is None
     through: dict[tuple[str, str], list[TargetConfig]] = {}
     compilers: dict[str, CompilerConfig] = {}
@@ -132,19 +130,18 @@ def _plan(suite: Suite, overrides: Sequence[ModuleOverride], module: Module, reg
             runtime=runtime,
             driver=registry.driver_tags(runtime) if runtime is not None else (),
             module=module_tags,
-            own=module.tags,
+            own=own,
         )
         return tuple(sources)
 
-    plan: list[tuple[CompileTarget, list[RunTarget]]] = []
+    plan: list[tuple[str, Callable[..., CompileTarget], Sequence[tuple[str, Callable[..., RunTarget]]]]] = []
     for name, compiler in compilers.items():
         backends = registry.compiler_tags(compiler)
-        compiled = CompileTarget(
-            name="",
+        compile_target = partial(
+            CompileTarget,
             suite=suite.name,
             kind=suite.kind,
             folder=suite.folder,
-            module=module,
             compiler=compiler,
             flags=(*compiler.flags, *suite.compiler_flags, *module_flags),
             timeout=compiler.timeout if suite.timeout is None else suite.timeout,
@@ -153,16 +150,18 @@ def _plan(suite: Suite, overrides: Sequence[ModuleOverride], module: Module, reg
             known_compilers=suite.known_compilers,
         )
         runs = [
-            RunTarget(
-                name="",
-                compile=compiled,
-                runtime=runtime,
-                timeout=runtime.timeout if suite.timeout is None else suite.timeout,
-                tags=tags(compiler, backends, runtime),
+            (
+                runtime.name,
+                partial(
+                    RunTarget,
+                    runtime=runtime,
+                    timeout=runtime.timeout if suite.timeout is None else suite.timeout,
+                    tags=tags(compiler, backends, runtime),
+                ),
             )
             for runtime in runtimes.get(name, {}).values()
         ]
-        plan.append((compiled, runs))
+        plan.append((name, compile_target, runs))
     return plan
 
 
