@@ -107,7 +107,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[
 
 
 def _is_declared(config: pytest.Config, path: Path, *, as_source: bool = False) -> bool:
-    from pytest_retarget.collect.declared import is_declared
+    from pytest_retarget.session.declared import is_declared
 
     activate(config)
     return is_declared(config, path, as_source=as_source)
@@ -164,7 +164,7 @@ def pytest_configure_node(node: object) -> None:
     """Give xdist's workers one folder to share where the user wants no lasting one."""
     config: pytest.Config = node.config  # type: ignore[attr-defined]
     if config.stash[SETTINGS].no_cache:
-        from pytest_retarget.cachedir import WORKER_KEY, cache_dir
+        from pytest_retarget.session.cachedir import WORKER_KEY, cache_dir
 
         node.workerinput[WORKER_KEY] = str(cache_dir(config))  # type: ignore[attr-defined]
 

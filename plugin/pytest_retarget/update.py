@@ -28,10 +28,10 @@ from retarget.support.errors import DiagnosticsError, RetargetError, display_pat
 from retarget.support.text import counted
 from retarget.targets.expansion import compile_target_name, expand
 
-from pytest_retarget.collect.declared import declared
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.options import SETTINGS
 from pytest_retarget.record import CaseRecord, Outcome, Result, TargetRecord, record_of
+from pytest_retarget.session.declared import declared
 
 __all__ = ["UpdateExpectations"]
 

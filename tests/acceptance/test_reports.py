@@ -25,7 +25,7 @@ def test_a_project_without_matrix_files_sees_nothing_of_it(project: Project) -> 
 
 
 def test_a_log_says_what_is_compiled_and_how_many_are_left(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_retarget.report.progress.LOG_INTERVAL", 0.0)
+    monkeypatch.setattr("pytest_retarget.session.progress.LOG_INTERVAL", 0.0)
     monkeypatch.setattr("retarget.engine.compile.service._WAIT_STEP", 0.01)
     project.doubles(a="f: pass", b="f: pass")
     result = project.run(*DOUBLES)

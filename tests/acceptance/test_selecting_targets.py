@@ -201,7 +201,7 @@ def test_an_extension_in_the_folder_of_the_project_is_found_by_the_console_scrip
 
 
 COUNTING = """\
-import pytest_retarget.collect.declared as collection
+import pytest_retarget.session.declared as collection
 
 expand, expanded = collection.expand, []
 

@@ -53,8 +53,8 @@ EXTENSIONS_VARIABLE = "RETARGET_EXTENSIONS"
 
 _ProductT = TypeVar("_ProductT")
 _HOOK_PREFIX = "retarget_"
-_OWN = ("retarget", "retarget.cli.commands")
-"""The extension with the subcommands of this package: its name and module."""
+_OWN = "retarget"
+"""The entry point of this package's own subcommands, the first to be asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,7 +219,7 @@ def load_commands(wanted: str = "") -> Commands:
                 errors.append(conflicts[key])
             else:
                 commands[key], providers[key] = command, name
-        if wanted in commands and name == _OWN[0]:
+        if wanted in commands and name == _OWN:
             break
     return Commands(provided=commands, conflicts=conflicts, errors=tuple(errors))
 
@@ -230,8 +230,8 @@ def _sources(
     """Yield the name of every extension with the function that imports it."""
     if entry_points:
         found = importlib.metadata.entry_points(group=ENTRY_POINT_GROUP)
-        points = sorted((point.name, point.value) for point in found)
-        yield from ((name, partial(_imported, name, value)) for name, value in (_OWN, *points))
+        points = sorted((point.name != _OWN, point.name, point.value) for point in found)
+        yield from ((name, partial(_imported, name, value)) for _, name, value in points)
     for module in named_extensions(extra):
         yield module, partial(_imported, module, module, (*_folders_here(), *folders))
 

@@ -66,7 +66,7 @@ class _Token:
     column: int
 
     def __str__(self) -> str:
-        return {"end": "the end of input"}.get(self.sort, repr(self.text))
+        return {"end": "the end of line"}.get(self.sort, repr(self.text))
 
 
 def compile_selector(expression: str) -> Selector:
@@ -131,7 +131,7 @@ class _Parser:
         if self._token.sort == "end":
             return lambda _: True
         selector = self._disjunction()
-        self._take("end", expected="'and', 'or' or the end of input")
+        self._take("end", expected="'and', 'or' or the end of line")
         return selector
 
     def _disjunction(self) -> Selector:

@@ -8,10 +8,10 @@ import pytest
 from retarget.support.errors import display_path
 from retarget.support.text import counted
 
-from pytest_retarget.collect.declared import declared
 from pytest_retarget.collect.unknown_words import unknown_words
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.compile_item import CompileItem
+from pytest_retarget.session.declared import declared
 
 __all__ = ["CollectionHooks"]
 

@@ -29,10 +29,10 @@ from retarget.support.errors import RetargetError, did_you_mean
 from retarget.targets.selection import terms
 
 from pytest_retarget.items.base import MatrixItem
+from pytest_retarget.items.failures import error_repr
 from pytest_retarget.items.skips import Excused, Unavailable, Unselected
 from pytest_retarget.options import SETTINGS, Requirement
 from pytest_retarget.record import Outcome, TargetRecord, record_of
-from pytest_retarget.report.failures import error_repr
 
 __all__ = ["Requirements"]
 

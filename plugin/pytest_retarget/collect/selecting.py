@@ -26,9 +26,9 @@ from retarget.targets.pytest_selection import (
     SelectionUsageError,
 )
 
-from pytest_retarget.collect.declared import declared
 from pytest_retarget.collect.suite_files import MatrixFile, SuiteCollector, SuiteFile
 from pytest_retarget.items.base import MatrixItem
+from pytest_retarget.session.declared import declared
 
 __all__ = ["find", "select"]
 

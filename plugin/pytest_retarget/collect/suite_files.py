@@ -20,11 +20,11 @@ from retarget.expect.matching import Assignment
 from retarget.model import CompileTarget, Module, RunTarget, Suite, Target
 from retarget.support.errors import display_path
 
-from pytest_retarget.collect.declared import NotCollectedError, declared, is_of
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.compile_item import CompileItem
+from pytest_retarget.items.failures import text_repr
 from pytest_retarget.items.run_item import RunItem
-from pytest_retarget.report.failures import text_repr
+from pytest_retarget.session.declared import NotCollectedError, declared, is_of
 
 __all__ = ["MatrixFile", "ModuleFile", "SuiteCollector", "SuiteFile"]
 

@@ -20,10 +20,10 @@ from retarget.model.outcomes import CompileOutcome, Failure, Observation, RunOut
 
 from pytest_retarget.items.cases import case_records
 from pytest_retarget.items.expected import AsExpected, Attempts, attempts
+from pytest_retarget.items.failures import StageFailedError, compile_failed, error_repr
 from pytest_retarget.items.skips import Excused, Unavailable, Unselected
 from pytest_retarget.record import CompileRecord, Outcome, Result, TargetRecord
-from pytest_retarget.report.failures import StageFailedError, compile_failed, error_repr
-from pytest_retarget.session import SERVICES, Services
+from pytest_retarget.session.services import SERVICES, Services
 
 __all__ = ["Home", "MatrixItem"]
 

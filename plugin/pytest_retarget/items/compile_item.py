@@ -11,8 +11,8 @@ from retarget.model.outcomes import Artifact
 
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.expected import Attempts, settle
+from pytest_retarget.items.failures import check_failed
 from pytest_retarget.items.skips import Excused, Unavailable
-from pytest_retarget.report.failures import check_failed
 
 __all__ = ["CompileItem"]
 

@@ -19,7 +19,7 @@ from retarget.model.outcomes import CaseOutcome, Failure, Observation
 from retarget.support.errors import RetargetError
 from retarget.support.text import strip_colour
 
-from pytest_retarget.report.failures import StageFailedError
+from pytest_retarget.items.failures import StageFailedError
 
 __all__ = ["AsExpected", "Attempts", "OtherwiseError", "UnexpectedPassError", "attempts", "settle"]
 

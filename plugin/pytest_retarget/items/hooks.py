@@ -14,7 +14,7 @@ from retarget.support.errors import RetargetError
 from retarget.targets.availability import host_mismatch
 
 from pytest_retarget.items.base import MatrixItem
-from pytest_retarget.session import SERVICES, Services
+from pytest_retarget.session.services import SERVICES, Services
 
 __all__ = ["ServiceHooks"]
 

@@ -21,9 +21,9 @@ from retarget.targets.availability import host_mismatch
 
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.expected import AsExpected, Attempts, attempts, settle
+from pytest_retarget.items.failures import StageFailedError, first_line, run_failed
 from pytest_retarget.items.skips import Blocked, Unavailable
 from pytest_retarget.record import RunRecord
-from pytest_retarget.report.failures import StageFailedError, first_line, run_failed
 
 if TYPE_CHECKING:
     from retarget.engine.references import Recording

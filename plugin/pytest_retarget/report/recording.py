@@ -11,10 +11,10 @@ from retarget.expect.verdict import excuse
 
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.expected import AsExpected, UnexpectedPassError
+from pytest_retarget.items.failures import error_repr, first_line
 from pytest_retarget.items.run_item import RunItem
 from pytest_retarget.items.skips import Blocked, Unavailable
 from pytest_retarget.record import RECORD, Outcome, Sibling, TargetRecord, properties, to_plain
-from pytest_retarget.report.failures import error_repr, first_line
 
 __all__ = ["Adjustment", "Recorder"]
 

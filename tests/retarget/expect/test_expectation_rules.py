@@ -157,7 +157,7 @@ def test_a_rule_holds_what_its_table_says(write: Write) -> None:
         ),
         (
             'match = "a"; when = "c1 and"',
-            "expectation[0].when: found 'c1 and': column 7: found the end of input, expected a word, 'not' or '('",
+            "expectation[0].when: found 'c1 and': column 7: found the end of line, expected a word, 'not' or '('",
         ),
         (
             'match = "a"; until = "2031-01-01"',

@@ -49,12 +49,12 @@ def test_what_an_expression_selects(expression: str, compiled: bool, run: bool) 
 
 
 ERRORS = [
-    ("a b", 3, "found 'b', expected 'and', 'or' or the end of input"),
-    ("(a", 3, "found the end of input, expected ')'"),
-    ("a)", 2, "found ')', expected 'and', 'or' or the end of input"),
+    ("a b", 3, "found 'b', expected 'and', 'or' or the end of line"),
+    ("(a", 3, "found the end of line, expected ')'"),
+    ("a)", 2, "found ')', expected 'and', 'or' or the end of line"),
     ("and a", 1, "found 'and', expected a word, 'not' or '('"),
-    ("a or", 5, "found the end of input, expected a word, 'not' or '('"),
-    ("not", 4, "found the end of input, expected a word, 'not' or '('"),
+    ("a or", 5, "found the end of line, expected a word, 'not' or '('"),
+    ("not", 4, "found the end of line, expected a word, 'not' or '('"),
     ("a & b", 3, "found '&', expected a word, 'and', 'or', 'not' or a parenthesis"),
     ("a()", 3, "found ')', expected the name of an argument"),
     ("a(b)", 4, "found ')', expected '='"),
@@ -62,7 +62,7 @@ ERRORS = [
     ("a(class=2)", 3, "found 'class', expected the name of an argument"),
     ("a(b=c)", 5, "found 'c', expected a string in quotes, an integer, True, False or None"),
     ("a(b=)", 5, "found ')', expected a string in quotes, an integer, True, False or None"),
-    ("a(b='c'", 8, "found the end of input, expected ',' or ')'"),
+    ("a(b='c'", 8, "found the end of line, expected ',' or ')'"),
     ("a(b='c", 5, "found no closing ', expected one"),
     (r"a(b='\n')", 6, r"found '\' in a string, expected a string without escapes"),
     ("'a'", 1, "found \"'a'\", expected a word, 'not' or '('"),
@@ -130,4 +130,4 @@ def test_the_words_of_an_expression_are_reported_with_their_columns_and_what_eac
 def test_an_error_of_an_expression_can_be_reported_without_the_option() -> None:
     with pytest.raises(ExpressionError) as caught:
         terms("a and")
-    assert caught.value.diagnostic == "column 6: found the end of input, expected a word, 'not' or '('"
+    assert caught.value.diagnostic == "column 6: found the end of line, expected a word, 'not' or '('"

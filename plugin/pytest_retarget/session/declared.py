@@ -16,8 +16,8 @@ from retarget.model import Module, Suite, Target
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path, grouped
 from retarget.targets.expansion import expand
 
-from pytest_retarget.collect.marks import Marks
 from pytest_retarget.options import SETTINGS
+from pytest_retarget.session.marks import Marks
 
 __all__ = ["Declared", "NotCollectedError", "declared", "is_declared", "is_of"]
 

@@ -20,10 +20,10 @@ from retarget.support.errors import RetargetError
 from retarget.support.text import first_line
 from retarget.worker.process import available_cores
 
-from pytest_retarget.cachedir import cache_dir
-from pytest_retarget.collect.declared import declared
 from pytest_retarget.options import SETTINGS, Settings
-from pytest_retarget.report.progress import Progress
+from pytest_retarget.session.cachedir import cache_dir
+from pytest_retarget.session.declared import declared
+from pytest_retarget.session.progress import Progress
 
 __all__ = ["SERVICES", "Services", "compiles_at_a_time"]
 

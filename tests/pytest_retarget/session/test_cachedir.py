@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pytest_retarget.cachedir import cache_dir
+from pytest_retarget.session.cachedir import cache_dir
 from retarget.engine.cache.folder import cache_of_command
 
 INI = "[pytest]\nretarget_cache_dir = from-ini\n"

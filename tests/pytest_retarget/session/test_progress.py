@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 from model_targets import compile_target
-from pytest_retarget.report.progress import Progress
+from pytest_retarget.session.progress import Progress
 
 
 class Terminal:
@@ -51,7 +51,7 @@ def test_a_log_gets_a_line_now_and_then_and_not_one_per_compile(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = 100.0
-    monkeypatch.setattr("pytest_retarget.report.progress.time.monotonic", lambda: now)
+    monkeypatch.setattr("pytest_retarget.session.progress.time.monotonic", lambda: now)
     terminal = Terminal(is_terminal=False)
     progress = progress_on(terminal)
     for done in range(60):

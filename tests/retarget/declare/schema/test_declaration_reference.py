@@ -20,7 +20,7 @@ TABLES = [
     tables.ModuleTable,
     tables.ExpectationTable,
 ]
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = Path(__file__).parents[4] / "docs"
 
 
 def test_the_reference_is_up_to_date() -> None:

@@ -21,7 +21,7 @@ from retarget.extension.registry import load_extensions
 from retarget.support.errors import DiagnosticsError
 from retarget_cases.files.read import read_cases_file
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 SHIPPED = sorted(
     path
     for name in ("matrix.toml", "suite.toml", "expectations.toml", "*.cases.toml")

@@ -1,0 +1,1 @@
+"""What the items of a session share: the declarations read, their marks, the engine, the cache folder, progress."""
