@@ -243,15 +243,13 @@ def main() -> None:
     importing = None
     if arguments.peer_import:
         importing = measured.get(
-            "peer with import",
-            lambda: timed(write_peer(folder, made, mlir, names, imports=True), cache, *parallel),
+            "peer with import", lambda: timed(write_peer(folder, made, mlir, names, imports=True), cache, *parallel)
         )
     sync = ["local-sync"]
     first = measured.get("retarget, cold", lambda: cold(write_project(folder, names, sync), cache, names[0]))
     warm = measured.get("retarget, warm", lambda: timed(write_project(folder, names, sync), cache))
     both = measured.get(
-        "retarget, warm, local-task too",
-        lambda: timed(write_project(folder, names, [*sync, "local-task"]), cache),
+        "retarget, warm, local-task too", lambda: timed(write_project(folder, names, [*sync, "local-task"]), cache)
     )
     second = max(both.seconds - warm.seconds, 0.0)
     case = case_milliseconds(made)

@@ -33,13 +33,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from retarget.extension import (
-    CaseLoader,
-    ChecksArtifacts,
-    DriverError,
-    FindsModules,
-    UnavailableError,
-)
+from retarget.extension import CaseLoader, ChecksArtifacts, DriverError, FindsModules, UnavailableError
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig
 from retarget.model.case_names import is_one_of, selected_cases

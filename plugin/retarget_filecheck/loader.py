@@ -19,6 +19,7 @@ from retarget.model import Module, Suite
 from retarget.support.errors import Diagnostic, RetargetError, display_path
 from retarget.support.files import read_regular
 from retarget.support.installing import install_hint
+from retarget.support.text import decoded
 
 from retarget_filecheck.directives import directive_diagnostics, other_prefixes, prefixes
 
@@ -72,7 +73,7 @@ class FileCheckLoader:
         except RetargetError as error:
             msg = f"{display_path(request.source)}: {error}"
             raise RetargetError(msg) from error
-        text = _text(request.artifact)
+        text = decoded(request.artifact)
         if text is None:
             msg = (
                 f"the artifact is no text ({len(request.artifact)} bytes, beginning {request.artifact[:4]!r}): there "
@@ -130,16 +131,8 @@ def _source(path: Path) -> str:
     except OSError as error:
         msg = f"cannot be read: {error.strerror or error}"
         raise RetargetError(msg) from error
-    source = _text(content)
+    source = decoded(content)
     if source is None:
         msg = "found no text, so it can hold no directives; expected MLIR as text"
         raise RetargetError(msg)
     return source
-
-
-def _text(content: bytes) -> str | None:
-    """Return bytes as text; None where they are none."""
-    try:
-        return None if b"\0" in content else content.decode()
-    except UnicodeDecodeError:
-        return None

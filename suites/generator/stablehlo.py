@@ -214,10 +214,4 @@ def _math(m: Module) -> None:
     m.function("clamp", "%low = stablehlo.constant dense<1.5> : tensor<f32>\n        %high = stablehlo.constant dense<4.0> : tensor<f32>\n        %out = stablehlo.clamp %low, %x, %high : (tensor<f32>, tensor<23xf32>, tensor<f32>) -> tensor<23xf32>",
                {"%out": exactly(np.clip(x, 1.5, 4.0), F32)}, x=x.astype(F32))  # fmt: skip
     a, b = np.array([7, -7, 7, -7], I32), np.array([3, 3, -3, -3], I32)
-    m.function(
-        "remainder",
-        "%out = stablehlo.remainder %a, %b : tensor<4xi32>",
-        {"%out": np.fmod(a, b)},
-        a=a,
-        b=b,
-    )
+    m.function("remainder", "%out = stablehlo.remainder %a, %b : tensor<4xi32>", {"%out": np.fmod(a, b)}, a=a, b=b)

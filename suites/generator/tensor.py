@@ -142,23 +142,10 @@ def _bitcast(m: Module) -> None:
     Numbers: NumPy's view.
     """
     x = np.array([0.0, 1.0, -1.0, 0.5, 3.1415927, np.inf, -2.5e-30, 65536.0], F32)
+    m.function("f32_to_i32", "%out = arith.bitcast %x : tensor<8xf32> to tensor<8xi32>", {"%out": x.view(I32)}, x=x)
+    m.function("i32_to_f32", "%out = tensor.bitcast %x : tensor<8xi32> to tensor<8xf32>", {"%out": x}, x=x.view(I32))
     m.function(
-        "f32_to_i32",
-        "%out = arith.bitcast %x : tensor<8xf32> to tensor<8xi32>",
-        {"%out": x.view(I32)},
-        x=x,
-    )
-    m.function(
-        "i32_to_f32",
-        "%out = tensor.bitcast %x : tensor<8xi32> to tensor<8xf32>",
-        {"%out": x},
-        x=x.view(I32),
-    )
-    m.function(
-        "rank_zero",
-        "%out = arith.addf %x, %x : tensor<f32>",
-        {"%out": np.array(3.0, F32)},
-        x=np.array(1.5, F32),
+        "rank_zero", "%out = arith.addf %x, %x : tensor<f32>", {"%out": np.array(3.0, F32)}, x=np.array(1.5, F32)
     )
     m.function("zero_sized", "%y = arith.addf %x, %x : tensor<0x3xf32>\n        %z = $z\n        %out = tensor.concat dim(0) %y, %z : (tensor<0x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>",
                {"%out": np.arange(6, dtype=F32).reshape(2, 3)}, x=np.zeros((0, 3), F32), z=np.arange(6, dtype=F32).reshape(2, 3))  # fmt: skip

@@ -48,12 +48,7 @@ def _elementwise(m: Module) -> None:
     m.function("select", "%mask = tosa.greater %x, %row : (tensor<2x3xf32>, tensor<1x3xf32>) -> tensor<2x3xi1>\n        %out = tosa.select %mask, %x, %row : (tensor<2x3xi1>, tensor<2x3xf32>, tensor<1x3xf32>) -> tensor<2x3xf32>",
                {"%out": exactly(np.where(x > row, x, np.broadcast_to(row, x.shape)), F32)}, **values)  # fmt: skip
     twos = np.array([1.0, 2.0, -4.0, 0.5], F32)
-    m.function(
-        "reciprocal",
-        "%out = tosa.reciprocal %x : (tensor<4xf32>) -> tensor<4xf32>",
-        {"%out": 1 / twos},
-        x=twos,
-    )
+    m.function("reciprocal", "%out = tosa.reciprocal %x : (tensor<4xf32>) -> tensor<4xf32>", {"%out": 1 / twos}, x=twos)
 
 
 @_generic("tosa/reduce")

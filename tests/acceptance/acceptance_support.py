@@ -100,12 +100,7 @@ class Project:
         """Start pytest and return at once."""
         argv = [sys.executable, "-m", "pytest", *arguments]
         process = subprocess.Popen(
-            argv,
-            cwd=self.path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
+            argv, cwd=self.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
         )
         self._started.append(process)
         return process

@@ -453,10 +453,7 @@ def test_errors_of_cases_files_are_reported_before_anything_runs(project: Projec
 
 
 def test_parameters_come_from_the_files_that_the_cases_name(project: Project) -> None:
-    cases(
-        project,
-        'parameters = { model = "weights.irpa" }\n[[case]]\ninputs = [[1, 2, 3]]\nexpected = [[2, 6, 12]]\n',
-    )
+    cases(project, 'parameters = { model = "weights.irpa" }\n[[case]]\ninputs = [[1, 2, 3]]\nexpected = [[2, 6, 12]]\n')
     script = (
         "import sys, numpy, iree.runtime as rt\n"
         "rt.save_archive_file({'weights': numpy.array([2, 3, 4], 'f')}, sys.argv[1])"

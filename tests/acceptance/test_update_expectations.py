@@ -31,8 +31,7 @@ def known(match: str | list[str], stage: str, signature: str, what: str, **case:
 
 
 WRITTEN = HEADER + declarations(
-    known(["b", "c"], "compile", "cannot fold the widget", "double does not compile it"),
-    known("d", *DIFFERENCE),
+    known(["b", "c"], "compile", "cannot fold the widget", "double does not compile it"), known("d", *DIFFERENCE)
 )
 
 

@@ -50,13 +50,7 @@ def runtime_config(
     concurrency: int | None = None,
 ) -> RuntimeConfig:
     return RuntimeConfig(
-        name=name,
-        driver="double",
-        flags=flags,
-        env=env,
-        run_under=run_under,
-        concurrency=concurrency,
-        origin=ORIGIN,
+        name=name, driver="double", flags=flags, env=env, run_under=run_under, concurrency=concurrency, origin=ORIGIN
     )
 
 

@@ -20,11 +20,7 @@ from targets_of_doubles import EXTENSIONS
     ],
 )
 def test_names_and_globs_select_cases(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    asked: list[str],
-    printed: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], asked: list[str], printed: str
 ) -> None:
     monkeypatch.setenv(EXTENSIONS_VARIABLE, ":".join(EXTENSIONS))
     artifact, module = tmp_path / "artifact", tmp_path / "m.txt"

@@ -74,10 +74,7 @@ NO_WORD = "expected a word for -m: letters, digits and any of _ : + - . [ ] / \\
             HEAD + '"../up" = "op-Abs"\n',
             [":5: tests.\"../up\": found '../up', expected the name of a test: letters, digits and _"],
         ),
-        (
-            "[tests\n",
-            [":1: found a TOML syntax error in column 7: expected ']' at the end of a table declaration"],
-        ),
+        ("[tests\n", [":1: found a TOML syntax error in column 7: expected ']' at the end of a table declaration"]),
         ("[tests]\n\xff\n", [":2: found the byte 0xff, expected UTF-8 text"]),
     ],
 )

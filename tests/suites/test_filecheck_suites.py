@@ -34,10 +34,7 @@ def test_every_module_is_checked_and_none_is_run() -> None:
 def test_a_module_says_what_it_tests_and_fails_for_a_text_that_is_not_so(target: CompileTarget) -> None:
     assert target.module.path.read_text(encoding="utf-8").startswith("// ")
     request = ArtifactRequest(
-        module=target.module.name,
-        source=target.module.path,
-        artifact=b"module {\n}\n",
-        compiler=target.compiler.name,
+        module=target.module.name, source=target.module.path, artifact=b"module {\n}\n", compiler=target.compiler.name
     )
     (case,) = FileCheckLoader().check(request)
     assert "match" in case.summary or "find label" in case.summary

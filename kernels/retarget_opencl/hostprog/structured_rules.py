@@ -81,9 +81,4 @@ def _index_switch(writer: FunctionWriter, op: Ir) -> None:
     writer.enter_block(after)
 
 
-STRUCTURED_RULES: HostRules = {
-    "scf.if": _if,
-    "scf.for": _for,
-    "scf.while": _while,
-    "scf.index_switch": _index_switch,
-}
+STRUCTURED_RULES: HostRules = {"scf.if": _if, "scf.for": _for, "scf.while": _while, "scf.index_switch": _index_switch}

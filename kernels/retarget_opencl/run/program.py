@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from retarget.extension import CheckSink, DriverError, FunctionInfo
 
 from retarget_opencl.artifact.element_types import element_dtype
@@ -20,10 +19,9 @@ from retarget_opencl.run.memory import View
 
 if TYPE_CHECKING:
     import pyopencl as cl
+    from retarget.extension import Array
 
 __all__ = ["OpenClProgram"]
-
-Array = npt.NDArray[np.generic]
 
 
 class OpenClProgram:

@@ -248,10 +248,7 @@ def _pair(target: RunTarget) -> str:
 
 
 def _report(
-    found: _Found,
-    targets: Sequence[RunTarget],
-    outcomes: Sequence[RunOutcome],
-    comparison: OutputComparison | None,
+    found: _Found, targets: Sequence[RunTarget], outcomes: Sequence[RunOutcome], comparison: OutputComparison | None
 ) -> Iterator[str]:
     width = max(len(_pair(target)) for target in targets)
     for target, outcome in zip(targets, outcomes, strict=True):

@@ -9,13 +9,7 @@ from pathlib import Path
 from retarget.support.errors import display_path
 from retarget.targets.pytest_selection import Selection, SelectionRequest, SelectionUsageError, pytest_plugin
 
-__all__ = [
-    "add_expression_arguments",
-    "add_path_arguments",
-    "read_declared",
-    "request_of",
-    "table",
-]
+__all__ = ["add_expression_arguments", "add_path_arguments", "read_declared", "request_of", "table"]
 
 _SHOWN = 100
 

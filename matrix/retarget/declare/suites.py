@@ -100,10 +100,7 @@ def _least(references: Sequence[str]) -> int:
 
 
 def _override_problems(
-    override: ModuleTable,
-    path: KeyPath,
-    modules: Sequence[Module] | None,
-    targets: Sequence[TargetConfig] | None,
+    override: ModuleTable, path: KeyPath, modules: Sequence[Module] | None, targets: Sequence[TargetConfig] | None
 ) -> Iterable[Problem]:
     if not (override.exclude_targets or override.tags or override.flags):
         yield Problem(path, "found nothing to do, expected exclude_targets, tags or flags")

@@ -107,12 +107,7 @@ class TargetVerdict:
 
 
 def judge_target(
-    rules: TargetRules,
-    failure: Failure | None,
-    cases: Sequence[CaseOutcome],
-    *,
-    day: date,
-    names: Sequence[str] = (),
+    rules: TargetRules, failure: Failure | None, cases: Sequence[CaseOutcome], *, day: date, names: Sequence[str] = ()
 ) -> TargetVerdict:
     """Return what rules make of a target; `failure` is its own, None if it passed, `cases` are those that were run.
 

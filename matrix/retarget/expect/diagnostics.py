@@ -68,11 +68,7 @@ def expired_diagnostics(rules: Iterable[Expectation], day: date) -> tuple[Diagno
 
 
 def stale_diagnostics(
-    rules: Iterable[Expectation],
-    effects: Mapping[Origin, Effect],
-    *,
-    modules: Sequence[str],
-    tags: Sequence[str],
+    rules: Iterable[Expectation], effects: Mapping[Origin, Effect], *, modules: Sequence[str], tags: Sequence[str]
 ) -> tuple[Diagnostic, ...]:
     """Return an error for each rule without effect, each entry of `match` and each word of `when` without one.
 

@@ -14,12 +14,7 @@ from retarget.model import Module, RuntimeConfig, Suite
 from retarget.support.errors import Diagnostic
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from retarget.extension.drivers import FunctionInfo, RunPlan
-
-    Array = npt.NDArray[np.generic]
+    from retarget.extension.drivers import Array, FunctionInfo, RunPlan
 
 __all__ = [
     "ArtifactRequest",

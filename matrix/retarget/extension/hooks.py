@@ -11,13 +11,7 @@ from retarget.extension.commands import Command
 from retarget.extension.compilers import Compiler
 from retarget.extension.drivers import Driver
 
-__all__ = [
-    "ENTRY_POINT_GROUP",
-    "PROJECT",
-    "HookSpecs",
-    "hookimpl",
-    "hookspec",
-]
+__all__ = ["ENTRY_POINT_GROUP", "PROJECT", "HookSpecs", "hookimpl", "hookspec"]
 
 PROJECT = "retarget"
 ENTRY_POINT_GROUP = "retarget"

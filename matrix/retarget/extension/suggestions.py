@@ -12,14 +12,7 @@ from typing import Protocol, runtime_checkable
 
 from retarget.model.outcomes import DeviceInfo
 
-__all__ = [
-    "ModulesRequest",
-    "SuggestedSuite",
-    "SuggestedTarget",
-    "Suggestions",
-    "SuggestsSuites",
-    "SuggestsTargets",
-]
+__all__ = ["ModulesRequest", "SuggestedSuite", "SuggestedTarget", "Suggestions", "SuggestsSuites", "SuggestsTargets"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

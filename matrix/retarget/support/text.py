@@ -9,6 +9,7 @@ __all__ = [
     "clip",
     "counted",
     "cut_stacks",
+    "decoded",
     "error_line",
     "first_line",
     "is_stack_frame",
@@ -106,3 +107,11 @@ def _innermost(frames: list[str]) -> list[str]:
 def _shortened(frame: str) -> str:
     bare = frame.rstrip("\n")
     return f"{bare[:_MAX_FRAME]} …\n" if len(bare) > _MAX_FRAME else frame
+
+
+def decoded(content: bytes) -> str | None:
+    """Return bytes as text; None where they are no UTF-8 or hold a NUL."""
+    try:
+        return None if b"\0" in content else content.decode()
+    except UnicodeDecodeError:
+        return None

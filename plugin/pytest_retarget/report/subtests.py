@@ -18,12 +18,7 @@ __all__ = ["case_status", "log_cases"]
 _CASE = "retarget_case"
 """The attribute of a subtest report that holds the case's outcome."""
 
-_OUTCOMES = {
-    Outcome.PASSED: "passed",
-    Outcome.FAILED: "failed",
-    Outcome.XFAILED: "skipped",
-    Outcome.NOT_RUN: "skipped",
-}
+_OUTCOMES = {Outcome.PASSED: "passed", Outcome.FAILED: "failed", Outcome.XFAILED: "skipped", Outcome.NOT_RUN: "skipped"}
 """What pytest calls the outcomes of cases."""
 
 _STATUS = {

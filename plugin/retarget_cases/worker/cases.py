@@ -218,11 +218,7 @@ def _key_path(value: Value, index: tuple[str | int, ...]) -> KeyPath:
 
 
 def _miscounted(
-    values: Sequence[Value],
-    declared: Sequence[DeclaredType] | None,
-    function: str,
-    count: int,
-    key: str,
+    values: Sequence[Value], declared: Sequence[DeclaredType] | None, function: str, count: int, key: str
 ) -> str:
     word = "argument" if key == "inputs" else "result"
     types = ", ".join(one.text for one in declared or ())

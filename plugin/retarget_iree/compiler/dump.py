@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from retarget.support.errors import RetargetError
+from retarget.support.text import decoded
 
 from retarget_iree.noise import clean_status
 from retarget_iree.toolchain import runtime_hint, runtime_installed
@@ -25,8 +26,7 @@ def dump_module(artifact: bytes) -> str:
 
     Raises `RetargetError` for bytes that are no module, and without the runtime.
     """
-    text = _text(artifact)
-    if text is not None:
+    if artifact and (text := decoded(artifact)) is not None:
         return text
     if not runtime_installed():
         msg = f"the IREE runtime is not installed, whose tool iree-dump-module prints modules; {runtime_hint()}"
@@ -52,12 +52,3 @@ def dump_module(artifact: bytes) -> str:
         msg = f"not a module that iree-dump-module can print: {detail}"
         raise RetargetError(msg)
     return done.stdout
-
-
-def _text(artifact: bytes) -> str | None:
-    if not artifact or b"\0" in artifact:
-        return None
-    try:
-        return artifact.decode()
-    except UnicodeDecodeError:
-        return None

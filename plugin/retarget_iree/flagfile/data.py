@@ -24,9 +24,7 @@ from retarget_iree.flagfile.parse import FlagFile
 from retarget_iree.flagfile.values import ELEMENTS, Form, Location, Value
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.generic]
+    from retarget.extension import Array
 
 __all__ = ["data_diagnostics", "read_case"]
 

@@ -14,17 +14,7 @@ from pathlib import Path
 from retarget.model.element_types import ELEMENT_TYPES, ElementType, Kind
 from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean
 
-__all__ = [
-    "ELEMENTS",
-    "Form",
-    "Location",
-    "Value",
-    "Written",
-    "parse_number",
-    "parse_value",
-    "quoted",
-    "shortened",
-]
+__all__ = ["ELEMENTS", "Form", "Location", "Value", "Written", "parse_number", "parse_value", "quoted", "shortened"]
 
 ELEMENTS: Mapping[str, ElementType] = {
     f"cf{element.bits}" if element.kind is Kind.COMPLEX else name: element

@@ -31,9 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ),
     )
     parser.add_argument(
-        "--output",
-        metavar="DIR",
-        help=f"write {MATRIX_FILE} and {EXPECTATIONS_FILE} to this folder (they are printed)",
+        "--output", metavar="DIR", help=f"write {MATRIX_FILE} and {EXPECTATIONS_FILE} to this folder (they are printed)"
     )
     parser.add_argument(
         "--suite",

@@ -26,12 +26,7 @@ def describe_device(driver: str, ordinal: int, record: Mapping[str, object], dum
     path = str(record.get("path", ""))
     if driver in _LOCAL:
         return DeviceInfo(
-            driver=driver,
-            uri=f"{driver}://",
-            ordinal=ordinal,
-            name=_LOCAL[driver],
-            physical_id="cpu",
-            exclusive=False,
+            driver=driver, uri=f"{driver}://", ordinal=ordinal, name=_LOCAL[driver], physical_id="cpu", exclusive=False
         )
     fields = _fields(dump)
     uuid = _UUID.match(path)

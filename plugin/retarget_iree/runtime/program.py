@@ -24,8 +24,7 @@ from retarget_iree.runtime.signature import Signature, parse_signature
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-
-    Array = npt.NDArray[np.generic]
+    from retarget.extension import Array
 
 __all__ = ["IreeDevice", "IreeProgram", "module_functions"]
 

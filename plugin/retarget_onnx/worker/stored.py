@@ -71,9 +71,7 @@ def _write_values(folder: Path, stem: str, declared: Sequence[Any], values: Sequ
             continue
         file = f"{stem}_{number}.bin"
         (folder / file).write_bytes(np.ascontiguousarray(array).tobytes())
-        written.append(
-            {"name": value_info.name, "dtype": array.dtype.name, "shape": list(array.shape), "file": file},
-        )
+        written.append({"name": value_info.name, "dtype": array.dtype.name, "shape": list(array.shape), "file": file})
     return written
 
 

@@ -7,12 +7,7 @@ from pytest_retarget.collect.unknown_words import unknown_words
 
 
 @pytest.mark.parametrize(
-    ("text", "reported"),
-    [
-        ("a and b", []),
-        ("a or c or not d", ["c", "d"]),
-        ("(c or a) and d(name='x')", ["c", "d"]),
-    ],
+    ("text", "reported"), [("a and b", []), ("a or c or not d", ["c", "d"]), ("(c or a) and d(name='x')", ["c", "d"])]
 )
 def test_each_unknown_word_of_an_expression_is_found(text: str, reported: list[str]) -> None:
     assert unknown_words(text, ["a", "b"]) == [f"-m {text!r}: no target has the tag {word!r}" for word in reported]

@@ -38,11 +38,7 @@ def of_pytest(pytester: pytest.Pytester, *arguments: str) -> Path:
     ],
 )
 def test_the_option_goes_before_the_variable_before_the_ini_key_before_the_users_folder(
-    pytester: pytest.Pytester,
-    monkeypatch: pytest.MonkeyPatch,
-    home: Path,
-    given: tuple[str, str, str],
-    expected: str,
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, home: Path, given: tuple[str, str, str], expected: str
 ) -> None:
     option, variable, ini = given
     pytester.makeini(f"[pytest]\nretarget_cache_dir = {ini}\n")

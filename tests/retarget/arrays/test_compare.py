@@ -252,11 +252,7 @@ def test_eq_takes_arrays_that_are_not_contiguous() -> None:
 def test_shape_and_type_must_agree() -> None:
     cases = [
         (array([1, 2]), array([[1, 2]]), "shape differs: actual 2xfloat32, expected 1x2xfloat32"),
-        (
-            array([1], np.int32),
-            array([1], np.uint32),
-            "element type differs: actual 1xint32, expected 1xuint32",
-        ),
+        (array([1], np.int32), array([1], np.uint32), "element type differs: actual 1xint32, expected 1xuint32"),
         (
             array(1, ml_dtypes.bfloat16),
             array([1], np.float16),

@@ -10,14 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from data_errors import error_of
-from retarget.arrays.datafiles import (
-    MAP_FROM,
-    RawFile,
-    StoredArrays,
-    read_bin,
-    read_npy,
-    read_npz,
-)
+from retarget.arrays.datafiles import MAP_FROM, RawFile, StoredArrays, read_bin, read_npy, read_npz
 from retarget.support.errors import RetargetError
 
 pytestmark = pytest.mark.usefixtures("here")

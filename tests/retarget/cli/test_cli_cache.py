@@ -120,10 +120,7 @@ def test_generated_modules_and_leftovers_are_shown_and_cleared(
     with lock:
         run("clear", "--cache-dir", str(folder))
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1:] == [
-        "leftovers of killed sessions removed: 1",
-        "words-2 is kept: a running session uses it",
-    ]
+    assert lines[1:] == ["leftovers of killed sessions removed: 1", "words-2 is kept: a running session uses it"]
     assert [path.name for path in made.iterdir() if path.is_dir()] == ["words-2"]
 
 

@@ -115,11 +115,7 @@ def test_extends_puts_the_flags_of_the_base_first_and_merges_the_environment(wri
         table("compiler_config", name="leaf", extends="middle", flags=["-c"], env={"B": "3", "C": "3"}, tags=[])
         + table("compiler_config", name="middle", extends="base", flags=["-b"], timeout=7)
         + compiler(
-            "base",
-            flags=["-a"],
-            env={"A": "1", "B": "1"},
-            tags=["cpu"],
-            devices={"first": "local", "second": "vulkan"},
+            "base", flags=["-a"], env={"A": "1", "B": "1"}, tags=["cpu"], devices={"first": "local", "second": "vulkan"}
         )
         + target("all", "*", [])
         + SUITE,

@@ -12,10 +12,7 @@ from model_targets import compile_target, run_target
 from retarget.expect.cases import TargetRules, judge_target
 from retarget.expect.matching import RuleSet
 from retarget.expect.verdict import Ruling
-from retarget.model import (
-    Expectation,
-    Origin,
-)
+from retarget.model import Expectation, Origin
 from retarget.model.outcomes import CaseOutcome, Failure, Stage, first_failure
 from retarget.support.errors import RetargetError
 

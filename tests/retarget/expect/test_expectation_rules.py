@@ -151,10 +151,7 @@ def test_a_rule_holds_what_its_table_says(write: Write) -> None:
             'match = "a"; retries = 2',
             'expectation[0].retries: found retries with outcome "xfail", expected it with outcome = "flaky" only',
         ),
-        (
-            'match = ["a", "a"]',
-            "expectation[0].match[1]: found 'a' a second time, expected it once",
-        ),
+        ('match = ["a", "a"]', "expectation[0].match[1]: found 'a' a second time, expected it once"),
         (
             'match = "a"; when = "c1 and"',
             "expectation[0].when: found 'c1 and': column 7: found the end of line, expected a word, 'not' or '('",
@@ -168,10 +165,7 @@ def test_a_rule_holds_what_its_table_says(write: Write) -> None:
             "expectation[0].until: found the date or time 2031-01-01 10:00:00, expected a date without quotes, such as "
             "2031-01-31",
         ),
-        (
-            'match = "a"; case = ["x", "y", "x"]',
-            "expectation[0].case[2]: found 'x' a second time, expected it once",
-        ),
+        ('match = "a"; case = ["x", "y", "x"]', "expectation[0].case[2]: found 'x' a second time, expected it once"),
         (
             'match = "a"; case = ["x", " "]',
             "expectation[0].case[1]: found an empty string, expected the name of a case or a glob",
@@ -280,10 +274,7 @@ def test_a_rule_is_in_force_where_its_stages_can_be(write: Write, registry: Regi
 def test_the_more_specific_rule_is_in_force_in_whatever_order(
     write: Write, registry: Registry, first: str, second: str
 ) -> None:
-    for files in (
-        named("first", first) + named("second", second),
-        named("second", second) + named("first", first),
-    ):
+    for files in (named("first", first) + named("second", second), named("second", second) + named("first", first)):
         assert in_force({"expectations.toml": files}, write, registry)["add_c1_sync"] == "first"
 
 

@@ -133,21 +133,9 @@ LOADER = "extension 'mine': case loader 'lines': "
     [
         ("fingerprint", None, "fingerprint() returned None, expected str"),
         ("resolve", "-O3", "resolve() returned '-O3' (str), expected Resolved"),
-        (
-            "resolve",
-            Resolved(build_id=7, flags=()),
-            "resolve().build_id is 7 (int), expected str",
-        ),
-        (
-            "resolve",
-            Resolved(build_id="", flags="-O3"),
-            "resolve().flags is '-O3' (str), expected a sequence of str",
-        ),
-        (
-            "resolve",
-            Resolved(build_id="", flags=(), files=("a",)),
-            "resolve().files[0] is 'a' (str), expected Path",
-        ),
+        ("resolve", Resolved(build_id=7, flags=()), "resolve().build_id is 7 (int), expected str"),
+        ("resolve", Resolved(build_id="", flags="-O3"), "resolve().flags is '-O3' (str), expected a sequence of str"),
+        ("resolve", Resolved(build_id="", flags=(), files=("a",)), "resolve().files[0] is 'a' (str), expected Path"),
         (
             "resolve",
             Resolved(build_id="", flags=(), facts=("cpu",)),
@@ -199,11 +187,7 @@ def test_a_product_keeps_the_protocols_that_it_has_and_only_those() -> None:
         ("probe", [INFO, "npu"], "probe()[1] is 'npu' (str), expected DeviceInfo"),
         ("functions", ["main"], "functions()[0] is 'main' (str), expected FunctionInfo"),
         ("run_outside", ["tool"], "run_outside() returned a list, expected RunPlan"),
-        (
-            "run_outside",
-            RunPlan(argv="tool a"),
-            "run_outside().argv is 'tool a' (str), expected a sequence of str",
-        ),
+        ("run_outside", RunPlan(argv="tool a"), "run_outside().argv is 'tool a' (str), expected a sequence of str"),
         (
             "open",
             None,

@@ -29,10 +29,7 @@ from retarget.targets.expansion import excluding_override, expand
 
 # The worked example of the IREE issue "Clear plan and standardization for driver/backend naming" (#2175).
 EXAMPLE = "\n" + declarations(
-    compiler(
-        "llvm-aot-arm64",
-        flags=["--iree-hal-target-backends=llvm-cpu", "--iree-llvmcpu-target-triple=aarch64"],
-    ),
+    compiler("llvm-aot-arm64", flags=["--iree-hal-target-backends=llvm-cpu", "--iree-llvmcpu-target-triple=aarch64"]),
     compiler("vulkan-1.1-generic", flags=["--iree-hal-target-backends=vulkan-spirv"]),
     compiler("vulkan-1.1-mali", flags=["--iree-hal-target-backends=vulkan-spirv", "--iree-vulkan-target=valhall"]),
     compiler("metal-2-generic", flags=["--iree-hal-target-backends=metal-spirv"]),
@@ -154,10 +151,7 @@ X, Y = runtime("x", timeout=7.0), runtime("y")
 
 def test_each_compile_target_is_followed_by_its_run_targets() -> None:
     suite = suite_of([target_config("one", [A], [X]), target_config("two", [B, A], [Y])], modules=("n", "m"))
-    assert names(suite) == [
-        *("n_a", "n_a_x", "n_a_y", "n_b", "n_b_y"),
-        *("m_a", "m_a_x", "m_a_y", "m_b", "m_b_y"),
-    ]
+    assert names(suite) == [*("n_a", "n_a_x", "n_a_y", "n_b", "n_b_y"), *("m_a", "m_a_x", "m_a_y", "m_b", "m_b_y")]
 
 
 @pytest.mark.parametrize(

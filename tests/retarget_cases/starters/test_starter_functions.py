@@ -41,8 +41,7 @@ def test_public_functions_that_return_something_are_found(
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
-    [(b"func.func @f(%a: f32", "ends inside"), (b"ML\xefR\x00", "no text in UTF-8")],
+    ("content", "message"), [(b"func.func @f(%a: f32", "ends inside"), (b"ML\xefR\x00", "no text in UTF-8")]
 )
 def test_what_is_no_module_is_an_error(content: bytes, message: str, tmp_path: Path) -> None:
     path = tmp_path / "m.mlir"

@@ -35,10 +35,7 @@ def diagnostics(*lines: str) -> list[tuple[int, int, str]]:
 
 def test_a_file_as_published_is_read() -> None:
     file = parse(
-        "--input=2x3xf32=@input_0.bin",
-        '--input="1xi64=@input_1.bin"',
-        "--expected_output=2x3xf32=@output_0.bin",
-        "",
+        "--input=2x3xf32=@input_0.bin", '--input="1xi64=@input_1.bin"', "--expected_output=2x3xf32=@output_0.bin", ""
     )
     first, second = file.inputs
     assert (first.form, first.shape, first.element, first.source, first.path) == (

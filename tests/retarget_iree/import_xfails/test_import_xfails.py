@@ -175,12 +175,8 @@ def test_an_entry_of_two_lists_is_taken_once_and_that_is_reported(
 
 
 ERRORS = {  # text of the list, what is written for it, the error
-    '["node/test_dft"': {
-        '["node/test_dft" 3': 'cpu.json:13:49: found a JSON syntax error: unexpected "3"',
-    },
-    '"config_name": "cpu_llvm_sync",': {
-        "": "cpu.json:1: config_name: found no config_name, expected one",
-    },
+    '["node/test_dft"': {'["node/test_dft" 3': 'cpu.json:13:49: found a JSON syntax error: unexpected "3"'},
+    '"config_name": "cpu_llvm_sync",': {"": "cpu.json:1: config_name: found no config_name, expected one"},
     '"cpu_llvm_sync"': {
         "3": "cpu.json:2: config_name: found a number, expected a name",
         '"_"': "cpu.json:2: config_name: found '_', expected a name",
@@ -188,7 +184,7 @@ ERRORS = {  # text of the list, what is written for it, the error
     '"expected_run_failures"': {
         '"expected_run_failure"': (
             "cpu.json:14: expected_run_failure: found an unknown key; did you mean 'expected_run_failures'?"
-        ),
+        )
     },
     '"expected_run_failures": ["node/test_mod", "node/test_top_k"]': {
         '"tests_and_expected_outcomes": ["node/test_mod"]': (
@@ -208,10 +204,10 @@ ERRORS = {  # text of the list, what is written for it, the error
     '"node/test_edge_pad"]': {
         '"node/test_edge_pad",\n "node/test_dft"]': (
             "cpu.json:14: expected_compile_failures[2]: found 'node/test_dft' a second time, expected it once"
-        ),
+        )
     },
     '"skip_run_tests"': {
-        '"skip_compile_tests"': "cpu.json:9: skip_compile_tests: found this key a second time, expected it once",
+        '"skip_compile_tests"': "cpu.json:9: skip_compile_tests: found this key a second time, expected it once"
     },
     (
         '"--iree-hal-target-backends=llvm-cpu",\n    "--iree-input-demote-f64-to-f32=false",\n  ],\n  '
@@ -219,7 +215,7 @@ ERRORS = {  # text of the list, what is written for it, the error
     ): {
         '],\n"iree_run_module_flags": ["--trace"],': (
             "cpu.json: iree_run_module_flags: found no --device=…, expected one: it names the driver to run with"
-        ),
+        )
     },
 }
 
@@ -289,11 +285,7 @@ def test_a_suite_needs_a_name(folder: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 TESTS = ("a", "b", "c", "d")
-CONFIGS = {
-    "x_one": ("--device=local-sync",),
-    "y_two": ("--device=local-sync",),
-    "z_three": ("--device=vulkan",),
-}
+CONFIGS = {"x_one": ("--device=local-sync",), "y_two": ("--device=local-sync",), "z_three": ("--device=vulkan",)}
 
 
 @settings(max_examples=60, deadline=None)

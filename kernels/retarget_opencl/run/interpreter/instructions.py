@@ -244,9 +244,7 @@ BUILDERS: dict[str, Builder] = {
     "convert": _convert,
     "affine": _affine,
     "select": _value(lambda condition, yes, no: yes if condition else no),
-    "select_nth": _value(
-        lambda index, default, values: values[index] if 0 <= index < len(values) else default,
-    ),
+    "select_nth": _value(lambda index, default, values: values[index] if 0 <= index < len(values) else default),
     "same": _value(_same),
     "different": _value(lambda left, right: 1 - _same(left, right)),
     "range_extents": _range_extents,

@@ -103,21 +103,14 @@ _TABLES: Schema = {
         "then": {"required": ["reason"], "properties": {"reason": _WRITTEN}},
     },
     "ExpectationTable": {
-        "properties": {
-            "reason": _WRITTEN,
-            "signature": {"pattern": r"^\s*(?:\S[^\n]*)?\s*$"},
-        },
+        "properties": {"reason": _WRITTEN, "signature": {"pattern": r"^\s*(?:\S[^\n]*)?\s*$"}},
         "allOf": [
             {
                 "if": _outcome("skip"),
                 "then": {"not": {"required": ["stage"]}, **_absent("signature", _EMPTY)},
                 "else": {"required": ["stage"]},
             },
-            {
-                "if": _outcome("flaky"),
-                "then": {"required": ["retries"]},
-                "else": {"not": {"required": ["retries"]}},
-            },
+            {"if": _outcome("flaky"), "then": {"required": ["retries"]}, "else": {"not": {"required": ["retries"]}}},
             {"if": _outcome("intermittent"), "then": {"required": ["until"]}},
             {
                 "if": {"required": ["stage"], "properties": {"stage": _STAGE}},

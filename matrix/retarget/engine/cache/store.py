@@ -46,14 +46,7 @@ from retarget.model.outcomes import Artifact, CompileOutcome, Failure
 from retarget.support.errors import RetargetError
 from retarget.support.files import write_atomically
 
-__all__ = [
-    "DEFAULT_MAX_BYTES",
-    "Store",
-    "StoreError",
-    "StoreInfo",
-    "StoreVerification",
-    "default_max_bytes",
-]
+__all__ = ["DEFAULT_MAX_BYTES", "Store", "StoreError", "StoreInfo", "StoreVerification", "default_max_bytes"]
 
 DEFAULT_MAX_BYTES = 4 * 1024**3
 

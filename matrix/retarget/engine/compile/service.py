@@ -325,10 +325,7 @@ class BuildService:
         message = CompileModule(
             compiler=compiler,
             request=CompileRequest(
-                source=source,
-                source_name=target.module.path.name,
-                source_path=target.module.path,
-                resolved=resolved,
+                source=source, source_name=target.module.path.name, source_path=target.module.path, resolved=resolved
             ),
         )
         timeout = self._default_timeout if target.timeout is None else target.timeout

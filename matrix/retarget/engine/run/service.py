@@ -222,10 +222,7 @@ class RunService:
     def _worker(self, runtime: RuntimeConfig) -> DeviceWorker:
         if runtime not in self._workers:
             self._workers[runtime] = DeviceWorker(
-                config=runtime,
-                spawner=self._spawner,
-                extensions=self._extensions,
-                open_timeout=self._open_timeout,
+                config=runtime, spawner=self._spawner, extensions=self._extensions, open_timeout=self._open_timeout
             )
         return self._workers[runtime]
 

@@ -154,11 +154,7 @@ def test_an_artifact_compiled_with_something_else_is_reported(
 
 
 def test_a_file_that_flags_name_is_compared_where_it_is_in_the_checkout(
-    tmp_path: Path,
-    registry: Registry,
-    target: CompileTarget,
-    outcome: CompileOutcome,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, registry: Registry, target: CompileTarget, outcome: CompileOutcome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     inputs = (("/dev/null", "elsewhere"), ("x.so", digest_of(b"one")))

@@ -67,8 +67,7 @@ def test_no_barrier_where_none_is_needed_or_none_can_be(body: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "use",
-    ["v9 := sums[0]", "sums[0] = 2u;", "v9 := atomic_add(&sums[id], 1u)", "f(sums);", "v9 := *(&sums[id])"],
+    "use", ["v9 := sums[0]", "sums[0] = 2u;", "v9 := atomic_add(&sums[id], 1u)", "f(sums);", "v9 := *(&sums[id])"]
 )
 def test_every_use_of_a_written_place_counts(use: str) -> None:
     assert parted(f"{ID}v1 := sums[3]\nsums[v1] = 1u;\n{use}") == (
