@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from retarget.declare.read import Declared, FileTables
 from retarget.declare.schema.tables import CompilerConfigTable, ConfigTable, RuntimeConfigTable
 from retarget.declare.scope import Names, Scope, find_named, unknown_name
-from retarget.model import CompilerConfig, Origin, RuntimeConfig, TargetConfig
+from retarget.model import CompilerConfig, Origin, RuntimeConfig, TargetConfig, Toolchain
 from retarget.model.names import config_name_error, name_error, tag_error
+from retarget.profiles.files import located
 from retarget.support.errors import display_path
 from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
 from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, SYSTEM_ALIASES, word_error
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["extend_scope", "word_problems"]
 
-_ConfigT = TypeVar("_ConfigT", bound=CompilerConfig | RuntimeConfig | TargetConfig)
+_ConfigT = TypeVar("_ConfigT", bound=Toolchain | CompilerConfig | RuntimeConfig | TargetConfig)
 _HeirT = TypeVar("_HeirT", bound=CompilerConfig | RuntimeConfig)
 _HeirTableT = TypeVar("_HeirTableT", bound=CompilerConfigTable | RuntimeConfigTable)
 _TableT = TypeVar("_TableT", bound=ConfigTable)
@@ -37,10 +40,26 @@ def extend_scope(
     `registry` knows which drivers load what which compilers make; without it none is checked against the other.
     """
     problems: list[Problem] = []
-    compilers = _heirs(above.compilers, tables, tables.compilers, problems, check=_compiler_problems, build=_compiler)
-    runtimes = _heirs(above.runtimes, tables, tables.runtimes, problems, check=_runtime_problems, build=_runtime)
+    toolchains = _toolchains(above.toolchains, tables, problems)
+    compilers = _heirs(
+        above.compilers,
+        tables,
+        tables.compilers,
+        problems,
+        check=partial(_compiler_problems, toolchains),
+        build=partial(_compiler, toolchains),
+    )
+    runtimes = _heirs(
+        above.runtimes,
+        tables,
+        tables.runtimes,
+        problems,
+        check=partial(_runtime_problems, toolchains),
+        build=partial(_runtime, toolchains),
+    )
     targets = _target_configs(above.targets, tables, compilers, runtimes, problems, registry=registry)
-    return Scope(compilers=compilers, runtimes=runtimes, targets=targets), tuple(problems)
+    scope = Scope(toolchains=toolchains, compilers=compilers, runtimes=runtimes, targets=targets)
+    return scope, tuple(problems)
 
 
 def word_problems(
@@ -128,7 +147,8 @@ def _heirs(
         if name in unsound:
             invalid.add(name)
             continue
-        table = entry.table if base is None else _inherited(entry.table, complete[base])
+        own = _located(entry.table, tables.file)
+        table = own if base is None else _inherited(own, complete[base])
         if not getattr(table, tool):
             message = f"found no {tool}, expected its name here or by extends"
             problems.append(Problem((*entry.path, tool), message))
@@ -140,6 +160,15 @@ def _heirs(
         configs[name] = build(table, (*inherited, *(origin for _ in entry.table.flags)), origin)
     ordered = {name: configs[name] for name in (*above.configs, *good) if name in configs}
     return Names(sort=above.sort, configs=ordered, tables=complete, invalid=frozenset(invalid), is_complete=is_complete)
+
+
+def _located(table: _HeirTableT, file: Path) -> _HeirTableT:
+    """Return a table whose profile files have absolute paths: one that extends it may be in another folder."""
+    if not isinstance(table, CompilerConfigTable) or not table.target_from:
+        return table
+    return cast(
+        "_HeirTableT", table.model_copy(update={"target_from": [located(file, one) for one in table.target_from]})
+    )
 
 
 def _inherited(own: _HeirTableT, base: CompilerConfigTable | RuntimeConfigTable) -> _HeirTableT:
@@ -172,20 +201,52 @@ def _chain(name: str, bases: Mapping[str, str]) -> list[str]:
     return chain
 
 
-# ---------------------------------------------------------------- the three sorts
+# ---------------------------------------------------------------- the four sorts
 
 
-def _compiler_problems(entry: Declared[CompilerConfigTable]) -> Iterable[Problem]:
+def _toolchains(above: Names[Toolchain], tables: FileTables, problems: list[Problem]) -> Names[Toolchain]:
+    good, bad = _new_names(above, tables.toolchains, name_error, problems)
+    configs = dict(above.configs)
+    for name, entry in good.items():
+        diagnostics = [*word_problems(entry.table.tags, (*entry.path, "tags"))]
+        if not entry.table.path.strip():
+            diagnostics.append(Problem((*entry.path, "path"), "found an empty path, expected a folder, or PATH"))
+        problems += diagnostics
+        if diagnostics:
+            bad.add(name)
+            continue
+        path = None if entry.table.path == "PATH" else tables.file.parent / Path(entry.table.path).expanduser()
+        origin = Origin(file=tables.file, key_path=format_key_path(entry.path))
+        configs[name] = Toolchain(**entry.table.values_for(Toolchain) | {"path": path}, origin=origin)
+    return Names(
+        sort=above.sort,
+        configs=configs,
+        invalid=above.invalid | tables.invalid.get(above.sort, frozenset()) | bad,
+        is_complete=above.is_complete and above.sort not in tables.hiding,
+    )
+
+
+def _toolchain_problems(names: Names[Toolchain], reference: str | None, path: KeyPath) -> Iterable[Problem]:
+    if reference is not None and reference not in names.declared and names.is_complete:
+        yield Problem((*path, "toolchain"), unknown_name(names.sort, reference, names.declared))
+
+
+def _compiler_problems(names: Names[Toolchain], entry: Declared[CompilerConfigTable]) -> Iterable[Problem]:
     yield from word_problems(entry.table.tags, (*entry.path, "tags"))
     yield from _env_problems(entry.table.env, (*entry.path, "env"))
+    yield from _toolchain_problems(names, entry.table.toolchain, entry.path)
 
 
-def _compiler(table: CompilerConfigTable, flag_origins: tuple[Origin, ...], origin: Origin) -> CompilerConfig:
-    return CompilerConfig(**table.values_for(CompilerConfig), flag_origins=flag_origins, origin=origin)
+def _compiler(
+    names: Names[Toolchain], table: CompilerConfigTable, flag_origins: tuple[Origin, ...], origin: Origin
+) -> CompilerConfig:
+    values = table.values_for(CompilerConfig) | {"toolchain": names.configs.get(table.toolchain or "")}
+    return CompilerConfig(**values, flag_origins=flag_origins, origin=origin)
 
 
-def _runtime_problems(entry: Declared[RuntimeConfigTable]) -> Iterable[Problem]:
+def _runtime_problems(names: Names[Toolchain], entry: Declared[RuntimeConfigTable]) -> Iterable[Problem]:
     table, given = entry.table, entry.table.model_fields_set
+    yield from _toolchain_problems(names, table.toolchain, entry.path)
     yield from word_problems(table.tags, (*entry.path, "tags"))
     yield from _env_problems(table.env, (*entry.path, "env"))
     yield from word_problems(_systems(table), (*entry.path, "host_os"), lambda word: word_error(word, HOST_SYSTEMS))
@@ -201,8 +262,10 @@ def _systems(table: RuntimeConfigTable) -> list[str]:
     return [SYSTEM_ALIASES.get(word, word) for word in table.host_os]
 
 
-def _runtime(table: RuntimeConfigTable, flag_origins: tuple[Origin, ...], origin: Origin) -> RuntimeConfig:
-    values = table.values_for(RuntimeConfig)
+def _runtime(
+    names: Names[Toolchain], table: RuntimeConfigTable, flag_origins: tuple[Origin, ...], origin: Origin
+) -> RuntimeConfig:
+    values = table.values_for(RuntimeConfig) | {"toolchain": names.configs.get(table.toolchain or "")}
     values["host_os"] = tuple(dict.fromkeys(_systems(table)))
     if table.device is not None:
         values["devices"] = (table.device,)

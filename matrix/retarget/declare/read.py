@@ -19,6 +19,7 @@ from retarget.declare.schema.tables import (
     ModuleTestSuiteTable,
     RuntimeConfigTable,
     TargetConfigTable,
+    ToolchainTable,
 )
 from retarget.support.errors import Diagnostic, did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
@@ -49,6 +50,7 @@ class FileTables:
     file: Path
     text: str = ""
     root: bool = False
+    toolchains: tuple[Declared[ToolchainTable], ...] = ()
     compilers: tuple[Declared[CompilerConfigTable], ...] = ()
     runtimes: tuple[Declared[RuntimeConfigTable], ...] = ()
     targets: tuple[Declared[TargetConfigTable], ...] = ()
@@ -70,19 +72,21 @@ def read_tables(file: Path) -> FileTables:
         DeclarationFile.model_validate(data)
     except ValidationError as error:
         problems.extend(schema_problems(error, data))
+    toolchains = _Sort(ToolchainTable, "toolchain", data)
     compilers = _Sort(CompilerConfigTable, "compiler_config", data)
     runtimes = _Sort(RuntimeConfigTable, "runtime_config", data)
     targets = _Sort(TargetConfigTable, "target_config", data)
     suites = _Sort(ModuleTestSuiteTable, "module_test_suite", data)
     expectations = _Sort(ExpectationTable, "expectation", data)
-    sorts: tuple[_Sort[Any], ...] = (compilers, runtimes, targets, suites)
-    for configs in (compilers, runtimes, targets):
+    sorts: tuple[_Sort[Any], ...] = (toolchains, compilers, runtimes, targets, suites)
+    for configs in (toolchains, compilers, runtimes, targets):
         _fill_axes(configs, problems)
     problems.extend(_nul_problems(data))
     return FileTables(
         file=file,
         text=text,
         root=data.get("root") is True,
+        toolchains=tuple(toolchains.tables),
         compilers=tuple(compilers.tables),
         runtimes=tuple(runtimes.tables),
         targets=tuple(targets.tables),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from retarget.model import CompilerConfig, Expectation, RuntimeConfig, Suite, TargetConfig
+from retarget.model import CompilerConfig, Expectation, RuntimeConfig, Suite, TargetConfig, Toolchain
 from retarget.model.names import is_glob, known_words
 from retarget.support.errors import Diagnostic, did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FileDeclarations", "Names", "Scope", "find_named", "unknown_name"]
 
-ConfigT = TypeVar("ConfigT", bound=CompilerConfig | RuntimeConfig | TargetConfig)
+ConfigT = TypeVar("ConfigT", bound=Toolchain | CompilerConfig | RuntimeConfig | TargetConfig)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +45,7 @@ class Names(Generic[ConfigT]):
 class Scope:
     """All configs that a file can see."""
 
+    toolchains: Names[Toolchain] = field(default_factory=lambda: Names(sort="toolchain"))
     compilers: Names[CompilerConfig] = field(default_factory=lambda: Names(sort="compiler_config"))
     runtimes: Names[RuntimeConfig] = field(default_factory=lambda: Names(sort="runtime_config"))
     targets: Names[TargetConfig] = field(default_factory=lambda: Names(sort="target_config"))
@@ -52,7 +53,7 @@ class Scope:
     @property
     def is_sound(self) -> bool:
         """Whether no error hides a config or takes a part of one away."""
-        sorts = (self.compilers, self.runtimes, self.targets)
+        sorts = (self.toolchains, self.compilers, self.runtimes, self.targets)
         return all(names.is_complete and not names.invalid for names in sorts)
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "Suite",
     "Target",
     "TargetConfig",
+    "Toolchain",
 ]
 
 
@@ -34,9 +35,25 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Toolchain:
+    """One build of a compiler and its runtime. `path` is the folder that holds it, None for the tools that PATH finds.
+
+    `run_with` is the tool that runs artifacts, relative to `path`; empty: the extension looks for its own.
+    """
+
+    name: str
+    path: Path | None
+    run_with: str = ""
+    tags: tuple[str, ...] = ()
+    origin: Origin = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CompilerConfig:
     """A named way to compile. Flags are complete: those of `extends` come first.
 
+    `toolchain` is None for what is installed in the environment. `target_from` are the device profiles to compile for:
+    absolute paths of profile files, names of shipped profiles, `host`, or `host:` and the URI of a device of this host.
     `devices` are (device name, device specification) pairs in declared order; the compiler extension
     turns them into its own flags. `timeout` is in seconds; None means the session's default.
     `flag_origins` has the declaration that wrote each flag.
@@ -49,13 +66,15 @@ class CompilerConfig:
     tags: tuple[str, ...] = ()
     timeout: float | None = None
     devices: tuple[tuple[str, str], ...] = ()
+    toolchain: Toolchain | None = None
+    target_from: tuple[str, ...] = ()
     flag_origins: tuple[Origin, ...] = field(default=(), compare=False, repr=False)
     origin: Origin = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuntimeConfig:
-    """A named way to run.
+    """A named way to run. `toolchain` is None for what is installed in the environment.
 
     `devices` are device URIs, ordinals or names in order (empty: the driver's default device).
     `host_os` uses `linux`, `android`, `macos`, `ios`, `windows`; `host_arch` uses `x86_64`, `arm64`, `riscv64`, …
@@ -78,6 +97,7 @@ class RuntimeConfig:
     tags: tuple[str, ...] = ()
     timeout: float | None = None
     concurrency: int | None = None
+    toolchain: Toolchain | None = None
     flag_origins: tuple[Origin, ...] = field(default=(), compare=False, repr=False)
     origin: Origin = field(compare=False)
 

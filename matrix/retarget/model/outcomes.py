@@ -12,6 +12,7 @@ __all__ = [
     "CompileOutcome",
     "DeviceInfo",
     "Failure",
+    "FeatureValue",
     "Mismatch",
     "Observation",
     "OutputComparison",
@@ -20,6 +21,10 @@ __all__ = [
     "Stage",
     "first_failure",
 ]
+
+
+FeatureValue = bool | int | float | str | tuple[int, ...] | tuple[str, ...]
+"""What a device has of a capability: yes or no, a number (bytes, work-items, …), a name, or several of them."""
 
 
 class Stage(StrEnum):
@@ -36,7 +41,8 @@ class DeviceInfo:
     """One device as its driver reports it.
 
     `uri` opens it (`vulkan://GPU-…`), `ordinal` counts from 0 within the driver, `physical_id` is equal for two
-    drivers' views of the same hardware (leases are per physical id). `capabilities` are (name, value) pairs for people.
+    drivers' views of the same hardware (leases are per physical id). `capabilities` are (name, value) pairs for people,
+    `features` those of a device profile: (`vulkan.shaderFloat16`, True), (`memory`, bytes).
     `runtime` names the build of the runtime that reports it, for people.
     An `exclusive` device is used by one run at a time, unless a runtime config says otherwise; any number may use
     others, such as the host's cores.
@@ -49,6 +55,7 @@ class DeviceInfo:
     physical_id: str
     driver_version: str = ""
     capabilities: tuple[tuple[str, str], ...] = ()
+    features: tuple[tuple[str, FeatureValue], ...] = ()
     runtime: str = ""
     exclusive: bool = True
 

@@ -14,6 +14,7 @@ from declaration_texts import compiler, runtime, suite, table, target
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from retarget.declare.load import DeclarationLoader, load_all
+from retarget.declare.schema.tables import CompilerConfigTable
 from retarget.extension.registry import Registry
 from retarget.model import Suite
 from retarget.support.errors import Diagnostic, DiagnosticsError
@@ -72,7 +73,7 @@ NO_NAME = (
 
 COMPILER_KEYS = {  # keys of the compiler config
     "unknown key of a table": ('flgs = ["-a"]\n',
-        "suite.toml:4: compiler_config[0].flgs: found the unknown key 'flgs', expected one of axes, compiler, devices, env, exclude, extends, flags, name, tags, timeout; did you mean 'flags'?"),
+        f"suite.toml:4: compiler_config[0].flgs: found the unknown key 'flgs', expected one of {', '.join(sorted(CompilerConfigTable.model_fields))}; did you mean 'flags'?"),
     "a string for a list": ('flags = "-a"\n', "suite.toml:4: compiler_config[0].flags: found the string '-a', expected an array of strings; did you mean ['-a']?"),
     "an integer for a string": ('flags = [\n  "-a",\n  7,\n]\n', "suite.toml:6: compiler_config[0].flags[1]: found the integer 7, expected a string"),
     "a number for a string in a table": ("env = { A = 1.5 }\n", "suite.toml:4: compiler_config[0].env.A: found the number 1.5, expected a string"),
@@ -127,7 +128,7 @@ BAD_CONFIGS = {
     "unknown key": (
         "root_ = true\n" + CONFIGS,
         "suite.toml:1: root_: found the unknown key 'root_', expected one of compiler_config, expectation, "
-        "module_test_suite, root, runtime_config, target_config; did you mean 'root'?",
+        "module_test_suite, root, runtime_config, target_config, toolchain; did you mean 'root'?",
     ),
     "a table where a list of tables belongs": (
         COMPILER.replace("[[", "[").replace("]]", "]") + RUNTIME + TARGET,

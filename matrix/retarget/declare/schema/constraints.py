@@ -90,6 +90,7 @@ _TABLES: Schema = {
             "not": {"required": ["device", "devices"]},
         },
     ),
+    "ToolchainTable": _config(_FURTHER),
     "TargetConfigTable": _config(_FURTHER),
     "ModuleTestSuiteTable": {
         "properties": {"name": {**_NOT_RESERVED, "pattern": f"^{_FIRST}{_FURTHER}*$"}, "tags": _TAGS}

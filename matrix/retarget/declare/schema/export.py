@@ -18,6 +18,7 @@ from retarget.declare.schema.tables import (
     ModuleTestSuiteTable,
     RuntimeConfigTable,
     TargetConfigTable,
+    ToolchainTable,
 )
 from retarget.extension import DescribesFiles
 
@@ -99,6 +100,7 @@ schema = { path = "./cases.schema.json" }
 """
 
 _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
+    ("[[toolchain]]", ToolchainTable),
     ("[[compiler_config]]", CompilerConfigTable),
     ("[[runtime_config]]", RuntimeConfigTable),
     ("[[target_config]]", TargetConfigTable),

@@ -26,6 +26,7 @@ __all__ = [
     "ModuleTestSuiteTable",
     "RuntimeConfigTable",
     "TargetConfigTable",
+    "ToolchainTable",
 ]
 
 
@@ -101,6 +102,18 @@ class ConfigTable(_Table):
     or a list of all values in the order of the axes. One that matches nothing is an error."""
 
 
+class ToolchainTable(ConfigTable):
+    """One build of a compiler and its runtime, to be used by compiler and runtime configs."""
+
+    path: str = Field(examples=["../iree-build", "toolchains/iree-{version}", "PATH"])
+    """Where the build is: a folder with installed packages, a virtual environment, or a build folder, relative to this
+    file; `PATH` means the tools that the environment variable finds."""
+
+    run_with: str = Field(default="", examples=["iree/_runtime_libs/iree-run-module"])
+    """The tool that runs artifacts behind `run_under`, relative to `path`. Without it, the extension looks for its
+    own."""
+
+
 class HeirTable(ConfigTable):
     """What compiler and runtime configs have in common."""
 
@@ -125,6 +138,14 @@ class CompilerConfigTable(HeirTable):
 
     devices: dict[str, str] = Field(default={}, examples=[{"device_a": "vulkan", "device_b": "local"}])
     """Named compile devices, in order. The IREE compiler takes each as `--iree-hal-target-device=name=value`."""
+
+    toolchain: str | None = Field(default=None, examples=["iree-3.12.0"])
+    """The build of the compiler, by the name of a `[[toolchain]]`. Without it, what is installed in the environment."""
+
+    target_from: OneOrMore = Field(default=[], examples=["lavapipe", ["profiles/mali.toml", "adreno"], "host"])
+    """Device profiles to compile for, one or a list: a profile file (ends in `.toml`, relative to this file), the name
+    of a shipped profile, `host` for the host's CPU, or `host:URI` for a device of this host (`host:vulkan://0`). With
+    several, the artifact holds code for each and the device selects at run time."""
 
     timeout: float | None = Field(default=None, gt=0, allow_inf_nan=False, examples=[120])
     """Seconds that one compile may take. A suite's own `timeout` wins over it."""
@@ -164,6 +185,9 @@ class RuntimeConfigTable(HeirTable):
 
     defines: dict[str, str] = Field(default={}, examples=[{"IREE_HAL_DRIVER_VULKAN": "ON"}])
     """Definitions that a build of this runtime needs. Carried to listings; never influence a run."""
+
+    toolchain: str | None = Field(default=None, examples=["iree-3.12.0"])
+    """The build of the runtime, by the name of a `[[toolchain]]`. Without it, what is installed in the environment."""
 
     timeout: float | None = Field(default=None, gt=0, allow_inf_nan=False, examples=[60])
     """Seconds that one run target may take, without waiting. A suite's own `timeout` wins over it."""
@@ -298,6 +322,9 @@ class DeclarationFile(_Table):
 
     root: bool = False
     """In `matrix.toml`: do not look for further `matrix.toml` files in the folders above."""
+
+    toolchain: list[ToolchainTable] = Field(default=[])
+    """Builds of compilers and runtimes other than what is installed in the environment."""
 
     compiler_config: list[CompilerConfigTable] = Field(default=[])
     """Named ways to compile."""

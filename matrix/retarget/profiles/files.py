@@ -1,0 +1,113 @@
+"""Files of device profiles.
+
+format = 1
+driver = "vulkan"
+
+[identity]
+name = "llvmpipe"
+
+[[capabilities]]                      # one for each source
+source = "vulkaninfo --json"
+memory = 8589934592                   # bytes
+device_type = "cpu"
+
+[capabilities.vulkan]
+shaderFloat16 = true
+maxComputeSharedMemorySize = 32768
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from retarget.model.outcomes import FeatureValue
+from retarget.profiles.profile import Capability, Profile
+from retarget.support.errors import DiagnosticsError, did_you_mean
+from retarget.support.toml.keypaths import KeyPath, Problem
+from retarget.support.toml.read import diagnostics_of, read_toml
+
+__all__ = ["FORMAT", "located", "read_profile"]
+
+FORMAT = 1
+"""Raised when a file of today would be read wrongly."""
+
+_KEYS = ("format", "driver", "identity", "capabilities")
+
+
+def located(file: Path, reference: str) -> str:
+    """Return a reference to a profile that `file` writes: that to a profile file as an absolute path."""
+    return str(file.parent / Path(reference).expanduser()) if reference.endswith(".toml") else reference
+
+
+def read_profile(file: Path) -> Profile:
+    """Read a profile. Raises `DiagnosticsError` with every error of the file."""
+    text, data, unreadable = read_toml(file)
+    if unreadable:
+        raise DiagnosticsError(unreadable)
+    problems: list[Problem] = []
+    for key in data:
+        if key not in _KEYS:
+            expected = f"expected one of {', '.join(_KEYS)}{did_you_mean(key, _KEYS)}"
+            problems.append(Problem((key,), f"found the unknown key {key!r}, {expected}"))
+    if data.get("format") != FORMAT:
+        problems.append(Problem(("format",), f"found {data.get('format')!r}, expected format = {FORMAT}"))
+    driver = data.get("driver")
+    if not isinstance(driver, str) or not driver:
+        problems.append(Problem(("driver",), f"found {driver!r}, expected the name of a driver, such as vulkan"))
+    identity = data.get("identity", {})
+    if not isinstance(identity, dict) or not all(isinstance(value, str) for value in identity.values()):
+        problems.append(Problem(("identity",), "expected a table of texts, such as name and driver_version"))
+        identity = {}
+    capabilities = tuple(_capabilities(data.get("capabilities", []), problems))
+    if problems:
+        raise DiagnosticsError(diagnostics_of(file, text, problems))
+    return Profile(
+        name=file.stem, driver=str(driver), identity=tuple(identity.items()), capabilities=capabilities, file=file
+    )
+
+
+def _capabilities(groups: object, problems: list[Problem]) -> Iterable[Capability]:
+    """Yield the capabilities of all groups, one for each source."""
+    if not isinstance(groups, list) or not all(isinstance(group, dict) for group in groups):
+        problems.append(Problem(("capabilities",), "expected [[capabilities]] tables, each with its source"))
+        return
+    first: dict[str, str] = {}
+    for index, group in enumerate(groups):
+        path: KeyPath = ("capabilities", index)
+        source = group.get("source")
+        if not isinstance(source, str) or not source.strip():
+            problems.append(Problem((*path, "source"), "found no source, expected where these values came from"))
+            source = ""
+        for keys, value in _values(group):
+            name = ".".join(keys)
+            if name == "source":
+                continue
+            if (frozen := _frozen(value)) is None:
+                expected = "expected true or false, a number, a text, or a list of numbers or of texts"
+                problems.append(Problem((*path, *keys), f"found {value!r}, {expected}"))
+            elif name in first:
+                message = f"found {name} a second time, expected it once; it is from {first[name]!r} already"
+                problems.append(Problem((*path, *keys), message))
+            else:
+                first[name] = source
+                yield Capability(name=name, value=frozen, source=source)
+
+
+def _values(group: dict[str, object]) -> Iterable[tuple[tuple[str, ...], object]]:
+    for key, value in group.items():
+        if isinstance(value, dict):
+            yield from (((key, *keys), inner) for keys, inner in _values(value))
+        else:
+            yield (key,), value
+
+
+def _frozen(value: object) -> FeatureValue | None:
+    if isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list) and value:
+        if all(isinstance(one, int) and not isinstance(one, bool) for one in value):
+            return tuple(value)
+        if all(isinstance(one, str) for one in value):
+            return tuple(value)
+    return None

@@ -1,0 +1,50 @@
+"""A device profile, and the one of a device that a driver reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from retarget.model.outcomes import DeviceInfo, FeatureValue
+
+__all__ = ["Capability", "Profile", "profile_of_device"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capability:
+    """One thing that a device has. `name` is as Vulkan, OpenCL, CUDA or LLVM call it, with their prefix
+    (`vulkan.shaderFloat16`, `opencl.fp64`, `cuda.computeCapability`, `cpu.avx512f`), or one that all devices have
+    (`memory` in bytes, `device_type`). `source` says where the value came from."""
+
+    name: str
+    value: FeatureValue
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """What a device can do. `driver` is that of runtime configs (`vulkan`, `opencl`, `cuda`, `local-task`).
+
+    `identity` has (field, text) pairs: `name`, `vendor`, `driver_version`. `file` is None for a device of this host.
+    """
+
+    name: str
+    driver: str
+    identity: tuple[tuple[str, str], ...] = ()
+    capabilities: tuple[Capability, ...] = ()
+    file: Path | None = None
+
+    def get(self, name: str) -> FeatureValue | None:
+        """Return the value of a capability; None where the profile does not say."""
+        return next((one.value for one in self.capabilities if one.name == name), None)
+
+
+def profile_of_device(info: DeviceInfo, source: str) -> Profile:
+    """Return the profile of a device that its driver has reported. `source` is where its values came from."""
+    identity = (("name", info.name), ("driver_version", info.driver_version), ("runtime", info.runtime))
+    return Profile(
+        name=info.name,
+        driver=info.driver,
+        identity=tuple((field, text) for field, text in identity if text),
+        capabilities=tuple(Capability(name=name, value=value, source=source) for name, value in info.features),
+    )
