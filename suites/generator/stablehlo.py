@@ -147,7 +147,7 @@ def _gather(m: Module) -> None:
 @module("stablehlo/control-flow")
 def _control(m: Module) -> None:
     """stablehlo.while, stablehlo.if, stablehlo.case and select by compare.
-    Numbers by hand: 1 doubled until it is at least 1000 is 1024; the rest is told by the branch taken.
+    Numbers by hand: 1 doubled until it is at least 1000 is 1024; the branch taken decides the rest.
     """
     m.function(
         "while_doubles",

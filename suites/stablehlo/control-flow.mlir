@@ -1,5 +1,5 @@
 // stablehlo.while, stablehlo.if, stablehlo.case and select by compare.
-// Numbers by hand: 1 doubled until it is at least 1000 is 1024; the rest is told by the branch taken.
+// Numbers by hand: 1 doubled until it is at least 1000 is 1024; the branch taken decides the rest.
 //
 // Written by suites/generate.py from suites/generator/stablehlo.py; change it there.
 

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
+import sys
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import pairwise
 from typing import Any, cast
 
 from pydantic import BaseModel
@@ -124,7 +130,34 @@ def kind_schema(kind: str, loader: DescribesFiles) -> str:
 
 def model_schema(model: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON Schema of a table, without what says nothing in TOML."""
-    return cast("dict[str, Any]", _cleaned(model.model_json_schema()))
+    return cast("dict[str, Any]", _cleaned(_described(model)))
+
+
+def _described(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON Schema of a table; the docstring below a key is its description.
+
+    Pydantic's own `use_attribute_docstrings` reads the source at every import, which every session would wait for.
+    """
+    schema = model.model_json_schema()
+    models = vars(sys.modules[model.__module__])
+    for name, table in {model.__name__: schema, **schema.get("$defs", {})}.items():
+        for base in models[name].__mro__:
+            for key, text in _docstrings(base).items() if issubclass(base, BaseModel) and base is not BaseModel else ():
+                if (described := table.get("properties", {}).get(key)) is not None and "description" not in described:
+                    table["properties"][key] = dict(sorted((described | {"description": text}).items()))
+    return schema
+
+
+@cache
+def _docstrings(model: type[BaseModel]) -> Mapping[str, str]:
+    """Return the docstrings below the keys that a class itself declares."""
+    (definition,) = ast.parse(textwrap.dedent(inspect.getsource(model))).body
+    found: dict[str, str] = {}
+    for key, below in pairwise(cast("ast.ClassDef", definition).body):
+        match key, below:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                found[name] = inspect.cleandoc(text)
+    return found
 
 
 def _cleaned(schema: Any, *, is_properties: bool = False) -> Any:

@@ -69,7 +69,7 @@ Exclusion = Annotated[
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     def values_for(self, frozen: type) -> dict[str, Any]:
         """Return the values of the keys that a dataclass has fields for too, with tuples for arrays and tables."""
