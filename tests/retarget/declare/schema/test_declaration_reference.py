@@ -13,6 +13,7 @@ from retarget.declare.schema import tables
 from retarget.declare.schema.export import json_schema, reference
 
 TABLES = [
+    tables.ToolchainTable,
     tables.CompilerConfigTable,
     tables.RuntimeConfigTable,
     tables.TargetConfigTable,
@@ -30,7 +31,8 @@ def test_the_reference_is_up_to_date() -> None:
 
 @pytest.mark.parametrize("model", [tables.DeclarationFile, *TABLES], ids=lambda model: model.__name__)
 def test_every_key_is_described(model: type[BaseModel]) -> None:
-    assert [name for name, field in model.model_fields.items() if not field.description] == []
+    keys = model_schema(model)["properties"]
+    assert [name for name, key in keys.items() if not key.get("description")] == []
 
 
 @pytest.mark.parametrize("model", TABLES, ids=lambda model: model.__name__)
