@@ -10,7 +10,7 @@ import tomli
 from pydantic import BaseModel
 from retarget.cli import main
 from retarget.declare.schema import tables
-from retarget.declare.schema.export import json_schema, reference
+from retarget.declare.schema.export import json_schema, model_schema, reference
 
 TABLES = [
     tables.ToolchainTable,
@@ -45,7 +45,7 @@ def test_the_examples_of_the_schema_are_right(model: type[BaseModel]) -> None:
 
 def _least(model: type[BaseModel]) -> dict[str, object]:
     values = {"name": "x", "compiler": "x", "runtimes": [], "srcs": ["x"], "kind": "x", "targets": ["x"], "match": "x"}
-    values["reason"] = "x"
+    values |= {"reason": "x", "path": "x"}
     return {name: values[name] for name, field in model.model_fields.items() if field.is_required()}
 
 
