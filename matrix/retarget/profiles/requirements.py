@@ -1,0 +1,245 @@
+"""What a module, suite or runtime config needs of a device, as text.
+
+`vulkan.shaderFloat64`, `cuda.computeCapability >= 8.0`, `memory >= 8 GiB`, `device_type = gpu`, `devices >= 2`
+
+    requirement = name [ operator value ] ;
+    name        = word { "." word } ;                        as in retarget.profiles.names
+    operator    = ">=" | "<=" | ">" | "<" | "=" | "!=" ;
+    value       = number [ unit ] | version | "true" | "false" | word ;
+    unit        = "B" | "KiB" | "MiB" | "GiB" | "TiB" ;
+
+A name alone needs the capability to be there and to be neither false nor 0. Versions (`8.0`, `1.3.230`) compare part
+by part. A capability with several values equals each of them, and is greater or less if all of them are.
+
+A requirement with the prefix of another driver (`opencl.fp64` on a Vulkan device) asks nothing of a device: a suite
+that runs on several drivers states what it needs of each. A prefix is a device's own if it is the driver's name or if
+the device reports anything with it.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum, auto
+from functools import cache
+
+from retarget.model.outcomes import FeatureValue
+from retarget.profiles.names import DEVICE_TYPES, name_error
+from retarget.profiles.profile import Profile
+from retarget.support.errors import RetargetError, did_you_mean
+
+__all__ = ["Answer", "Needed", "RequirementError", "Standing", "answer", "parse_requirement", "value_text"]
+
+_UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+_OPERATORS: dict[str, Callable[..., bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+    "=": operator.eq,
+    "!=": operator.ne,
+}
+_TOKENS = re.compile(r"\s*(?:(?P<number>\d[\d.]*)|(?P<word>[\w-]+(?:\.[\w-]+)*)|(?P<operator>[<>=!]+)|(?P<other>\S))")
+
+
+class RequirementError(RetargetError):
+    """A requirement that is not well-formed. `column` is 1-based."""
+
+    def __init__(self, column: int, message: str) -> None:
+        self.column = column
+        super().__init__(f"column {column}: {message}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needed:
+    """A requirement, parsed. `operator` is empty for a name alone. `value` of a quantity is in bytes, that of a version
+    its text; `unit` is the one it was written with."""
+
+    text: str
+    name: str
+    operator: str = ""
+    value: bool | int | str = True
+    unit: str = ""
+
+
+class Standing(StrEnum):
+    """What devices are to a requirement. UNKNOWN: they do not say whether they have what it needs."""
+
+    MET = auto()
+    UNMET = auto()
+    UNKNOWN = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """Whether devices meet a requirement, and what they have: `llvmpipe has memory = 3 GiB`."""
+
+    standing: Standing
+    reason: str
+
+
+# ---------------------------------------------------------------- reading
+
+
+@dataclass(slots=True)
+class _Scanner:
+    """The tokens of a requirement that are still to be read, as (sort, text, column)."""
+
+    tokens: list[tuple[str, str, int]]
+    end: int
+
+    def take(self, expected: str, *sorts: str) -> tuple[str, str, int]:
+        """Return the next token. Raises `RequirementError` if it is of another sort, or if there is none."""
+        if not self.tokens:
+            raise RequirementError(self.end, f"found the end, expected {expected}")
+        sort, text, column = self.tokens[0]
+        if sort not in sorts:
+            raise RequirementError(column, f"found {text!r}, expected {expected}")
+        return self.tokens.pop(0)
+
+
+@cache
+def parse_requirement(text: str) -> Needed:
+    """Return a requirement. Raises `RequirementError`."""
+    tokens = []
+    for match in _TOKENS.finditer(text):
+        sort = match.lastgroup or "other"
+        tokens.append((sort, match[sort], match.start(sort) + 1))
+    scanner = _Scanner(tokens, len(text) + 1)
+    return _requirement(scanner, text)
+
+
+def _requirement(scanner: _Scanner, text: str) -> Needed:
+    name = _name(scanner)
+    if not scanner.tokens:
+        return Needed(text=text, name=name)
+    sign, column = _operator(scanner)
+    value, unit = _value(scanner, name)
+    if scanner.tokens:
+        _, found, at = scanner.tokens[0]
+        raise RequirementError(at, f"found {found!r}, expected the end; each requirement is an entry of its own")
+    if isinstance(value, bool) and sign not in {"=", "!="}:
+        raise RequirementError(column, f"found {sign!r} before {str(value).lower()}, expected = or !=")
+    return Needed(text=text, name=name, operator=sign, value=value, unit=unit)
+
+
+def _name(scanner: _Scanner) -> str:
+    _, name, column = scanner.take("the name of a capability, such as memory or vulkan.shaderFloat64", "word")
+    if name == "not":
+        raise RequirementError(column, "found 'not', expected a name; write NAME = false")
+    if message := name_error(name):
+        raise RequirementError(column, message)
+    return name
+
+
+def _operator(scanner: _Scanner) -> tuple[str, int]:
+    expected = f"one of {', '.join(_OPERATORS)}, or the end"
+    _, sign, column = scanner.take(expected, "operator")
+    if sign not in _OPERATORS:
+        hint = {"==": "=", "=>": ">=", "=<": "<=", "<>": "!="}.get(sign, "")
+        raise RequirementError(
+            column, f"found {sign!r}, expected {expected}{f'; did you mean {hint!r}?' if hint else ''}"
+        )
+    return sign, column
+
+
+def _value(scanner: _Scanner, name: str) -> tuple[bool | int | str, str]:
+    sort, text, column = scanner.take("a value: a number, a version or a word", "number", "word")
+    if name == "device_type" and text not in DEVICE_TYPES:
+        expected = f"expected one of {', '.join(DEVICE_TYPES)}{did_you_mean(text, DEVICE_TYPES)}"
+        raise RequirementError(column, f"found {text!r}, {expected}")
+    if sort == "word":
+        return {"true": True, "false": False}.get(text, text), ""
+    if re.fullmatch(r"\d+(\.\d+)*", text) is None:
+        raise RequirementError(column, f"found {text!r}, expected a number or a version, such as 8 or 8.0")
+    if scanner.tokens and scanner.tokens[0][0] == "word":
+        return _quantity(scanner, text)
+    return int(text) if text.isdigit() else text, ""
+
+
+def _quantity(scanner: _Scanner, number: str) -> tuple[int, str]:
+    _, unit, column = scanner.take("a unit", "word")
+    if unit not in _UNITS:
+        near = next((known for known in _UNITS if known.lower().replace("i", "") == unit.lower().replace("i", "")), "")
+        hint = f"; did you mean {near!r}?" if near else ""
+        raise RequirementError(column, f"found the unit {unit!r}, expected one of {', '.join(_UNITS)}{hint}")
+    if number.count(".") > 1:
+        raise RequirementError(column, f"found a unit after {number}, expected it after a number, such as 8 or 0.5")
+    return int(float(number) * _UNITS[unit]), unit
+
+
+# ---------------------------------------------------------------- asking devices
+
+
+def answer(needed: Needed, devices: Sequence[Profile]) -> Answer:
+    """Return whether all of `devices` meet a requirement; none of them: it is not known what is there.
+
+    Raises `RetargetError` where a device's value cannot be compared with the requirement's.
+    """
+    if not devices:
+        return Answer(standing=Standing.UNKNOWN, reason="nothing is known of the device")
+    if needed.name == "devices":
+        met = _holds(needed, len(devices))
+        count = "1 device" if len(devices) == 1 else f"{len(devices)} devices"
+        return Answer(standing=Standing.MET if met else Standing.UNMET, reason=f"there is {count}")
+    answers = [_of_device(needed, device) for device in devices]
+    order = (Standing.UNMET, Standing.UNKNOWN, Standing.MET)
+    return min(answers, key=lambda one: order.index(one.standing))
+
+
+def _of_device(needed: Needed, device: Profile) -> Answer:
+    value = device.get(needed.name)
+    if value is not None:
+        standing = Standing.MET if _holds(needed, value) else Standing.UNMET
+        return Answer(standing=standing, reason=f"{device.name} has {needed.name} = {value_text(value, needed.unit)}")
+    prefix, dot, _ = needed.name.partition(".")
+    if dot and prefix != device.driver and not any(one.name.startswith(f"{prefix}.") for one in device.capabilities):
+        return Answer(standing=Standing.MET, reason=f"it asks nothing of {device.name} (driver {device.driver})")
+    return Answer(standing=Standing.UNKNOWN, reason=f"{device.name} does not report {needed.name}")
+
+
+def value_text(value: FeatureValue, unit: str = "") -> str:
+    """Return a device's value for a person, a number in a unit of bytes."""
+    if isinstance(value, tuple):
+        return ", ".join(value_text(one, unit) for one in value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value / _UNITS[unit]:.4g} {unit}" if unit and isinstance(value, int | float) else str(value)
+
+
+def _holds(needed: Needed, value: FeatureValue) -> bool:
+    if not needed.operator:
+        return bool(value)
+    if isinstance(value, tuple):
+        held = [_compared(needed, one) for one in value]
+        return any(held) if needed.operator == "=" else all(held)
+    return _compared(needed, value)
+
+
+def _compared(needed: Needed, value: bool | float | str) -> bool:
+    """Compare as yes or no, as numbers, as versions or as texts, as the two values allow."""
+    compare, wanted = _OPERATORS[needed.operator], needed.value
+    if isinstance(value, bool) or isinstance(wanted, bool):
+        if isinstance(value, bool) and isinstance(wanted, bool):
+            return compare(value, wanted)
+    elif isinstance(value, str):
+        if (parts := _version(value)) is not None and (other := _version(str(wanted))) is not None:
+            return compare(parts, other)
+        if needed.operator in {"=", "!="}:
+            return compare(value, str(wanted))
+    elif isinstance(wanted, int) or re.fullmatch(r"\d+\.\d+", wanted):
+        return compare(value, float(wanted))
+    shown = str(wanted).lower() if isinstance(wanted, bool) else wanted
+    msg = f"{needed.text!r} cannot be asked: {needed.name} is {value_text(value)}, which does not compare with {shown}"
+    raise RetargetError(msg)
+
+
+def _version(text: str) -> tuple[int, ...] | None:
+    if re.fullmatch(r"\d+(\.\d+)*", text) is None:
+        return None
+    parts = [int(part) for part in text.split(".")]
+    while parts and parts[-1] == 0:
+        parts.pop()
+    return tuple(parts)
