@@ -1,7 +1,8 @@
-"""Files of device profiles.
+"""Files of device profiles: read, and written so that equal profiles give equal bytes.
 
 format = 1
 driver = "vulkan"
+description = "Mesa's Vulkan on the CPU"
 
 [identity]
 name = "llvmpipe"
@@ -18,21 +19,24 @@ maxComputeSharedMemorySize = 32768
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from itertools import groupby
 from pathlib import Path
 
 from retarget.model.outcomes import FeatureValue
+from retarget.profiles.names import name_error, value_error
 from retarget.profiles.profile import Capability, Profile
 from retarget.support.errors import DiagnosticsError, did_you_mean
-from retarget.support.toml.keypaths import KeyPath, Problem
+from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
 from retarget.support.toml.read import diagnostics_of, read_toml
+from retarget.support.toml.write import toml_list, toml_string
 
-__all__ = ["FORMAT", "located", "read_profile"]
+__all__ = ["FORMAT", "located", "profile_text", "read_profile"]
 
 FORMAT = 1
 """Raised when a file of today would be read wrongly."""
 
-_KEYS = ("format", "driver", "identity", "capabilities")
+_KEYS = ("format", "driver", "description", "identity", "capabilities")
 
 
 def located(file: Path, reference: str) -> str:
@@ -55,16 +59,58 @@ def read_profile(file: Path) -> Profile:
     driver = data.get("driver")
     if not isinstance(driver, str) or not driver:
         problems.append(Problem(("driver",), f"found {driver!r}, expected the name of a driver, such as vulkan"))
+    description = data.get("description", "")
+    if not isinstance(description, str):
+        problems.append(Problem(("description",), f"found {description!r}, expected one line of text"))
     identity = data.get("identity", {})
     if not isinstance(identity, dict) or not all(isinstance(value, str) for value in identity.values()):
         problems.append(Problem(("identity",), "expected a table of texts, such as name and driver_version"))
         identity = {}
-    capabilities = tuple(_capabilities(data.get("capabilities", []), problems))
+    capabilities = _capabilities(data.get("capabilities", []), problems)
+    ordered = tuple(sorted(capabilities, key=lambda capability: capability.name))
     if problems:
         raise DiagnosticsError(diagnostics_of(file, text, problems))
     return Profile(
-        name=file.stem, driver=str(driver), identity=tuple(identity.items()), capabilities=capabilities, file=file
+        name=file.stem,
+        driver=str(driver),
+        description=str(description),
+        identity=tuple(sorted(identity.items())),
+        capabilities=ordered,
+        file=file,
     )
+
+
+def profile_text(profile: Profile) -> str:
+    """Return a profile as the text of a file, from which `read_profile` gives the same profile."""
+    lines = [f"format = {FORMAT}", f"driver = {toml_string(profile.driver)}"]
+    if profile.description:
+        lines.append(f"description = {toml_string(profile.description)}")
+    if profile.identity:
+        lines += ["", "[identity]", *_pairs(dict(profile.identity))]
+    by_source = sorted(profile.capabilities, key=lambda one: (one.source, "." in one.name, one.name))
+    for source, group in groupby(by_source, lambda one: one.source):
+        lines += ["", "[[capabilities]]", f"source = {toml_string(source)}"]
+        for prefix, members in groupby(group, lambda one: one.name.rpartition(".")[0] and one.name.partition(".")[0]):
+            if prefix:
+                lines += ["", f"[capabilities.{format_key_path((prefix,))}]"]
+            lines += _pairs({one.name.removeprefix(f"{prefix}."): one.value for one in members})
+    return "\n".join(lines) + "\n"
+
+
+def _pairs(values: Mapping[str, FeatureValue]) -> Iterable[str]:
+    """Yield a line for each value, by key."""
+    for key, value in sorted(values.items()):
+        name = format_key_path((key,))
+        yield f"{name} = {_toml(value, before=len(name) + 3)}"
+
+
+def _toml(value: FeatureValue, before: int = 0) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        words = [one for one in value if isinstance(one, str)]
+        return toml_list(words, before=before) if words else f"[{', '.join(map(str, value))}]"
+    return toml_string(value) if isinstance(value, str) else repr(value)
 
 
 def _capabilities(groups: object, problems: list[Problem]) -> Iterable[Capability]:
@@ -86,6 +132,8 @@ def _capabilities(groups: object, problems: list[Problem]) -> Iterable[Capabilit
             if (frozen := _frozen(value)) is None:
                 expected = "expected true or false, a number, a text, or a list of numbers or of texts"
                 problems.append(Problem((*path, *keys), f"found {value!r}, {expected}"))
+            elif message := name_error(name) or value_error(name, frozen):
+                problems.append(Problem((*path, *keys), message))
             elif name in first:
                 message = f"found {name} a second time, expected it once; it is from {first[name]!r} already"
                 problems.append(Problem((*path, *keys), message))

@@ -1,4 +1,5 @@
-"""The names of capabilities: those that Vulkan, OpenCL, CUDA, HIP and LLVM use, and those that all devices have.
+"""The names of capabilities: those that Vulkan, OpenCL, CUDA, HIP and LLVM use, and those that all devices have; and
+which values they can have.
 
 A name with a prefix that is not listed here is one of an extension's own driver, and is taken as it is.
 """
@@ -8,18 +9,17 @@ from __future__ import annotations
 import difflib
 import re
 
+from retarget.model.outcomes import FeatureValue
 from retarget.support.errors import did_you_mean
 
-__all__ = ["DEVICE_TYPES", "NEUTRAL", "name_error"]
+__all__ = ["DEVICE_TYPES", "NEUTRAL", "known_names", "name_error", "value_error"]
 
 NEUTRAL = ("memory", "device_type", "devices")
 """Capabilities that devices of all drivers have: bytes, one of `DEVICE_TYPES`, how many devices a config opens."""
 
 DEVICE_TYPES = ("gpu", "cpu", "accelerator")
 
-_VULKAN = """
-apiVersion driverID driverName driverVersion vendorID deviceID deviceName conformanceVersion
-
+_VULKAN_FEATURES = """
 shaderFloat64 shaderInt64 shaderInt16 shaderFloat16 shaderInt8 robustBufferAccess sparseBinding
 shaderStorageBufferArrayDynamicIndexing shaderUniformBufferArrayDynamicIndexing
 storageBuffer16BitAccess uniformAndStorageBuffer16BitAccess storagePushConstant16 storageInputOutput16
@@ -29,7 +29,7 @@ scalarBlockLayout uniformBufferStandardLayout shaderSubgroupExtendedTypes hostQu
 bufferDeviceAddress vulkanMemoryModel vulkanMemoryModelDeviceScope descriptorIndexing
 subgroupSizeControl computeFullSubgroups synchronization2 maintenance4 shaderIntegerDotProduct
 shaderZeroInitializeWorkgroupMemory shaderTerminateInvocation inlineUniformBlock privateData
-cooperativeMatrix cooperativeMatrixRobustBufferAccess cooperativeMatrixProperties
+cooperativeMatrix cooperativeMatrixRobustBufferAccess
 shaderBFloat16Type shaderBFloat16DotProduct shaderBFloat16CooperativeMatrix shaderFloat8 shaderFloat8CooperativeMatrix
 shaderBufferFloat32Atomics shaderBufferFloat32AtomicAdd shaderBufferFloat64Atomics shaderBufferFloat64AtomicAdd
 shaderSharedFloat32Atomics shaderSharedFloat32AtomicAdd shaderSharedFloat64Atomics shaderSharedFloat64AtomicAdd
@@ -37,25 +37,37 @@ shaderBufferFloat16Atomics shaderBufferFloat16AtomicAdd shaderSharedFloat16Atomi
 shaderSubgroupClock shaderDeviceClock workgroupMemoryExplicitLayout workgroupMemoryExplicitLayout8BitAccess
 workgroupMemoryExplicitLayout16BitAccess shaderFloatControls2 shaderSubgroupRotate
 
+subgroupQuadOperationsInAllStages integerDotProduct4x8BitPackedSignedAccelerated
+integerDotProduct4x8BitPackedUnsignedAccelerated integerDotProduct4x8BitPackedMixedSignednessAccelerated
+integerDotProduct8BitSignedAccelerated shaderSignedZeroInfNanPreserveFloat16 shaderSignedZeroInfNanPreserveFloat32
+shaderSignedZeroInfNanPreserveFloat64 shaderDenormPreserveFloat16 shaderDenormPreserveFloat32
+shaderDenormPreserveFloat64 shaderDenormFlushToZeroFloat16 shaderDenormFlushToZeroFloat32
+shaderDenormFlushToZeroFloat64 shaderRoundingModeRTEFloat16 shaderRoundingModeRTEFloat32
+shaderRoundingModeRTEFloat64 shaderRoundingModeRTZFloat16 shaderRoundingModeRTZFloat32 shaderRoundingModeRTZFloat64
+"""
+
+_VULKAN_OTHERS = """
+apiVersion driverID driverName driverVersion vendorID deviceID deviceName conformanceVersion
+
 maxComputeSharedMemorySize maxComputeWorkGroupCount maxComputeWorkGroupInvocations maxComputeWorkGroupSize
 maxComputeWorkgroupSubgroups maxStorageBufferRange maxUniformBufferRange maxPushConstantsSize maxBufferSize
 maxMemoryAllocationCount maxMemoryAllocationSize maxBoundDescriptorSets maxPerStageDescriptorStorageBuffers
 maxPerStageDescriptorUniformBuffers maxPerStageResources maxDescriptorSetStorageBuffers
 maxDescriptorSetStorageBuffersDynamic maxDescriptorSetUniformBuffers minStorageBufferOffsetAlignment
-minUniformBufferOffsetAlignment minMemoryMapAlignment nonCoherentAtomSize
-subgroupSize minSubgroupSize maxSubgroupSize requiredSubgroupSizeStages subgroupSupportedOperations
-subgroupSupportedStages subgroupQuadOperationsInAllStages
-integerDotProduct4x8BitPackedSignedAccelerated integerDotProduct4x8BitPackedUnsignedAccelerated
-integerDotProduct4x8BitPackedMixedSignednessAccelerated integerDotProduct8BitSignedAccelerated
-shaderSignedZeroInfNanPreserveFloat16 shaderSignedZeroInfNanPreserveFloat32 shaderSignedZeroInfNanPreserveFloat64
-shaderDenormPreserveFloat16 shaderDenormPreserveFloat32 shaderDenormPreserveFloat64
-shaderDenormFlushToZeroFloat16 shaderDenormFlushToZeroFloat32 shaderDenormFlushToZeroFloat64
-shaderRoundingModeRTEFloat16 shaderRoundingModeRTEFloat32 shaderRoundingModeRTEFloat64
-shaderRoundingModeRTZFloat16 shaderRoundingModeRTZFloat32 shaderRoundingModeRTZFloat64
-denormBehaviorIndependence roundingModeIndependence
+minUniformBufferOffsetAlignment minMemoryMapAlignment nonCoherentAtomSize subgroupSize minSubgroupSize
+maxSubgroupSize requiredSubgroupSizeStages subgroupSupportedOperations subgroupSupportedStages
+denormBehaviorIndependence roundingModeIndependence cooperativeMatrixProperties
 """
 
-_OPENCL = "fp64 fp16 int64_atomics shuffle matrices version platform extensions"
+_OPENCL_FEATURES = """
+fp64 fp16 int64_base_atomics int64_extended_atomics subgroups subgroup_shuffle subgroup_shuffle_relative
+correctlyRoundedDivideSqrt
+"""
+"""Those that are OpenCL's extensions have their names without `cl_khr_`."""
+
+_OPENCL_OTHERS = """
+version maxComputeUnits maxWorkGroupSize maxWorkItemSizes localMemSize maxMemAllocSize subgroupSizes computeCapabilityNV
+"""
 
 _CUDA = """
 computeCapability multiprocessorCount warpSize maxThreadsPerBlock maxThreadsPerMultiProcessor maxBlockDim maxGridDim
@@ -65,8 +77,28 @@ registersPerMultiprocessor memoryPoolsSupported managedMemory concurrentKernels 
 
 _HIP = f"gcnArchName {_CUDA}"
 
-_KNOWN = {name: tuple(text.split()) for name, text in (("vulkan", _VULKAN), ("opencl", _OPENCL), ("cuda", _CUDA))}
-_KNOWN |= {"hip": tuple(_HIP.split()), "cpu": ("avx2", "avx512f", "fma", "f16c", "neon", "sve", "v", "cpu")}
+_KNOWN = {
+    "vulkan": (*_VULKAN_FEATURES.split(), *_VULKAN_OTHERS.split()),
+    "opencl": (*_OPENCL_FEATURES.split(), *_OPENCL_OTHERS.split()),
+    "cuda": tuple(_CUDA.split()),
+    "hip": tuple(_HIP.split()),
+    "cpu": ("avx2", "avx512f", "fma", "f16c", "neon", "sve", "v", "cpu"),
+}
+
+_YES_NO = {
+    *(f"vulkan.{name}" for name in _VULKAN_FEATURES.split()),
+    *(f"opencl.{name}" for name in _OPENCL_FEATURES.split()),
+}
+_VERSIONS = {
+    "vulkan.apiVersion",
+    "vulkan.conformanceVersion",
+    "opencl.version",
+    "opencl.computeCapabilityNV",
+    "cuda.computeCapability",
+    "hip.computeCapability",
+}
+_POSITIVE = re.compile(r"memory|\w+\.max\w*(Work[Gg]roup|WorkItem|Thread|Block|Grid|SharedMemory)\w*|\w+\.localMemSize")
+_SUBGROUP_SIZE = re.compile(r"\w+\.((min|max)?[sS]ubgroupSizes?|warpSize)")
 
 _ALSO = {"vulkan": r"VK_[A-Z]+_\w+", "opencl": r"cl_\w+|CL_DEVICE_\w+", "cpu": r"[a-z0-9][a-z0-9.+-]*"}
 """What else is a name: extensions of devices, and LLVM's features, of which each architecture has hundreds."""
@@ -106,3 +138,31 @@ def _unprefixed(name: str) -> str:
     """Return the hint for a name that is known with a prefix: `shaderFloat64`."""
     found = [f"{prefix}.{name}" for prefix, names in _KNOWN.items() if name in names]
     return f"; did you mean {found[0]!r}?" if found else ""
+
+
+def known_names(prefix: str) -> tuple[str, ...]:
+    """Return the names with a prefix that are listed here, without it."""
+    return _KNOWN[prefix]
+
+
+def value_error(name: str, value: FeatureValue) -> str | None:
+    """Return why a capability cannot have a value; None if it can."""
+    ones = value if isinstance(value, tuple) else (value,)
+    expected = ""
+    if name == "device_type":
+        expected = (
+            "" if value in DEVICE_TYPES else f"one of {', '.join(DEVICE_TYPES)}{did_you_mean(str(value), DEVICE_TYPES)}"
+        )
+    elif name in _YES_NO:
+        expected = "" if isinstance(value, bool) else "true or false"
+    elif name in _VERSIONS:
+        is_version = isinstance(value, str) and re.fullmatch(r"\d+(\.\d+)+", value)
+        expected = "" if is_version else 'a version in quotes, such as "1.3"'
+    elif _SUBGROUP_SIZE.fullmatch(name):
+        are_powers = all(type(one) is int and one > 0 and one & (one - 1) == 0 for one in ones)
+        expected = "" if are_powers else "work-items, a power of two"
+    elif _POSITIVE.fullmatch(name):
+        expected = "" if all(type(one) is int and one > 0 for one in ones) else "a whole number above 0"
+    elif any(isinstance(one, int | float) and one < 0 for one in ones):
+        expected = "0 or more"
+    return f"found {name} = {value!r}, expected {expected}" if expected else None

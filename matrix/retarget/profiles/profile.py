@@ -25,11 +25,13 @@ class Capability:
 class Profile:
     """What a device can do. `driver` is that of runtime configs (`vulkan`, `opencl`, `cuda`, `local-task`).
 
-    `identity` has (field, text) pairs: `name`, `vendor`, `driver_version`. `file` is None for a device of this host.
+    `description` is one line. `identity` has (field, text) pairs: `name`, `vendor`, `driver_version`. Both pairs and
+    capabilities are sorted by name. `file` is None for a device of this host.
     """
 
     name: str
     driver: str
+    description: str = ""
     identity: tuple[tuple[str, str], ...] = ()
     capabilities: tuple[Capability, ...] = ()
     file: Path | None = None
@@ -45,6 +47,6 @@ def profile_of_device(info: DeviceInfo, source: str) -> Profile:
     return Profile(
         name=info.name,
         driver=info.driver,
-        identity=tuple((field, text) for field, text in identity if text),
-        capabilities=tuple(Capability(name=name, value=value, source=source) for name, value in info.features),
+        identity=tuple(sorted((field, text) for field, text in identity if text)),
+        capabilities=tuple(Capability(name=name, value=value, source=source) for name, value in sorted(info.features)),
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from retarget.profiles.files import read_profile
+from retarget.profiles.files import profile_text, read_profile
+from retarget.profiles.profile import Capability, Profile
 from retarget.support.errors import DiagnosticsError
 
 GOOD = """\
@@ -45,8 +46,8 @@ def test_a_profile_has_its_capabilities_by_full_name_with_their_sources(tmp_path
         (
             "[identity]",
             "[identiti]",
-            "p.toml:4: identiti: found the unknown key 'identiti', expected one of format, driver, identity, "
-            "capabilities; did you mean 'identity'?",
+            "p.toml:4: identiti: found the unknown key 'identiti', expected one of format, driver, description, "
+            "identity, capabilities; did you mean 'identity'?",
         ),
         (
             'source = "vulkaninfo"',
@@ -65,6 +66,54 @@ def test_a_profile_has_its_capabilities_by_full_name_with_their_sources(tmp_path
             "p.toml:15: capabilities[1].memory: found memory a second time, expected it once; it is from 'vulkaninfo' "
             "already",
         ),
+        (
+            "shaderFloat16",
+            "shaderFloat61",
+            "p.toml:12: capabilities[0].vulkan.shaderFloat61: found the unknown capability 'vulkan.shaderFloat61', "
+            "expected a feature, property or limit of Vulkan that code generation depends on, or an extension (VK_…); "
+            "did you mean 'vulkan.shaderFloat64'?",
+        ),
+        (
+            "shaderFloat16 = true",
+            'shaderFloat16 = "yes"',
+            "p.toml:12: capabilities[0].vulkan.shaderFloat16: found vulkan.shaderFloat16 = 'yes', expected true or "
+            "false",
+        ),
+        (
+            "memory = 1024",
+            "memory = -1",
+            "p.toml:9: capabilities[0].memory: found memory = -1, expected a whole number above 0",
+        ),
+        (
+            "memory = 1024",
+            'device_type = "gpuu"',
+            "p.toml:9: capabilities[0].device_type: found device_type = 'gpuu', expected one of gpu, cpu, accelerator; "
+            "did you mean 'gpu'?",
+        ),
+        (
+            "shaderFloat16 = true",
+            "subgroupSize = 0",
+            "p.toml:12: capabilities[0].vulkan.subgroupSize: found vulkan.subgroupSize = 0, expected work-items, a "
+            "power of two",
+        ),
+        (
+            "shaderFloat16 = true",
+            "maxSubgroupSize = 24",
+            "p.toml:12: capabilities[0].vulkan.maxSubgroupSize: found vulkan.maxSubgroupSize = 24, expected "
+            "work-items, a power of two",
+        ),
+        (
+            "1024, 64]",
+            "1024, 0]",
+            "p.toml:13: capabilities[0].vulkan.maxComputeWorkGroupSize: found vulkan.maxComputeWorkGroupSize = (1024, "
+            "1024, 0), expected a whole number above 0",
+        ),
+        (
+            "shaderFloat16 = true",
+            "apiVersion = 4206822",
+            "p.toml:12: capabilities[0].vulkan.apiVersion: found vulkan.apiVersion = 4206822, expected a version in "
+            'quotes, such as "1.3"',
+        ),
     ],
 )
 def test_an_error_names_its_line_and_key(
@@ -76,3 +125,51 @@ def test_an_error_names_its_line_and_key(
     with pytest.raises(DiagnosticsError) as caught:
         read_profile(file)
     assert str(caught.value) == error
+
+
+def test_what_is_written_is_read_as_the_same_profile(tmp_path: Path) -> None:
+    values = (
+        ("cpu.avx512f", True, "iree-cpuinfo"),
+        ("cpu.sse4.1", False, "iree-cpuinfo"),
+        ("device_type", "cpu", "by hand"),
+        ("memory", 2**40, "by hand"),
+        ("npu.scale", 0.5, "by hand"),
+        ("npu.tiles", (1, 2), 'a "quoted"\nsource'),
+        ("npu.words", ("one", "two"), "by hand"),
+    )
+    capabilities = tuple(Capability(name=name, value=value, source=source) for name, value, source in values)
+    file = tmp_path / "npu.toml"
+    profile = Profile(
+        name="npu",
+        driver="npu",
+        description="a device",
+        identity=(("name", "A B"),),
+        capabilities=capabilities,
+        file=file,
+    )
+    text = profile_text(profile)
+    file.write_text(text)
+    assert read_profile(file) == profile
+    assert profile_text(read_profile(file)) == text
+    assert text.startswith(
+        """\
+format = 1
+driver = "npu"
+description = "a device"
+
+[identity]
+name = "A B"
+
+[[capabilities]]
+source = """
+    )
+    assert text.endswith(
+        """\
+[[capabilities]]
+source = "iree-cpuinfo"
+
+[capabilities.cpu]
+avx512f = true
+"sse4.1" = false
+"""
+    )

@@ -1,0 +1,55 @@
+"""`retarget profile`: list, show and check device profiles."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from retarget.profiles.files import profile_text, read_profile
+from retarget.profiles.references import find_profile, shipped_profiles
+from retarget.support.errors import RetargetError
+
+__all__ = ["add_arguments", "run"]
+
+_REFERENCE = "a profile file (.toml) or the name of a shipped profile"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `retarget profile`."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    actions.add_parser("list", help="the profiles that installed packages ship")
+    show = actions.add_parser("show", help="print profiles with where each value came from")
+    show.add_argument("profiles", nargs="+", metavar="PROFILE", help=_REFERENCE)
+    check = actions.add_parser("check", help="report every error of profiles")
+    check.add_argument("profiles", nargs="+", metavar="PROFILE", help=_REFERENCE)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the action. Returns 0; 1 if a profile that was checked has an error. Raises `RetargetError`."""
+    if arguments.action == "list":
+        sys.stdout.write(_listing())
+    elif arguments.action == "show":
+        sys.stdout.write("\n".join(profile_text(find_profile(reference)) for reference in arguments.profiles))
+    else:
+        return _check(arguments.profiles)
+    return 0
+
+
+def _listing() -> str:
+    profiles = [read_profile(file) for file in shipped_profiles().values()]
+    width = max((len(profile.name) for profile in profiles), default=0)
+    lines = [f"{one.name:<{width}}  {one.driver:<10}  {one.description}".rstrip() for one in profiles]
+    return "\n".join([*lines, ""]) if lines else "no installed package ships profiles\n"
+
+
+def _check(references: list[str]) -> int:
+    status = 0
+    for reference in references:
+        try:
+            profile = find_profile(reference)
+        except RetargetError as error:
+            sys.stderr.write(f"{error}\n")
+            status = 1
+        else:
+            sys.stdout.write(f"{reference}: {len(profile.capabilities)} capabilities, driver {profile.driver}\n")
+    return status

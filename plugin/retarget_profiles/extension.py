@@ -1,0 +1,26 @@
+"""The hooks of the extension `profiles`: its subcommand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from retarget.extension import Command, CommandModule, hookimpl
+
+__all__ = ["retarget_commands"]
+
+
+@hookimpl
+def retarget_commands() -> Iterable[Command]:
+    """The subcommand `profile`."""
+    return (
+        CommandModule(
+            name="profile",
+            module="retarget_profiles.command",
+            help="list, show and check device profiles",
+            examples=(
+                ("retarget profile list", "the profiles that ship"),
+                ("retarget profile show lavapipe", "what a device can do, and where that is from"),
+                ("retarget profile check profiles/*.toml", "every error of some files"),
+            ),
+        ),
+    )

@@ -1,0 +1,15 @@
+"""The profiles that ship."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from retarget.profiles.files import profile_text, read_profile
+from retarget.profiles.references import shipped_profiles
+
+
+@pytest.mark.parametrize("file", shipped_profiles().values(), ids=shipped_profiles())
+def test_a_shipped_profile_is_as_retarget_writes_it(file: Path) -> None:
+    assert profile_text(read_profile(file)) == file.read_text()
+    assert read_profile(file).description
