@@ -133,8 +133,8 @@ class TargetRecord:
     missing, `blocked_by` the node id of the target that reports the failure, empty for none.
 
     `cases` are all cases of the module, where they became known; `unselected_cases` their names where
-    `--retarget-case` selects none. `devices` are without their capabilities. `siblings` are recorded where a run target
-    failed.
+    `--retarget-case` selects none. `devices` are without their capabilities and features. `siblings` are recorded
+    where a run target failed.
     """
 
     file: str

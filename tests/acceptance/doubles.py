@@ -144,7 +144,16 @@ class DoubleDriver:
     name = "double-device"
 
     def probe(self) -> Sequence[DeviceInfo]:
-        return [DeviceInfo(driver=self.name, uri="double://0", ordinal=0, name="Double 9000", physical_id="double-0")]
+        return [
+            DeviceInfo(
+                driver=self.name,
+                uri="double://0",
+                ordinal=0,
+                name="Double 9000",
+                physical_id="double-0",
+                features=(("memory", 2**30), ("device_type", "cpu"), ("double-device.lanes", 4)),
+            )
+        ]
 
     def open(self, config: RuntimeConfig) -> DoubleDevice:
         if "absent" in config.devices:

@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from retarget.declare.read import Declared, FileTables
 from retarget.declare.schema.tables import CompilerConfigTable, ConfigTable, RuntimeConfigTable
 from retarget.declare.scope import Names, Scope, find_named, unknown_name
-from retarget.model import CompilerConfig, Origin, RuntimeConfig, TargetConfig, Toolchain
+from retarget.model import CompilerConfig, Origin, Requirement, RuntimeConfig, TargetConfig, Toolchain
 from retarget.model.names import config_name_error, name_error, tag_error
 from retarget.profiles.files import located
+from retarget.profiles.names import DEVICE_TYPES
+from retarget.profiles.requirements import requirement_error
 from retarget.support.errors import display_path
-from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
+from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path, parse_key_path
 from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, SYSTEM_ALIASES, word_error
 
 if TYPE_CHECKING:
     from retarget.extension.registry import Registry
 
-__all__ = ["extend_scope", "word_problems"]
+__all__ = ["extend_scope", "requirements", "word_problems"]
 
 _ConfigT = TypeVar("_ConfigT", bound=Toolchain | CompilerConfig | RuntimeConfig | TargetConfig)
 _HeirT = TypeVar("_HeirT", bound=CompilerConfig | RuntimeConfig)
@@ -69,6 +71,14 @@ def word_problems(
     for index, word in enumerate(words):
         if message := error_of(word):
             yield Problem((*path, index), message)
+
+
+def requirements(texts: Sequence[str], file: Path, path: KeyPath) -> tuple[Requirement, ...]:
+    """Return the requirements of a list, each with its origin."""
+    return tuple(
+        Requirement(text=text, origin=Origin(file=file, key_path=format_key_path((*path, index))))
+        for index, text in enumerate(texts)
+    )
 
 
 # ---------------------------------------------------------------- names
@@ -164,11 +174,13 @@ def _heirs(
 
 def _located(table: _HeirTableT, file: Path) -> _HeirTableT:
     """Return a table whose profile files have absolute paths: one that extends it may be in another folder."""
-    if not isinstance(table, CompilerConfigTable) or not table.target_from:
+    if isinstance(table, CompilerConfigTable) and table.target_from:
+        located_here: dict[str, object] = {"target_from": [located(file, one) for one in table.target_from]}
+    elif isinstance(table, RuntimeConfigTable) and table.profile:
+        located_here = {"profile": located(file, table.profile)}
+    else:
         return table
-    return cast(
-        "_HeirTableT", table.model_copy(update={"target_from": [located(file, one) for one in table.target_from]})
-    )
+    return cast("_HeirTableT", table.model_copy(update=located_here))
 
 
 def _inherited(own: _HeirTableT, base: CompilerConfigTable | RuntimeConfigTable) -> _HeirTableT:
@@ -252,6 +264,9 @@ def _runtime_problems(names: Names[Toolchain], entry: Declared[RuntimeConfigTabl
     yield from word_problems(_systems(table), (*entry.path, "host_os"), lambda word: word_error(word, HOST_SYSTEMS))
     path = (*entry.path, "host_arch")
     yield from word_problems(table.host_arch, path, lambda word: word_error(word, HOST_ARCHITECTURES))
+    yield from word_problems(table.requires, (*entry.path, "requires"), requirement_error)
+    if table.device_type is not None and (message := word_error(table.device_type, DEVICE_TYPES)):
+        yield Problem((*entry.path, "device_type"), message)
     if {"device", "devices"} <= given:
         yield Problem((*entry.path, "devices"), "found both device and devices, expected one of them")
     if "run_under" in given and table.run_under[:1] == [""]:
@@ -267,6 +282,12 @@ def _runtime(
 ) -> RuntimeConfig:
     values = table.values_for(RuntimeConfig) | {"toolchain": names.configs.get(table.toolchain or "")}
     values["host_os"] = tuple(dict.fromkeys(_systems(table)))
+    path = parse_key_path(origin.key_path)
+    needs = requirements(table.requires, origin.file, (*path, "requires"))
+    if table.device_type is not None:
+        where = Origin(file=origin.file, key_path=format_key_path((*path, "device_type")))
+        needs = (Requirement(text=f"device_type = {table.device_type}", origin=where), *needs)
+    values |= {"profile": table.profile or "", "requires": needs}
     if table.device is not None:
         values["devices"] = (table.device,)
     return RuntimeConfig(**values, flag_origins=flag_origins, origin=origin)

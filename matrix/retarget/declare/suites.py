@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retarget.declare.configs import word_problems
+from retarget.declare.configs import requirements, word_problems
 from retarget.declare.read import Declared, FileTables
 from retarget.declare.schema.tables import ModuleTable, ModuleTestSuiteTable
 from retarget.declare.scope import Scope, find_named
@@ -15,6 +15,7 @@ from retarget.declare.sources import find_modules, select_modules
 from retarget.extension import CaseLoader, ChecksSuites, FindsModules
 from retarget.model import Module, ModuleOverride, Origin, Suite, TargetConfig
 from retarget.model.names import is_glob, known_words, name_error
+from retarget.profiles.requirements import requirement_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean, display_path
 from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
 from retarget.targets.expansion import running_compilers
@@ -74,16 +75,24 @@ def _build(
     problems = [Problem((*path, *problem.path), problem.message) for problem in source_problems]
     problems += target_problems
     problems += word_problems(table.tags, (*path, "tags"))
+    problems += word_problems(table.requires, (*path, "requires"), requirement_error)
     # What an override names can only be judged once the modules and targets are all known.
     checked_modules = modules if not source_problems and (modules or not table.allow_empty) else None
     checked_targets = targets if not target_problems and len(targets) >= _least(table.targets) else None
     for index, override in enumerate(table.module):
         problems += _override_problems(override, (*path, "module", index), checked_modules, checked_targets)
     values = table.values_for(Suite) | {"modules": modules, "targets": targets}
+    values["requires"] = requirements(table.requires, file, (*path, "requires"))
     suite = Suite(
         **values,
         folder=file.parent,
-        overrides=tuple(ModuleOverride(**override.values_for(ModuleOverride)) for override in table.module),
+        overrides=tuple(
+            ModuleOverride(
+                **override.values_for(ModuleOverride)
+                | {"requires": requirements(override.requires, file, (*path, "module", index, "requires"))}
+            )
+            for index, override in enumerate(table.module)
+        ),
         known_compilers=tuple(scope.compilers.configs) if scope.is_sound else (),
         origin=Origin(file=file, key_path=format_key_path(path)),
     )
@@ -102,11 +111,12 @@ def _least(references: Sequence[str]) -> int:
 def _override_problems(
     override: ModuleTable, path: KeyPath, modules: Sequence[Module] | None, targets: Sequence[TargetConfig] | None
 ) -> Iterable[Problem]:
-    if not (override.exclude_targets or override.tags or override.flags):
-        yield Problem(path, "found nothing to do, expected exclude_targets, tags or flags")
+    if not (override.exclude_targets or override.tags or override.flags or override.requires):
+        yield Problem(path, "found nothing to do, expected exclude_targets, tags, flags or requires")
     if override.exclude_targets and not override.reason.strip():
         yield Problem((*path, "reason"), "found no reason, expected one: a hole in the matrix says why it is there")
     yield from word_problems(override.tags, (*path, "tags"))
+    yield from word_problems(override.requires, (*path, "requires"), requirement_error)
     if modules is not None:
         names = [module.name for module in modules]
         yield from _unmatched(override.match, names, (*path, "match"), "a glob that matches a module's name")

@@ -18,12 +18,14 @@ from retarget.engine.cache.sweep import sweep_daily
 from retarget.engine.cache.transfer import ArtifactFolder, export_artifact
 from retarget.engine.compile.service import BuildService, BuildStatistics, OnBuildWait
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
+from retarget.engine.requirements import check_requirements, profiles_of
 from retarget.engine.run.lease import Holder, WaitNotes
 from retarget.engine.run.service import RunService
 from retarget.extension import Tolerance, UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig
 from retarget.model.case_names import selected_cases
+from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, OutputComparison, RunOutcome, first_failure
 from retarget.targets.availability import host_mismatch
 
@@ -74,6 +76,7 @@ class Engine:
         self._progress = progress
         self._on_device_wait = None if note is None else WaitNotes(note)
         self._exported: set[tuple[str, str]] = set()
+        self._locations = SourceLocations()
         self._started: list[BuildService | RunService] = []
 
     def __enter__(self) -> Self:
@@ -94,13 +97,20 @@ class Engine:
         self.registry.driver(target.runtime.driver)
         if self._artifact_folder is None:
             self.check_compiler(target.compile.compiler)
-        self.devices(target.runtime)
+        self.devices_of(target)
 
     def devices(self, runtime: RuntimeConfig) -> tuple[DeviceInfo, ...]:
         """Open the devices of a runtime config and return them. Raises `UnavailableError` and `RetargetError`."""
         if (reason := host_mismatch(runtime)) is not None:
             raise UnavailableError(reason)
         return self._runs.devices(runtime)
+
+    def devices_of(self, target: RunTarget) -> tuple[DeviceInfo, ...]:
+        """Open the devices of a target. Raises as `devices` does, and `UnavailableError` where they do not meet its
+        requirements."""
+        devices = self.devices(target.runtime)
+        check_requirements(target.requires, profiles_of(devices), self._locations)
+        return devices
 
     # ---------------------------------------------------------------- compiling
 

@@ -114,7 +114,7 @@ class ReferenceRuns:
 
     def _recorded(self, target: RunTarget) -> Recording:
         """Compile and run a target. Raises `UnavailableError` and `RetargetError`."""
-        self._engine.devices(target.runtime)
+        self._engine.devices_of(target)
         compiled = self._engine.compile(target.compile)
         if compiled.artifact is None:
             why = (

@@ -11,6 +11,7 @@ import difflib
 import inspect
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -156,8 +157,7 @@ def _checked(hint: Any, where: str, value: Any) -> Any:
     """
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
-        [other] = [one for one in arguments if one is not NoneType]
-        return None if value is None else _checked(other, where, value)
+        return _one_of(arguments, where, value)
     if origin is tuple and arguments[-1] is not ...:
         if not isinstance(value, tuple | list) or len(value) != len(arguments):
             raise _wrong(where, value, f"a pair of {_pair(arguments)}")
@@ -171,6 +171,19 @@ def _checked(hint: Any, where: str, value: Any) -> Any:
             raise _wrong(where, value, "a function without arguments")
         return lambda: _checked(arguments[1], f"{where}()", value())
     return _instance(origin or hint, where, value)
+
+
+def _one_of(hints: Sequence[Any], where: str, value: Any) -> Any:
+    """Return a value that is what one of several annotations says."""
+    others = [hint for hint in hints if hint is not NoneType]
+    if value is None and NoneType in hints:
+        return None
+    if len(others) == 1:
+        return _checked(others[0], where, value)
+    for hint in others:
+        with suppress(ExtensionError):
+            return _checked(hint, where, value)
+    raise _wrong(where, value, _name(hints))
 
 
 def _instance(kind: type[Any], where: str, value: Any) -> Any:
@@ -209,7 +222,12 @@ def _opened(protocol: type[Any], where: str, value: object) -> Any:
 
 
 def _pair(hints: Sequence[Any]) -> str:
-    return " and ".join(dict.fromkeys(hint.__name__ for hint in hints))
+    return " and ".join(dict.fromkeys(_name([hint]) for hint in hints))
+
+
+def _name(hints: Sequence[Any]) -> str:
+    names = (hint.__name__ if hasattr(hint, "__name__") else _name(get_args(hint)) for hint in hints)
+    return " or ".join(dict.fromkeys(names))
 
 
 def _plural(hint: Any) -> str:

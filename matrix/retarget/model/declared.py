@@ -17,6 +17,7 @@ __all__ = [
     "Module",
     "ModuleOverride",
     "Origin",
+    "Requirement",
     "RunTarget",
     "RuntimeConfig",
     "Suite",
@@ -32,6 +33,14 @@ class Origin:
 
     file: Path
     key_path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """What a declaration needs of a device, in the language of `retarget.profiles.requirements`."""
+
+    text: str
+    origin: Origin = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +89,8 @@ class RuntimeConfig:
     `host_os` uses `linux`, `android`, `macos`, `ios`, `windows`; `host_arch` uses `x86_64`, `arm64`, `riscv64`, …
     (empty: any). `deps` and `defines` are what a build of this runtime needs and never influence a run.
     `timeout` is in seconds; None means the session's default. `concurrency` is runs at a time on its device;
-    None leaves that to the device.
+    None leaves that to the device. `profile` is that of the device that it is expected to have: the absolute path of a
+    profile file, or the name of a shipped profile. `requires` has what `device_type` asks for too.
     `flag_origins` has the declaration that wrote each flag.
     """
 
@@ -98,6 +108,8 @@ class RuntimeConfig:
     timeout: float | None = None
     concurrency: int | None = None
     toolchain: Toolchain | None = None
+    profile: str = ""
+    requires: tuple[Requirement, ...] = ()
     flag_origins: tuple[Origin, ...] = field(default=(), compare=False, repr=False)
     origin: Origin = field(compare=False)
 
@@ -125,6 +137,7 @@ class ModuleOverride:
     exclude_targets: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
+    requires: tuple[Requirement, ...] = ()
     reason: str = ""
 
 
@@ -185,6 +198,7 @@ class Suite:
     compiler_flags: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     timeout: float | None = None
+    requires: tuple[Requirement, ...] = ()
     overrides: tuple[ModuleOverride, ...] = ()
     expectations: tuple[Expectation, ...] = ()
     known_compilers: tuple[str, ...] = field(default=(), compare=False, repr=False)
@@ -214,13 +228,17 @@ class CompileTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTarget:
-    """(module, compiler config, runtime config). `compile` is the target whose artifact it runs."""
+    """(module, compiler config, runtime config). `compile` is the target whose artifact it runs.
+
+    `requires` has the requirements of the runtime config, then those of the suite, then those of the module.
+    """
 
     name: str
     compile: CompileTarget
     runtime: RuntimeConfig
     timeout: float | None
     tags: tuple[str, ...]
+    requires: tuple[Requirement, ...] = ()
 
 
 Target = CompileTarget | RunTarget

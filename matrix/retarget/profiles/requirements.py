@@ -30,7 +30,16 @@ from retarget.profiles.names import DEVICE_TYPES, name_error
 from retarget.profiles.profile import Profile
 from retarget.support.errors import RetargetError, did_you_mean
 
-__all__ = ["Answer", "Needed", "RequirementError", "Standing", "answer", "parse_requirement", "value_text"]
+__all__ = [
+    "Answer",
+    "Needed",
+    "RequirementError",
+    "Standing",
+    "answer",
+    "parse_requirement",
+    "requirement_error",
+    "value_text",
+]
 
 _UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _OPERATORS: dict[str, Callable[..., bool]] = {
@@ -109,6 +118,15 @@ def parse_requirement(text: str) -> Needed:
         tokens.append((sort, match[sort], match.start(sort) + 1))
     scanner = _Scanner(tokens, len(text) + 1)
     return _requirement(scanner, text)
+
+
+def requirement_error(text: str) -> str | None:
+    """Return what is wrong with a requirement, with its text; None if nothing is."""
+    try:
+        parse_requirement(text)
+    except RequirementError as error:
+        return f"{text!r}: {error}"
+    return None
 
 
 def _requirement(scanner: _Scanner, text: str) -> Needed:

@@ -118,6 +118,7 @@ def _plan(suite: Suite, overrides: Sequence[ModuleOverride], own: tuple[str, ...
             through.setdefault((compiler.name, runtime.name), []).append(target)
     module_flags = tuple(flag for override in overrides for flag in override.flags)
     module_tags = tuple(tag for override in overrides for tag in override.tags)
+    requires = (*suite.requires, *(one for override in overrides for one in override.requires))
 
     def tags(
         compiler: CompilerConfig, backends: Sequence[str], runtime: RuntimeConfig | None = None
@@ -157,6 +158,7 @@ def _plan(suite: Suite, overrides: Sequence[ModuleOverride], own: tuple[str, ...
                     runtime=runtime,
                     timeout=runtime.timeout if suite.timeout is None else suite.timeout,
                     tags=tags(compiler, backends, runtime),
+                    requires=(*runtime.requires, *requires),
                 ),
             )
             for runtime in runtimes.get(name, {}).values()

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from retarget.extension import UnavailableError
+from retarget.model import RunTarget
 from retarget.support.errors import RetargetError
 from retarget.targets.availability import host_mismatch
 
@@ -43,13 +44,13 @@ def _is_needed(services: Services, item: MatrixItem) -> bool:
         return False
     try:
         services.engine.check_compiler(item.compile_target.compiler)
-        if item.runtime is None:
+        if not isinstance(item.target, RunTarget):
             return True
-        if host_mismatch(item.runtime) is not None:
+        if host_mismatch(item.target.runtime) is not None:
             return False
         if item.compile_id not in services.selected_compiles:
-            services.registry.driver(item.runtime.driver)
-            services.engine.devices(item.runtime)
+            services.registry.driver(item.target.runtime.driver)
+            services.engine.devices_of(item.target)
     except (UnavailableError, RetargetError):
         return False  # its own setup will say so
     return True

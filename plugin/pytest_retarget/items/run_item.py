@@ -59,7 +59,7 @@ class RunItem(MatrixItem):
             except RetargetError as error:
                 self._block_or_raise(error)
         try:
-            self._enter_devices(self.services.engine.devices(runtime))
+            self._enter_devices(self.services.engine.devices_of(self.target))
         except UnavailableError as error:
             self._unavailable_device(error)
 
@@ -203,7 +203,7 @@ class RunItem(MatrixItem):
         raise error
 
     def _enter_devices(self, devices: Iterable[DeviceInfo]) -> None:
-        if found := tuple(replace(device, capabilities=()) for device in devices):
+        if found := tuple(replace(device, capabilities=(), features=()) for device in devices):
             self.enter(devices=found)
 
     def _enter_run(self, run: RunOutcome) -> None:

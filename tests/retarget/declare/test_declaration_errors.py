@@ -94,6 +94,9 @@ RUNTIME_KEYS = {  # keys of the runtime config
     "an unknown architecture": ('host_arch = ["x86_64", "aarch64"]\n',
         "suite.toml:7: runtime_config[0].host_arch[1]: found 'aarch64', expected one of arm, arm64, loongarch64, ppc64le, riscv32, riscv64, s390x, wasm32, wasm64, x86, x86_64; did you mean 'arm64'?"),
     "an empty command to run under": ('run_under = [""]\n', "suite.toml:7: runtime_config[0].run_under[0]: found an empty string, expected a command"),
+    "an unknown type of device": ('device_type = "gpus"\n', "suite.toml:7: runtime_config[0].device_type: found 'gpus', expected one of gpu, cpu, accelerator; did you mean 'gpu'?"),
+    "a requirement of an unknown capability": ('requires = ["memory >= 1 GiB", "vulkan.shaderFloat46"]\n',
+        "suite.toml:7: runtime_config[0].requires[1]: 'vulkan.shaderFloat46': column 1: found the unknown capability 'vulkan.shaderFloat46', expected a feature, property or limit of Vulkan that code generation depends on, or an extension (VK_…); did you mean 'vulkan.shaderFloat64'?"),
     "a tag of pytest's own": ('tags = ["skip"]\n', "suite.toml:7: runtime_config[0].tags[0]: found 'skip', which is a mark of pytest's own; expected another word"),
 }  # fmt: skip
 
@@ -232,6 +235,10 @@ SUITE_EDITS = {  # a part of the suite, and what replaces it
 }  # fmt: skip
 
 SUITE_KEYS = {  # more keys of the suite
+    "a requirement that is no such": ('requires = [\n  "memory => 8 GiB",\n]\n',
+        "suite.toml:17: module_test_suite[0].requires[0]: 'memory => 8 GiB': column 8: found '=>', expected one of >=, <=, >, <, =, !=, or the end; did you mean '>='?"),
+    "a requirement of a module that is no such": ('[[module_test_suite.module]]\nmatch = "f*"\nrequires = ["memory >="]\n',
+        "suite.toml:18: module_test_suite[0].module[0].requires[0]: 'memory >=': column 10: found the end, expected a value: a number, a version or a word"),
     "an exclusion that matches nothing": ('exclude = ["foo.mlir", "x*"]\n', "suite.toml:16: module_test_suite[0].exclude[1]: found 'x*', which matches none of the srcs; expected one that does"),
     "an override that matches no module": ('[[module_test_suite.module]]\nmatch = ["f*", "boo"]\ntags = ["x"]\n',
         "suite.toml:17: module_test_suite[0].module[0].match[1]: found 'boo', expected a glob that matches a module's name; did you mean 'foo'?"),
@@ -239,9 +246,9 @@ SUITE_KEYS = {  # more keys of the suite
         "suite.toml:16: module_test_suite[0].module[0].reason: found no reason, expected one: a hole in the matrix says why it is there"),
     "an override of a target that is not there": ('[[module_test_suite.module]]\nmatch = "f*"\nexclude_targets = ["rr"]\nreason = "x"\n',
         "suite.toml:18: module_test_suite[0].module[0].exclude_targets[0]: found 'rr', expected a target, compiler or runtime config of this suite, or a glob that matches one; there is all, cc, rt"),
-    "an override that does nothing": ('[[module_test_suite.module]]\nmatch = "f*"\n', "suite.toml:16: module_test_suite[0].module[0]: found nothing to do, expected exclude_targets, tags or flags"),
+    "an override that does nothing": ('[[module_test_suite.module]]\nmatch = "f*"\n', "suite.toml:16: module_test_suite[0].module[0]: found nothing to do, expected exclude_targets, tags, flags or requires"),
     "an unknown key of an override": ('[[module_test_suite.module]]\nmatch = "f*"\nexclude_target = ["cc"]\n',
-        "suite.toml:18: module_test_suite[0].module[0].exclude_target: found the unknown key 'exclude_target', expected one of exclude_targets, flags, match, reason, tags; did you mean 'exclude_targets'?"),
+        "suite.toml:18: module_test_suite[0].module[0].exclude_target: found the unknown key 'exclude_target', expected one of exclude_targets, flags, match, reason, requires, tags; did you mean 'exclude_targets'?"),
 }  # fmt: skip
 
 BAD_SUITES = {
@@ -565,5 +572,5 @@ def test_unknown_key_does_not_hide_the_other_errors_of_its_table(folder: Path) -
         "suite.toml:15: module_test_suite[0].targets[0]: found 'al', expected the name of a target_config declared in "
         "this file or above; did you mean 'all'?",
         "suite.toml:16: module_test_suite[0].tag: found the unknown key 'tag', expected one of allow_empty, "
-        "compiler_flags, exclude, kind, module, name, only, srcs, tags, targets, timeout, without; did you mean 'tags'?",
+        "compiler_flags, exclude, kind, module, name, only, requires, srcs, tags, targets, timeout, without; did you mean 'tags'?",
     ]

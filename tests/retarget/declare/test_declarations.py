@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from declaration_texts import compiler, declarations, runtime, suite, table, target
 from retarget.declare.load import DeclarationLoader, discover, load_all
-from retarget.model import CompilerConfig, RuntimeConfig, Suite
+from retarget.extension.registry import Registry
+from retarget.model import CompilerConfig, RunTarget, RuntimeConfig, Suite
 from retarget.support.errors import DiagnosticsError, RetargetError
+from retarget.targets.expansion import expand
 
 ROOT = Path(__file__).parents[3]
 
@@ -185,6 +187,26 @@ def test_darwin_means_macos(write: Write) -> None:
     configs = CONFIGS.replace('driver = "local-sync"', 'driver = "local-sync"\nhost_os = ["darwin", "macos", "linux"]')
     path = write("suite.toml", configs + SUITE)
     assert runtime_of(path, "rt").host_os == ("macos", "linux")
+
+
+def test_requirements_come_from_the_runtime_then_the_suite_then_the_module_with_their_places(write: Write) -> None:
+    write("foo.mlir")
+    write("bar.mlir")
+    runtime_keys = 'device_type = "gpu"\nrequires = ["devices >= 2"]\nprofile = "a/x.toml"\n'
+    override = '[[module_test_suite.module]]\nmatch = "foo"\nrequires = ["memory >= 1 GiB"]\n'
+    text = declarations(compiler("cc"), runtime("rt") + runtime_keys, target("all", "cc", ["rt"]))
+    path = write("suite.toml", text + SUITE + 'requires = ["opencl.fp64"]\n' + override)
+    (suite,) = load(path)
+    found = {one.name: one.requires for one in expand(suite, Registry()) if isinstance(one, RunTarget)}
+    assert [one.text for one in found["bar_cc_rt"]] == ["device_type = gpu", "devices >= 2", "opencl.fp64"]
+    assert found["foo_cc_rt"][:3] == found["bar_cc_rt"]
+    assert [one.origin.key_path for one in found["foo_cc_rt"]] == [
+        "runtime_config[0].device_type",
+        "runtime_config[0].requires[0]",
+        "module_test_suite[0].requires[0]",
+        "module_test_suite[0].module[0].requires[0]",
+    ]
+    assert runtime_of(path, "rt").profile == str(path.parent / "a" / "x.toml")
 
 
 def test_a_config_can_extend_one_of_a_file_above(write: Write) -> None:

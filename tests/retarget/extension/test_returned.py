@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -155,6 +156,12 @@ def test_of_a_compiler(method: str, answer: object, message: str) -> None:
     assert printed(lambda: getattr(compiler, method)(*[None] * arguments)) == COMPILER + message
 
 
+def test_features_of_devices_are_of_any_sort() -> None:
+    features = (("npu.dma", True), ("memory", 2**33), ("npu.version", "1.3"), ("npu.sizes", (8, 32)))
+    driver = registry(driver=Driver([replace(INFO, features=features)])).driver("npu")
+    assert driver.probe()[0].features == features
+
+
 def test_what_a_protocol_allows_passes_and_sequences_become_tuples() -> None:
     resolved = Resolved(build_id="1", flags=["-O3"])
     assert registry(compiler=Compiler(resolved)).compiler("tiny").resolve(None, ()) is resolved
@@ -185,6 +192,16 @@ def test_a_product_keeps_the_protocols_that_it_has_and_only_those() -> None:
     [
         ("probe", None, "probe() returned None, expected a sequence of DeviceInfo"),
         ("probe", [INFO, "npu"], "probe()[1] is 'npu' (str), expected DeviceInfo"),
+        (
+            "probe",
+            [replace(INFO, features=(("memory", 1), ("npu.lanes", (1, "2"))))],
+            "probe()[0].features[1][1] is a tuple, expected bool or int or float or str or tuple",
+        ),
+        (
+            "probe",
+            [replace(INFO, features=("memory",))],
+            "probe()[0].features[0] is 'memory' (str), expected a pair of str and bool or int or float or str or tuple",
+        ),
         ("functions", ["main"], "functions()[0] is 'main' (str), expected FunctionInfo"),
         ("run_outside", ["tool"], "run_outside() returned a list, expected RunPlan"),
         ("run_outside", RunPlan(argv="tool a"), "run_outside().argv is 'tool a' (str), expected a sequence of str"),

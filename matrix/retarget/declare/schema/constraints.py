@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from retarget.model.names import RESERVED_WORDS
+from retarget.profiles.names import DEVICE_TYPES
 from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, SYSTEM_ALIASES
 
 __all__ = ["constrained"]
@@ -55,8 +56,12 @@ def _config(further: str) -> Schema:
     }
 
 
+def _word(words: tuple[str, ...]) -> Schema:
+    return {"anyOf": [{"enum": list(words)}, {"type": "string", "pattern": _AXIS}]}
+
+
 def _words(words: tuple[str, ...]) -> Schema:
-    word = {"anyOf": [{"enum": list(words)}, {"type": "string", "pattern": _AXIS}]}
+    word = _word(words)
     return {"allOf": [{"anyOf": [word, {"type": "array", "items": word}]}]}
 
 
@@ -85,6 +90,7 @@ _TABLES: Schema = {
                 "env": _ENVIRONMENT,
                 "host_os": _words((*HOST_SYSTEMS, *SYSTEM_ALIASES)),
                 "host_arch": _words(HOST_ARCHITECTURES),
+                "device_type": {"allOf": [_word(DEVICE_TYPES)]},
                 "run_under": {"prefixItems": [{"type": "string", "minLength": 1}]},
             },
             "not": {"required": ["device", "devices"]},
@@ -98,7 +104,8 @@ _TABLES: Schema = {
     "ModuleTable": {
         "properties": {"tags": _TAGS},
         "anyOf": [
-            {"required": [key], "properties": {key: {"minItems": 1}}} for key in ("exclude_targets", "tags", "flags")
+            {"required": [key], "properties": {key: {"minItems": 1}}}
+            for key in ("exclude_targets", "tags", "flags", "requires")
         ],
         "if": {"required": ["exclude_targets"], "properties": {"exclude_targets": {"minItems": 1}}},
         "then": {"required": ["reason"], "properties": {"reason": _WRITTEN}},

@@ -186,6 +186,19 @@ class RuntimeConfigTable(HeirTable):
     defines: dict[str, str] = Field(default={}, examples=[{"IREE_HAL_DRIVER_VULKAN": "ON"}])
     """Definitions that a build of this runtime needs. Carried to listings; never influence a run."""
 
+    requires: list[str] = Field(default=[], examples=[["memory >= 8 GiB", "vulkan.shaderFloat64"]])
+    """What a device must have for the run targets of this config; on another they are skipped. See
+    [requirements](requirements.md)."""
+
+    device_type: str | None = Field(default=None, examples=["gpu"])
+    """`gpu`, `cpu` or `accelerator`: the same as `device_type = gpu` in `requires`. With `gpu`, nothing runs on an
+    implementation of the driver for the CPU."""
+
+    profile: str | None = Field(default=None, examples=["profiles/mali.toml", "lavapipe"])
+    """The device that this config is expected to have, as a profile: a profile file (ends in `.toml`, relative to this
+    file), or the name of a shipped profile. `retarget check` holds requirements against it, and a run reports where the
+    device differs from it."""
+
     toolchain: str | None = Field(default=None, examples=["iree-3.12.0"])
     """The build of the runtime, by the name of a `[[toolchain]]`. Without it, what is installed in the environment."""
 
@@ -224,6 +237,9 @@ class ModuleTable(_Table):
 
     flags: list[str] = Field(default=[])
     """Compiler flags for these modules, after all others."""
+
+    requires: list[str] = Field(default=[], examples=[["vulkan.shaderInt64", "opencl.fp64"]])
+    """What a device must have to run these modules, in addition to what suite and runtime config require."""
 
     reason: str = Field(default="", examples=["linalg.reverse has no SPIR-V lowering yet"])
     """Why. Required with `exclude_targets`: a hole in the matrix says why it is there."""
@@ -268,6 +284,10 @@ class ModuleTestSuiteTable(_Table):
 
     timeout: float | None = Field(default=None, gt=0, allow_inf_nan=False, examples=[300])
     """Seconds that each compile and each run of this suite may take; wins over those of the configs."""
+
+    requires: list[str] = Field(default=[], examples=[["opencl.fp64", "memory >= 8 GiB", "devices >= 2"]])
+    """What a device must have to run the modules of this suite; on another their run targets are skipped. What is named
+    after another driver is not asked. See [requirements](requirements.md)."""
 
     module: list[ModuleTable] = Field(default=[])
     """What is different for some modules."""

@@ -1,0 +1,53 @@
+"""`requires` and `device_type`: what is unmet is a skip with the requirement, its place and the value of the device."""
+
+from __future__ import annotations
+
+import pytest
+from acceptance_support import DOUBLE, DOUBLES, Project, suite
+from session_output import block
+
+TWICE = suite("twice", kind="double", targets="doubles")
+NEEDY = f"""{TWICE}requires = ["memory >= 1 GiB", "vulkan.shaderFloat64"]
+
+[[module_test_suite.module]]
+match = "b"
+requires = ["memory >= 8 GiB", "double-device.lanes >= 8", "double-device.gears"]
+"""
+
+
+def test_a_module_whose_requirements_are_unmet_is_skipped_with_the_values_of_the_device(project: Project) -> None:
+    project.doubles(a="f: pass", b="f: pass")
+    project.write({"suites/suite.toml": NEEDY})
+    result = project.run(*DOUBLES)
+    result.assert_outcomes(passed=3, skipped=1)
+    where = "suites/suite.toml:10"
+    reason = (
+        f"dr: needs memory >= 8 GiB ({where}), and Double 9000 has memory = 1 GiB; "
+        f"needs double-device.lanes >= 8 ({where}), and Double 9000 has double-device.lanes = 4; "
+        f"needs double-device.gears ({where}), and Double 9000 does not report double-device.gears"
+    )
+    assert f"skipped: {reason} (1 target)" in result.outlines
+
+
+def test_a_gpu_test_does_not_run_on_a_cpu_and_is_an_error_where_it_is_required(project: Project) -> None:
+    project.doubles(a="f: pass")
+    driver = 'driver = "double-device"\n'
+    project.write({"matrix.toml": DOUBLE.replace(driver, f'{driver}device_type = "gpu"\n')})
+    result = project.run(*DOUBLES, "--retarget-require", "dr")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.assert_outcomes(passed=1, errors=1)
+    assert block(result, "ERROR at setup of twice: a_dc_dr")[-2:] == [
+        "dr: needs device_type = gpu (matrix.toml:10), and Double 9000 has device_type = cpu",
+        "--retarget-require 'dr' does not let this target be skipped",
+    ]
+
+
+def test_what_does_not_compare_is_an_error_and_no_skip(project: Project) -> None:
+    project.doubles(a="f: pass")
+    project.write({"suites/suite.toml": TWICE + 'requires = ["memory >= much"]\n'})
+    result = project.run(*DOUBLES)
+    result.assert_outcomes(passed=1, errors=1)
+    assert (
+        "suites/suite.toml:6: 'memory >= much' cannot be asked: memory is 1073741824, which does not compare with much"
+        in block(result, "ERROR at setup of twice: a_dc_dr")
+    )
