@@ -14,6 +14,7 @@ from retarget.model.outcomes import DeviceInfo
 
 from retarget_iree.noise import clean_status
 from retarget_iree.runtime.command import check_plan, run_module_command
+from retarget_iree.runtime.features import live_features
 from retarget_iree.runtime.identity import describe_device
 from retarget_iree.runtime.selection import select_device
 from retarget_iree.toolchain import describe_runtime, runtime_hint, runtime_installed
@@ -41,7 +42,7 @@ class IreeDriver:
     def probe(self) -> Sequence[DeviceInfo]:
         """List the devices. Raises `UnavailableError` if the driver has no library or no device here."""
         self._require_runtime()
-        return self._records()[1]
+        return self._records(complete=True)[1]
 
     def open(self, config: RuntimeConfig) -> IreeDevice:
         """Open the config's devices in order, its first or default device if it names none.
@@ -96,8 +97,11 @@ class IreeDriver:
             msg = "the IREE runtime is not installed: there is no module iree.runtime"
             raise UnavailableError(msg, hint=runtime_hint())
 
-    def _records(self) -> tuple[Any, tuple[DeviceInfo, ...], list[dict[str, Any]]]:
-        """Return the runtime's driver, the devices, and the runtime's own records of them in the same order."""
+    def _records(self, *, complete: bool = False) -> tuple[Any, tuple[DeviceInfo, ...], list[dict[str, Any]]]:
+        """Return the runtime's driver, the devices, and the runtime's own records of them in the same order.
+
+        `complete`: with all that is known of them, however long it takes to find out.
+        """
         import iree.runtime as rt
 
         if self.name not in rt.query_available_drivers():
@@ -111,11 +115,13 @@ class IreeDriver:
         if not records:
             message = "no devices"
             raise self._unavailable(message)
-        infos = tuple(
-            replace(describe_device(self.name, ordinal, record, _dump(driver, record)), runtime=describe_runtime())
-            for ordinal, record in enumerate(records)
-        )
-        return driver, infos, records
+        infos = []
+        for ordinal, record in enumerate(records):
+            dump = _dump(driver, record)
+            features = live_features(self.name, str(record.get("path", "")), dump, complete=complete)
+            info = describe_device(self.name, ordinal, record, dump)
+            infos.append(replace(info, runtime=describe_runtime(), features=features))
+        return driver, tuple(infos), records
 
     def _unavailable(self, message: str) -> UnavailableError:
         for pattern, reason in self.missing:

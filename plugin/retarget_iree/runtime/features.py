@@ -1,0 +1,86 @@
+"""The features of a live device, as a device profile has them: from the API of its driver, by its UUID."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib.util
+import os
+import platform
+import re
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from retarget.model.outcomes import FeatureValue
+
+from retarget_iree.runtime.cuda_api import cuda_features
+from retarget_iree.runtime.vulkan_api import vulkan_features
+
+__all__ = ["host_triple", "live_features"]
+
+_HOST = (
+    "-",
+    "--iree-hal-target-device=local",
+    "--iree-hal-local-target-device-backends=llvm-cpu",
+    "--iree-llvmcpu-target-cpu=host",
+    "--compile-to=preprocessing",
+)
+_EMPTY = "util.func public @probe() {\n  util.return\n}\n"
+_TARGET = re.compile(r'\{cpu = "(?P<cpu>[^"]*)", cpu_features = "(?P<features>[^"]*)"')
+_CPU_LINE = re.compile(r"(?m)^(?P<name>\S+) +(?P<has>[01])$")
+_UUID = re.compile(r"[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}")
+_SYSTEMS = {"Linux": "unknown-linux-gnu", "Darwin": "apple-darwin", "Windows": "pc-windows-msvc"}
+
+
+def live_features(driver: str, path: str, dump: str, *, complete: bool) -> tuple[tuple[str, FeatureValue], ...]:
+    """Return the features of a device that IREE's runtime knows by `path` (`GPU-` and its UUID) and describes in
+    `dump`; none for a driver of which nothing is known.
+
+    Those of the CPU are what `iree-cpuinfo` reports; `complete` ones are also all that LLVM knows, which takes IREE's
+    compiler a quarter of a second.
+    """
+    if driver in {"local-sync", "local-task"}:
+        return _cpu_features(complete=complete)
+    uuid = _UUID.search(path)
+    key = uuid[0].replace("-", "").lower() if uuid is not None else ""
+    found: Mapping[str, FeatureValue] = {}
+    if driver == "vulkan":
+        found = vulkan_features().get(key, {})
+    elif driver == "cuda":
+        found = cuda_features().get(key, {})
+    elif driver == "hip" and (arch := re.search(r"\bgfx[0-9a-f]+\b", dump)):
+        found = {"device_type": "gpu", "hip.gcnArchName": arch[0]}
+    return tuple(sorted(found.items()))
+
+
+def host_triple() -> str:
+    """Return the target triple of this host, as LLVM writes it."""
+    machine = {"AMD64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine())
+    return f"{machine}-{_SYSTEMS.get(platform.system(), 'unknown')}"
+
+
+@functools.cache
+def _cpu_features(*, complete: bool) -> tuple[tuple[str, FeatureValue], ...]:
+    found: dict[str, FeatureValue] = {"device_type": "cpu", "cpu.triple": host_triple()}
+    with contextlib.suppress(AttributeError, ValueError, OSError):  # not on every system
+        found["memory"] = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    reported = _output("iree._runtime_libs", "iree-cpuinfo")
+    found |= {f"cpu.{line['name']}": line["has"] == "1" for line in _CPU_LINE.finditer(reported)}
+    if complete and (
+        target := _TARGET.search(_output("iree.compiler", "_mlir_libs/iree-compile", *_HOST, input=_EMPTY))
+    ):
+        found["cpu.name"] = target["cpu"]
+        for feature in filter(None, target["features"].split(",")):  # later ones win, as in LLVM
+            found[f"cpu.{feature[1:]}"] = feature[0] == "+"
+    return tuple(sorted(found.items()))
+
+
+def _output(package: str, tool: str, *arguments: str, input: str = "") -> str:  # noqa: A002 - as subprocess has it
+    """Return what a tool in a package's folder prints; nothing where there is none."""
+    with contextlib.suppress(OSError, subprocess.SubprocessError, ModuleNotFoundError):
+        spec = importlib.util.find_spec(package)
+        for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+            argv = [str(Path(folder) / tool), *arguments]
+            return subprocess.run(argv, input=input, capture_output=True, text=True, check=True, timeout=60).stdout
+    return ""

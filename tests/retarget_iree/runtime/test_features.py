@@ -1,0 +1,53 @@
+"""Features of live devices: what the APIs of their drivers say, under the names of device profiles."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from iree_support import driver_named
+from retarget.extension import UnavailableError
+from retarget.profiles.names import name_error, value_error
+from retarget_iree.runtime.cuda_api import cuda_features
+from retarget_iree.runtime.features import host_triple, live_features
+
+
+@pytest.mark.needs_vulkan
+def test_the_features_of_a_vulkan_device_are_those_that_iree_prints() -> None:
+    info = driver_named("vulkan").probe()[0]
+    features = dict(info.features)
+    printed = dict(re.findall(r"(\w+)=(yes|no)", dict(info.capabilities)["features"]))
+    both = [name for name in printed if f"vulkan.{name}" in features]
+    assert len(both) >= 8
+    assert {name: features[f"vulkan.{name}"] for name in both} == {name: printed[name] == "yes" for name in both}
+    assert f"size={features['vulkan.subgroupSize']} " in dict(info.capabilities)["subgroup"]
+    assert [message for name, value in info.features if (message := name_error(name) or value_error(name, value))] == []
+
+
+def test_the_features_of_the_cpu_are_those_of_llvm() -> None:
+    info = driver_named("local-sync").probe()[0]
+    features = dict(info.features)
+    assert features["cpu.triple"] == host_triple()
+    assert features["device_type"] == "cpu"
+    assert isinstance(features["cpu.name"], str)
+    quick = dict(live_features("local-sync", "", "", complete=False))
+    assert quick.items() <= features.items()
+    assert [message for name, value in info.features if (message := name_error(name) or value_error(name, value))] == []
+
+
+def test_a_device_that_no_api_knows_has_no_features() -> None:
+    assert live_features("vulkan", "GPU-00000000-0000-0000-0000-000000000001", "", complete=True) == ()
+    assert live_features("metal", "", "", complete=True) == ()
+    assert live_features("hip", "", "- gpu-arch-name: gfx942\n", complete=True) == (
+        ("device_type", "gpu"),
+        ("hip.gcnArchName", "gfx942"),
+    )
+
+
+def test_cuda_features_are_there_where_the_driver_finds_devices() -> None:
+    try:
+        infos = driver_named("cuda").probe()
+    except UnavailableError:
+        infos = ()
+    assert len(cuda_features()) == len(infos)
+    assert all("cuda.computeCapability" in dict(info.features) for info in infos)
