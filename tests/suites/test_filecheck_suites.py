@@ -8,26 +8,26 @@ import pytest
 from retarget.declare.load import load_all
 from retarget.extension import ArtifactRequest
 from retarget.extension.registry import load_extensions
-from retarget.model import CompileTarget
+from retarget.model import CompileTarget, Target
 from retarget.targets.expansion import expand
 from retarget_filecheck.loader import FileCheckLoader
 
-FOLDER = Path(__file__).resolve().parents[2] / "suites" / "filecheck"
+SUITES = Path(__file__).resolve().parents[2] / "suites"
 
 
-def shipped() -> list[CompileTarget]:
+def shipped() -> list[Target]:
     registry = load_extensions()
-    targets = [target for suite in load_all([FOLDER]) for target in expand(suite, registry)]
-    return [target for target in targets if isinstance(target, CompileTarget)]
+    suites = [suite for suite in load_all([SUITES], registry=registry) if suite.kind == "filecheck"]
+    return [target for suite in suites for target in expand(suite, registry)]
 
 
-TARGETS = shipped()
+TARGETS = [target for target in shipped() if isinstance(target, CompileTarget)]
 
 
 def test_every_module_is_checked_and_none_is_run() -> None:
-    assert {target.module.path for target in TARGETS} == set(FOLDER.glob("*.mlir"))
-    registry = load_extensions()
-    assert all(isinstance(target, CompileTarget) for suite in load_all([FOLDER]) for target in expand(suite, registry))
+    folders = (SUITES / "filecheck", SUITES / "data-tiling" / "text")
+    assert {target.module.path for target in TARGETS} == {path for folder in folders for path in folder.glob("*.mlir")}
+    assert shipped() == TARGETS
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)

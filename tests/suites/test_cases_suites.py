@@ -10,34 +10,39 @@ from retarget.extension.registry import load_extensions
 from retarget.model import Module, Suite
 from retarget_cases.files.read import read_cases_file
 
-FOLDER = Path(__file__).resolve().parents[2] / "suites" / "cases"
+SUITES = Path(__file__).resolve().parents[2] / "suites"
 
 
-def shipped() -> Suite:
-    (suite,) = load_all([FOLDER], registry=load_extensions())
-    return suite
+def shipped() -> list[Suite]:
+    return [suite for suite in load_all([SUITES], registry=load_extensions()) if suite.kind == "cases"]
 
 
-SUITE = shipped()
+CASES_SUITES = shipped()
+(SUITE,) = (suite for suite in CASES_SUITES if suite.name == "cases")
+MODULES = {module.path: module for suite in CASES_SUITES for module in suite.modules}
 
 
 def test_every_module_runs_on_all_drivers() -> None:
-    assert {module.path for module in SUITE.modules} == set(FOLDER.glob("*.mlir"))
+    assert {module.path for module in SUITE.modules} == set((SUITES / "cases").glob("*.mlir"))
     drivers = {runtime.driver for target in SUITE.targets for runtime in target.runtimes}
     assert drivers == {"local-sync", "local-task", "vulkan", "opencl"}
     assert not any(override.exclude_targets for override in SUITE.overrides)
 
 
-@pytest.mark.parametrize("module", SUITE.modules, ids=lambda module: module.name)
+def test_every_module_with_cases_belongs_to_a_suite() -> None:
+    assert {path.with_suffix("").with_suffix(".mlir") for path in SUITES.rglob("*.cases.toml")} == set(MODULES)
+
+
+@pytest.mark.parametrize("module", MODULES.values(), ids=lambda module: module.path.relative_to(SUITES).as_posix())
 def test_a_module_says_what_it_is_for_and_its_cases_could_fail(module: Module) -> None:
     assert module.path.read_text(encoding="utf-8").startswith("// ")
     (data,) = module.data
-    for case in read_cases_file(data, FOLDER).cases:
+    for case in read_cases_file(data, module.path.parent).cases:
         assert (case.expected is None) + (case.reference is None) + (case.agreement is None) == 2
 
 
 def test_every_way_to_judge_and_every_sort_of_value_is_shown() -> None:
-    cases = [case for module in SUITE.modules for case in read_cases_file(module.data[0], FOLDER).cases]
+    cases = [case for module in SUITE.modules for case in read_cases_file(module.data[0], module.path.parent).cases]
     assert any(case.reference for case in cases)
     assert any(case.agreement for case in cases)
     tables = {type(value.table).__name__ for case in cases for value in (*case.inputs, *(case.expected or ()))}

@@ -1,0 +1,19 @@
+// A constant operand of a product on each of two devices, which lay it out differently: both results, side by side.
+
+func.func @constant(%a: tensor<3x5xf32>) -> (tensor<3x7xf32>, tensor<3x7xf32>) {
+  %weights = arith.constant dense<[[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0], [8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0],
+                                   [0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0], [7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0],
+                                   [1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0]]> : tensor<5x7xf32>
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<3x7xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<3x7xf32>) -> tensor<3x7xf32>
+  %a0 = flow.tensor.transfer %a : tensor<3x5xf32> to #hal.device.promise<@device_a>
+  %p = linalg.matmul ins(%a0, %weights : tensor<3x5xf32>, tensor<5x7xf32>)
+                     outs(%start : tensor<3x7xf32>) -> tensor<3x7xf32>
+  %first = flow.tensor.transfer %p : tensor<3x7xf32> to #hal.device.promise<@device_a>
+  %a1 = flow.tensor.transfer %a : tensor<3x5xf32> to #hal.device.promise<@device_b>
+  %q = linalg.matmul ins(%a1, %weights : tensor<3x5xf32>, tensor<5x7xf32>)
+                     outs(%start : tensor<3x7xf32>) -> tensor<3x7xf32>
+  %second = flow.tensor.transfer %q : tensor<3x7xf32> to #hal.device.promise<@device_a>
+  return %first, %second : tensor<3x7xf32>, tensor<3x7xf32>
+}
