@@ -67,8 +67,18 @@ func.func @tensors(%a: tensor<?xi1>, %b: tensor<2xui8>, %c: tensor<bf16>, %d: te
 func.func @complex(%a: tensor<2xcomplex<f32>>) -> tensor<2xcomplex<f32>> {
   return %a : tensor<2xcomplex<f32>>
 }
-func.func @nibbles(%a: tensor<4xi4>) -> tensor<4xi4> {
-  return %a : tensor<4xi4>
+func.func @small(%a: tensor<8xi4>, %b: tensor<5xui4>, %c: tensor<?xi2>, %d: tensor<2x3xf8E8M0FNU>)
+    -> (tensor<8xi4>, tensor<5xui4>, tensor<?xi2>, tensor<2x3xf8E8M0FNU>, tensor<8xi32>) {
+  %0 = arith.addi %a, %a : tensor<8xi4>
+  %1 = arith.extsi %a : tensor<8xi4> to tensor<8xi32>
+  return %0, %b, %c, %d, %1 : tensor<8xi4>, tensor<5xui4>, tensor<?xi2>, tensor<2x3xf8E8M0FNU>, tensor<8xi32>
+}
+func.func @small_scalars(%a: i4, %b: f8E4M3FN, %c: f8E8M0FNU) -> (i4, f8E4M3FN, f8E8M0FNU) {
+  return %a, %b, %c : i4, f8E4M3FN, f8E8M0FNU
+}
+func.func @three_bits() -> tensor<4xi3> {
+  %a = util.unfoldable_constant dense<[1, 2, 3, -4]> : tensor<4xi3>
+  return %a : tensor<4xi3>
 }
 """
 
@@ -87,17 +97,20 @@ ELEMENT_TYPES = {
     "f8E4M3FN": ("[0.5, -2.0, 4.0]", "float8_e4m3fn", [0.5, -2.0, 4.0]),
     "f8E5M2FNUZ": ("[0.5, -2.0, 4.0]", "float8_e5m2fnuz", [0.5, -2.0, 4.0]),
     "f8E4M3FNUZ": ("[0.5, -2.0, 4.0]", "float8_e4m3fnuz", [0.5, -2.0, 4.0]),
+    "f8E8M0FNU": ("[0.5, 2.0, 4.0]", "float8_e8m0fnu", [0.5, 2.0, 4.0]),
+    "i4": ("[-8, 0, 7, -1]", "int4", [-8, 0, 7, -1]),
+    "i2": ("[-2, 0, 1, -1]", "int2", [-2, 0, 1, -1]),
 }
 
 
 def element_types_module() -> str:
-    """One function per element type, which holds three values to themselves."""
+    """One function per element type, which holds a few values to themselves."""
     return "".join(
         f"""
 func.func @t_{name}() {{
-  %a = util.unfoldable_constant dense<{values}> : tensor<3x{name}>
-  check.expect_eq_const(%a, dense<{values}> : tensor<3x{name}>) : tensor<3x{name}>
+  %a = util.unfoldable_constant dense<{values}> : tensor<{len(numbers)}x{name}>
+  check.expect_eq_const(%a, dense<{values}> : tensor<{len(numbers)}x{name}>) : tensor<{len(numbers)}x{name}>
   return
 }}"""
-        for name, (values, _, _) in ELEMENT_TYPES.items()
+        for name, (values, _, numbers) in ELEMENT_TYPES.items()
     )

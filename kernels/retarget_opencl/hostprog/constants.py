@@ -12,9 +12,11 @@ from math import prod
 
 import numpy as np
 import numpy.typing as npt
+from retarget.arrays.dtypes import bits_of, kind_of
+from retarget.arrays.packing import is_packed, pack, packed_size
 from retarget.model.element_types import parse_type, split_types
 
-from retarget_opencl.artifact.element_types import element_dtype, pack_small
+from retarget_opencl.artifact.element_types import element_dtype
 from retarget_opencl.translation import Ir
 
 __all__ = ["ConstantSyntaxError", "constant_bytes", "number_of", "resource_blobs"]
@@ -46,12 +48,13 @@ def _shaped(text: str) -> tuple[int, str, np.dtype[np.generic] | None]:
     return prod(size or 0 for size in declared.shape), declared.element, element_dtype(declared.element)
 
 
-def _number(token: str, dtype: np.dtype[np.generic], bits: int) -> object:
+def _number(token: str, dtype: np.dtype[np.generic]) -> object:
     if token in {"true", "false"}:
         return token == "true"  # noqa: S105 - a word of the grammar
-    if dtype.kind not in "fcV" and dtype.kind != "b":
+    kind, bits = kind_of(dtype), bits_of(dtype)
+    if kind in "iu":
         value = int(token, 0)
-        return value - (1 << bits) if value >= 1 << (bits - 1) and dtype.kind == "i" else value
+        return value - (1 << bits) if value >= 1 << (bits - 1) and kind == "i" else value
     if token[:2] in {"0x", "0X"}:
         # A float whose bits are given: NaN, infinities, and values without a short decimal.
         return np.frombuffer(int(token, 16).to_bytes(dtype.itemsize, "little"), dtype=dtype)[0]
@@ -62,17 +65,14 @@ def _dense_bytes(text: str) -> bytes:
     """Return the bytes in memory of `dense<…> : type`. Raises `ConstantSyntaxError`."""
     end = text.rindex("> :")
     body, (count, element, dtype) = text[len("dense<") : end].strip(), _shaped(text[end + 3 :])
-    small = re.fullmatch(r"[su]?i(2|4)", element)
-    dtype = np.dtype(np.int8) if small else dtype
     if dtype is None:
         msg = f"no bytes for constants of element type {element}"
         raise ConstantSyntaxError(msg)
-    bits = int(small[1]) if small else dtype.itemsize * 8
     if body.startswith('"'):
         values = _raw(bytes.fromhex(body.strip('"')[2:]), count, dtype, element)
     else:
-        values = _listed(body, count, dtype, bits)
-    return pack_small(values.astype(np.int8), bits) if small else values.tobytes()
+        values = _listed(body, count, dtype)
+    return pack(values).tobytes()
 
 
 def _raw(raw: bytes, count: int, dtype: np.dtype[np.generic], element: str) -> npt.NDArray[np.generic]:
@@ -83,15 +83,15 @@ def _raw(raw: bytes, count: int, dtype: np.dtype[np.generic], element: str) -> n
     return np.repeat(values, count) if len(values) == 1 and count != 1 else values
 
 
-def _listed(body: str, count: int, dtype: np.dtype[np.generic], bits: int) -> npt.NDArray[np.generic]:
+def _listed(body: str, count: int, dtype: np.dtype[np.generic]) -> npt.NDArray[np.generic]:
     tokens = _TOKEN.findall(body)
-    if dtype.kind == "c":
+    if kind_of(dtype) == "c":
         part = np.dtype(np.float32 if dtype.itemsize == 8 else np.float64)
-        parts = np.array([_number(token, part, 64) for token in tokens], part)
+        parts = np.array([_number(token, part) for token in tokens], part)
         if len(parts) == 2 and count != 1:
             parts = np.tile(parts, count)
         return parts.view(dtype)
-    values = np.array([_number(token, dtype, bits) for token in tokens], dtype) if tokens else np.zeros(0, dtype)
+    values = np.array([_number(token, dtype) for token in tokens], dtype) if tokens else np.zeros(0, dtype)
     if len(values) == 1 and count != 1:
         return np.repeat(values, count)
     if len(values) != count:
@@ -119,7 +119,7 @@ def _resource_bytes(text: str, resources: Callable[[], Mapping[str, bytes]]) -> 
         msg = f"the constant {text[:80]!r} refers to a resource that the module does not hold"
         raise ConstantSyntaxError(msg)
     count, element, dtype = _shaped(match[2])
-    if dtype is None or len(blob) != count * dtype.itemsize:
+    if dtype is None or is_packed(dtype) or len(blob) != count * dtype.itemsize:
         msg = f"a resource of {len(blob)} bytes for {count} elements of type {element}"
         raise ConstantSyntaxError(msg)
     return blob
@@ -145,12 +145,12 @@ def constant_bytes(text: str, resources: Callable[[], Mapping[str, bytes]] = dic
     if match is not None:
         count, _, dtype = _shaped(match[1])
         if dtype is not None:
-            return bytes(count * dtype.itemsize)
+            return bytes(packed_size((count,), dtype))
     match = re.match(r"(-?\d+|true|false) : (i\d+|index)$", text)
     if match is not None:
         dtype = element_dtype(match[2])
         if dtype is not None:
-            value = _number(match[1], dtype, dtype.itemsize * 8)
+            value = _number(match[1], dtype)
             return bytes(np.array([value]).astype(dtype).tobytes())
     msg = f"no rule for the constant {text[:80]!r}"
     raise ConstantSyntaxError(msg)

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from retarget.arrays.dtypes import kind_of
+from retarget.arrays.packing import pack, packed_size, unpack
 from retarget.extension import Check, CheckSink
-from retarget.model.element_types import ELEMENT_TYPES, mlir_name
-from retarget_iree.runtime.elements import element_type_code, element_type_name
+from retarget.model.element_types import mlir_name
+from retarget_iree.runtime.elements import ELEMENT_CODES, element_type_code, element_type_name
 
-from retarget_opencl.artifact.element_types import element_dtype, pack_small, unpack_small
+from retarget_opencl.artifact.element_types import element_dtype
 from retarget_opencl.artifact.program import Kernel
 from retarget_opencl.run.errors import ProgramError
 from retarget_opencl.run.memory import Pool, Span, View
@@ -29,16 +31,13 @@ Launcher = Callable[[tuple[int, ...], Sequence[tuple[Span, int]], Sequence[int]]
 _FLUSH_EVERY = 16  # commands
 
 
-_PACKED = {"int2": "i2", "int4": "i4"}
-
-
 def _element_name(dtype: np.dtype[np.generic]) -> str:
     """Return the MLIR element type of a NumPy dtype. Raises `ProgramError` for one that IREE does not have."""
-    name = _PACKED.get(dtype.name, mlir_name(dtype.name))
-    if name not in ELEMENT_TYPES and name not in _PACKED.values():
+    name = mlir_name(dtype.name)
+    if name not in ELEMENT_CODES:
         msg = f"arrays of {dtype} have no tensor element type"
         raise ProgramError(msg)
-    return f"s{name}" if dtype.kind == "i" else name
+    return f"s{name}" if kind_of(dtype) == "i" else name
 
 
 def _same_element(given: int, expected: int) -> bool:
@@ -261,11 +260,7 @@ class Commands:
     def to_device(self, array: Array) -> View:
         """Copy an array to the device. Raises `ProgramError` for a dtype that no tensor has."""
         name = _element_name(array.dtype)
-        data = np.ascontiguousarray(array)
-        if name in {"i2", "i4"}:
-            raw: Array = np.frombuffer(pack_small(data.astype(np.int8).ravel(), int(name[1])), np.uint8)
-        else:
-            raw = data.reshape(-1).view(np.uint8)
+        raw = pack(array)
         span = self.allocate(raw.nbytes)
         self.write(span, 0, raw)
         return View(span, array.shape, element_type_code(name))
@@ -273,16 +268,11 @@ class Commands:
     def to_host(self, view: View) -> Array:
         """Copy a tensor from the device."""
         name = element_type_name(view.element)
-        count = int(np.prod(view.shape, dtype=np.int64))
-        if name in {"i2", "i4"}:
-            bits = int(name[1])
-            packed = self.read(view.span, 0, -(-count * bits // 8))
-            return unpack_small(packed, bits, count).reshape(view.shape)
         dtype = element_dtype(name)
         if dtype is None:
             msg = f"no NumPy dtype for tensors of {name}"
             raise ProgramError(msg)
-        return self.read(view.span, 0, count * dtype.itemsize).view(dtype).reshape(view.shape)
+        return unpack(self.read(view.span, 0, packed_size(view.shape, dtype)), dtype, view.shape)
 
     def check(self, kind: str, operands: Sequence[Any], atol: float, rtol: float) -> None:
         """Report a check to the caller of the function."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from retarget.arrays.dtypes import bits_of, kind_of
 from retarget.arrays.mismatches import Distances, Tally, index_text, shape_or_type, text_of
 from retarget.extension import Check
 from retarget.model.outcomes import Mismatch
@@ -25,7 +26,7 @@ from retarget.model.outcomes import Mismatch
 if TYPE_CHECKING:
     from retarget.extension import Array, Tolerance
 
-__all__ = ["compare_arrays", "compare_check", "compare_within", "largest_ulp", "signed_alike"]
+__all__ = ["compare_arrays", "compare_check", "compare_within", "largest_ulp"]
 
 _BLOCK = 1 << 16
 """Bytes of each array that are compared at a time. The intermediate arrays of a block then stay in the cache and below
@@ -111,14 +112,6 @@ def largest_ulp(actual: Array, expected: Array) -> int | None:
     return most
 
 
-def signed_alike(actual: Array, expected: Array) -> Array:
-    """View an integer result in the expected signedness: buffers of a runtime may be signless."""
-    ours, theirs = actual.dtype, expected.dtype
-    if {ours.kind, theirs.kind} == {"i", "u"} and ours.itemsize == theirs.itemsize:
-        return actual.view(theirs)
-    return actual
-
-
 # ---------------------------------------------------------------- block by block
 
 
@@ -167,11 +160,10 @@ def _raw(values: Array) -> npt.NDArray[Any]:
 
 
 def _compare_truth(actual: Array, kind: str, *, wanted: bool) -> Mismatch | None:
-    zero = np.zeros((), actual.dtype)
     count = 0
     shown: list[tuple[int, Any]] = []
     for start, values in _blocks(actual):
-        positions = np.flatnonzero(values == zero if wanted else values != zero)
+        positions = np.flatnonzero(values.astype(np.bool_) != wanted)
         count += positions.size
         shown += [
             (start + int(position), values[position]) for position in positions[: Tally().remaining() - len(shown)]
@@ -200,7 +192,7 @@ def _integers_hold(actual: Array, expected: Array, atol: float, rtol: float) -> 
 
 def _integer_distance(actual: Array, expected: Array) -> npt.NDArray[np.uint64]:
     """Return |actual - expected| exactly: in 64-bit two's complement the larger minus the smaller cannot wrap."""
-    wide = np.uint64 if actual.dtype.kind == "u" else np.int64
+    wide = np.uint64 if kind_of(actual.dtype) == "u" else np.int64
     ours, theirs = actual.astype(wide, copy=False), expected.astype(wide, copy=False)
     larger, smaller = np.maximum(ours, theirs).astype(np.uint64), np.minimum(ours, theirs).astype(np.uint64)
     return np.asarray(larger - smaller)
@@ -237,13 +229,12 @@ def _within_ulp(actual: Array, expected: Array, ulp: int) -> _Mask:
 
 def _ordered(values: Array) -> npt.NDArray[np.int64]:
     """Map floats to integers in the same order, neighbours to neighbours, both zeros to 0."""
-    bits = values.dtype.itemsize * 8
     raw = np.ascontiguousarray(values).view(np.dtype(f"u{values.dtype.itemsize}"))
     if values.dtype.name == "float8_e8m0fnu":  # powers of two, without a sign
         return raw.astype(np.int64)
-    magnitude = (raw & np.asarray((1 << (bits - 1)) - 1, raw.dtype)).astype(np.int64)
-    negative = raw >> np.asarray(bits - 1, raw.dtype) != 0
-    return np.asarray(np.where(negative, -magnitude, magnitude), np.int64)
+    sign = np.asarray(1 << (bits_of(values.dtype) - 1), raw.dtype)
+    magnitude = (raw & (sign - np.asarray(1, raw.dtype))).astype(np.int64)
+    return np.asarray(np.where(raw & sign != 0, -magnitude, magnitude), np.int64)
 
 
 # ---------------------------------------------------------------- element types
@@ -251,13 +242,7 @@ def _ordered(values: Array) -> npt.NDArray[np.int64]:
 
 def _kind(dtype: np.dtype[Any]) -> str:
     """Return `integer` (Booleans too), `complex` or `float`."""
-    if dtype.kind in "biu":
-        return "integer"
-    if dtype.kind == "c":
-        return "complex"
-    if dtype.kind == "f" or dtype.name.startswith(("bfloat", "float")):
-        return "float"
-    return "integer"
+    return {"f": "float", "c": "complex"}.get(kind_of(dtype), "integer")
 
 
 def _arithmetic(dtype: np.dtype[Any]) -> np.dtype[Any]:

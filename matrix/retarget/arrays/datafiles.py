@@ -6,6 +6,7 @@ folder once links are resolved. Files of `MAP_FROM` bytes and more are mapped, n
 
 from __future__ import annotations
 
+import io
 import math
 import tokenize
 import zipfile
@@ -18,7 +19,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from retarget.arrays.dtypes import type_text
+from retarget.arrays.dtypes import bits_of, type_text
+from retarget.arrays.packing import is_packed, packed_size, unpack
 from retarget.support.datapaths import data_limit, too_large
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 
@@ -56,7 +58,8 @@ def _unfetched(path: Path) -> str:
 def read_bin(path: Path, *, dtype: npt.DTypeLike, shape: Sequence[int]) -> Array:
     """Return a file of raw little-endian elements, row-major, that holds one array and nothing else.
 
-    Raises `RetargetError` for a file that is shorter or longer.
+    Elements of 2 and 4 bits are packed (`retarget.arrays.packing`). Raises `RetargetError` for a file that is shorter
+    or longer.
     """
     raw = RawFile(path=path)
     array = raw.next(dtype=dtype, shape=shape)
@@ -92,19 +95,20 @@ class RawFile(_Sequence):
     def next(self, *, dtype: npt.DTypeLike, shape: Sequence[int]) -> Array:
         """Return the next array. Raises `RetargetError` for a file that is too short."""
         element = np.dtype(dtype)
-        length = math.prod(shape) * element.itemsize
+        length = packed_size(shape, element)
         left = self.size - self.position
+        text = type_text(shape, element) + (f" ({8 // bits_of(element)} to a byte)" if is_packed(element) else "")
         if length > left:
             where = f" at byte {self.position}" if self.position else ""
             msg = (
                 f"data file {display_path(self.path)} is short: "
-                f"expected {length} bytes for {type_text(shape, element)}{where}, found {left}{_explained(self.path)}"
+                f"expected {length} bytes for {text}{where}, found {left}{_explained(self.path)}"
             )
             raise RetargetError(msg)
-        self._types.append(type_text(shape, element))
-        array = _raw_array(self.path, element, shape, self.position)
+        self._types.append(text)
+        content = _content(self.path, self.position, length)
         self.position += length
-        return array
+        return unpack(content, element, shape)
 
     def close(self) -> None:
         """Raise `RetargetError` if bytes are left that no array was read from."""
@@ -125,26 +129,16 @@ def _explained(path: Path) -> str:
     return "; it is read as raw bytes here: a .npy file has its type, name it without one"
 
 
-def _raw_array(path: Path, dtype: np.dtype[Any], shape: Sequence[int], offset: int, order: str = "C") -> Array:
-    """Return an array of the bytes from `offset`, which are there."""
-    count = math.prod(shape)
-    stored = np.dtype(np.uint8) if dtype == np.bool_ else dtype
-    flat: npt.NDArray[Any]
+def _content(path: Path, offset: int, length: int) -> npt.NDArray[np.uint8]:
+    """Return the bytes from `offset`, which are there."""
     try:
-        if count == 0:
-            flat = np.empty(0, stored)
-        elif count * dtype.itemsize >= MAP_FROM:
-            mapped = np.memmap(path, np.uint8, "r", offset=offset, shape=(count * dtype.itemsize,))
-            flat = np.asarray(mapped).view(stored)
-        else:
-            content = bytearray(count * dtype.itemsize)
-            with path.open("rb") as stream:
-                stream.seek(offset)
-                stream.readinto(content)
-            flat = np.frombuffer(content, stored)
-        if dtype == np.bool_:
-            flat = flat != 0  # a byte of another value is no NumPy Boolean
-        return flat.reshape(tuple(shape), order="F" if order == "F" else "C")
+        if length >= MAP_FROM:
+            return np.asarray(np.memmap(path, np.uint8, "r", offset=offset, shape=(length,)))
+        content = bytearray(length)
+        with path.open("rb") as stream:
+            stream.seek(offset)
+            stream.readinto(content)
+        return np.frombuffer(content, np.uint8)
     except (OSError, ValueError, TypeError) as error:
         raise _unreadable(path, error) from error
 
@@ -203,16 +197,25 @@ class StoredArrays(_Sequence):
             )
             raise RetargetError(msg)
         self.position = start + length
-        array = _raw_array(self.path, dtype, shape, start, "F" if fortran else "C")
-        return array if dtype.isnative else array.astype(dtype.newbyteorder("="))
+        return _shaped(_content(self.path, start, length), dtype, shape, is_fortran=fortran)
+
+
+def _shaped(content: npt.NDArray[np.uint8], dtype: np.dtype[Any], shape: tuple[int, ...], *, is_fortran: bool) -> Array:
+    """Return the array of a `.npy` file's bytes, in native byte order. A Boolean is true where its byte is not 0."""
+    flat: npt.NDArray[Any] = content != 0 if dtype == np.bool_ else content.view(dtype)
+    array = flat.reshape(shape, order="F" if is_fortran else "C")
+    return array if dtype.isnative else array.astype(dtype.newbyteorder("="))
 
 
 def _header(stream: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     version = np.lib.format.read_magic(stream)
     read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(version)
     if read is not None:
+        prefix = stream.read(2 * version[0])
+        # What numpy.save writes of float8_e5m2 names no type of NumPy. The other types of ml_dtypes are V1 and V2.
+        text = stream.read(int.from_bytes(prefix, "little")).replace(b"'<f1'", b"'|V1'")
         try:
-            return read(stream)
+            return read(io.BytesIO(prefix + text))
         except (ValueError, TypeError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError) as error:
             if isinstance(error, ValueError) and " object at 0x" not in str(error):
                 raise
@@ -274,15 +277,11 @@ def read_npz(path: Path, name: str = "") -> Array:
             f"found {len(content)}"
         )
         raise RetargetError(msg)
-    array: npt.NDArray[Any] = np.frombuffer(bytearray(content), np.uint8 if dtype == np.bool_ else dtype)
-    if dtype == np.bool_:
-        array = array != 0
     try:
-        array = array.reshape(shape, order="F" if fortran else "C")
+        return _shaped(np.frombuffer(bytearray(content), np.uint8), dtype, shape, is_fortran=fortran)
     except ValueError as error:
         msg = f"array {chosen!r} of data file {shown}: {_first_line(error)}"
         raise RetargetError(msg) from error
-    return array if dtype.isnative else array.astype(dtype.newbyteorder("="))
 
 
 def _chosen(name: str, members: dict[str, zipfile.ZipInfo], shown: str) -> str:

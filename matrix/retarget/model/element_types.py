@@ -45,9 +45,12 @@ class ElementType:
 
 
 _INTEGERS = (("i", "int", Kind.SIGNLESS), ("si", "int", Kind.SIGNED), ("ui", "uint", Kind.UNSIGNED))
+_SMALL_FLOATS = (
+    *("f4E2M1FN", "f6E2M3FN", "f6E3M2FN"),
+    *("f8E4M3FN", "f8E4M3FNUZ", "f8E5M2", "f8E5M2FNUZ", "f8E4M3", "f8E3M4", "f8E4M3B11FNUZ", "f8E8M0FNU"),
+)
 _FLOATS = (
-    *(("f8E4M3FN", "float8_e4m3fn", 8), ("f8E4M3FNUZ", "float8_e4m3fnuz", 8), ("f8E5M2", "float8_e5m2", 8)),
-    *(("f8E5M2FNUZ", "float8_e5m2fnuz", 8), ("f8E8M0FNU", "float8_e8m0fnu", 8)),
+    *((name, f"float{name[1]}_{name[2:].lower()}", int(name[1])) for name in _SMALL_FLOATS),
     *(("f16", "float16", 16), ("bf16", "bfloat16", 16), ("f32", "float32", 32), ("f64", "float64", 64)),
 )
 
@@ -58,7 +61,7 @@ ELEMENT_TYPES: Mapping[str, ElementType] = {
         *(
             ElementType(name=f"{prefix}{bits}", dtype=f"{dtype}{bits}", kind=kind, bits=bits)
             for prefix, dtype, kind in _INTEGERS
-            for bits in (8, 16, 32, 64)
+            for bits in (2, 4, 8, 16, 32, 64)
         ),
         ElementType(name="index", dtype="int64", kind=Kind.SIGNLESS, bits=64),
         *(ElementType(name=name, dtype=dtype, kind=Kind.FLOAT, bits=bits) for name, dtype, bits in _FLOATS),

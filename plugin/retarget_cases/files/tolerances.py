@@ -8,9 +8,11 @@ distance from 1 to the next number of the type.
     float32     1e-5          84 eps: sums of some thousand terms fit; binary16 on the way (5e-4) does not
     float16     1e-3, 2e-3    2 eps, relative: rounded once on the way and once at the end
     bfloat16    1e-2, 1.6e-2  2 eps, relative, likewise
-    float8_*    1 ulp         with two or three bits of fraction there is nothing between right and the neighbour
+    float8_*    1 ulp         with two to four bits of fraction there is nothing between right and the neighbour
+    float6_*    1 ulp         likewise
     complex*                  as their parts
-    all others  0             integers and Booleans are exact, and so are powers of two (float8_e8m0fnu)
+    all others  0             integers and Booleans are exact, and so are eight numbers (float4_e2m1fn) and powers of
+                              two (float8_e8m0fnu)
 """
 
 from __future__ import annotations
@@ -38,7 +40,11 @@ DEFAULT_TOLERANCES: Mapping[str, Tolerance] = {
     "complex64": Tolerance(atol=1e-5, rtol=1e-5),
     "float16": Tolerance(atol=1e-3, rtol=2e-3),
     "bfloat16": Tolerance(atol=1e-2, rtol=1.6e-2),
-    **{f"float8_{kind}": Tolerance(ulp=1) for kind in ("e5m2", "e4m3fn", "e5m2fnuz", "e4m3fnuz")},
+    **{
+        name: Tolerance(ulp=1)
+        for name in DTYPE_NAMES
+        if name.startswith(("float8_", "float6_")) and name != "float8_e8m0fnu"
+    },
 }
 
 

@@ -28,7 +28,7 @@ __all__ = ["ArrayBuilder"]
 class ArrayBuilder:
     """Builds the arrays of one case. `files` finds what values name.
 
-    With `only_checks`, what is generated becomes zeros that take no memory.
+    With `only_checks`, what is generated becomes ones that take no memory.
     """
 
     files: DataFiles
@@ -75,8 +75,8 @@ class ArrayBuilder:
         return self._generated(table, dtype, shape, position)
 
     def _filling(self, table: ValueTable, name: str, declared: DeclaredType | None) -> Array:
-        """Return the element that a fill repeats; zero for what is generated otherwise."""
-        written = table.fill if isinstance(table, FillTable) else 0
+        """Return the element that a fill repeats; 1 for what is generated otherwise, as every type has it."""
+        written = table.fill if isinstance(table, FillTable) else 1
         return literal(written, dtype_named(name), _scalar(name, declared), ())
 
     def _generated(self, table: ValueTable, dtype: np.dtype[Any], shape: tuple[int, ...], position: int) -> Array:

@@ -13,7 +13,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from retarget.arrays.dtypes import type_text
+from retarget.arrays.dtypes import kind_of, type_text
 
 from retarget_cases.files.tables import IntegersTable, IotaTable, NormalTable, UniformTable
 from retarget_cases.worker.literals import InvalidValueError, first_lost, integer_of
@@ -33,7 +33,8 @@ def count_up(table: IotaTable, dtype: np.dtype[Any], shape: tuple[int, ...]) -> 
     """Return numbers from `iota` in steps. Raises `InvalidValueError` for those that the type cannot hold."""
     count = math.prod(shape)
     start, step = table.iota, table.step
-    if dtype.kind in "iu":
+    kind = kind_of(dtype)
+    if kind in "iu":
         if not isinstance(start, int) or not isinstance(step, int):
             msg = f"found {start!r} and step {step!r}, expected integers ({type_text((), dtype)})"
             raise InvalidValueError(msg)
@@ -41,7 +42,7 @@ def count_up(table: IotaTable, dtype: np.dtype[Any], shape: tuple[int, ...]) -> 
             _expect_integer(number, dtype)
         counted = np.arange(count, dtype=np.uint64) * np.uint64(step % (1 << 64)) + np.uint64(start % (1 << 64))
         return counted.astype(dtype).reshape(shape)  # modulo 2^64, so that nothing of 64 bits is lost
-    if dtype.kind == "b":
+    if kind == "b":
         msg = "found numbers that count up, expected Booleans: values, fill or random = 'integers'"
         raise InvalidValueError(msg)
     try:
@@ -57,7 +58,7 @@ def draw(table: object, dtype: np.dtype[Any], shape: tuple[int, ...], random: np
     """Return random numbers of a distribution. Raises `InvalidValueError` for those that the type cannot hold."""
     if isinstance(table, IntegersTable):
         return _drawn_integers(table, dtype, shape, random)
-    if dtype.kind in "biu":
+    if kind_of(dtype) in "biu":
         msg = f"found numbers with a fraction, expected random = 'integers' for {type_text((), dtype)}"
         raise InvalidValueError(msg)
     drawn = (*shape, 2) if dtype.kind == "c" else shape
@@ -79,11 +80,12 @@ def draw(table: object, dtype: np.dtype[Any], shape: tuple[int, ...], random: np
 def _drawn_integers(
     table: IntegersTable, dtype: np.dtype[Any], shape: tuple[int, ...], random: np.random.Generator
 ) -> Array:
-    if dtype.kind == "b":
+    kind = kind_of(dtype)
+    if kind == "b":
         if table.low < 0 or table.high > 2:
             msg = f"found {table.low} to {table.high - 1}, expected low = 0 and high = 2 for Booleans"
             raise InvalidValueError(msg)
-    elif dtype.kind in "iu":
+    elif kind in "iu":
         _expect_integer(table.low, dtype)
         _expect_integer(table.high - 1, dtype)
     elif max(abs(table.low), abs(table.high)) > 1 << 53:
@@ -91,7 +93,7 @@ def _drawn_integers(
         raise InvalidValueError(msg)
     wide = np.uint64 if table.high > 1 << 63 else np.int64
     numbers = random.integers(table.low, table.high, shape, dtype=wide)
-    return numbers.astype(dtype) if dtype.kind in "biu" else _rounded(numbers.astype(np.float64), dtype, shape)
+    return numbers.astype(dtype) if kind in "biu" else _rounded(numbers.astype(np.float64), dtype, shape)
 
 
 def _expect_integer(number: int, dtype: np.dtype[Any]) -> None:

@@ -7,8 +7,9 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import ml_dtypes
 import numpy as np
-from retarget.arrays.dtypes import type_text
+from retarget.arrays.dtypes import bits_of, kind_of, type_text
 from retarget.model.element_types import DeclaredType, shape_fits
 from retarget.support.errors import RetargetError
 
@@ -37,7 +38,7 @@ def literal(
     Raises `InvalidValueError` for a number that the type cannot hold, and for as many elements as fit no shape.
     """
     sizes: tuple[int | None, ...] | None = shape if shape is not None else declared.shape if declared else None
-    pairs = dtype.kind == "c"
+    pairs = kind_of(dtype) == "c"
     found = _nested_shape(written)
     is_flat = sizes is not None and shape is not None and len(shape) != 1 and _is_flat(written, math.prod(shape))
     rank = len(found) if sizes is None else 1 if is_flat else len(sizes)
@@ -93,7 +94,7 @@ def _converted(elements: Sequence[tuple[tuple[int, ...], object]], dtype: np.dty
             numbers.append(_number(element, dtype, is_signless=is_signless))
         except (ValueError, InvalidValueError) as error:
             raise InvalidValueError(str(error), index) from error
-    if dtype.kind in "biuc":
+    if kind_of(dtype) in "biuc":
         return np.array(numbers, dtype)
     wide = np.array(numbers, np.float64)
     with np.errstate(all="ignore"):
@@ -106,22 +107,29 @@ def _converted(elements: Sequence[tuple[tuple[int, ...], object]], dtype: np.dty
 
 
 def first_lost(wide: Array, converted: Array) -> int | None:
-    """Return the position of the first number that overflowed, or of an infinity that the type does not have."""
+    """Return the position of the first number that overflowed, or of an infinity or NaN that the type does not have.
+
+    Types that have neither (f4E2M1FN, f6E2M3FN, f6E3M2FN) hold nothing past their largest number.
+    """
     back = converted.astype(np.float64)
-    bad = np.flatnonzero((np.isfinite(wide) & ~np.isfinite(back)) | (np.isinf(wide) & ~np.isinf(back)))
+    lost = (np.isfinite(wide) != np.isfinite(back)) | (np.isnan(wide) != np.isnan(back))
+    if bits_of(converted.dtype) < 8:
+        lost |= np.abs(wide) > float(ml_dtypes.finfo(converted.dtype).max)  # type: ignore[no-untyped-call]
+    bad = np.flatnonzero(lost)
     return int(bad[0]) if bad.size else None
 
 
 def _number(element: object, dtype: np.dtype[Any], *, is_signless: bool) -> bool | int | float | complex:
     """Return an element as Python's nearest type. Raises `ValueError` with the message for one that does not fit."""
-    if dtype.kind == "b":
+    kind = kind_of(dtype)
+    if kind == "b":
         if isinstance(element, bool | int) and element in {0, 1}:
             return bool(element)
         msg = f"found {_shown(element)}, expected true or false"
         raise ValueError(msg)
-    if dtype.kind in "iu":
+    if kind in "iu":
         return integer_of(element, dtype, is_signless=is_signless)
-    if dtype.kind == "c":
+    if kind == "c":
         return _complex(element, dtype)
     return _real(element, dtype)
 
@@ -133,13 +141,13 @@ def integer_of(element: object, dtype: np.dtype[Any], *, is_signless: bool) -> i
     if isinstance(element, bool) or not isinstance(element, int):
         msg = f"found {_shown(element)}, expected an integer ({type_text((), dtype)})"
         raise ValueError(msg)  # noqa: TRY004 - a value of the file, not a type of the program
-    bits = dtype.itemsize * 8
-    lowest = 0 if dtype.kind == "u" else -(1 << (bits - 1))
-    highest = (1 << bits) - 1 if dtype.kind == "u" or is_signless else (1 << (bits - 1)) - 1
+    bits, kind = bits_of(dtype), kind_of(dtype)
+    lowest = 0 if kind == "u" else -(1 << (bits - 1))
+    highest = (1 << bits) - 1 if kind == "u" or is_signless else (1 << (bits - 1)) - 1
     if not lowest <= element <= highest:
         msg = f"found {_shown(element)}, expected {lowest} to {highest} ({type_text((), dtype)})"
         raise ValueError(msg)
-    return element - (1 << bits) if dtype.kind == "i" and element >= 1 << (bits - 1) else element
+    return element - (1 << bits) if kind == "i" and element >= 1 << (bits - 1) else element
 
 
 def _read_real(text: str, dtype: np.dtype[Any]) -> float:

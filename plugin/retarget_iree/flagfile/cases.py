@@ -17,9 +17,9 @@ from retarget.support.datapaths import DataFiles
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, display_path
 from retarget.support.files import OutsideError, is_inside, resolve_inside
 
-from retarget_iree.flagfile.lines import flags_of, read_text
+from retarget_iree.flagfile.lines import Flag, flags_of, read_text
 from retarget_iree.flagfile.parse import FlagFile, load_flagfile
-from retarget_iree.flagfile.values import Location, Written, quoted
+from retarget_iree.flagfile.values import Location, Written, packed_text, parse_value, quoted
 from retarget_iree.runtime.command import run_module_command
 from retarget_iree.runtime.drivers import DRIVERS
 
@@ -110,16 +110,24 @@ def plan_of(config: RuntimeConfig, artifact: Path, module: Module, folder: Path,
 def _tool_arguments(flagfile: Path, folder: Path) -> tuple[str, ...]:
     """Return what `iree-run-module` gets of a flagfile, in the flagfile's folder.
 
-    A flagfile that names its module does so by its source, which the tool cannot load: its other flags are written out.
+    A flagfile that names its module does so by its source, which the tool cannot load, and numbers of 2 and 4 bits are
+    bytes for it: the flags are written out then.
     """
     flags, _ = flags_of(flagfile, read_text(flagfile), folder)
-    if all(flag.name != "module" for flag in flags):
+    if all(flag.name != "module" and _tool_flag(flag) == _flag(flag) for flag in flags):
         return (f"--flagfile={flagfile.name}",)
-    return tuple(
-        f"--{flag.name}={flag.value.text}" if flag.value else f"--{flag.name}"
-        for flag in flags
-        if flag.name != "module"
-    )
+    return tuple(_tool_flag(flag) for flag in flags if flag.name != "module")
+
+
+def _flag(flag: Flag) -> str:
+    return f"--{flag.name}" if flag.value is None else f"--{flag.name}={flag.value.text}"
+
+
+def _tool_flag(flag: Flag) -> str:
+    """Return a flag as the tool reads it."""
+    if flag.value is not None and flag.value.text and flag.name in {"input", "expected_output"}:
+        return f"--{flag.name}={packed_text(parse_value(flag.value))}"
+    return _flag(flag)
 
 
 # ---------------------------------------------------------------- modules

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from retarget.arrays.datafiles import RawFile, StoredArrays
-from retarget.arrays.dtypes import dtype_named, dtype_of, fit, type_text
+from retarget.arrays.dtypes import bits_of, dtype_named, dtype_of, fit, kind_of, type_text
 from retarget.extension import CaseData, FunctionInfo
 from retarget.model.element_types import parse_type
 from retarget.support.datapaths import LIMIT_VARIABLE, DataFiles, data_limit
@@ -204,7 +204,7 @@ class _Files:
 
 
 def _written_out(value: Value, dtype: np.dtype[Any]) -> Array:
-    """Return a tensor of the numbers that are written out, of one that fills it, or of zeros."""
+    """Return a tensor of the numbers that are written out, of some that are repeated, or of zeros."""
     count = math.prod(value.shape)
     if len(value.numbers) == count:
         return _array(value.numbers, dtype).reshape(value.shape)
@@ -215,18 +215,16 @@ def _written_out(value: Value, dtype: np.dtype[Any]) -> Array:
             f"the environment variable {LIMIT_VARIABLE} raises the limit"
         )
         raise value.written.location.error(msg)
-    array = np.zeros(value.shape, dtype)
-    if value.numbers:
-        array[...] = _array(value.numbers, dtype)[0]
-    return array
+    if not value.numbers:
+        return np.zeros(value.shape, dtype)
+    return np.resize(_array(value.numbers, dtype), value.shape)
 
 
 def _array(numbers: Sequence[complex], dtype: np.dtype[Any]) -> Array:
     """Return numbers in an element type; signless integers are given signed or unsigned, floats are rounded."""
-    if dtype.kind in "iu":
-        mask = (1 << 8 * dtype.itemsize) - 1
-        unsigned = np.array([number & mask for number in numbers], np.dtype(f"u{dtype.itemsize}"))  # type: ignore[operator]
-        return unsigned.view(dtype)
+    if kind_of(dtype) in "iu":
+        unsigned = np.array([number & (1 << 64) - 1 for number in numbers], np.uint64)  # type: ignore[operator]
+        return unsigned.astype(dtype)
     with np.errstate(all="ignore"):
         if dtype.kind in "bc" or dtype == np.float64:
             return np.array(numbers, dtype)
@@ -245,8 +243,8 @@ def _number(value: Value, signature: _Signature, index: int) -> Array:
         hint = "" if dtype is None else f": write its type before it, {type_text((), dtype)}={text}"
         msg = f"found the number {text}, expected {declared} for {signature.value(index)}{hint}"
         raise value.written.location.error(msg)
-    if dtype.kind in "biu":
-        bits = 1 if dtype.kind == "b" else 8 * dtype.itemsize
+    if kind_of(dtype) in "biu":
+        bits = bits_of(dtype)
         if not isinstance(number, int) or not -(1 << (bits - 1)) <= number < 1 << bits:
             msg = f"found {text}, expected an integer of {bits} bits for {signature.value(index)} ({declared})"
             raise value.written.location.error(msg)

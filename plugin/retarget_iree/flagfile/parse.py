@@ -13,8 +13,10 @@
 Blanks around lines, names and values do not count; later flags override earlier ones. Numbers are as in C: `0x10` is
 16, `010` is 8, `nan`, `inf` and `0x1p-3` are floats. What the tool has no other form for is written as bytes in
 hexadecimal: complex numbers and, as the tool takes them, the Booleans `00` and `01` (here `0`, `1`, `false` and `true`
-too). The tool takes what follows a number for nothing and lets numbers wrap; both are errors here. A flagfile may
-include others: see `retarget_iree.flagfile.lines`.
+too). Integers of 2 and 4 bits are numbers here, `4xi4=1 2 3 4`; the tool takes only their packed bytes, `4xi4=21 43`,
+and so does this where all items have two digits and are as many as the bytes, or one. The tool takes what follows a
+number for nothing and lets numbers wrap; both are errors here. A flagfile may include others: see
+`retarget_iree.flagfile.lines`.
 
 Nothing here imports NumPy: flagfiles are read in pytest's process too.
 """

@@ -6,7 +6,7 @@ import functools
 import math
 import re
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -14,12 +14,25 @@ from pathlib import Path
 from retarget.model.element_types import ELEMENT_TYPES, ElementType, Kind
 from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean
 
-__all__ = ["ELEMENTS", "Form", "Location", "Value", "Written", "parse_number", "parse_value", "quoted", "shortened"]
+from retarget_iree.runtime.elements import ELEMENT_CODES
+
+__all__ = [
+    "ELEMENTS",
+    "Form",
+    "Location",
+    "Value",
+    "Written",
+    "packed_text",
+    "parse_number",
+    "parse_value",
+    "quoted",
+    "shortened",
+]
 
 ELEMENTS: Mapping[str, ElementType] = {
     f"cf{element.bits}" if element.kind is Kind.COMPLEX else name: element
     for name, element in ELEMENT_TYPES.items()
-    if name != "index"
+    if name in ELEMENT_CODES and name != "index"
 }
 """Element types as flags name them."""
 
@@ -31,6 +44,7 @@ _SHOWN = 60
 
 _TYPE = re.compile(r"(?P<sizes>(?:\d*x)*)(?P<element>.*)", re.DOTALL | re.ASCII)
 _ITEM = re.compile(r"[^\s,\[\]]+")
+_BYTE = re.compile(r"[0-9a-fA-F]{2}")
 _INTEGER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
 _FLOAT = re.compile(
     r"[+-]?(?:nan|inf(?:inity)?|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
@@ -86,7 +100,7 @@ class Form(StrEnum):
 class Value:
     """One `--input` or `--expected_output`.
 
-    `shape` and `element` are a tensor's. `numbers` are its elements, one of them for all, or a bare number;
+    `shape` and `element` are a tensor's. `numbers` are its elements, a few of them that are repeated, or a bare number;
     none: zeros. `path` names the file of `numbers`, and `source` how it is read: `@`, `+` or `*`.
     """
 
@@ -190,6 +204,8 @@ def _unknown_element(element: str) -> str:
     expected = f"expected one of: {', '.join(ELEMENTS)}"
     if _UNHELD.fullmatch(element):
         return f"found element type {quoted(element)}, which no NumPy type holds; {expected}"
+    if element in ELEMENT_TYPES:
+        return f"found element type {quoted(element)}, which the runtime of IREE does not pass; {expected}"
     meant = (name for name, known in ELEMENTS.items() if element.lower() in {name.lower(), known.dtype})
     near = next((f"; did you mean {name!r}?" for name in meant), did_you_mean(element, ELEMENTS))
     return f"found element type {quoted(element)}, {expected}{near}"
@@ -199,7 +215,9 @@ def _parse_contents(written: Written, shape: tuple[int, ...], element: str) -> t
     if not written.text:
         return ()
     items = _ITEM.findall(written.text)
-    count = math.prod(shape)
+    count, bits = math.prod(shape), ELEMENTS[element].bits
+    if bits in {2, 4} and count and len(items) in {1, -(-count * bits // 8)} and all(map(_BYTE.fullmatch, items)):
+        return _unpacked(items, ELEMENTS[element])[:count]
     if len(items) != count and (len(items) != 1 or count == 0):
         name = "x".join([*map(str, shape), element])
         one = " (or 1 for all)" if count > 1 else ""
@@ -218,6 +236,28 @@ def _parse_contents(written: Written, shape: tuple[int, ...], element: str) -> t
         raise
 
 
+def _unpacked(items: Sequence[str], element: ElementType) -> tuple[int, ...]:
+    """Return the elements of packed bytes: the lowest bits of the first byte are the first."""
+    mask = (1 << element.bits) - 1
+    return tuple(int(item, 16) >> shift & mask for item in items for shift in range(0, 8, element.bits))
+
+
+def packed_text(value: Value) -> str:
+    """Return a value as `iree-run-module` reads it, for which numbers of 2 and 4 bits are bytes in hexadecimal."""
+    bits = ELEMENTS[value.element].bits if value.element else 0
+    if bits not in {2, 4} or not value.numbers or value.path:
+        return value.written.text
+    numbers = [int(number) & (1 << bits) - 1 for number in value.numbers]  # type: ignore[arg-type]
+    numbers = numbers * (8 // bits) if len(numbers) == 1 else numbers
+    step = 8 // bits
+    packed = (
+        sum(number << bits * at for at, number in enumerate(numbers[start : start + step]))
+        for start in range(0, len(numbers), step)
+    )
+    kind = "&" * value.written.text.startswith("&") + "x".join([*map(str, value.shape), value.element])
+    return f"{kind}={' '.join(f'{byte:02x}' for byte in packed)}"
+
+
 # ---------------------------------------------------------------- numbers
 
 
@@ -231,6 +271,8 @@ def _reader(element: str) -> tuple[Callable[[str], int | float | complex], str]:
         half = "f" if element == "cf64" else "d"
         digits = 2 * struct.calcsize(f"<2{half}")
         return functools.partial(_to_complex, half), f"{digits} hexadecimal digits, the bytes of a number of {element}"
+    if element == "f8E8M0FNU":
+        return _to_positive, f"a number above 0, for {element}"
     if kind is Kind.FLOAT:
         return _to_float, f"a number, for {element}"
     low = 0 if kind is Kind.UNSIGNED else -(1 << (bits - 1))
@@ -264,6 +306,12 @@ def _to_float(text: str) -> float:
         except OverflowError:
             return -math.inf if text[0] == "-" else math.inf
     return float(text)
+
+
+def _to_positive(text: str) -> float:
+    if (number := _to_float(text)) <= 0:
+        raise ValueError
+    return number
 
 
 def _to_boolean(text: str) -> int:

@@ -1,23 +1,24 @@
 """The codes that buffer views have for element types, and the dtypes of their host copies.
 
 A code has the numerical type in its top byte and the bit count in its low byte (`iree/hal/buffer_view.h`). Signless
-integers, which is what MLIR's `i32` becomes, read as signed.
+integers, which is what MLIR's `i32` becomes, read as signed. Elements of 2 and 4 bits are packed in a view's buffer
+(`retarget.arrays.packing`).
 """
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
-import numpy as np
-from retarget.arrays.dtypes import dtype_named
 from retarget.extension import DriverError
-from retarget.model.element_types import ELEMENT_TYPES
+from retarget.model.element_types import ELEMENT_TYPES, mlir_name
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
 
-__all__ = ["dtype_of_code", "element_type_code", "element_type_name", "element_type_of"]
+__all__ = ["ELEMENT_CODES", "dtype_of_code", "element_type_code", "element_type_name", "element_type_of"]
 
 _BOOLEAN = 0x13000008  # a byte each
 _NUMERICAL_TYPES = {"i": 0x10, "si": 0x11, "ui": 0x12, "f": 0x21, "bf": 0x22}
@@ -38,34 +39,43 @@ def element_type_code(name: str) -> int:
     raise ValueError(msg)
 
 
-_NAMES = {element_type_code(name): name for name in (*ELEMENT_TYPES, "i2", "i4", "i64")}
-_DTYPES: dict[int, np.dtype[np.generic]] = {
-    element_type_code(name): dtype_named(element.dtype) for name, element in ELEMENT_TYPES.items()
-}
-_CODES = {dtype: code for code, dtype in reversed(_DTYPES.items())}
-# An int32 array goes in as signless, which comes first: every integer of its width takes it.
+_WITHOUT = {"f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E4M3", "f8E3M4", "f8E4M3B11FNUZ"}
+"""Element types that IREE 3.13 compiles, as far as it does, only inside a module: the runtime has no code for them."""
+
+ELEMENT_CODES = {name: element_type_code(name) for name in ELEMENT_TYPES if name not in _WITHOUT}
+"""The element types that the runtime passes, by MLIR's names."""
+
+_NAMES = {code: name for name, code in reversed(list(ELEMENT_CODES.items())) if name != "index"}
 
 
 def element_type_name(code: int) -> str:
-    """Return MLIR's name of a code's element type (`i4`), the code in hexadecimal where there is none."""
-    return _NAMES.get(code, f"0x{code:08x}")
+    """Return MLIR's name of a code's element type (`i4`, `i3`), the code in hexadecimal where there is none."""
+    prefix = next((prefix for prefix, kind in _NUMERICAL_TYPES.items() if kind == code >> 24), "")
+    return _NAMES.get(code) or (f"{prefix}{code & 0xFF}" if prefix else f"0x{code:08x}")
 
 
+@cache
 def dtype_of_code(code: int) -> np.dtype[np.generic]:
-    """Return the dtype of a HAL element type. Raises `DriverError` for one that NumPy cannot hold (`i4`, opaque)."""
-    dtype = _DTYPES.get(code)
-    if dtype is None:
+    """Return the dtype of a HAL element type. Raises `DriverError` for one that NumPy cannot hold (`i3`, opaque)."""
+    from retarget.arrays.dtypes import dtype_named
+
+    name = _NAMES.get(code)
+    if name is None:
         msg = f"no NumPy dtype holds elements of type {element_type_name(code)}"
-        hint = "let the module extend them to a type of whole bytes before it checks or returns them (`arith.extsi`)"
+        hint = "let the module convert them to another type before it checks or returns them (`arith.extsi`)"
         raise DriverError(msg, hint=hint)
-    return dtype
+    return dtype_named(ELEMENT_TYPES[name].dtype)
 
 
 def element_type_of(dtype: npt.DTypeLike) -> int:
-    """Return the HAL element type that an array of `dtype` goes in as. Raises `DriverError` where there is none."""
-    code = _CODES.get(np.dtype(dtype))
+    """Return the HAL element type that an array of `dtype` goes in as: that of signless integers for signed ones, which
+    every integer of the width takes. Raises `DriverError` where there is none."""
+    import numpy as np
+
+    name = str(np.dtype(dtype))
+    code = ELEMENT_CODES.get(mlir_name(name))
     if code is None:
-        known = ", ".join(sorted(str(known) for known in _CODES))
-        msg = f"arrays of dtype {np.dtype(dtype)} cannot be passed to a module; expected one of: {known}"
+        known = ", ".join(dict.fromkeys(ELEMENT_TYPES[known].dtype for known in ELEMENT_CODES))
+        msg = f"arrays of dtype {name} cannot be passed to a module; expected one of: {known}"
         raise DriverError(msg)
     return code

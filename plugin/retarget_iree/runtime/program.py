@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import iree.runtime as rt
 import numpy as np
 from iree.runtime import version
-from retarget.arrays.dtypes import dtype_of
+from retarget.arrays.dtypes import dtype_of, kind_of, resigned
+from retarget.arrays.packing import pack, unpack
 from retarget.extension import Check, CheckSink, DriverError, FunctionInfo
 from retarget.model.element_types import parse_type
 from retarget.model.outcomes import DeviceInfo
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["IreeDevice", "IreeProgram", "module_functions"]
 
-_RAW_BITS = {"f16": np.uint16, "bf16": np.uint16}
-"""Declared scalars that the VM passes as the bits of an i32."""
 _CONVENTION_DTYPES: dict[str, np.dtype[np.generic]] = {
     "i": np.dtype(np.int32),
     "I": np.dtype(np.int64),
@@ -189,10 +188,7 @@ class IreeDevice:
         size = int(view.byte_length)
         if size == 0:
             return np.empty(shape, dtype)
-        content = self._content(view.get_buffer())[:size]
-        if dtype == np.bool_:
-            return np.asarray(content != 0).reshape(shape)
-        return content.copy().view(dtype).reshape(shape)
+        return unpack(self._content(view.get_buffer())[:size].copy(), dtype, shape)
 
     def _content(self, buffer: Any) -> npt.NDArray[np.uint8]:
         """Return a buffer's bytes where they are mapped, valid for as long as the array is held."""
@@ -216,13 +212,13 @@ class IreeDevice:
             device.allocator.allocate_buffer_copy,
             memory_type=rt.MemoryType.DEVICE_LOCAL,
             device=device,
-            buffer=np.ascontiguousarray(array).reshape(array.shape),
-            element_type=code,
+            buffer=pack(array),
         )
         try:
-            return copy(allowed_usage=rt.BufferUsage.DEFAULT | rt.BufferUsage.MAPPING)
+            buffer = copy(allowed_usage=rt.BufferUsage.DEFAULT | rt.BufferUsage.MAPPING)
         except RUNTIME_ERRORS:
-            return copy(allowed_usage=rt.BufferUsage.DEFAULT)
+            buffer = copy(allowed_usage=rt.BufferUsage.DEFAULT)
+        return rt.HalBufferView(buffer=buffer, shape=array.shape, element_type=code)
 
     def close(self) -> None:
         """Release programs, modules, devices and the VM, in this order: each holds what comes after it."""
@@ -330,8 +326,8 @@ class IreeProgram:
             raise DriverError(msg)
         dtype: np.dtype[Any] = dtype_of(parse_type(declared)) or _CONVENTION_DTYPES[letter]
         value = array.reshape(()).astype(dtype)
-        if declared in _RAW_BITS:
-            packed.push_int(int(value.view(_RAW_BITS[declared])))
+        if letter == "i" and kind_of(dtype) == "f":
+            packed.push_int(int(value.view(f"u{dtype.itemsize}")))
         elif letter in "iI":
             packed.push_int(int(value.astype(np.int64)))
         else:
@@ -353,12 +349,10 @@ class IreeProgram:
         dtype = dtype_of(parse_type(declared))
         if letter == "r":
             array = self._device.fetch(results.get_as_object(index, rt.HalBufferView))
-            if dtype is not None and dtype != array.dtype and {dtype.kind, array.dtype.kind} == {"i", "u"}:
-                return array.view(dtype)  # signless on the way, unsigned as declared
-            return array
+            return array if dtype is None else resigned(array, dtype)  # signless on the way, unsigned as declared
         value = results.get_variant(index)
-        if declared in _RAW_BITS and dtype is not None:
-            return np.asarray(value & 0xFFFF, np.uint16).view(dtype)
+        if letter == "i" and dtype is not None and kind_of(dtype) == "f":
+            return np.asarray(value, np.int32).astype(f"u{dtype.itemsize}").view(dtype)
         number: np.dtype[Any] = dtype or _CONVENTION_DTYPES[letter]
         return np.asarray(value).astype(number)
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from retarget.arrays.datafiles import read_bin
 from retarget.arrays.dtypes import dtype_named
+from retarget.arrays.packing import pack
 from retarget.extension import Case, CaseData, Tolerance
 from retarget.support.errors import RetargetError
 
@@ -70,7 +71,7 @@ def _write_values(folder: Path, stem: str, declared: Sequence[Any], values: Sequ
             written.append({"name": value_info.name, "is": "a tensor of strings"})
             continue
         file = f"{stem}_{number}.bin"
-        (folder / file).write_bytes(np.ascontiguousarray(array).tobytes())
+        (folder / file).write_bytes(pack(array).tobytes())
         written.append({"name": value_info.name, "dtype": array.dtype.name, "shape": list(array.shape), "file": file})
     return written
 

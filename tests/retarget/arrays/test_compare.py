@@ -24,6 +24,12 @@ SMALL_FLOATS = (
     ml_dtypes.float8_e5m2,
     ml_dtypes.float8_e4m3fnuz,
     ml_dtypes.float8_e5m2fnuz,
+    ml_dtypes.float8_e4m3,
+    ml_dtypes.float8_e3m4,
+    ml_dtypes.float8_e4m3b11fnuz,
+    ml_dtypes.float6_e2m3fn,
+    ml_dtypes.float6_e3m2fn,
+    ml_dtypes.float4_e2m1fn,
 )
 FLOATS = (*SMALL_FLOATS, np.float32, np.float64)
 
@@ -170,11 +176,21 @@ def test_complex_numbers_differ_by_the_magnitude_of_their_difference(dtype: Any)
     assert not almost(complex(INF, 0), complex(-INF, 0), atol=1, dtype=dtype)
 
 
-@pytest.mark.parametrize("dtype", [ml_dtypes.int4, ml_dtypes.uint4])
-def test_four_bit_integers_compare(dtype: Any) -> None:
-    assert equal([1, 7], [1, 7], dtype)
-    assert not almost([1, 7], [1, 6], dtype=dtype)
-    assert almost([1, 7], [1, 6], atol=1, dtype=dtype)
+@pytest.mark.parametrize(
+    ("dtype", "lowest", "highest"),
+    [(ml_dtypes.int4, -8, 7), (ml_dtypes.uint4, 0, 15), (ml_dtypes.int2, -2, 1), (ml_dtypes.uint2, 0, 3)],
+)
+def test_integers_of_few_bits_compare_by_their_exact_difference(dtype: Any, lowest: int, highest: int) -> None:
+    assert equal([1, highest], [1, highest], dtype)
+    assert not equal([1, lowest], [1, highest], dtype)
+    distance = highest - lowest
+    assert almost([1, lowest], [1, highest], atol=distance, dtype=dtype)
+    assert not almost([1, lowest], [1, highest], atol=distance - 1, dtype=dtype)
+    mismatch = mismatch_of(compare_arrays(array([1, lowest], dtype), array([1, highest], dtype), atol=0, rtol=0))
+    assert mismatch.summary == f"1 of 2 elements differ, first at [1]: actual {lowest}, expected {highest}"
+    assert mismatch.max_abs_error == distance
+    assert compare_check(Check(kind="all_true", actual=array([1, lowest or 1], dtype))) is None
+    assert compare_check(Check(kind="all_true", actual=array([1, 0], dtype))) is not None
 
 
 # ---------------------------------------------------------------- units in the last place
@@ -197,6 +213,44 @@ def test_ulp_counts_representable_values_across_zero(dtype: Any) -> None:
     assert not within(array(INF, dtype), array(np.finfo(np.float16).max, dtype), 10**6) or dtype is not np.float16
 
 
+@pytest.mark.parametrize(
+    ("dtype", "smallest", "largest"),
+    [
+        (ml_dtypes.float4_e2m1fn, 0.5, 6.0),
+        (ml_dtypes.float6_e2m3fn, 0.125, 7.5),
+        (ml_dtypes.float6_e3m2fn, 0.0625, 28.0),
+        (ml_dtypes.float8_e4m3fn, 2**-9, 448.0),
+        (ml_dtypes.float8_e4m3fnuz, 2**-10, 240.0),
+        (ml_dtypes.float8_e5m2, 2**-16, 57344.0),
+        (ml_dtypes.float8_e4m3, 2**-9, 240.0),
+        (ml_dtypes.float8_e3m4, 2**-6, 15.5),
+        (ml_dtypes.float8_e4m3b11fnuz, 2**-13, 30.0),
+    ],
+)
+def test_ulp_counts_all_values_of_a_small_float_across_zero(dtype: Any, smallest: float, largest: float) -> None:
+    bits = ml_dtypes.finfo(dtype).bits
+    values = np.arange(1 << bits, dtype=np.uint8).view(dtype).astype(np.float64)
+    finite = np.unique(values[np.isfinite(values)])  # both zeros are one
+    assert (finite[-1], finite[finite > 0][0]) == (largest, smallest)
+    ordered = finite.astype(dtype)
+
+    def within(left: Any, right: Any, ulp: int) -> bool:
+        return compare_arrays(left, right, atol=0, rtol=0, ulp=ulp) is None
+
+    assert within(ordered[1:], ordered[:-1], 1)
+    assert not within(ordered[2:3], ordered[:1], 1)
+    assert within(ordered[:1], ordered[-1:], len(finite) - 1)
+    assert not within(ordered[:1], ordered[-1:], len(finite) - 2)
+
+
+def test_a_type_that_has_no_negative_zero_has_a_nan_in_its_place() -> None:
+    dtype = ml_dtypes.float8_e4m3fnuz
+    nan = np.array([0x80], np.uint8).view(dtype)
+    assert equal([-0.0], [0.0], dtype)
+    assert compare_arrays(nan, nan, atol=0, rtol=0) is None
+    assert compare_arrays(nan, array([0.0], dtype), atol=1, rtol=1, ulp=200) is not None
+
+
 def test_ulp_never_makes_an_infinity_or_nan_pass() -> None:
     largest = np.finfo(np.float32).max
     for actual, expected in ((INF, largest), (largest, INF), (NAN, INF), (1.0, NAN)):
@@ -217,6 +271,9 @@ def test_ulp_counts_powers_of_two_where_the_type_has_nothing_else() -> None:
     dtype = ml_dtypes.float8_e8m0fnu
     assert compare_arrays(array([1.0], dtype), array([2.0], dtype), atol=0, rtol=0, ulp=1) is None
     assert compare_arrays(array([0.5], dtype), array([2.0], dtype), atol=0, rtol=0, ulp=1) is not None
+    assert compare_arrays(array([NAN], dtype), array([NAN], dtype), atol=0, rtol=0) is None
+    assert compare_arrays(array([NAN], dtype), array([2.0**127], dtype), atol=INF, rtol=0, ulp=300) is not None
+    assert compare_check(Check(kind="all_true", actual=array([2.0**-127], dtype))) is None  # it has no zero
 
 
 # ---------------------------------------------------------------- eq and the checks of truth

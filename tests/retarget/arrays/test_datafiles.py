@@ -26,6 +26,8 @@ pytestmark = pytest.mark.usefixtures("here")
         ("int8", (5,)),
         ("complex64", (2,)),
         (ml_dtypes.bfloat16, (4,)),
+        (ml_dtypes.float8_e5m2, (4,)),
+        (ml_dtypes.float6_e2m3fn, (3,)),
         ("float64", ()),
         ("float32", (0, 4)),
     ],
@@ -48,6 +50,18 @@ def test_a_file_of_another_size_is_refused(tmp_path: Path, size: int, word: str)
     (tmp_path / "a.bin").write_bytes(bytes(size))
     assert error_of(read_bin, tmp_path / "a.bin", dtype="float32", shape=(2, 3)) == (
         f"data file a.bin is {word}: expected 24 bytes for 2x3xf32, found {size}"
+    )
+
+
+def test_elements_of_less_than_a_byte_are_packed(tmp_path: Path) -> None:
+    (tmp_path / "a.bin").write_bytes(bytes.fromhex("21f30705"))
+    raw = RawFile(path=tmp_path / "a.bin")
+    assert raw.next(dtype=ml_dtypes.int4, shape=(2, 2)).tolist() == [[1, 2], [3, -1]]
+    assert raw.next(dtype=ml_dtypes.uint2, shape=(3,)).tolist() == [3, 1, 0]
+    assert raw.next(dtype=ml_dtypes.float4_e2m1fn, shape=(1,)).tolist() == [3.0]
+    raw.close()
+    assert error_of(read_bin, tmp_path / "a.bin", dtype=ml_dtypes.int4, shape=(4,)) == (
+        "data file a.bin is oversized: expected 2 bytes for 4xi4 (2 to a byte), found 4"
     )
 
 
@@ -125,6 +139,16 @@ def test_arrays_come_back_in_native_byte_order(tmp_path: Path, array: np.ndarray
     assert read.dtype == np.asarray(array).dtype.newbyteorder("=")
     assert np.array_equal(read, array)
     assert read.shape == np.shape(array)
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float8_e5m2", "float8_e4m3fn", "float4_e2m1fn", "int4", "uint2"])
+def test_what_numpy_has_no_name_for_comes_back_without_a_type(tmp_path: Path, name: str) -> None:
+    array = np.array([1, 0.5, 1], getattr(ml_dtypes, name))
+    np.save(tmp_path / "a.npy", array)
+    np.savez(tmp_path / "a.npz", array)
+    for read in (read_npy(tmp_path / "a.npy"), read_npz(tmp_path / "a.npz")):
+        assert read.dtype == np.dtype(f"V{array.dtype.itemsize}")
+        assert read.tobytes() == array.tobytes()
 
 
 def test_several_arrays_follow_each_other(tmp_path: Path) -> None:

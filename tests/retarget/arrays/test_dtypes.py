@@ -1,14 +1,17 @@
 """The names of dtypes, and which arrays fit a declared type."""
 
+# ruff: noqa: E501  (messages are cut where they read well)
+
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pytest
-from retarget.arrays.dtypes import dtype_named, fit, type_text
+from retarget.arrays.dtypes import bits_of, dtype_named, fit, kind_of, type_text
 from retarget.model.element_types import DTYPE_NAMES, parse_type
 from retarget.support.errors import RetargetError
 
@@ -22,6 +25,9 @@ from retarget.support.errors import RetargetError
         ("complex64", (2,), "2xcomplex<f32>"),
         (ml_dtypes.bfloat16, (2,), "2xbf16"),
         (ml_dtypes.float8_e4m3fn, (2,), "2xf8E4M3FN"),
+        (ml_dtypes.float8_e4m3b11fnuz, (2,), "2xf8E4M3B11FNUZ"),
+        (ml_dtypes.int4, (2,), "2xi4"),
+        (ml_dtypes.uint2, (2,), "2xui2"),
     ],
 )
 def test_types_are_named_as_compilers_do(dtype: str, shape: tuple[int, ...], text: str) -> None:
@@ -40,6 +46,11 @@ def test_every_element_type_has_a_dtype_of_its_name() -> None:
         (np.zeros((2, 3), np.int64), "tensor<*xindex>", "int64"),
         (np.zeros(2, "V2"), "tensor<2xbf16>", "bfloat16"),
         (np.zeros(2, np.int32), "!hal.buffer_view", "int32"),
+        (np.array([0, 15], ml_dtypes.uint4), "tensor<2xi4>", "int4"),
+        (np.array([-8, 15], np.int8), "tensor<2xi4>", "int4"),
+        (np.array([0, 3], np.uint8), "tensor<2xui2>", "uint2"),
+        (np.array([0, 0x0F], np.uint8).view("V1"), "tensor<2xf4E2M1FN>", "float4_e2m1fn"),
+        (np.zeros(2, "V1"), "tensor<2xf8E3M4>", "float8_e3m4"),
     ],
 )
 def test_arrays_that_fit_take_the_declared_type(array: npt.NDArray[Any], declared: str, dtype: str) -> None:
@@ -55,13 +66,46 @@ def test_arrays_that_fit_take_the_declared_type(array: npt.NDArray[Any], declare
         (np.zeros(2, ml_dtypes.bfloat16), "tensor<2xf16>", "2xbf16"),
         (np.zeros(3, np.float32), "tensor<2xf32>", "3xf32"),
         (np.zeros(1, np.float32), "f32", "1xf32"),
-        (np.zeros(3, np.int8), "tensor<2xi4>", "3xi8"),
+        (np.zeros(3, np.int16), "tensor<3xi4>", "3xi16"),
+        (np.zeros(2, ml_dtypes.int4), "tensor<2xui4>", "2xi4"),
+        (np.zeros(2, ml_dtypes.int2), "tensor<2xi4>", "2xi2"),
+        (np.zeros(2, ml_dtypes.int4), "tensor<2xi8>", "2xi4"),
+        (np.zeros(2, ml_dtypes.float8_e4m3), "tensor<2xf8E4M3FN>", "2xf8E4M3"),
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(array: npt.NDArray[Any], declared: str, found: str) -> None:
     with pytest.raises(RetargetError) as caught:
         fit(array, parse_type(declared))
     assert str(caught.value) == f"found {found}, expected {declared}"
+
+
+@pytest.mark.parametrize(
+    ("array", "declared", "message"),
+    [
+        (np.array([7, 100], np.int8), "tensor<2xi4>", "found 100 in 2xi8, expected -8 to 15 for tensor<2xi4>"),
+        (np.array([7, 8], np.uint8), "tensor<2xsi4>", "found 8 in 2xui8, expected -8 to 7 for tensor<2xsi4>"),
+        (np.array([-1], np.int8), "tensor<1xui2>", "found -1 in 1xi8, expected 0 to 3 for tensor<1xui2>"),
+        (np.array([0x38], np.uint8).view("V1"), "tensor<1xi4>", "found the byte 0x38 in 1xvoid8, expected -8 to 15 for tensor<1xi4>"),
+        (np.array([0x40], np.uint8).view("V1"), "tensor<1xf6E2M3FN>", "found the byte 0x40 in 1xvoid8, expected 0 to 63 for tensor<1xf6E2M3FN>"),
+    ],
+)  # fmt: skip
+def test_bytes_that_fewer_bits_do_not_hold_are_named(array: npt.NDArray[Any], declared: str, message: str) -> None:
+    with pytest.raises(RetargetError) as caught:
+        fit(array, parse_type(declared))
+    assert str(caught.value) == message
+
+
+def test_what_numpy_saves_of_small_integers_keeps_its_values() -> None:
+    saved = np.array([-8, -1, 7], ml_dtypes.int4).view("V1")
+    assert fit(saved, parse_type("tensor<3xi4>")).astype(int).tolist() == [-8, -1, 7]
+
+
+@pytest.mark.parametrize("name", DTYPE_NAMES)
+def test_every_dtype_has_a_kind_and_a_width(name: str) -> None:
+    dtype = dtype_named(name)
+    digits = re.search(r"\d+", name)
+    assert kind_of(dtype) == ("f" if name == "bfloat16" else name[0])
+    assert bits_of(dtype) == (int(digits[0]) if digits else 1)
 
 
 def test_by_width_the_sign_does_not_count_and_bytes_are_booleans() -> None:

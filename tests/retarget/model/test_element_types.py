@@ -20,7 +20,11 @@ from retarget.model.element_types import DeclaredType, element_dtype, mlir_name,
         ("ui8", "ui8", "uint8", (), False),
         ("i1", "i1", "bool", (), False),
         ("tensor<*xf32>", "f32", "float32", None, False),
-        ("tensor<2xi4>", "i4", None, (2,), False),
+        ("tensor<2xi4>", "i4", "int4", (2,), True),
+        ("tensor<2xui2>", "ui2", "uint2", (2,), False),
+        ("tensor<2xf4E2M1FN>", "f4E2M1FN", "float4_e2m1fn", (2,), False),
+        ("f6E3M2FN", "f6E3M2FN", "float6_e3m2fn", (), False),
+        ("tensor<2xi3>", "i3", None, (2,), False),
         ("!hal.buffer_view", None, None, None, False),
     ],
 )
@@ -33,7 +37,10 @@ def test_declared_types_are_read(
 
 
 def test_element_types_have_two_names() -> None:
-    assert [element_dtype(name) for name in ("f32", "float32", "index", "i4")] == ["float32", "float32", "int64", None]
+    assert [element_dtype(name) for name in ("f32", "float32", "index", "i4", "i3")] == [
+        *("float32", "float32", "int64", "int4"),
+        None,
+    ]
     assert [mlir_name(name) for name in ("float32", "int64", "bool", "void16")] == ["f32", "i64", "i1", "void16"]
 
 

@@ -43,6 +43,19 @@ def diagnostic(folder: Path, type_: str, written: str) -> str:
         ("tensor<2xbf16>", "[1.5, nan]", [1.5, NAN], ml_dtypes.bfloat16),
         ("tensor<2xf8E4M3FN>", "[448, nan]", [448, NAN], ml_dtypes.float8_e4m3fn),
         ("tensor<2xf8E5M2>", "[0.25, inf]", [0.25, INF], ml_dtypes.float8_e5m2),
+        ("tensor<3xf8E4M3>", "[240, inf, nan]", [240, INF, NAN], ml_dtypes.float8_e4m3),
+        ("tensor<2xf8E3M4>", "[15.5, -inf]", [15.5, -INF], ml_dtypes.float8_e3m4),
+        ("tensor<2xf8E4M3B11FNUZ>", "[30, nan]", [30, NAN], ml_dtypes.float8_e4m3b11fnuz),
+        ("tensor<2xf8E8M0FNU>", "[0.25, nan]", [0.25, NAN], ml_dtypes.float8_e8m0fnu),
+        ("tensor<2xf6E2M3FN>", "[-7.5, 0.125]", [-7.5, 0.125], ml_dtypes.float6_e2m3fn),
+        ("tensor<2xf6E3M2FN>", "[28, -0.0]", [28, -0.0], ml_dtypes.float6_e3m2fn),
+        ("tensor<2xf4E2M1FN>", "[6, -0.5]", [6, -0.5], ml_dtypes.float4_e2m1fn),
+        ("tensor<2xi4>", "[-8, 0xf]", [-8, -1], ml_dtypes.int4),
+        ("tensor<2xsi4>", "[-8, 7]", [-8, 7], ml_dtypes.int4),
+        ("tensor<2xui4>", "[0, '0xf']", [0, 15], ml_dtypes.uint4),
+        ("tensor<2x2xi2>", "{ values = [-2, 3, 0, 1], shape = [2, 2] }", [[-2, -1], [0, 1]], ml_dtypes.int2),
+        ("tensor<1xui2>", "[3]", [3], ml_dtypes.uint2),
+        ("i4", "-8", -8, ml_dtypes.int4),
         ("tensor<2xf32>", "['0x1.8p3', '-inf']", [12, -INF], np.float32),
         ("tensor<2xi1>", "[true, 0]", [True, False], np.bool_),
         ("tensor<2xi8>", "[-128, 0xff]", [-128, -1], np.int8),
@@ -117,8 +130,24 @@ def test_empty_tensors_have_the_shape_that_is_declared_or_written(
         ("tensor<1xf8E4M3FN>", "[500]", "[0]", "found 500, which f8E4M3FN cannot hold"),
         ("tensor<1xcomplex<f32>>", "[[1e39, 0]]", "[0]", "found 1e+39, which f32 cannot hold"),
         ("tensor<1xcomplex<f32>>", "['-1e39j']", "[0]", "found -1e+39, which f32 cannot hold"),
-        ("tensor<2xi4>", "[1, 2]", "", "found the type tensor<2xi4>, whose elements no NumPy type holds; expected a function of another"),
-        ("tensor<2xi4>", "{ values = [1, 2], dtype = 'i8' }", "", "found the type tensor<2xi4>, whose elements no NumPy type holds; expected a function of another"),
+        ("tensor<2xi3>", "[1, 2]", "", "found the type tensor<2xi3>, whose elements no NumPy type holds; expected a function of another"),
+        ("tensor<2xi3>", "{ values = [1, 2], dtype = 'i8' }", "", "found the type tensor<2xi3>, whose elements no NumPy type holds; expected a function of another"),
+        ("tensor<2xi4>", "[1, 16]", "[1]", "found 16, expected -8 to 15 (i4)"),
+        ("tensor<2xsi2>", "[1, 2]", "[1]", "found 2, expected -2 to 1 (i2)"),
+        ("tensor<2xui4>", "[-1, 15]", "[0]", "found -1, expected 0 to 15 (ui4)"),
+        ("tensor<2xi4>", "[1.0, 2]", "[0]", "found 1.0, expected an integer (i4)"),
+        ("tensor<2xi4>", "{ random = 'uniform' }", "", "found numbers with a fraction, expected random = 'integers' for i4"),
+        ("tensor<2xi4>", "{ random = 'integers', low = -9, high = 3 }", "", "found -9, expected -8 to 7 (i4)"),
+        ("tensor<2xi4>", "{ iota = 7 }", "", "found 8, expected -8 to 7 (i4)"),
+        ("tensor<4xi4>", "'wide.npy'", "", "found 100 in 4xi8, expected -8 to 15 for tensor<4xi4>"),
+        ("tensor<8xi4>", "'packed.bin'", "", "data file suite/packed.bin is short: expected 4 bytes for 8xi4 (2 to a byte), found 2"),
+        ("tensor<2xf4E2M1FN>", "[6, 7]", "[1]", "found 7, which f4E2M1FN cannot hold"),
+        ("tensor<1xf6E3M2FN>", "[nan]", "[0]", "found nan, which f6E3M2FN cannot hold"),
+        ("tensor<1xf6E2M3FN>", "[-inf]", "[0]", "found -inf, which f6E2M3FN cannot hold"),
+        ("tensor<1xf8E3M4>", "[16]", "[0]", "found 16, which f8E3M4 cannot hold"),
+        ("tensor<2xf8E8M0FNU>", "[1, 0]", "[1]", "found 0, which f8E8M0FNU cannot hold"),
+        ("tensor<2xf8E8M0FNU>", "{ random = 'uniform', low = -1, high = -1 }", "", "found -1 among the numbers, which f8E8M0FNU cannot hold"),
+        ("tensor<1xf8E4M3B11FNUZ>", "[inf]", "[0]", "found inf, which f8E4M3B11FNUZ cannot hold"),
         ("tensor<1xf64>", "['1e999']", "[0]", "found '1e999', which f64 cannot hold"),
         ("tensor<1xf64>", "['-0x1p9999']", "[0]", "found '-0x1p9999', which f64 cannot hold"),
         ("tensor<1xf64>", f"[{10**400}]", "[0]", f"found {hex(10**400)[:60]}…, which f64 cannot hold"),
@@ -161,6 +190,8 @@ def test_values_that_do_not_fit_are_named_with_both_types(
     numbers = np.arange(6, dtype=np.float32).reshape(2, 3)
     np.save(folder / "a.npy", numbers)
     np.save(folder / "u.npy", numbers.astype(np.uint32))
+    np.save(folder / "wide.npy", np.array([1, 100, 2, 3], np.int8))
+    (folder / "packed.bin").write_bytes(bytes([0x21, 0xF3]))
     (folder / "a.bin").write_bytes(numbers.tobytes())
     assert diagnostic(folder, type_, written) == f"{key}: argument 0 of f: {message}"
 
@@ -191,6 +222,30 @@ def test_files_are_read_as_the_function_wants_them(folder: Path) -> None:
     assert same(value(folder, "tensor<?x3xf32>", "{ bin = 'raw.bin', shape = [2, 3] }"), numbers, np.float32)
     assert same(value(folder, "tensor<2x3xbf16>", "'half.npy'"), numbers, ml_dtypes.bfloat16)
     assert same(value(folder, "tensor<2x3xi32>", "'u.npy'"), numbers, np.int32)
+
+
+@pytest.mark.parametrize(
+    ("type_", "dtype", "numbers", "packed"),
+    [
+        ("i4", ml_dtypes.int4, [1, -2, 3, -8, 7], "e18307"),
+        ("ui4", ml_dtypes.uint4, [1, 2, 15], "210f"),
+        ("i2", ml_dtypes.int2, [1, -2, 0], "09"),
+        ("f4E2M1FN", ml_dtypes.float4_e2m1fn, [1, -0.5, 6], "9207"),
+        ("f8E5M2", ml_dtypes.float8_e5m2, [1, -2], "3cc0"),
+        ("f8E4M3B11FNUZ", ml_dtypes.float8_e4m3b11fnuz, [1, -2], "58e0"),
+    ],
+)
+def test_files_of_small_types_have_a_byte_each_in_npy_and_are_packed_in_bin(
+    folder: Path, type_: str, dtype: Any, numbers: list[float], packed: str
+) -> None:
+    array = np.array(numbers, dtype)
+    np.save(folder / "small.npy", array)
+    (folder / "small.bin").write_bytes(bytes.fromhex(packed))
+    for written in ("'small.npy'", f"{{ npy = 'small.npy', dtype = '{type_}' }}", "'small.bin'"):
+        assert same(value(folder, f"tensor<{len(numbers)}x{type_}>", written), array, dtype)
+    if "i" in type_:
+        np.save(folder / "int8.npy", np.array(numbers, np.int8))
+        assert same(value(folder, f"tensor<?x{type_}>", "'int8.npy'"), array, dtype)
 
 
 # ---------------------------------------------------------------- generators
@@ -237,6 +292,9 @@ def test_integers_reach_the_ends_of_their_types(folder: Path) -> None:
         ("tensor<3xf16>", "{ iota = 1.5, step = -0.5 }", [1.5, 1, 0.5], np.float16),
         ("tensor<2xui64>", "{ iota = 18446744073709551614 }", [2**64 - 2, 2**64 - 1], np.uint64),
         ("tensor<2xi64>", "{ iota = 0, step = -9223372036854775808 }", [0, -(2**63)], np.int64),
+        ("tensor<3xi4>", "{ iota = -8, step = 7 }", [-8, -1, 6], ml_dtypes.int4),
+        ("tensor<2xui4>", "{ fill = 15 }", [15, 15], ml_dtypes.uint4),
+        ("tensor<2xf8E8M0FNU>", "{ iota = 1, step = 3 }", [1, 4], ml_dtypes.float8_e8m0fnu),
         ("tensor<2xbf16>", "{ fill = nan }", [NAN, NAN], ml_dtypes.bfloat16),
         ("tensor<2xcomplex<f32>>", "{ fill = [1, 2] }", [1 + 2j, 1 + 2j], np.complex64),
         ("tensor<2xi8>", "{ fill = 255 }", [-1, -1], np.int8),

@@ -54,11 +54,18 @@ def diagnostics(info: FunctionInfo, *lines: str) -> list[str]:
         ("3xi1=01", np.array([True, True, True])),
         ("1xcf64=0000803f00000040", np.array([1 + 2j], np.complex64)),
         ("f8E5M2=2", np.array(2, ml_dtypes.float8_e5m2)),
+        ("4xi4=1 -2 15 7", np.array([1, -2, -1, 7], ml_dtypes.int4)),
+        ("5xi4=21", np.array([1, 2, 1, 2, 1], ml_dtypes.int4)),
+        ("2x2xui2=e4", np.array([[0, 1], [2, 3]], ml_dtypes.uint2)),
+        ("3xsi4=-8", np.full(3, -8, ml_dtypes.int4)),
+        ("4xi4=@packed.bin", np.array([1, 2, 3, -1], ml_dtypes.int4)),
+        ("2xf8E8M0FNU=0.5 4", np.array([0.5, 4], ml_dtypes.float8_e8m0fnu)),
         ("2x0xf32", np.zeros((2, 0), np.float32)),
         ("2xi32", np.zeros(2, np.int32)),
     ],
 )
 def test_numbers_become_arrays_of_their_type(written: str, expected: np.ndarray) -> None:
+    Path("packed.bin").write_bytes(bytes([0x21, 0xF3]))
     (array,) = read(ANY, f"--input={written}").inputs
     assert (array.dtype, array.shape) == (expected.dtype, expected.shape)
     assert array.tobytes() == expected.tobytes()
@@ -74,6 +81,8 @@ def test_numbers_become_arrays_of_their_type(written: str, expected: np.ndarray)
         ("1.5", "bf16", ml_dtypes.bfloat16(1.5)),
         ("1", "i1", np.bool_(True)),
         ("7", "index", np.int64(7)),
+        ("15", "i4", ml_dtypes.int4(-1)),
+        ("2.5", "f8E5M2", ml_dtypes.float8_e5m2(2.5)),
         ("f32=5", "f32", np.float32(5)),
         ("7", "", np.int64(7)),
         ("2.5", "", np.float64(2.5)),
@@ -159,7 +168,9 @@ def test_elements_that_numpy_stores_without_a_type_take_the_declared_one() -> No
         ("2xi64", "tensor<2xindex>"),
         ("2xf8E4M3FN", "tensor<2xf8E4M3FN>"),
         ("4xf32", "!hal.buffer_view"),
-        ("4xf32", "tensor<4xi4>"),
+        ("4xf32", "tensor<4xi3>"),
+        ("2xui4", "tensor<2xi4>"),
+        ("2xi4", "tensor<2xui4>"),
     ],
 )
 def test_what_fits_the_signature(written: str, declared: str) -> None:
@@ -191,6 +202,9 @@ def test_bytes_stand_for_booleans() -> None:
         ("5", "tensor<f32>", "found the number 5, expected tensor<f32> for argument 0 of f: write its type before it, f32=5"),
         ("5", "!hal.buffer_view", "found the number 5, expected !hal.buffer_view for argument 0 of f"),
         ("2.5", "i32", "found 2.5, expected an integer of 32 bits for argument 0 of f (i32)"),
+        ("2xi32", "tensor<2xi4>", "found 2xi32, expected tensor<2xi4> for argument 0 of f"),
+        ("2xi8=1 100", "tensor<2xi4>", "found 100 in 2xi8, expected -8 to 15 for tensor<2xi4> for argument 0 of f"),
+        ("16", "i4", "found 16, expected an integer of 4 bits for argument 0 of f (i4)"),
         ("300", "i8", "found 300, expected an integer of 8 bits for argument 0 of f (i8)"),
         ("(null)", "tensor<f32>", "found (null), expected a value for argument 0 of f (tensor<f32>)"),
     ],

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from retarget.support.errors import DiagnosticsError
 from retarget_iree.flagfile.lines import read_text, split_flags
 from retarget_iree.flagfile.parse import FlagFile, parse_flagfile
-from retarget_iree.flagfile.values import Form
+from retarget_iree.flagfile.values import Form, packed_text
 
 FILE = Path("flags.txt")
 
@@ -93,12 +93,40 @@ def test_later_flags_override_earlier_ones_and_values_add_up() -> None:
         ("2xcf64=0000803f00000040 0000000000000000", (2,), "cf64", (1 + 2j, 0)),
         ("f8E4M3FN=1.5", (), "f8E4M3FN", (1.5,)),
         ("2xbf16=1 2", (2,), "bf16", (1, 2)),
+        ("4xi4=1 -2 0x3 15", (4,), "i4", (1, -2, 3, 15)),
+        ("4xi4=21 f3", (4,), "i4", (1, 2, 3, 15)),
+        ("3xi4=21 f3", (3,), "i4", (1, 2, 3)),
+        ("4xi4=21", (4,), "i4", (1, 2)),
+        ("4xi4=7", (4,), "i4", (7,)),
+        ("2xi4=10 11", (2,), "i4", (10, 11)),
+        ("5xui2=e4 01", (5,), "ui2", (0, 1, 2, 3, 1)),
+        ("f8E8M0FNU=0.25", (), "f8E8M0FNU", (0.25,)),
         ("&2x2xi32", (2, 2), "i32", ()),
     ],
 )  # fmt: skip
 def test_tensors(value: str, shape: tuple[int, ...], element: str, numbers: tuple[float, ...]) -> None:
     (read,) = parse(f"--input={value}").inputs
     assert (read.form, read.shape, read.element, read.numbers) == (Form.TENSOR, shape, element, numbers)
+
+
+@pytest.mark.parametrize(
+    ("value", "packed"),
+    [
+        ("4xi4=1 -2 0x3 15", "4xi4=e1 f3"),
+        ("3x1xui4=1 2 3", "3x1xui4=21 03"),
+        ("4xi4=-1", "4xi4=ff"),
+        ("4xi4=21", "4xi4=21"),
+        ("5xi2=1 0 1 -1 1", "5xi2=d1 01"),
+        ("&2xi4=1 2", "&2xi4=21"),
+        ("4xi4", "4xi4"),
+        ("4xi4=@a.bin", "4xi4=@a.bin"),
+        ("4xi8=1 2 3 4", "4xi8=1 2 3 4"),
+        ("@a.npy", "@a.npy"),
+        ("5", "5"),
+    ],
+)
+def test_the_tool_gets_small_integers_as_packed_bytes(value: str, packed: str) -> None:
+    assert packed_text(parse(f"--input={value}").inputs[0]) == packed
 
 
 @pytest.mark.parametrize(
@@ -149,8 +177,8 @@ def test_flags_are_split_without_looking_at_values() -> None:
 # ---------------------------------------------------------------- errors
 
 ELEMENTS = (
-    "i1, i8, i16, i32, i64, si8, si16, si32, si64, ui8, ui16, ui32, ui64, f8E4M3FN, f8E4M3FNUZ, f8E5M2, f8E5M2FNUZ, "
-    "f8E8M0FNU, f16, bf16, f32, f64, cf64, cf128"
+    "i1, i2, i4, i8, i16, i32, i64, si2, si4, si8, si16, si32, si64, ui2, ui4, ui8, ui16, ui32, ui64, "
+    "f8E4M3FN, f8E4M3FNUZ, f8E5M2, f8E5M2FNUZ, f8E8M0FNU, f16, bf16, f32, f64, cf64, cf128"
 )
 FLAGS = (
     "equality_mode, expected_bf16_threshold, expected_f16_threshold, expected_f32_threshold, expected_f64_threshold, "
@@ -197,7 +225,13 @@ LIKELY = st.builds(
         ("--input=^f32", f"found 'f32', expected a value with its type: {FORMS}"),
         ("--expected_output=^(ignore)", f"found '(ignore)', expected a value with its type: {FORMS}; did you mean '(ignored)'?"),
         ("--input=4x^f33=1", f"found element type 'f33', which no NumPy type holds; expected one of: {ELEMENTS}"),
-        ("--input=4x^i4=1", f"found element type 'i4', which no NumPy type holds; expected one of: {ELEMENTS}"),
+        ("--input=4x^i3=1", f"found element type 'i3', which no NumPy type holds; expected one of: {ELEMENTS}"),
+        ("--input=4x^f4E2M1FN=1", f"found element type 'f4E2M1FN', which the runtime of IREE does not pass; expected one of: {ELEMENTS}"),
+        ("--input=4xi4=1 ^16 2 3", "found '16', expected an integer from -8 to 15, for i4 (0x10 is hexadecimal, 010 octal)"),
+        ("--input=4xi4=^1 2 3", "found 3 numbers, expected 4 for 4xi4 (or 1 for all)"),
+        ("--input=0xi4=^21", "found 1 number, expected 0 for 0xi4"),
+        ("--input=2xui2=0 ^4", "found '4', expected an integer from 0 to 3, for ui2 (0x10 is hexadecimal, 010 octal)"),
+        ("--input=2xf8E8M0FNU=1 ^0", "found '0', expected a number above 0, for f8E8M0FNU"),
         ("--input=4x^float32=1", f"found element type 'float32', expected one of: {ELEMENTS}; did you mean 'f32'?"),
         ("--input=4x^F32=1", f"found element type 'F32', expected one of: {ELEMENTS}; did you mean 'f32'?"),
         ("--input=4x^complex<f32>=1", "found element type 'complex<f32>', expected cf64, which is how iree-run-module names it"),

@@ -333,7 +333,8 @@ def test_parameters_that_are_missing_or_unreadable_say_what_to_do(
 
 
 def test_the_command_runs_in_the_folder_of_the_flagfile(tmp_path: Path) -> None:
-    data = tuple(write({"x/a.txt": "", "x/b.txt": "--module=m.mlir\n--function=f\n--input=@x.npy\n--print_statistics"}))
+    named_module = "--module=m.mlir\n--function=f\n--input=@x.npy\n--print_statistics"
+    data = tuple(write({"x/a.txt": "", "x/b.txt": named_module, "x/i4.txt": "--input=4xi4=1 2 3 4"}))
     module = Module(name="x", path=tmp_path / "x/m.mlir", data=data)
     config = runtime_config("local-task", flags=["--task_topology_group_count=2"])
     plan = LOADER.run_case_outside(config, Path("m.vmfb"), module, tmp_path, "a")
@@ -348,6 +349,9 @@ def test_the_command_runs_in_the_folder_of_the_flagfile(tmp_path: Path) -> None:
     named = LOADER.run_case_outside(config, Path("m.vmfb"), module, tmp_path, "b")
     assert named is not None
     assert named.argv[3:-1] == ("--function=f", "--input=@x.npy", "--print_statistics")
+    small = LOADER.run_case_outside(config, Path("m.vmfb"), module, tmp_path, "i4")
+    assert small is not None
+    assert small.argv[3:-1] == ("--input=4xi4=21 43",)
     assert LOADER.run_case_outside(config, Path("m.vmfb"), module, tmp_path, "c") is None
     assert LOADER.run_case_outside(runtime_config("opencl"), Path("m.vmfb"), module, tmp_path, "a") is None
     assert LOADER.run_case_outside(runtime_config("vulkan", "1"), Path("m.vmfb"), module, tmp_path, "a") is None

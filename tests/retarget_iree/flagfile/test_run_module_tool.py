@@ -28,6 +28,9 @@ TYPES = {
     "f32": "4xf32",
     "f64": "4xf64",
     "f8": "4xf8E4M3FN",
+    "i2": "4xi2",
+    "i4": "4xi4",
+    "i4_odd": "3xi4",
     "i1": "4xi1",
     "i8": "4xi8",
     "ui8": "4xui8",
@@ -90,6 +93,15 @@ AGREED = [
     ("i64", ["4xi64=99999999999"], ["4xi64=99999999999"], True),
     ("i1", ["4xi1=01 00 01 00"], ["4xi1=01 00 01 00"], True),
     ("i1", ["4xi1=01"], ["4xi1=00"], False),
+    # Integers of 2 and 4 bits are packed bytes.
+    ("i4", ["4xi4=21 f3"], ["4xi4=21 f3"], True),
+    ("i4", ["4xi4=21 f3"], ["4xi4=21 e3"], False),
+    ("i4", ["4xi4=21"], ["4xi4=21 21"], True),
+    ("i4", ["4xi4=1 2"], [], False),
+    ("i4", ["4xi4=@packed.bin"], ["4xi4=21 f3"], True),
+    ("i4", ["4xi4=@b.bin"], [], False),
+    ("i4_odd", ["3xi4=21 03"], ["3xi4=21 03"], True),
+    ("i2", ["4xi2=e4"], ["4xi2=e4"], True),
     # Shapes, forms of values, results that do not count.
     ("f32", ["4xf32=[1 2][3, 4"], ["4xf32=1,2,,3 4"], True),
     ("f32", ["4xf32"], ["4xf32=0"], True),
@@ -133,7 +145,12 @@ AGREED = [
 ]
 
 DIFFERENT = [
-    # The tool has no comparison of numbers: it says "variant types mismatch; expected i32 but got i32".
+    # The tool reads no numbers of 2 and 4 bits, and takes a minus for a hexadecimal digit.
+    ("i4", ["4xi4=1 2 3 -1"], ["4xi4=21 f3"], True),
+    ("i4", ["4xi4=-1"], ["4xi4=ff"], True),
+    # It reads a byte of a .npy file for each element, and then too few bytes.
+    ("i4", ["@i4.npy"], ["4xi4=21 f3"], True),
+    # It has no comparison of numbers: it says "variant types mismatch; expected i32 but got i32".
     ("scalar_i32", ["5"], ["5"], True),
     ("scalar_f32", ["1.5"], ["1.5"], True),
     # Buffers are signless where they come from a module, and signed where they come from a .npy file.
@@ -168,6 +185,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory, compile_module: Compile) ->
     (path / "short.bin").write_bytes(values.tobytes()[:-4])
     (path / "long.bin").write_bytes(values.tobytes() + (values + 10).tobytes())
     (path / "b.bin").write_bytes(bytes([1, 0, 1, 0]))
+    (path / "packed.bin").write_bytes(bytes([0x21, 0xF3]))
+    np.save(path / "i4.npy", np.array([1, 2, 3, -1], ml_dtypes.int4))
     np.save(path / "a.npy", values)
     np.save(path / "b.npy", np.array([True, False, True, False]))
     np.save(path / "i64.npy", np.array([1, 2, 3, 4]))

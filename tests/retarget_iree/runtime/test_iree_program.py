@@ -181,6 +181,39 @@ def test_booleans_unsigned_rank_zero_and_empty_tensors_survive_the_way(
     assert [result.tolist() for result in results] == [value.tolist() for value in inputs]
 
 
+def test_elements_of_less_than_a_byte_are_packed_on_the_way(open_device: OpenDevice, signatures: bytes) -> None:
+    program = open_device("local-sync").load(signatures)
+    inputs = [
+        np.array([1, 2, -1, -2, 5, 6, 7, -8], ml_dtypes.int4),
+        np.array([0, 15, 8, 1, 7], ml_dtypes.uint4),
+        np.array([1, -2, -1, 0, 1], ml_dtypes.int2),
+        np.array([[0.5, 1, 2], [4, 8, 16]], ml_dtypes.float8_e8m0fnu),
+    ]
+    doubled, *others, wide = program.call("small", inputs, no_check)
+    assert doubled.dtype == ml_dtypes.int4
+    assert doubled.tolist() == [2, 4, -2, -4, -6, -4, -2, 0]
+    assert wide.tolist() == inputs[0].tolist()
+    assert [(result.dtype, result.shape) for result in others] == [(value.dtype, value.shape) for value in inputs[1:]]
+    assert [result.tolist() for result in others] == [value.tolist() for value in inputs[1:]]
+
+
+def test_small_scalars_keep_their_declared_types(open_device: OpenDevice, signatures: bytes) -> None:
+    inputs = [ml_dtypes.int4(-3), ml_dtypes.float8_e4m3fn(-1.5), ml_dtypes.float8_e8m0fnu(0.25)]
+    program = open_device("local-sync").load(signatures)
+    results = program.call("small_scalars", [np.asarray(value) for value in inputs], no_check)
+    assert [result.dtype.name for result in results] == ["int4", "float8_e4m3fn", "float8_e8m0fnu"]
+    assert [result.item() for result in results] == [-3, -1.5, 0.25]
+
+
+def test_a_result_that_numpy_cannot_hold_is_named(open_device: OpenDevice, signatures: bytes) -> None:
+    with pytest.raises(DriverError) as caught:
+        open_device("local-sync").load(signatures).call("three_bits", [], no_check)
+    assert str(caught.value) == "result 0 of three_bits: no NumPy dtype holds elements of type i3"
+    assert caught.value.hint == (
+        "let the module convert them to another type before it checks or returns them (`arith.extsi`)"
+    )
+
+
 def test_complex_tensors_survive_the_way(open_device: OpenDevice, signatures: bytes) -> None:
     values = np.array([1 + 2j, -0.5j], np.complex64)
     (result,) = open_device("local-sync").load(signatures).call("complex", [values], no_check)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retarget.arrays.comparison import compare_within, largest_ulp, signed_alike
+from retarget.arrays.comparison import compare_within, largest_ulp
+from retarget.arrays.dtypes import resigned
 from retarget.model.outcomes import Mismatch, OutputComparison, OutputDifference
 from retarget.worker.child.outputs import CaseOutputs, read_outputs
 
@@ -34,7 +35,7 @@ def compare_outputs(folders: tuple[Path, Path], sides: tuple[str, str], toleranc
         for place, ours, theirs in _pairs(left[name], right[name]):
             arrays += 1
             values += ours.size
-            mismatch = compare_within(tolerance, signed_alike(ours, theirs), theirs, sides)
+            mismatch = compare_within(tolerance, resigned(ours, theirs.dtype), theirs, sides)
             if mismatch is None:
                 continue
             differing += 1

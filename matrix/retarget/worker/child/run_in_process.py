@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retarget.arrays.comparison import compare_check, compare_within, signed_alike
+from retarget.arrays.comparison import compare_check, compare_within
+from retarget.arrays.dtypes import resigned
 from retarget.extension import (
     Case,
     CaseData,
@@ -244,7 +245,8 @@ def _failing_results(
     for number, (actual, wanted) in enumerate(zip(results, expected, strict=True)):
         if wanted is None:
             continue
-        mismatch = _compared(signed_alike(np.asarray(actual), np.asarray(wanted)), wanted, _tolerance(case, wanted))
+        ours = resigned(np.asarray(actual), np.asarray(wanted).dtype)
+        mismatch = _compared(ours, wanted, _tolerance(case, wanted))
         if mismatch is not None:
             found.append(_labelled(mismatch, f"result {number}{against}: "))
     return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retarget.arrays.dtypes import dtype_of
+from retarget.arrays.dtypes import bits_of, dtype_of, kind_of
 from retarget.extension import Case, CaseData, FunctionInfo
 from retarget.model.element_types import parse_type
 from retarget.support.errors import RetargetError
@@ -58,14 +58,20 @@ def _input(function: FunctionInfo, position: int, text: str, seed: int) -> Array
 
 
 def _drawn(random: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """Draw from -2 to 2 for floats and from -8 to 8 for integers: no overflow in a few products, both signs."""
+    """Draw from -2 to 2 for floats and from -8 to 8 for integers, as far as they go: no overflow in a few
+    products, both signs."""
     values: Any
-    if dtype.kind == "b":
+    kind, bits = kind_of(dtype), bits_of(dtype)
+    if kind == "b":
         values = random.integers(0, 2, shape)
-    elif dtype.kind in "iu":
-        values = random.integers(0 if dtype.kind == "u" else -8, 9, shape)
-    elif dtype.kind == "c":
+    elif kind == "i":
+        values = random.integers(max(-8, -1 << bits - 1), min(9, 1 << bits - 1), shape)
+    elif kind == "u":
+        values = random.integers(0, min(9, 1 << bits), shape)
+    elif kind == "c":
         values = random.uniform(-2, 2, shape) + 1j * random.uniform(-2, 2, shape)
     else:
         values = random.uniform(-2, 2, shape)
+        if dtype.name == "float8_e8m0fnu":  # powers of two, without a sign
+            values = np.abs(values)
     return np.asarray(values).astype(dtype)
