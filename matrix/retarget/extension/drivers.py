@@ -26,6 +26,7 @@ __all__ = [
     "LoadsArtifacts",
     "LoadsParameters",
     "Program",
+    "ReadsNeeds",
     "RunPlan",
 ]
 
@@ -156,3 +157,12 @@ class LoadsArtifacts(Protocol):
     """
 
     artifact_suffixes: Sequence[str]
+
+
+@runtime_checkable
+class ReadsNeeds(Protocol):
+    """What a driver may implement in addition to `Driver`: what an artifact needs of a device, before it is loaded."""
+
+    def needs(self, artifact: bytes) -> Sequence[str]:
+        """Return the requirements that an artifact states, as `requires` in declarations has them; none for bytes that
+        are no artifact. Runs in a device worker. A device that has another value than it needs is a skip."""

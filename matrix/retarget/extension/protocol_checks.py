@@ -27,7 +27,7 @@ from retarget.extension.cases import (
 )
 from retarget.extension.commands import Command
 from retarget.extension.compilers import Compiler, DescribesBuild, ShowsArtifacts
-from retarget.extension.drivers import Driver, LoadsArtifacts
+from retarget.extension.drivers import Driver, LoadsArtifacts, ReadsNeeds
 from retarget.extension.returned import NEAR, protocol_members
 from retarget.extension.suggestions import SuggestsSuites, SuggestsTargets
 from retarget.support.errors import RetargetError
@@ -65,7 +65,7 @@ SORTS = (
         hook="retarget_drivers",
         protocol=Driver,
         lists=("artifact_suffixes",),
-        optional=(LoadsArtifacts, DescribesBuild),
+        optional=(LoadsArtifacts, ReadsNeeds, DescribesBuild),
     ),
     Sort(
         word="case loader",

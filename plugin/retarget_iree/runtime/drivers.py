@@ -16,6 +16,7 @@ from retarget_iree.noise import clean_status
 from retarget_iree.runtime.command import check_plan, run_module_command
 from retarget_iree.runtime.features import live_features
 from retarget_iree.runtime.identity import describe_device
+from retarget_iree.runtime.needs import artifact_needs
 from retarget_iree.runtime.selection import select_device
 from retarget_iree.toolchain import describe_runtime, runtime_hint, runtime_installed
 
@@ -80,6 +81,10 @@ class IreeDriver:
         from retarget_iree.runtime.program import module_functions  # imports the runtime
 
         return module_functions(artifact)
+
+    def needs(self, artifact: bytes) -> Sequence[str]:
+        """Return what an artifact needs of a device. Implements `retarget.extension.ReadsNeeds`."""
+        return artifact_needs(artifact)
 
     def tags(self, config: RuntimeConfig) -> Sequence[str]:  # noqa: ARG002 - part of the protocol
         """Return the driver's name and its further words (`rocm` for `hip`)."""
