@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from opencl_support import shipped
 from retarget_iree.toolchain import compiler_api
 from retarget_opencl.artifact.file import read_artifact
 from retarget_opencl.clc.kernel import KernelWriter
@@ -20,7 +21,7 @@ from retarget_opencl.clc.types import TypeNames
 from retarget_opencl.clc.values import KernelText
 from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.compile.frontend import _settle_dialects
-from retarget_opencl.device.profile import DeviceProfile, generic_profile
+from retarget_opencl.device.profile import DeviceProfile
 from retarget_opencl.run.device import OpenClDevice
 from retarget_opencl.translation import TranslationError
 
@@ -352,11 +353,11 @@ func.func @main(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>) -> tensor<64x64xf1
 
 @pytest.mark.parametrize(("matrices", "uses"), [("ptx", True), ("none", False)])
 def test_a_product_of_halves_uses_matrix_units_where_the_profile_has_them(*, matrices: str, uses: bool) -> None:
-    profile = replace(generic_profile("nvidia-sm80"), matrices=matrices)
+    profile = replace(shipped("nvidia-sm80"), matrices=matrices)
     artifact = read_artifact(OpenClCompiler().compile_bytes(_MATMUL.encode(), "main.mlir", (), profile).artifact)
     for text in ("mma.sync.aligned.m16n8k16.row.col.f16", "ldmatrix.sync.aligned", "matrix_store_packed_row_global("):
         assert (text in artifact.source) == uses
-    assert ("matrices" in artifact.features) == uses
+    assert ("opencl.computeCapabilityNV >= 8.0" in artifact.needs) == uses
 
 
 def test_matrices_are_refused_where_no_rule_is_made_for_them(device: OpenClDevice) -> None:
@@ -385,5 +386,5 @@ def test_matrices_are_refused_where_no_rule_is_made_for_them(device: OpenClDevic
 )
 def test_a_subgroup_reduction_shuffles_values_of_any_width(kind: str, operation: str, expected: str) -> None:
     body = f"%r = spirv.GroupNonUniform{operation} <Subgroup> <Reduce> %a : {kind} -> {kind}"
-    kernel, _ = _translate(_module((kind,), kind, body), generic_profile("nvidia-sm80"))
+    kernel, _ = _translate(_module((kind,), kind, body), shipped("nvidia-sm80"))
     assert any(expected in line for line in kernel.lines), kernel.lines
