@@ -8,13 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from retarget.declare.devices import (
-    compile_device_problems,
-    device_problems,
-    device_values,
-    main_driver,
-    role_problems,
-)
+from retarget.declare.devices import compile_device_problems, device_problems, device_values, main_driver, role_problems
 from retarget.declare.read import Declared, FileTables
 from retarget.declare.schema.tables import CompilerConfigTable, ConfigTable, RuntimeConfigTable
 from retarget.declare.scope import Names, Scope, find_named, unknown_name
@@ -138,7 +132,8 @@ def _heirs(
 ) -> Names[_HeirT]:
     """Build the configs that may extend one another, bases first.
 
-    Each is checked by itself, whatever is wrong with its name or its base; its devices with what it takes from its base.
+    Each is checked by itself, whatever is wrong with its name or its base; its devices together with what it takes from
+    its base.
     """
     tool = {"compiler_config": "compiler", "runtime_config": "driver"}[above.sort]
     good, bad = _new_names(above, declared, config_name_error, problems)

@@ -81,9 +81,7 @@ def role_problems(
     config the first fault."""
     for runtime in runtimes:
         messages = (
-            message
-            for compiler in compilers
-            if runtime.roles and (message := _role_fault(compiler, runtime, registry))
+            message for compiler in compilers if runtime.roles and (message := _role_fault(compiler, runtime, registry))
         )
         if message := next(messages, ""):
             yield Problem((*path, "runtimes"), message)

@@ -132,13 +132,11 @@ class Registry:
     def not_beside(self, main: str, driver: str) -> str:
         """Return why a driver does not open devices of another beside its own; empty where it does, or is unknown."""
         opener = self.drivers.get(main)
-        if opener is None or driver not in self.drivers or driver == main:
+        together = (main, *opener.opens_with) if isinstance(opener, OpensTogether) else (main,)
+        if opener is None or driver not in self.drivers or driver in together:
             return ""
-        together = tuple(opener.opens_with) if isinstance(opener, OpensTogether) else ()
-        expected = f"one of {', '.join(map(repr, together))}" if together else f"devices of {main!r} alone"
-        if driver in together:
-            return ""
-        return f"found a device of the driver {driver!r}, which {main!r} does not open beside its own; expected {expected}"
+        expected = f"expected devices of {' or '.join(map(repr, dict.fromkeys(together)))}"
+        return f"found a device of the driver {driver!r}, which {main!r} does not open beside its own; {expected}"
 
     def misfit(self, compiler: CompilerConfig, runtime: RuntimeConfig) -> str:
         """Return why the driver of a runtime config cannot load the artifacts of a compiler config; empty where it

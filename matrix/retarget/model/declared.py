@@ -86,10 +86,10 @@ class CompilerConfig:
 class RuntimeConfig:
     """A named way to run. `toolchain` is None for what is installed in the environment.
 
-    `devices` are device URIs, ordinals or names in order (empty: the driver's default device). What is no URI belongs to
-    `driver`, which opens them all. `roles` are the compile devices that they are for, one for each, or none. `used` says
-    of each whether every case must execute work on it (True) or none may (False); it is empty where nothing is asked.
-    `distinct` demands as many physical devices.
+    `devices` are device URIs, ordinals or names in order (empty: the driver's default device). What is no URI belongs
+    to `driver`, which opens them all. `roles` are the compile devices that they are for, one for each, or none. `used`
+    says of each whether every case must execute work on it (True) or none may (False); it is empty where nothing is
+    asked. `distinct` demands as many physical devices.
     `host_os` uses `linux`, `android`, `macos`, `ios`, `windows`; `host_arch` uses `x86_64`, `arm64`, `riscv64`, …
     (empty: any). `deps` and `defines` are what a build of this runtime needs and never influence a run.
     `timeout` is in seconds; None means the session's default. `concurrency` is runs at a time on its device;
@@ -128,11 +128,12 @@ class RuntimeConfig:
 
     def with_devices(self, order: Sequence[int]) -> RuntimeConfig:
         """Return this config with its devices in the order of the given indices."""
-        devices, roles, used = (
-            tuple(values[index] for index in order) if values else ()
-            for values in (self.devices, self.roles, self.used)
+        return replace(
+            self,
+            devices=tuple(self.devices[index] for index in order),
+            roles=tuple(self.roles[index] for index in order if self.roles),
+            used=tuple(self.used[index] for index in order if self.used),
         )
-        return replace(self, devices=devices, roles=roles, used=used)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from retarget.extension import DriverError, FunctionInfo, RunPlan, UnavailableError
 from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo
+from retarget.support.errors import did_you_mean
 
 from retarget_iree.noise import clean_status
 from retarget_iree.runtime.command import check_plan, run_module_command
 from retarget_iree.runtime.features import live_features
 from retarget_iree.runtime.identity import describe_device
 from retarget_iree.runtime.needs import artifact_needs
-from retarget_iree.runtime.selection import select_device
+from retarget_iree.runtime.selection import driver_of, select_device
 from retarget_iree.toolchain import describe_runtime, runtime_hint, runtime_installed
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class IreeDriver:
     """
 
     artifact_suffixes: ClassVar[Sequence[str]] = (".vmfb",)
+    opens_with: ClassVar[Sequence[str]] = ("local-sync", "local-task", "vulkan", "cuda", "hip")
 
     name: str
     words: tuple[str, ...] = ()
@@ -43,7 +45,7 @@ class IreeDriver:
     def probe(self) -> Sequence[DeviceInfo]:
         """List the devices. Raises `UnavailableError` if the driver has no library or no device here."""
         self._require_runtime()
-        return self._records(complete=True)[1]
+        return self.records(complete=True)[1]
 
     def open(self, config: RuntimeConfig) -> IreeDevice:
         """Open the config's devices in order, its first or default device if it names none.
@@ -54,12 +56,16 @@ class IreeDriver:
         """
         self._require_runtime()
         parse_runtime_flags(config)
-        driver, infos, records = self._records()
-        chosen = [select_device(wanted, infos, driver=self.name) for wanted in config.devices or ("0",)]
+        drivers: dict[str, tuple[Any, tuple[DeviceInfo, ...], list[dict[str, Any]]]] = {}
         from retarget_iree.runtime.program import IreeDevice
 
-        opened = []
-        for wanted, info in zip(config.devices or (info.uri for info in chosen), chosen, strict=True):
+        opened, chosen = [], []
+        for wanted in config.devices or ("0",):
+            name = driver_of(wanted, config)
+            if name not in drivers:
+                drivers[name] = _named(name).records()
+            driver, infos, records = drivers[name]
+            info = select_device(wanted, infos, driver=name)
             try:
                 parameters = wanted.partition("?")[2]
                 if parameters:  # they go with a URI only
@@ -69,6 +75,7 @@ class IreeDriver:
             except (RuntimeError, ValueError, OSError) as error:
                 msg = f"{info.uri} ({info.name}) does not open: {clean_status(str(error))}"
                 raise DriverError(msg) from error
+            chosen.append(info)
         return IreeDevice(opened, chosen)
 
     def describe_build(self) -> str:
@@ -86,9 +93,10 @@ class IreeDriver:
         """Return what an artifact needs of a device. Implements `retarget.extension.ReadsNeeds`."""
         return artifact_needs(artifact)
 
-    def tags(self, config: RuntimeConfig) -> Sequence[str]:  # noqa: ARG002 - part of the protocol
-        """Return the driver's name and its further words (`rocm` for `hip`)."""
-        return (self.name, *self.words)
+    def tags(self, config: RuntimeConfig) -> Sequence[str]:
+        """Return the names of the devices' drivers and their further words (`rocm` for `hip`)."""
+        drivers = [one for name in config.drivers for one in DRIVERS if one.name == name]
+        return tuple(word for one in drivers for word in (one.name, *one.words))
 
     def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
         """Return the command that runs one function by hand; None where no tool takes the config's devices."""
@@ -102,7 +110,7 @@ class IreeDriver:
             msg = "the IREE runtime is not installed: there is no module iree.runtime"
             raise UnavailableError(msg, hint=runtime_hint())
 
-    def _records(self, *, complete: bool = False) -> tuple[Any, tuple[DeviceInfo, ...], list[dict[str, Any]]]:
+    def records(self, *, complete: bool = False) -> tuple[Any, tuple[DeviceInfo, ...], list[dict[str, Any]]]:
         """Return the runtime's driver, the devices, and the runtime's own records of them in the same order.
 
         `complete`: with all that is known of them, however long it takes to find out.
@@ -134,6 +142,15 @@ class IreeDriver:
                 return UnavailableError(reason, hint=self.hint)
         first = clean_status(message).partition("\n")[0]
         return UnavailableError(f"the driver {self.name} does not start: {first}")
+
+
+def _named(name: str) -> IreeDriver:
+    for driver in DRIVERS:
+        if driver.name == name:
+            return driver
+    known = [driver.name for driver in DRIVERS]
+    msg = f"the driver {name!r} is none of the IREE runtime: {', '.join(known)}{did_you_mean(name, known)}"
+    raise DriverError(msg)
 
 
 def _dump(driver: Any, record: dict[str, Any]) -> str:
