@@ -14,6 +14,7 @@ from retarget.model.outcomes import DeviceInfo, FeatureValue
 from retarget.profiles.profile import Profile, profile_of_device
 from retarget.support.installing import install_hint
 
+from retarget_opencl.device.icds import icd_complaints
 from retarget_opencl.device.profile import DRIVER, compile_profile
 
 if TYPE_CHECKING:
@@ -46,7 +47,12 @@ def list_devices() -> tuple[FoundDevice, ...]:
     try:
         platforms = cl.get_platforms()
     except cl.LogicError as error:
-        msg = "there is no OpenCL platform on this machine"
+        said = "; ".join(icd_complaints())
+        msg = (
+            f"no OpenCL driver (ICD) of this machine loads: {said}"
+            if said
+            else "there is no OpenCL platform on this machine"
+        )
         raise UnavailableError(msg, _INSTALL) from error
     for platform in platforms:
         try:

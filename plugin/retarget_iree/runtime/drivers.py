@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,6 +16,7 @@ from retarget.support.errors import did_you_mean
 
 from retarget_iree.noise import clean_status
 from retarget_iree.runtime.command import check_plan, run_module_command
+from retarget_iree.runtime.complaints import library_complaints, vulkan_complaints
 from retarget_iree.runtime.features import live_features
 from retarget_iree.runtime.identity import describe_device
 from retarget_iree.runtime.needs import artifact_needs
@@ -31,7 +33,8 @@ __all__ = ["DRIVERS", "IreeDriver", "parse_runtime_flags"]
 class IreeDriver:
     """One HAL driver by name. Implements `retarget.extension.Driver`.
 
-    `missing` has (pattern of the runtime's message, reason) pairs; the first that occurs counts, with `hint`.
+    `missing` has (pattern of the runtime's message, reason) pairs; the first that occurs counts, with `hint`. What is
+    there and does not load has another reason, `broken`, with what `complaints` returns.
     """
 
     artifact_suffixes: ClassVar[Sequence[str]] = (".vmfb",)
@@ -40,6 +43,8 @@ class IreeDriver:
     name: str
     words: tuple[str, ...] = ()
     missing: tuple[tuple[str, str], ...] = ()
+    broken: str = ""
+    complaints: Callable[[], Sequence[str]] = tuple
     hint: str = ""
 
     def probe(self) -> Sequence[DeviceInfo]:
@@ -139,7 +144,8 @@ class IreeDriver:
     def _unavailable(self, message: str) -> UnavailableError:
         for pattern, reason in self.missing:
             if re.search(pattern, message):
-                return UnavailableError(reason, hint=self.hint)
+                said = "; ".join(self.complaints())
+                return UnavailableError(f"{self.broken}: {said}" if said else reason, hint=self.hint)
         first = clean_status(message).partition("\n")[0]
         return UnavailableError(f"the driver {self.name} does not start: {first}")
 
@@ -184,9 +190,11 @@ DRIVERS = (
         name="vulkan",
         missing=(
             ("VK_ERROR_INCOMPATIBLE_DRIVER", "there is no Vulkan driver (ICD) on this machine"),
-            ("no devices", "the Vulkan drivers of this machine offer no device"),
+            ("no devices|vkEnumeratePhysicalDevices", "the Vulkan drivers of this machine offer no device"),
             ("libvulkan", "there is no Vulkan loader (libvulkan) on this machine"),
         ),
+        broken="no Vulkan driver (ICD) of this machine is usable; the loader says",
+        complaints=vulkan_complaints,
         hint="install a Vulkan driver; `apt-get install libvulkan1 mesa-vulkan-drivers` installs one that runs on the "
         "CPU",
     ),
@@ -196,6 +204,8 @@ DRIVERS = (
             (r"libcuda\.so", "there is no CUDA driver library (libcuda.so) on this machine"),
             ("CUDA_ERROR_NO_DEVICE|no devices", "the CUDA driver finds no device on this machine"),
         ),
+        broken="the CUDA driver library does not load",
+        complaints=partial(library_complaints, "libcuda.so.1"),
         hint="install the NVIDIA driver for the GPU of this machine; it contains libcuda.so.1",
     ),
     IreeDriver(
@@ -205,6 +215,8 @@ DRIVERS = (
             (r"libamdhip64\.so", "there is no HIP runtime library (libamdhip64.so) on this machine"),
             ("hipErrorNoDevice|no devices", "the HIP runtime finds no device on this machine"),
         ),
+        broken="the HIP runtime library does not load",
+        complaints=partial(library_complaints, "libamdhip64.so"),
         hint="install ROCm for the GPU of this machine, and put libamdhip64.so where the loader looks for libraries",
     ),
 )
