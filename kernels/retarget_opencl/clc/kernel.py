@@ -54,7 +54,6 @@ class KernelWriter(StatementWriter):
             bindings=bindings,
             constants=constants,
             workgroup_size=size,
-            local_memory=self._local_memory,
             comment=comment,
         )
 

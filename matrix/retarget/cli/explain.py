@@ -15,6 +15,7 @@ from retarget.engine.commands import Commands
 from retarget.engine.compile.builds import describe_build
 from retarget.expect.matching import RuleSet
 from retarget.expect.verdict import excuse, expected_text, is_expired, today
+from retarget.extension import CompilerError, TargetsProfiles
 from retarget.extension.registry import Registry, named_extensions
 from retarget.model import CompilerConfig, CompileTarget, Origin, RunTarget, RuntimeConfig, Suite, Target, TargetConfig
 from retarget.model.locations import SourceLocations
@@ -138,6 +139,7 @@ class _Explainer:
         yield f"{target.name} ({'compile target' if runtime is None else 'run target'})"
         yield from _aligned(self._parts(suite, target, compiled, runtime, through))
         yield from _section("compiler flags", self._compiler_flags(suite, compiled))
+        yield from _section("compile target", self._compile_target(compiled))
         yield from _section("compile devices", compiled.compiler.devices)
         yield from _section("compiler environment", compiled.compiler.env)
         if runtime is not None:
@@ -172,8 +174,7 @@ class _Explainer:
             self.locations.location(compiler.origin),
         )
         if runtime is not None:
-            roles = [f"{role} = " for role in runtime.roles] or [""] * len(runtime.devices)
-            words = [f"driver {runtime.driver}", *map("".join, zip(roles, runtime.devices, strict=True))]
+            words = [f"driver {runtime.driver}", *runtime.devices]
             yield "runtime config", f"{runtime.name} ({', '.join(words)})", self.locations.location(runtime.origin)
             if runtime.run_under:
                 yield "run under", shlex.join(runtime.run_under), ""
@@ -195,6 +196,17 @@ class _Explainer:
         for index in active_overrides(suite, compiled.module.name):
             for position, flag in enumerate(suite.overrides[index].flags):
                 yield flag, self.locations.location(suite.origin, "module", index, "flags", position)
+
+    def _compile_target(self, compiled: CompileTarget) -> Iterator[tuple[str, str]]:
+        """Say what device profiles make of a target, part by part."""
+        compiler = self.registry.compilers.get(compiled.compiler.compiler)
+        if not compiled.compiler.target_from or not isinstance(compiler, TargetsProfiles):
+            return
+        try:
+            for part in compiler.target_parts(compiled.compiler, compiled.flags):
+                yield f"{part.name} = {part.value}" if part.value else part.name, part.source
+        except (CompilerError, RetargetError) as error:
+            yield str(error), ""
 
     def _flags(self, flags: Sequence[str], origins: Sequence[Origin]) -> Iterator[tuple[str, str]]:
         seen: Counter[Origin] = Counter()
@@ -240,7 +252,7 @@ class _Explainer:
         reasons = [self._missing(self.registry.compiler, compiled.compiler.compiler)]
         reasons.append(self._missing(self.registry.case_loader, compiled.kind))
         if runtime is not None:
-            reasons += [self._missing(self.registry.driver, driver) for driver in runtime.drivers]
+            reasons.append(self._missing(self.registry.driver, runtime.driver))
             reasons.append(host_mismatch(runtime))
         found = [reason for reason in reasons if reason is not None]
         yield from ((reason, "") for reason in found)

@@ -8,14 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from retarget.declare.devices import compile_device_problems, device_problems, device_values, main_driver, role_problems
 from retarget.declare.read import Declared, FileTables
 from retarget.declare.schema.tables import CompilerConfigTable, ConfigTable, RuntimeConfigTable
 from retarget.declare.scope import Names, Scope, find_named, unknown_name
+from retarget.extension import TargetsProfiles
 from retarget.model import CompilerConfig, Origin, Requirement, RuntimeConfig, TargetConfig, Toolchain
 from retarget.model.names import config_name_error, name_error, tag_error
 from retarget.profiles.files import located
 from retarget.profiles.names import DEVICE_TYPES
+from retarget.profiles.references import reference_error
 from retarget.profiles.requirements import requirement_error
 from retarget.support.errors import display_path
 from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path, parse_key_path
@@ -49,8 +50,7 @@ def extend_scope(
         tables,
         tables.compilers,
         problems,
-        check=partial(_compiler_problems, toolchains),
-        check_devices=partial(compile_device_problems, registry),
+        check=partial(_compiler_problems, toolchains, tables.file, registry),
         build=partial(_compiler, toolchains),
     )
     runtimes = _heirs(
@@ -59,7 +59,6 @@ def extend_scope(
         tables.runtimes,
         problems,
         check=partial(_runtime_problems, toolchains),
-        check_devices=partial(device_problems, registry),
         build=partial(_runtime, toolchains),
     )
     targets = _target_configs(above.targets, tables, compilers, runtimes, problems, registry=registry)
@@ -127,13 +126,11 @@ def _heirs(
     problems: list[Problem],
     *,
     check: Callable[[Declared[_HeirTableT]], Iterable[Problem]],
-    check_devices: Callable[[_HeirTableT, KeyPath], Iterable[Problem]],
     build: Callable[[_HeirTableT, tuple[Origin, ...], Origin], _HeirT],
 ) -> Names[_HeirT]:
     """Build the configs that may extend one another, bases first.
 
-    Each is checked by itself, whatever is wrong with its name or its base; its devices together with what it takes from
-    its base.
+    Each is checked by itself, whatever is wrong with its name or its base.
     """
     tool = {"compiler_config": "compiler", "runtime_config": "driver"}[above.sort]
     good, bad = _new_names(above, declared, config_name_error, problems)
@@ -164,14 +161,7 @@ def _heirs(
             continue
         own = _located(entry.table, tables.file)
         table = own if base is None else _inherited(own, complete[base])
-        diagnostics = ()
-        if {"devices", "distinct"} & entry.table.model_fields_set:
-            diagnostics = tuple(check_devices(table, entry.path))
-            problems.extend(diagnostics)
-        if diagnostics:
-            invalid.add(name)
-            continue
-        if not (main_driver(table) if isinstance(table, RuntimeConfigTable) else table.compiler):
+        if not getattr(table, tool):
             message = f"found no {tool}, expected its name here or by extends"
             problems.append(Problem((*entry.path, tool), message))
             invalid.add(name)
@@ -255,10 +245,19 @@ def _toolchain_problems(names: Names[Toolchain], reference: str | None, path: Ke
         yield Problem((*path, "toolchain"), unknown_name(names.sort, reference, names.declared))
 
 
-def _compiler_problems(names: Names[Toolchain], entry: Declared[CompilerConfigTable]) -> Iterable[Problem]:
+def _compiler_problems(
+    names: Names[Toolchain], file: Path, registry: Registry | None, entry: Declared[CompilerConfigTable]
+) -> Iterable[Problem]:
     yield from word_problems(entry.table.tags, (*entry.path, "tags"))
     yield from _env_problems(entry.table.env, (*entry.path, "env"))
     yield from _toolchain_problems(names, entry.table.toolchain, entry.path)
+    compiler = registry.compilers.get(entry.table.compiler or "") if registry is not None else None
+    if entry.table.target_from and compiler is not None and not isinstance(compiler, TargetsProfiles):
+        message = f"found device profiles, but the compiler {compiler.name!r} does not compile for them"
+        yield Problem((*entry.path, "target_from"), message)
+    for index, reference in enumerate(entry.table.target_from):
+        if (found := reference_error(located(file, reference))) is not None:
+            yield Problem((*entry.path, "target_from", index), found)
 
 
 def _compiler(
@@ -300,7 +299,8 @@ def _runtime(
         where = Origin(file=origin.file, key_path=format_key_path((*path, "device_type")))
         needs = (Requirement(text=f"device_type = {table.device_type}", origin=where), *needs)
     values |= {"profile": table.profile or "", "requires": needs}
-    values |= device_values(table)
+    if table.device is not None:
+        values["devices"] = (table.device,)
     return RuntimeConfig(**values, flag_origins=flag_origins, origin=origin)
 
 
@@ -326,7 +326,6 @@ def _target_configs(
         diagnostics = [*compiler_diagnostics, *runtime_diagnostics, *word_problems(table.tags, (*entry.path, "tags"))]
         if registry is not None:
             diagnostics += _misfits(registry, found_compilers, found_runtimes, (*entry.path, "compiler"))
-        diagnostics += role_problems(found_compilers, found_runtimes, entry.path, registry)
         problems.extend(diagnostics)
         reported[entry.path] += bool(diagnostics)
         if diagnostics or not found_compilers:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from retarget.model import CompilerConfig, CompileTarget
+from retarget.profiles.profile import Profile
 
 __all__ = [
     "CompileRequest",
@@ -15,9 +16,11 @@ __all__ = [
     "Compiler",
     "CompilerError",
     "DescribesBuild",
-    "NamesDevices",
+    "ProfileTarget",
     "Resolved",
     "ShowsArtifacts",
+    "TargetPart",
+    "TargetsProfiles",
     "UnavailableError",
 ]
 
@@ -133,19 +136,6 @@ class DescribesBuild(Protocol):
 
 
 @runtime_checkable
-class NamesDevices(Protocol):
-    """What a compiler may implement in addition to `Compiler`: what it makes of `compiler_config.devices`, names with
-    their specifications in declared order. Without it, a program asks for its devices in this order, and for all."""
-
-    def device_problems(self, devices: Mapping[str, str]) -> Sequence[tuple[str, str]]:
-        """Return (name, what is wrong) for each specification that cannot be meant. Pure; in pytest's process."""
-
-    def runtime_devices(self, devices: Mapping[str, str]) -> Mapping[str, bool]:
-        """Return the names in the order in which a program counts the devices of its runtime, each with whether it
-        needs the device; False where another takes its place. Pure; in pytest's process."""
-
-
-@runtime_checkable
 class ShowsArtifacts(Protocol):
     """What a compiler may implement in addition to `Compiler`: its artifacts as text, for `retarget show`."""
 
@@ -153,3 +143,38 @@ class ShowsArtifacts(Protocol):
 
     def show(self, artifact: bytes) -> str:
         """Return an artifact's text for a person. Raises `RetargetError` for bytes that are none of its artifacts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetPart:
+    """One part of what is compiled for: its name as the compiler has it, its value, and where the value came from."""
+
+    name: str
+    value: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileTarget:
+    """What a compiler makes of a device profile: the flags that compile for it, and the parts of the target."""
+
+    flags: tuple[str, ...]
+    parts: tuple[TargetPart, ...]
+
+
+@runtime_checkable
+class TargetsProfiles(Protocol):
+    """What a compiler may implement in addition to `Compiler`: it compiles for device profiles (`target_from`).
+
+    Its `resolve`, `fingerprint` and `tags` then heed `CompilerConfig.target_from`. For a compiler that does not
+    implement this, `target_from` is an error.
+    """
+
+    def profile_target(self, profile: Profile) -> ProfileTarget:
+        """Return the target for one profile. Pure; in pytest's process too. Raises `CompilerError` for a profile that
+        this compiler has no target for."""
+
+    def target_parts(self, config: CompilerConfig, flags: Sequence[str]) -> Sequence[TargetPart]:
+        """Return the parts of the target of a config with `target_from`, and of `flags` what it overrides. Pure; what
+        only a device can say is left open. Raises `CompilerError`, and `RetargetError` for a profile that cannot be
+        read."""

@@ -66,8 +66,7 @@ correctlyRoundedDivideSqrt
 """Those that are OpenCL's extensions have their names without `cl_khr_`."""
 
 _OPENCL_OTHERS = """
-platform vendor version maxComputeUnits maxWorkGroupSize maxWorkItemSizes localMemSize maxMemAllocSize subgroupSizes
-computeCapabilityNV
+version maxComputeUnits maxWorkGroupSize maxWorkItemSizes localMemSize maxMemAllocSize subgroupSizes computeCapabilityNV
 """
 
 _CUDA = """

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from retarget.profiles.files import read_profile
 from retarget.profiles.profile import Profile
-from retarget.support.errors import RetargetError, did_you_mean
+from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean
 
-__all__ = ["GROUP", "find_profile", "profile_file", "shipped_profiles"]
+__all__ = ["GROUP", "find_profile", "profile_file", "reference_error", "shipped_profiles"]
 
 GROUP = "retarget.profiles"
 
@@ -63,3 +63,18 @@ def profile_file(reference: str) -> Path:
 def find_profile(reference: str) -> Profile:
     """Read a profile by path or name. Raises `RetargetError`: `DiagnosticsError` for what is wrong in its file."""
     return read_profile(profile_file(reference))
+
+
+def reference_error(reference: str) -> str | None:
+    """Return what is wrong with an entry of `target_from`; None if nothing is. No device is asked."""
+    if reference == "host" or (reference.startswith("host:") and reference.partition("://")[1]):
+        return None
+    if reference.startswith("host:"):
+        return f"found {reference!r}, expected host, or host: and the URI of a device, such as host:vulkan://0"
+    try:
+        find_profile(reference)
+    except DiagnosticsError as error:
+        return f"the device profile cannot be used: {error}"
+    except RetargetError as error:
+        return str(error)
+    return None

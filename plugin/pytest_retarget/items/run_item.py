@@ -50,8 +50,7 @@ class RunItem(MatrixItem):
         if reason := host_mismatch(runtime):
             raise Unavailable(reason)
         registry = self.services.registry
-        for driver in runtime.drivers:
-            registry.driver(driver)
+        registry.driver(runtime.driver)
         registry.case_loader(self.target.compile.kind)
         self.check_files()
         if self.services.settings.artifacts is None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from retarget.model import CompileTarget
 
 from retarget_iree.compiler.flags import phase_of, with_devices, with_one_phase
+from retarget_iree.compiler.targets.combined import is_pure, with_profiles
 from retarget_iree.toolchain import command
 
 __all__ = ["compile_command"]
@@ -17,12 +18,17 @@ def compile_command(target: CompileTarget, flags: Sequence[str], output: Path) -
     """Return the command that compiles a target to `output`.
 
     `iree-compile` for what it reads; an ONNX model goes through `python -m retarget_iree.compile_onnx`, which imports
-    it with the importer of IREE's package first. Where the flags name a phase to compile to, the output is text and has
+    it with the importer of IREE's package first. A target that only a device or the compiler can name is named by
+    `python -m retarget_iree.compile_for`. Where the flags name a phase to compile to, the output is text and has
     the suffix of a program instead of an artifact's.
     """
     tool: tuple[str, ...] = (command("iree-compile"),)
     if target.module.path.suffix == ".onnx":
         tool = (command("python"), "-m", "retarget_iree.compile_onnx")
+    if is_pure(target.compiler):
+        flags = with_profiles(target.compiler, flags)
+    elif not tool[1:]:
+        tool = (command("python"), "-m", "retarget_iree.compile_for", *target.compiler.target_from)
     complete = with_one_phase(with_devices(target.compiler, flags))
     if phase_of(complete):
         output = output.with_suffix(".mlir")

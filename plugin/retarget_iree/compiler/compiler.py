@@ -14,14 +14,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from retarget.extension import Compiled, CompileRequest, CompilerError, Resolved, SuggestedTarget, UnavailableError
+from retarget.extension import (
+    Compiled,
+    CompileRequest,
+    CompilerError,
+    ProfileTarget,
+    Resolved,
+    SuggestedTarget,
+    TargetPart,
+    UnavailableError,
+)
 from retarget.model import CompilerConfig, CompileTarget
 from retarget.model.outcomes import DeviceInfo
+from retarget.profiles.profile import Profile
 from retarget.support.errors import did_you_mean
 
 from retarget_iree.compiler.capture import CapturedStderr
 from retarget_iree.compiler.command import compile_command
-from retarget_iree.compiler.devices import device_order, device_problems
 from retarget_iree.compiler.flags import (
     PHASE_FLAG,
     flag_value,
@@ -36,6 +45,14 @@ from retarget_iree.compiler.flags import (
 )
 from retarget_iree.compiler.hostcpu import explicit_host
 from retarget_iree.compiler.onnx_import import import_onnx, onnx_version
+from retarget_iree.compiler.targets.combined import (
+    asks_devices,
+    profile_words,
+    profiles_fact,
+    target_parts,
+    with_profiles,
+)
+from retarget_iree.compiler.targets.profiles import profile_target
 from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
 from retarget_iree.toolchain import Toolchain, compiler_api, compiler_hint, environment_facts, find_toolchain
 
@@ -60,9 +77,15 @@ class IreeCompiler:
     name = "iree"
     artifact_suffix = ".vmfb"
 
-    def fingerprint(self, config: CompilerConfig) -> str:  # noqa: ARG002 - part of the protocol
-        """Name the compiler by version, folder and its files' sizes and modification times, with the package onnx."""
-        return f"{find_toolchain().fingerprint()} {onnx_version()} {environment_facts()}"
+    def fingerprint(self, config: CompilerConfig) -> str:
+        """Name the compiler by version, folder and its files' sizes and modification times, with the package onnx.
+
+        The content of profiles is part of it. For a device of this host it is empty: the next session may have another.
+        """
+        if asks_devices(config):
+            return ""
+        profiles = profiles_fact(config)
+        return f"{find_toolchain().fingerprint()} {onnx_version()} {environment_facts()} {profiles}"
 
     def describe_build(self) -> str:
         """Return version and build. Implements `retarget.extension.DescribesBuild`."""
@@ -75,7 +98,7 @@ class IreeCompiler:
         neither the library nor the tool takes.
         """
         toolchain = find_toolchain()
-        complete = with_one_phase(with_devices(config, flags))
+        complete = with_one_phase(with_devices(config, with_profiles(config, flags, _named_target)))
         _check_flags(toolchain, complete)
         explicit = explicit_host(complete, _precompile)
         return Resolved(
@@ -99,19 +122,19 @@ class IreeCompiler:
 
     def tags(self, config: CompilerConfig) -> Sequence[str]:
         """Return backend, platform and chip words that the config's flags and devices imply."""
-        return target_words(with_devices(config, config.flags))
-
-    def device_problems(self, devices: Mapping[str, str]) -> Sequence[tuple[str, str]]:
-        """Return what is wrong with the fallbacks of named devices. Implements `retarget.extension.NamesDevices`."""
-        return device_problems(devices)
-
-    def runtime_devices(self, devices: Mapping[str, str]) -> Mapping[str, bool]:
-        """Return the devices in the order in which a program counts them, and whether it needs them."""
-        return device_order(devices)
+        return profile_words(config) or target_words(with_devices(config, config.flags))
 
     def reproduce(self, target: CompileTarget, flags: tuple[str, ...], output: Path) -> Sequence[str]:
         """Return the `iree-compile` command for a target."""
         return compile_command(target, flags, output)
+
+    def profile_target(self, profile: Profile) -> ProfileTarget:
+        """Return the flags for a profile. Implements `retarget.extension.TargetsProfiles`."""
+        return profile_target(profile)
+
+    def target_parts(self, config: CompilerConfig, flags: Sequence[str]) -> Sequence[TargetPart]:
+        """Return where each part of a config's target comes from."""
+        return tuple(target_parts(config, flags))
 
     def show(self, artifact: bytes) -> str:
         """Return a module's contents as text. Raises `RetargetError` for bytes that are no module."""
@@ -246,6 +269,10 @@ def _run_tool(toolchain: Toolchain, arguments: Sequence[str], content: bytes) ->
     except OSError as error:
         msg = f"{toolchain.compile_tool} cannot be run: {error.strerror or error}"
         raise UnavailableError(msg, hint=compiler_hint()) from error
+
+
+def _named_target(flags: Sequence[str]) -> str:
+    return _precompile(explicit_host(flags, _precompile))
 
 
 def _precompile(flags: Sequence[str]) -> str:

@@ -11,8 +11,6 @@ from pathlib import Path
 
 from retarget.model import CompilerConfig
 
-from retarget_iree.compiler.devices import full_specification
-
 __all__ = [
     "PHASE_FLAG",
     "architecture",
@@ -83,7 +81,7 @@ def flag_value(flags: Iterable[str], name: str) -> str:
 
 def device_flags(config: CompilerConfig) -> tuple[str, ...]:
     """Return one `--iree-hal-target-device=name=specification` per named device of the config."""
-    return tuple(f"--iree-hal-target-device={name}={full_specification(one)}" for name, one in config.devices)
+    return tuple(f"--iree-hal-target-device={name}={specification}" for name, specification in config.devices)
 
 
 def with_devices(config: CompilerConfig, flags: Sequence[str]) -> tuple[str, ...]:
@@ -178,6 +176,9 @@ def architecture(name: str) -> str:
 def _backends(flags: Sequence[str]) -> list[str]:
     backends: list[str] = []
     for value in flag_values(flags, "iree-hal-target-device"):
+        if "#hal." in value:  # a complete target
+            backends += re.findall(r'#hal\.executable\.target<"([\w.-]+)"', value)
+            continue
         for specification in value.split(","):
             scheme = re.sub(r"\[.*$", "", specification.rpartition("=")[2]).partition("://")[0].strip()
             if scheme == "local":

@@ -106,6 +106,7 @@ class Resolver:
             sorted(config.env),
             list(config.tags),
             list(config.devices),
+            list(config.target_from),
             list(flags),
             self._host,
             str(Path.cwd()),

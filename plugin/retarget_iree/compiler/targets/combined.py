@@ -1,0 +1,194 @@
+"""`target_from` of a compiler config and its flags → the flags that the compiler gets.
+
+As in IREE's HAL driver features: a complete target that a flag gives (`--iree-hal-target-device=#hal.device.target<…>`)
+overrides profiles, and profiles override what names a target in short (`--iree-vulkan-target=…`). What neither rule
+covers must not contradict.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from retarget.extension import CompilerError, ProfileTarget, TargetPart, UnavailableError
+from retarget.model import CompilerConfig
+from retarget.model.names import tag_error
+from retarget.profiles.profile import Profile, profile_of_device
+from retarget.profiles.references import find_profile
+
+from retarget_iree.compiler.flags import flag_values, split_flag, target_words
+from retarget_iree.compiler.hostcpu import CPU_FLAG, FEATURES_FLAG, TRIPLE_FLAG
+from retarget_iree.compiler.targets.attribute import device_target
+from retarget_iree.compiler.targets.profiles import DEVICE, DEVICE_IDS, HOST, profile_target
+
+__all__ = ["asks_devices", "is_pure", "profile_words", "profiles_fact", "target_parts", "with_profiles"]
+
+_DEVICE_FLAG = "iree-hal-target-device"
+_LOCAL_FLAG = "iree-hal-local-target-device-backends"
+_BACKENDS_FLAG = "iree-hal-target-backends"
+_SELECTING = {_DEVICE_FLAG, _LOCAL_FLAG, _BACKENDS_FLAG}
+_SHORT = {CPU_FLAG, FEATURES_FLAG, TRIPLE_FLAG, "iree-hip-target"}
+_SHORT |= {f"iree-{name}-target{rest}" for name in ("vulkan", "cuda", "rocm") for rest in ("", "-features")}
+_DEVICE_OF = {"vulkan-spirv": "vulkan", "rocm": "hip", "amdgpu": "hip", "llvm-cpu": "local"}
+_TARGET = re.compile(r'#hal\.device\.target<"(?P<device>[^"]+)", \[(?P<executable>#hal\.executable\.target<.*>)\]>')
+_FORMAT = re.compile(r'#hal\.executable\.target<"[^"]*", "(?P<format>[^"]*)"')
+
+
+def asks_devices(config: CompilerConfig) -> bool:
+    """Return whether a config is compiled for a device of this host, which may be another one in the next session."""
+    return any(reference.startswith("host:") for reference in config.target_from)
+
+
+def is_pure(config: CompilerConfig) -> bool:
+    """Return whether the flags are known without asking a device or the compiler."""
+    return len(config.target_from) <= 1 and not asks_devices(config)
+
+
+def profiles_fact(config: CompilerConfig) -> str:
+    """Return the targets of a config's profiles as text: a comment in a profile's file is no part of it."""
+    return " ".join(flag for reference in config.target_from for flag in _target(reference).flags)
+
+
+def profile_words(config: CompilerConfig) -> tuple[str, ...]:
+    """Return what tags the profiles of a config give: what IREE's flags for them say, and the names of the profiles.
+
+    A device of this host gives those of its driver. None without profiles, and where a flag overrides them.
+    """
+    words: dict[str, None] = {}
+    if _complete(config.flags):
+        return ()
+    for reference in config.target_from:
+        if reference.startswith("host:"):
+            device = DEVICE_IDS.get(reference.removeprefix("host:").partition("://")[0], "")
+            words.update(dict.fromkeys(target_words([f"--{_DEVICE_FLAG}={device}"] if device else [])))
+            continue
+        with contextlib.suppress(CompilerError):  # a profile that there is no target for is an error when it compiles
+            words.update(dict.fromkeys(target_words(_target(reference).flags)))
+        name = "host" if reference == "host" else find_profile(reference).name
+        if tag_error(name) is None:
+            words[name] = None
+    return tuple(words)
+
+
+def with_profiles(
+    config: CompilerConfig, flags: Sequence[str], explicit: Callable[[Sequence[str]], str] | None = None
+) -> tuple[str, ...]:
+    """Return `flags` with the target of the config's profiles.
+
+    `explicit` compiles a module without code and returns its text, which names the target; it is needed for several
+    profiles. Raises `CompilerError` for flags that contradict a profile, for `devices` beside it, and for profiles that
+    the runtime cannot choose between; `UnavailableError` for a device that is not there; `RetargetError` for a
+    profile that cannot be read.
+    """
+    if not config.target_from or _complete(flags):
+        return tuple(flags)
+    if config.devices:
+        msg = "found both devices and target_from, expected one of them"
+        raise CompilerError(msg)
+    targets = [(reference, _target(reference)) for reference in config.target_from]
+    for device, name, flag in _selected(flags):
+        fitting = [reference for reference, target in targets if _device(target) == device]
+        if not fitting or (device == "local" and name not in {"local", "llvm-cpu"}):
+            of = ", ".join(f"{reference!r}, which is for {_device(target)}" for reference, target in targets)
+            msg = f"{flag} contradicts target_from = {of}; remove one of them"
+            raise CompilerError(msg)
+    kept = [flag for flag in flags if split_flag(flag)[0] not in _SELECTING | _SHORT]
+    chosen = targets[0][1].flags if len(targets) == 1 or explicit is None else _several(targets, explicit)
+    return (*chosen, *kept)
+
+
+def target_parts(config: CompilerConfig, flags: Sequence[str]) -> Iterator[TargetPart]:
+    """Yield the parts of the target that the profiles of a config give, and what flags and profiles override.
+
+    A device of this host is not asked.
+    """
+    complete = _complete(flags)
+    for reference in config.target_from:
+        if complete:
+            yield TargetPart(name=reference, value="", source=f"overridden by --{_DEVICE_FLAG}=#hal.device.…")
+        elif reference.startswith("host:"):
+            yield TargetPart(name=reference.removeprefix("host:"), value="", source="the device, when it compiles")
+        else:
+            yield from _target(reference).parts
+    if config.target_from and not complete:
+        for flag in flags:
+            name, value = split_flag(flag)
+            if name in _SHORT:
+                yield TargetPart(name=name, value=value or "", source="a flag; overridden by target_from")
+
+
+def _complete(flags: Sequence[str]) -> bool:
+    return any("#hal.device." in value for value in flag_values(flags, _DEVICE_FLAG))
+
+
+def _target(reference: str) -> ProfileTarget:
+    if reference == "host":
+        return HOST
+    return profile_target(
+        _live(reference.removeprefix("host:")) if reference[:5] == "host:" else find_profile(reference)
+    )
+
+
+def _live(uri: str) -> Profile:
+    """Return the profile of a device of this host. Raises `UnavailableError`."""
+    from retarget_iree.runtime.drivers import DRIVERS
+    from retarget_iree.runtime.selection import select_device
+
+    name = uri.partition("://")[0]
+    driver = next((driver for driver in DRIVERS if driver.name == name), None)
+    if driver is None:
+        known = ", ".join(driver.name for driver in DRIVERS)
+        msg = f"found the device 'host:{uri}' in target_from, expected a URI of one of the drivers {known}"
+        raise CompilerError(msg)
+    info = select_device(uri, driver.probe(), driver=name)
+    if not info.features:
+        msg = f"the driver {name} does not report what {info.uri} ({info.name}) can do"
+        raise UnavailableError(msg, hint="name a device profile in target_from")
+    return profile_of_device(info, info.uri)
+
+
+def _device(target: ProfileTarget) -> str:
+    """Return the id of the device that a target is for."""
+    value = flag_values(target.flags, _DEVICE_FLAG)[0]
+    found = re.search(r'#hal\.device\.target<"([^"]+)"', value)
+    return found[1] if found is not None else value
+
+
+def _selected(flags: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield the device, the backend and the flag wherever flags say what to compile for."""
+    for flag in flags:
+        name, value = split_flag(flag)
+        if name in _SELECTING:
+            for word in (value or "").split(","):
+                backend = re.sub(r"(\[.*|://.*)$", "", word.rpartition("=")[2])
+                local = name == _LOCAL_FLAG or backend.startswith("vmvx")
+                yield "local" if local else _DEVICE_OF.get(backend, backend), backend, flag
+
+
+def _several(targets: Sequence[tuple[str, ProfileTarget]], explicit: Callable[[Sequence[str]], str]) -> Sequence[str]:
+    """Return one device flag for the targets of several profiles, as the compiler itself writes each of them.
+
+    Executables are not linked: IREE 3.13 links those of one backend, and the program then finds no other. The program
+    takes the first executable whose format the device loads: two of one format cannot be told apart.
+    """
+    found: dict[str, dict[str, tuple[str, str]]] = {}
+    for reference, target in targets:
+        match = _TARGET.search(explicit(target.flags))
+        if match is None:
+            msg = f"the compiler does not name its target for the profile {reference!r}"
+            raise CompilerError(msg)
+        form = _FORMAT.search(match["executable"])
+        name = form["format"] if form is not None else ""
+        formats = found.setdefault(match["device"], {})
+        if name in formats:
+            msg = (
+                f"target_from: {formats[name][0]!r} and {reference!r} are both compiled to the format {name}, and "
+                "IREE's runtime chooses by format alone, so that the second would never run; expected one of them, and "
+                "the other in a compiler config of its own"
+            )
+            raise CompilerError(msg)
+        formats[name] = (reference, match["executable"])
+    devices = [device_target(device, [text for _, text in formats.values()]) for device, formats in found.items()]
+    whole = devices[0] if len(devices) == 1 else f"#hal.device.select<[{', '.join(devices)}]> : !hal.device"
+    return (f"--{_DEVICE_FLAG}={DEVICE}={whole}", "--iree-hal-link-executables=false")

@@ -1,0 +1,111 @@
+"""A device profile → the flags of IREE that compile for it, with the source of each part. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from retarget.extension import CompilerError, ProfileTarget, TargetPart
+from retarget.profiles.profile import Profile
+from retarget.support.errors import display_path
+
+from retarget_iree.compiler.hostcpu import CPU_FLAG, FEATURES_FLAG, TRIPLE_FLAG
+from retarget_iree.compiler.targets.attribute import device_target, spirv_executable
+from retarget_iree.compiler.targets.vulkan import CAPABILITIES, vulkan_target
+
+__all__ = ["DEVICE", "DEVICE_IDS", "HOST", "profile_target"]
+
+DEVICE_IDS = {"vulkan": "vulkan", "local-sync": "local", "local-task": "local", "cuda": "cuda", "hip": "hip"}
+"""The device that IREE compiles for, by the driver of a profile."""
+
+DEVICE = "__device_0"
+"""The name of the device in the program, which IREE gives the first one if nobody does."""
+
+_LLVM_CPU = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu")
+_CPU = (("cpu.triple", TRIPLE_FLAG), ("cpu.name", CPU_FLAG))
+
+HOST = ProfileTarget(
+    flags=(*_LLVM_CPU, f"--{CPU_FLAG}=host"),
+    parts=(TargetPart(name=CPU_FLAG, value="host", source="the CPU of the host, named when it compiles"),),
+)
+"""The target that `host` means."""
+
+
+def profile_target(profile: Profile) -> ProfileTarget:
+    """Return the flags for a profile, and where each part comes from.
+
+    Raises `CompilerError` for a profile of a driver that IREE does not compile for, and for one that lacks what names
+    its target.
+    """
+    if profile.driver == "vulkan":
+        return _vulkan(profile)
+    if profile.driver in {"local-sync", "local-task"}:
+        return _llvm_cpu(profile)
+    if profile.driver == "cuda":
+        capability = _text(profile, "cuda.computeCapability")
+        return _named(profile, "cuda.computeCapability", "iree-cuda-target", f"sm_{capability.replace('.', '')}")
+    if profile.driver == "hip":
+        name = _text(profile, "hip.gcnArchName")
+        return _named(profile, "hip.gcnArchName", "iree-rocm-target", name.partition(":")[0])
+    msg = (
+        f"{_label(profile)}: the compiler iree has no target for the driver {profile.driver!r}, "
+        f"expected one of {', '.join(DEVICE_IDS)}"
+    )
+    raise CompilerError(msg)
+
+
+def _vulkan(profile: Profile) -> ProfileTarget:
+    target = vulkan_target(profile)
+    text = device_target("vulkan", [spirv_executable(target)])
+    parts = (
+        TargetPart(name=name, value=value, source=_source(profile, (f"vulkan.{one}" for one in CAPABILITIES[name])))
+        for name, value in target.fields().items()
+    )
+    return ProfileTarget(flags=(f"--iree-hal-target-device={DEVICE}={text}",), parts=tuple(parts))
+
+
+def _llvm_cpu(profile: Profile) -> ProfileTarget:
+    """Name triple, CPU and features. Without the name of a CPU the features are added to those of a generic one."""
+    parts = [
+        TargetPart(name=flag, value=_text(profile, name), source=_source(profile, (name,)))
+        for name, flag in _CPU
+        if name != "cpu.name" or profile.get(name)
+    ]
+    features = dict(_features(profile))
+    if features:
+        value = ",".join(features.values())
+        parts.append(TargetPart(name=FEATURES_FLAG, value=value, source=_source(profile, features)))
+    return ProfileTarget(flags=(*_LLVM_CPU, *(f"--{one.name}={one.value}" for one in parts)), parts=tuple(parts))
+
+
+def _features(profile: Profile) -> Iterator[tuple[str, str]]:
+    for one in profile.capabilities:
+        prefix, _, name = one.name.partition(".")
+        if prefix == "cpu" and isinstance(one.value, bool):
+            yield one.name, f"{'+' if one.value else '-'}{name}"
+
+
+def _named(profile: Profile, capability: str, flag: str, value: str) -> ProfileTarget:
+    part = TargetPart(name=flag, value=value, source=_source(profile, (capability,)))
+    device = f"--iree-hal-target-device={DEVICE_IDS[profile.driver]}"
+    return ProfileTarget(flags=(device, f"--{flag}={value}"), parts=(part,))
+
+
+def _text(profile: Profile, name: str) -> str:
+    value = profile.get(name)
+    if not isinstance(value, str) or not value:
+        msg = f"{_label(profile)}: found no {name}, which names what the compiler iree compiles for"
+        raise CompilerError(msg)
+    return value
+
+
+def _label(profile: Profile) -> str:
+    return f"profile {profile.name}" if profile.file is None else display_path(profile.file)
+
+
+def _source(profile: Profile, names: Iterable[str]) -> str:
+    """Return where the values of these capabilities come from."""
+    wanted = set(names)
+    sources = dict.fromkeys(one.source for one in profile.capabilities if one.name in wanted)
+    if not sources:
+        return "the profile does not say: what every device has"
+    return f"{_label(profile)}: {', '.join(sources)}"

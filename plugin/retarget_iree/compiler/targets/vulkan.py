@@ -1,0 +1,141 @@
+"""A Vulkan device profile → what IREE's SPIR-V code generation may rely on. Pure.
+
+What a profile does not say is what the Vulkan specification demands of every device (its table "Required Limits").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from retarget.model.outcomes import FeatureValue
+from retarget.profiles.profile import Profile
+
+from retarget_iree.compiler.targets.attribute import GpuTarget
+
+__all__ = ["CAPABILITIES", "vulkan_target"]
+
+_NVIDIA, _AMD = 0x10DE, 0x1002
+_VENDORS = {_NVIDIA: "sm_80", _AMD: "rdna3", 0x13B5: "valhall1", 0x5143: "adreno", 0x106B: "apple", 0x8086: "arc"}
+_PRODUCTS = {
+    _NVIDIA: {"float32": "NV_WMMA_F32_16x16x16_F16", "float16": "NV_WMMA_F16_16x16x16_F16"},
+    _AMD: {"float32": "WMMAR3_F32_16x16x16_F16", "float16": "WMMAR3_F16_16x16x16_F16"},
+}
+_COMPUTE = {
+    "fp64": "shaderFloat64",
+    "fp32": "",
+    "fp16": "shaderFloat16",
+    "int64": "shaderInt64",
+    "int32": "",
+    "int16": "shaderInt16",
+    "int8": "shaderInt8",
+}
+_INT32_MAX = 2**31 - 1
+_UNKNOWN_SUBGROUP = 64
+
+CAPABILITIES = {
+    "arch": ("vendorID", "deviceName"),
+    "features": ("apiVersion",),
+    "compute": tuple(filter(None, _COMPUTE.values())),
+    "storage": ("shaderFloat64", "shaderInt64", "storageBuffer16BitAccess", "storageBuffer8BitAccess"),
+    "subgroup": ("subgroupSupportedOperations",),
+    "dot": ("shaderIntegerDotProduct",),
+    "mma": ("cooperativeMatrixProperties", "vendorID"),
+    "subgroup_size_choices": ("subgroupSizeControl", "minSubgroupSize", "maxSubgroupSize", "subgroupSize"),
+    "max_workgroup_sizes": ("maxComputeWorkGroupSize",),
+    "max_thread_count_per_workgroup": ("maxComputeWorkGroupInvocations",),
+    "max_workgroup_memory_bytes": ("maxComputeSharedMemorySize",),
+    "max_workgroup_counts": ("maxComputeWorkGroupCount",),
+}
+"""The capabilities, without `vulkan.`, that each field of the target comes from."""
+
+
+def vulkan_target(profile: Profile) -> GpuTarget:
+    """Return the target of the devices that a profile describes."""
+    sizes = _numbers(profile, "maxComputeWorkGroupSize", (128, 128, 64))
+    counts = _numbers(profile, "maxComputeWorkGroupCount", (65535, 65535, 65535))
+    return GpuTarget(
+        arch=_architecture(profile),
+        compute=[word for word, name in _COMPUTE.items() if not name or _has(profile, name)],
+        storage=list(_storage(profile)),
+        subgroup=list(_subgroup(profile)),
+        dot=["dp4xi8toi32"] if _has(profile, "shaderIntegerDotProduct") else [],
+        mma=list(_products(profile)),
+        subgroup_sizes=_subgroup_sizes(profile),
+        max_workgroup_sizes=sizes,
+        max_workgroup_items=_numbers(profile, "maxComputeWorkGroupInvocations", (128,))[0],
+        workgroup_memory=_numbers(profile, "maxComputeSharedMemorySize", (16384,))[0],
+        max_workgroup_counts=[min(count, _INT32_MAX) for count in counts],
+        spirv=_spirv(profile),
+    )
+
+
+def _get(profile: Profile, name: str) -> FeatureValue | None:
+    return profile.get(f"vulkan.{name}")
+
+
+def _has(profile: Profile, name: str) -> bool:
+    return _get(profile, name) is True
+
+
+def _numbers(profile: Profile, name: str, default: Sequence[int]) -> Sequence[int]:
+    value = _get(profile, name)
+    values = value if isinstance(value, tuple) else (value,)
+    numbers = [one for one in values if isinstance(one, int)]
+    return numbers if len(numbers) == len(default) else default
+
+
+def _architecture(profile: Profile) -> str:
+    """Return the name by which IREE chooses tiles: of the vendor's GPUs, or the device's own, which IREE need not know.
+
+    Vulkan does not report an architecture. AMD's open driver writes it into the name of the device.
+    """
+    name = str(_get(profile, "deviceName") or dict(profile.identity).get("name", ""))
+    if found := re.search(r"\bgfx\d+[0-9a-f]*\b", name.lower()):
+        return found[0]
+    vendor = _get(profile, "vendorID")
+    return _VENDORS.get(vendor, "unknown") if isinstance(vendor, int) else "unknown"
+
+
+def _storage(profile: Profile) -> Iterator[str]:
+    if _has(profile, "shaderInt64") or _has(profile, "shaderFloat64"):
+        yield "b64"
+    yield "b32"
+    if _has(profile, "storageBuffer16BitAccess"):
+        yield "b16"
+    if _has(profile, "storageBuffer8BitAccess"):
+        yield "b8"
+
+
+def _subgroup(profile: Profile) -> Iterator[str]:
+    operations = _get(profile, "subgroupSupportedOperations")
+    names = set(operations) if isinstance(operations, tuple) else set()
+    if {"VK_SUBGROUP_FEATURE_SHUFFLE_BIT", "VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT"} <= names:
+        yield "shuffle"
+    if "VK_SUBGROUP_FEATURE_ARITHMETIC_BIT" in names:
+        yield "arithmetic"
+
+
+def _products(profile: Profile) -> Iterator[str]:
+    """Yield the matrix products of halves that the device's cooperative matrices compute and IREE has a name for."""
+    found, vendor = _get(profile, "cooperativeMatrixProperties"), _get(profile, "vendorID")
+    names = _PRODUCTS.get(vendor, {}) if isinstance(vendor, int) else {}
+    for result, name in names.items():
+        if isinstance(found, tuple) and f"16x16x16 float16 float16 {result} {result}" in found:
+            yield name
+
+
+def _subgroup_sizes(profile: Profile) -> Sequence[int]:
+    (usual,) = _numbers(profile, "subgroupSize", (_UNKNOWN_SUBGROUP,))
+    least, most = (_numbers(profile, name, (usual,))[0] for name in ("minSubgroupSize", "maxSubgroupSize"))
+    if not _has(profile, "subgroupSizeControl"):
+        return [usual]
+    return [size for size in (2**power for power in range(16)) if least <= size <= most]
+
+
+def _spirv(profile: Profile) -> str:
+    """Return the version of SPIR-V that a version of Vulkan takes."""
+    version = str(_get(profile, "apiVersion") or "")
+    return next(
+        (spirv for api, spirv in (("1.3", "1.6"), ("1.4", "1.6"), ("1.2", "1.5")) if version.startswith(api)), "1.3"
+    )

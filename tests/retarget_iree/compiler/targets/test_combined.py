@@ -1,0 +1,192 @@
+"""`target_from`: which flags profiles give, what overrides what, and what contradicts."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from iree_support import OpenDevice
+from retarget.extension import CompileRequest, CompilerError, TargetPart
+from retarget.model import CompilerConfig, Origin
+from retarget_iree.compiler.compiler import IreeCompiler
+
+VULKAN = """
+format = 1
+driver = "vulkan"
+[[capabilities]]
+source = "vulkaninfo"
+[capabilities.vulkan]
+shaderFloat16 = true
+storageBuffer16BitAccess = true
+"""
+ARM = """
+format = 1
+driver = "local-task"
+[[capabilities]]
+source = "LLVM"
+[capabilities.cpu]
+triple = "aarch64-unknown-linux-gnu"
+name = "neoverse-n1"
+fp16fml = true
+sve = false
+"""
+CUDA = 'format = 1\ndriver = "cuda"\n[[capabilities]]\nsource = "api"\ncuda.computeCapability = "9.0"\n'
+HIP = 'format = 1\ndriver = "hip"\n[[capabilities]]\nsource = "api"\nhip.gcnArchName = "gfx942:sramecc+"\n'
+OTHER = 'format = 1\ndriver = "opencl"\n'
+FULL = '--iree-hal-target-device=#hal.device.target<"vulkan", [#hal.executable.target<"vulkan-spirv", "x">]>'
+LOCAL = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu")
+IREE = IreeCompiler()
+
+
+@pytest.fixture(autouse=True)
+def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in (("gpu", VULKAN), ("arm", ARM), ("cuda", CUDA), ("hip", HIP), ("other", OTHER)):
+        (tmp_path / f"{name}.toml").write_text(text)
+    (tmp_path / "old.toml").write_text('format = 1\ndriver = "cuda"\n')
+    (tmp_path / "gpu2.toml").write_text(VULKAN)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def config(*references: str, flags: Sequence[str] = (), devices: Sequence[tuple[str, str]] = ()) -> CompilerConfig:
+    located = tuple(str(Path(one).resolve()) if one.endswith(".toml") else one for one in references)
+    origin = Origin(file=Path("matrix.toml"), key_path="compiler_config[0]")
+    return CompilerConfig(
+        name="c", compiler="iree", flags=tuple(flags), target_from=located, devices=tuple(devices), origin=origin
+    )
+
+
+def resolved(*references: str, flags: Sequence[str] = ()) -> tuple[str, ...]:
+    return IREE.resolve(config(*references, flags=flags), tuple(flags)).flags
+
+
+def test_profiles_of_cpu_cuda_and_rocm_give_their_flags() -> None:
+    cpu = ("--iree-llvmcpu-target-triple=aarch64-unknown-linux-gnu", "--iree-llvmcpu-target-cpu=neoverse-n1")
+    assert resolved("arm.toml") == (*LOCAL, *cpu, "--iree-llvmcpu-target-cpu-features=+fp16fml,-sve")
+    assert resolved("cuda.toml") == ("--iree-hal-target-device=cuda", "--iree-cuda-target=sm_90")
+    assert resolved("hip.toml") == ("--iree-hal-target-device=hip", "--iree-rocm-target=gfx942")
+
+
+def test_host_is_the_cpu_that_the_compiler_names() -> None:
+    assert resolved("host") == resolved(flags=(*LOCAL, "--iree-llvmcpu-target-cpu=host"))
+
+
+def test_a_profile_overrides_short_flags_and_a_complete_target_overrides_the_profile() -> None:
+    short = ("--iree-hal-target-device=vulkan", "--iree-vulkan-target=adreno", "--iree-opt-level=O2")
+    assert resolved("gpu.toml", flags=short) == (*resolved("gpu.toml"), "--iree-opt-level=O2")
+    assert "storage = b32|b16" in resolved("gpu.toml")[0]
+    assert IREE.tags(config("gpu.toml", flags=short)) == ("vulkan", "vulkan-spirv", "gpu")
+    parts = IREE.target_parts(config("gpu.toml"), short)
+    assert TargetPart(name="storage", value="b32|b16", source="gpu.toml: vulkaninfo") in parts
+    default = "the profile does not say: what every device has"
+    assert TargetPart(name="max_workgroup_memory_bytes", value="16384", source=default) in parts
+    assert parts[-1] == TargetPart(
+        name="iree-vulkan-target", value="adreno", source="a flag; overridden by target_from"
+    )
+    [part] = IREE.target_parts(config("gpu.toml"), (FULL,))
+    assert part.source == "overridden by --iree-hal-target-device=#hal.device.…"
+    assert IREE.tags(config("gpu.toml", flags=(FULL,))) == ("vulkan", "vulkan-spirv")
+
+
+@pytest.mark.parametrize(
+    ("references", "flags", "message"),
+    [
+        (
+            ["gpu.toml"],
+            ["--iree-hal-target-device=cuda"],
+            "--iree-hal-target-device=cuda contradicts target_from = '{folder}/gpu.toml', which is for vulkan; "
+            "remove one of them",
+        ),
+        (
+            ["arm.toml"],
+            ["--iree-hal-local-target-device-backends=vmvx"],
+            "--iree-hal-local-target-device-backends=vmvx contradicts target_from = '{folder}/arm.toml', which is for "
+            "local; remove one of them",
+        ),
+        (
+            ["other.toml"],
+            [],
+            "other.toml: the compiler iree has no target for the driver 'opencl', expected one of vulkan, local-sync, "
+            "local-task, cuda, hip",
+        ),
+        (
+            ["old.toml"],
+            [],
+            "old.toml: found no cuda.computeCapability, which names what the compiler iree compiles for",
+        ),
+        (
+            ["host:vulcan://0"],
+            [],
+            "found the device 'host:vulcan://0' in target_from, expected a URI of one of the drivers local-sync, "
+            "local-task, vulkan, cuda, hip",
+        ),
+        (
+            ["gpu.toml", "gpu2.toml"],
+            [],
+            "target_from: '{folder}/gpu.toml' and '{folder}/gpu2.toml' are both compiled to the format "
+            "vulkan-spirv-fb, and IREE's runtime chooses by format alone, so that the second would never run; expected "
+            "one of them, and "
+            "the other in a compiler config of its own",
+        ),
+    ],
+)
+def test_what_cannot_be_compiled_for_is_an_error(
+    profiles: Path, references: list[str], flags: list[str], message: str
+) -> None:
+    with pytest.raises(CompilerError) as caught:
+        resolved(*references, flags=flags)
+    assert str(caught.value) == message.replace("{folder}", str(profiles))
+
+
+def test_named_devices_beside_profiles_are_an_error() -> None:
+    with pytest.raises(CompilerError, match="found both devices and target_from, expected one of them"):
+        IREE.resolve(config("gpu.toml", devices=[("device_a", "local")]), ())
+
+
+def test_the_fingerprint_has_the_content_of_profiles_and_not_their_comments(profiles: Path) -> None:
+    before = IREE.fingerprint(config("gpu.toml"))
+    (profiles / "gpu.toml").write_text(f"# measured again\n{VULKAN}")
+    assert IREE.fingerprint(config("gpu.toml")) == before
+    (profiles / "gpu.toml").write_text(VULKAN.replace("shaderFloat16 = true", "shaderFloat16 = false"))
+    assert IREE.fingerprint(config("gpu.toml")) != before
+    assert IREE.fingerprint(config("host:vulkan://0")) == ""
+
+
+def test_one_artifact_has_code_for_the_devices_of_several_profiles() -> None:
+    [device, *_] = resolved("gpu.toml", "arm.toml", "host")
+    assert device.startswith("--iree-hal-target-device=__device_0=#hal.device.select<[")
+    assert device.count("#hal.device.target<") == 2
+    assert [form for form in ("vulkan-spirv-fb", "embedded-elf-arm_64") if form not in device] == []
+    compiler = IREE.resolve(config("gpu.toml", "arm.toml", "host"), ())
+    source = b"func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n  %b = arith.addf %a, %a : tensor<4xf32>\n"
+    source += b"  %c = linalg.softmax dimension(0) ins(%b : tensor<4xf32>) outs(%a : tensor<4xf32>) -> tensor<4xf32>\n"
+    source += b"  return %c : tensor<4xf32>\n}\n"
+    request = CompileRequest(source=source, source_name="f.mlir", source_path=Path("f.mlir"), resolved=compiler)
+    assert IREE.compile(request).artifact
+
+
+def test_the_command_by_hand_asks_for_what_only_the_compiler_can_name(profiles: Path) -> None:
+    (profiles / "m.mlir").write_text("func.func @f() {\n  return\n}\n")
+    words = ["-m", "retarget_iree.compile_for", "gpu.toml", "host", "m.mlir", "-o", "m.vmfb"]
+    subprocess.run([sys.executable, *words], check=True)
+    assert (profiles / "m.vmfb").stat().st_size
+    words = ["-m", "retarget_iree.compile_for", "gpu.toml", "m.mlir", "--iree-hal-target-device=cuda"]
+    done = subprocess.run([sys.executable, *words], check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stderr[:46]) == (1, "error: --iree-hal-target-device=cuda contradic")
+
+
+@pytest.mark.needs_vulkan
+def test_one_artifact_runs_on_the_devices_of_its_profiles(open_device: OpenDevice) -> None:
+    source = b"func.func @f(%a: tensor<3xf16>) -> tensor<3xf16> {\n  %b = arith.addf %a, %a : tensor<3xf16>\n"
+    source += b"  return %b : tensor<3xf16>\n}\n"
+    compiler = IREE.resolve(config("host:vulkan://0", "host"), ())
+    request = CompileRequest(source=source, source_name="f.mlir", source_path=Path("f.mlir"), resolved=compiler)
+    artifact = IREE.compile(request).artifact
+    for driver in ("vulkan", "local-sync"):
+        program = open_device(driver).load(artifact)
+        [result] = program.call("f", (np.array([1, 2, 3], np.float16),), print)
+        assert result.tolist() == [2, 4, 6]
