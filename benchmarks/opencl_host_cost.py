@@ -19,6 +19,7 @@ import numpy as np
 from opencl_speed import small_model
 from retarget.model import Origin, RuntimeConfig
 from retarget_opencl.compile.compiler import OpenClCompiler
+from retarget_opencl.device.profile import compile_profile
 from retarget_opencl.run.driver import OpenClDriver
 
 LOOP = """
@@ -68,7 +69,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ("loop", LOOP, "chain", [ones, ones, np.int32(options.steps)], options.steps),
     )
     for name, text, function, inputs, count in cases:
-        artifact = OpenClCompiler().compile_bytes(text.encode(), f"{name}.mlir", (), device.profile).artifact
+        artifact = (
+            OpenClCompiler().compile_bytes(text.encode(), f"{name}.mlir", (), compile_profile(device.profile)).artifact
+        )
         program = device.load(artifact)
         call, wait = program.bind(function, inputs)
         before = program.dispatches

@@ -1,6 +1,6 @@
 """What writing OpenCL C costs beside IREE's own compile time, over the shipped suites.
 
-    python benchmarks/opencl_translation.py [suites] [--profile cpu]
+    python benchmarks/opencl_translation.py [suites] [--profile opencl-cpu]
 
 Wall time, one thread each (MLIR's thread pool is off, as in a compile worker).
 """
@@ -14,18 +14,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from retarget.extension import CompilerError
+from retarget.profiles.references import find_profile
 from retarget_opencl.compile.frontend import compiled_module
+from retarget_opencl.compile.target import target_attribute
 from retarget_opencl.compile.translate import translate
-from retarget_opencl.device.profile import generic_profile, target_attribute
+from retarget_opencl.device.profile import compile_profile
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the slowest modules and the ratio of the sums."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?", default=Path("suites"))
-    parser.add_argument("--profile", default="cpu")
+    parser.add_argument("--profile", default="opencl-cpu")
     options = parser.parse_args(arguments)
-    profile = generic_profile(options.profile)
+    profile = compile_profile(find_profile(options.profile))
     flags = (f"--iree-hal-target-device=opencl={target_attribute(profile)}", "--iree-input-demote-f64-to-f32=false")
     rows = []
     for path in sorted(options.folder.rglob("*.mlir")):

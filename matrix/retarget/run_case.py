@@ -134,8 +134,9 @@ def _run(registry: Registry, loader: CaseLoader, message: RunModule) -> RunOutco
     from retarget.worker.child.run_in_process import run_in_process  # it imports NumPy
 
     config = message.target.runtime
-    with closing(registry.driver(config.driver).open(config)) as device:
-        return run_in_process(device, loader, message, lambda _: None, str)
+    driver = registry.driver(config.driver)
+    with closing(driver.open(config)) as device:
+        return run_in_process(driver, device, loader, message, lambda _: None, read_output=str)
 
 
 def _expect_cases(names: Sequence[str], wanted: Sequence[str], stage: str) -> None:

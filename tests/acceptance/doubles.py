@@ -3,7 +3,8 @@
 A module is lines of `function: behaviour`; the line `compile: behaviour` is the compiler's own. Behaviours: `pass`,
 `fail`, `crash`, `hang`, `raise`, `leave`, `trouble` (a failed compile that is no verdict), and `fail-2`, which fails
 the first two times. What hangs writes its process id beside the module first, as `<file>.pid`; what fails at first
-keeps count there, as `<file>.count`. The device `slow` hangs when it is closed, and writes `closing.pid` first.
+keeps count there, as `<file>.count`. The line `needs: …` has what the artifact needs of the device. The device `slow`
+hangs when it is closed, and writes `closing.pid` first.
 Loaded by `--retarget-extension doubles`, in pytest's process as well as in the workers.
 """
 
@@ -104,6 +105,7 @@ class DoubleProgram:
         source, *lines = text.split("\n")
         self._source = Path(source)
         self._behaviours = dict(behaviours("\n".join(lines)))
+        self.needs = self._behaviours.pop("needs", "")
 
     @property
     def functions(self) -> Sequence[FunctionInfo]:
@@ -163,6 +165,9 @@ class DoubleDriver:
 
     def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
         return DoubleProgram(artifact.decode()).functions
+
+    def needs(self, artifact: bytes) -> Sequence[str]:
+        return [one for one in DoubleProgram(artifact.decode()).needs.split(", ") if one]
 
     def tags(self, config: RuntimeConfig) -> Sequence[str]:
         return ("double-hal",)

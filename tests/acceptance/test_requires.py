@@ -51,3 +51,14 @@ def test_what_does_not_compare_is_an_error_and_no_skip(project: Project) -> None
         "suites/suite.toml:6: 'memory >= much' cannot be asked: memory is 1073741824, which does not compare with much"
         in block(result, "ERROR at setup of twice: a_dc_dr")
     )
+
+
+def test_an_artifact_that_needs_what_the_device_does_not_have_is_skipped_before_it_is_loaded(project: Project) -> None:
+    lacks = "memory >= 1 GiB, double-device.lanes >= 8, device_type = gpu"
+    project.doubles(lacks=f"needs: {lacks}\nf: crash", fine="needs: double-device.gears, vulkan.shaderInt64\nf: pass")
+    result = project.run(*DOUBLES)
+    result.assert_outcomes(passed=3, skipped=1)
+    assert (
+        "skipped: dr: the artifact needs double-device.lanes >= 8, and Double 9000 has double-device.lanes = 4; "
+        "device_type = gpu, and Double 9000 has device_type = cpu (1 target)"
+    ) in result.outlines

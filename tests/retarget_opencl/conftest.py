@@ -11,6 +11,7 @@ from opencl_support import Compile, Load
 from retarget.extension import UnavailableError
 from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.device.devices import FoundDevice, list_devices
+from retarget_opencl.device.profile import compile_profile
 from retarget_opencl.run.device import OpenClDevice
 
 WIDE = ("--iree-input-demote-f64-to-f32=false",)
@@ -38,8 +39,8 @@ def device(found: FoundDevice, tmp_path_factory: pytest.TempPathFactory) -> Iter
 @pytest.fixture(scope="session")
 def compiled(device: OpenClDevice) -> Compile:
     """Compile a module's text for the device; return the artifact."""
-    compiler = OpenClCompiler()
-    return lambda text: compiler.compile_bytes(text.encode(), "test.mlir", WIDE, device.profile).artifact
+    compiler, profile = OpenClCompiler(), compile_profile(device.profile)
+    return lambda text: compiler.compile_bytes(text.encode(), "test.mlir", WIDE, profile).artifact
 
 
 @pytest.fixture(scope="session")

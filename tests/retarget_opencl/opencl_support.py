@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from retarget.model import CompilerConfig, Origin, RuntimeConfig
+from retarget.profiles.references import find_profile
+from retarget_opencl.device.profile import DeviceProfile, compile_profile
 from retarget_opencl.run.program import OpenClProgram
 
-__all__ = ["ADD_ONE", "Compile", "Load", "call", "compiler_config", "runtime_config"]
+__all__ = ["ADD_ONE", "Compile", "Load", "call", "compiler_config", "runtime_config", "shipped"]
 
 Compile = Callable[[str], bytes]
 Load = Callable[[str], OpenClProgram]
@@ -28,8 +30,13 @@ func.func @checked() {
 """A module whose check holds where EXPECTED is 4.0."""
 
 
-def compiler_config(*flags: str) -> CompilerConfig:
-    return CompilerConfig(name="c", compiler="iree-opencl", flags=flags, origin=ORIGIN)
+def compiler_config(*flags: str, target_from: tuple[str, ...] = ()) -> CompilerConfig:
+    return CompilerConfig(name="c", compiler="iree-opencl", flags=flags, target_from=target_from, origin=ORIGIN)
+
+
+def shipped(name: str) -> DeviceProfile:
+    """Return what code for a shipped profile may rely on."""
+    return compile_profile(find_profile(f"opencl-{name}"))
 
 
 def runtime_config(*devices: str, flags: tuple[str, ...] = ()) -> RuntimeConfig:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from opencl_support import ADD_ONE, compiler_config, runtime_config
+from opencl_support import ADD_ONE, compiler_config, runtime_config, shipped
 from retarget.declare.load import DeclarationLoader
 from retarget.extension import LoadsArtifacts, ShowsArtifacts, UnavailableError
 from retarget.extension.registry import load_extensions
@@ -16,7 +16,6 @@ from retarget.support.installing import install_hint
 from retarget_opencl.__main__ import main
 from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.device.devices import FoundDevice
-from retarget_opencl.device.profile import generic_profile
 from retarget_opencl.run.driver import OpenClDriver
 
 
@@ -89,7 +88,7 @@ def test_without_its_packages_compiler_and_driver_are_unavailable_and_name_the_e
             compiler.fingerprint(compiler_config(*flags))
         assert raised.value.hint == install_hint("opencl")
     with pytest.raises(UnavailableError) as raised:
-        compiler.compile_bytes(b"", "a.mlir", (), generic_profile("cpu"))
+        compiler.compile_bytes(b"", "a.mlir", (), shipped("cpu"))
     with pytest.raises(
         UnavailableError, match=r"^the driver opencl needs the package pyopencl of the extra \[opencl\], which is not "
     ) as raised:

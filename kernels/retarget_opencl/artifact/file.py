@@ -4,7 +4,7 @@
 4 bytes   format version, little-endian
 32 bytes  SHA-256 of all that follows
 8 bytes   length of the header, little-endian
-header    JSON: profile, features, program, kernels, lengths of the constants
+header    JSON: profile, needs, program, kernels, lengths of the constants
 constants one after another
 """
 
@@ -21,7 +21,7 @@ from retarget_opencl.device.profile import DeviceProfile
 __all__ = ["ARTIFACT_SUFFIX", "FORMAT_VERSION", "ArtifactError", "OpenClArtifact", "read_artifact", "write_artifact"]
 
 ARTIFACT_SUFFIX = ".oclx"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 _MAGIC = b"RTGTOCL\n"
 _FIXED = struct.Struct("<8sI32sQ")
 
@@ -32,10 +32,11 @@ class ArtifactError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenClArtifact:
-    """`source` is OpenCL C, `features` what it needs of a device, `profile` what it was compiled for."""
+    """`source` is OpenCL C, `profile` what it was compiled for, `needs` what it needs of a device: requirements
+    (`retarget.profiles.requirements`)."""
 
     profile: DeviceProfile
-    features: frozenset[str]
+    needs: tuple[str, ...]
     source: str
     program: Program
     blobs: tuple[bytes, ...]
@@ -46,7 +47,7 @@ def write_artifact(artifact: OpenClArtifact) -> bytes:
     """Return the artifact's bytes. Equal artifacts give equal bytes."""
     header = {
         "profile": artifact.profile.to_json(),
-        "features": sorted(artifact.features),
+        "needs": list(artifact.needs),
         "source": artifact.source,
         "program": artifact.program.to_json(),
         "blobs": [len(blob) for blob in artifact.blobs],
@@ -81,7 +82,7 @@ def read_artifact(data: bytes) -> OpenClArtifact:
             start += size
         return OpenClArtifact(
             profile=DeviceProfile.from_json(header["profile"]),
-            features=frozenset(header["features"]),
+            needs=tuple(map(str, header["needs"])),
             source=header["source"],
             program=Program.from_json(header["program"]),
             blobs=tuple(blobs),

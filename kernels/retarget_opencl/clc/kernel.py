@@ -54,6 +54,7 @@ class KernelWriter(StatementWriter):
             bindings=bindings,
             constants=constants,
             workgroup_size=size,
+            local_memory=self._local_memory,
             comment=comment,
         )
 

@@ -22,6 +22,7 @@ from retarget_opencl.clc.types import (
     TypeSyntaxError,
     Vector,
     element_of,
+    memory_size,
     parse_type,
 )
 from retarget_opencl.clc.values import Binding, Line, Op, Value
@@ -82,6 +83,7 @@ class StatementWriter:
     _scopes: int = 0
     _globals: dict[str, Value] = field(default_factory=dict)
     _local: list[str] = field(default_factory=list)
+    _local_memory: int = 0
     _writable: dict[str, int] = field(default_factory=dict)
     _bindings: dict[int, Binding] = field(default_factory=dict)
     _constants: set[int] = field(default_factory=set)
@@ -218,6 +220,7 @@ class StatementWriter:
         elif kind.storage == "Workgroup":
             self._declare_variable(value, "__local ")
             self._local.append(value.text)
+            self._local_memory += memory_size(kind.pointee)
         elif kind.storage != "PushConstant":
             msg = f"no OpenCL C counterpart for the storage class of {op}"
             raise TranslationError(msg)

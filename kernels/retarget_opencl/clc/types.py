@@ -159,6 +159,19 @@ def lanes_of(kind: SpirvType) -> int:
     return kind.lanes if isinstance(kind, Vector) else 1
 
 
+def memory_size(kind: SpirvType) -> int:
+    """Return the bytes that a value takes in memory; a vector of three takes the space of four."""
+    if isinstance(kind, Scalar | Vector):
+        lanes = lanes_of(kind)
+        return (4 if lanes == 3 else lanes) * max(element_of(kind).bits, 8) // 8
+    if isinstance(kind, Array) and kind.length is not None:
+        return kind.length * memory_size(kind.element)
+    if isinstance(kind, Struct):
+        return sum(map(memory_size, kind.members))
+    msg = f"expected a type of a known size, found {kind}"
+    raise TypeSyntaxError(msg)
+
+
 def suffix_of(kind: SpirvType) -> str:
     """Return the number of elements of a vector as names have it, nothing for anything else."""
     return str(kind.lanes) if isinstance(kind, Vector) else ""

@@ -85,7 +85,7 @@ class KernelText:
     """A kernel in OpenCL C. `parameters` and `lines` are text; the rest is what a caller has to know.
 
     `bindings` and `constants` (ordinals of push constants) are in the order of the parameters: for each binding its
-    buffer and its offset in bytes (`ulong`), then each constant as `uint`.
+    buffer and its offset in bytes (`ulong`), then each constant as `uint`. `local_memory` is in bytes.
     """
 
     name: str
@@ -94,4 +94,5 @@ class KernelText:
     bindings: tuple[Binding, ...]
     constants: tuple[int, ...]
     workgroup_size: tuple[int, int, int]
+    local_memory: int = 0
     comment: str = ""

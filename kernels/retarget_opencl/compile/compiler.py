@@ -14,7 +14,10 @@ from pathlib import Path
 from retarget import __version__
 from retarget.extension import Compiled, CompileRequest, CompilerError, Resolved, SuggestedTarget, UnavailableError
 from retarget.model import CompilerConfig, CompileTarget
+from retarget.model.names import tag_error
 from retarget.model.outcomes import DeviceInfo
+from retarget.profiles.profile import Profile
+from retarget.profiles.references import find_profile, shipped_profiles
 from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
 from retarget_iree.compiler.flags import not_inputs
@@ -22,13 +25,14 @@ from retarget_iree.compiler.onnx_import import onnx_version
 from retarget_iree.toolchain import find_toolchain
 
 from retarget_opencl.artifact.file import ARTIFACT_SUFFIX, OpenClArtifact, write_artifact
+from retarget_opencl.compile.target import target_attribute
 from retarget_opencl.device.profile import (
+    DRIVER,
     HALF_MODES,
     MATRIX_MODES,
     SUBGROUP_MODES,
     DeviceProfile,
-    generic_profile,
-    target_attribute,
+    compile_profile,
 )
 
 __all__ = ["OpenClCompiler", "OpenClFlags", "split_flags"]
@@ -36,8 +40,8 @@ __all__ = ["OpenClCompiler", "OpenClFlags", "split_flags"]
 _PREFIX = "--opencl-"
 _CHOICES = {"half": HALF_MODES, "subgroups": SUBGROUP_MODES, "matrices": MATRIX_MODES}
 _KNOWN_FLAGS = (
-    "--opencl-profile=NAME|URI, --opencl-arch=NAME, --opencl-half=native|emulated, --opencl-subgroups=none|khr|ptx "
-    "or --opencl-matrices=none|ptx"
+    "--opencl-profile=NAME|FILE|URI|host, --opencl-arch=NAME, --opencl-half=native|emulated, "
+    "--opencl-subgroups=none|khr|ptx or --opencl-matrices=none|ptx"
 )
 
 
@@ -63,8 +67,8 @@ def _require_templates() -> None:
 class OpenClFlags:
     """The flags of a config, ours apart from IREE's.
 
-    `profile` is a generic profile's name or a device URI; empty means the first OpenCL device, or the generic profile
-    where there is none. `arch`, `half`, `subgroups` and `matrices` override the profile's.
+    `profile` is a reference as in `CompilerConfig.target_from`, which it overrides; empty where no flag gives it.
+    `arch`, `half`, `subgroups` and `matrices` override the profile's.
     """
 
     profile: str = ""
@@ -94,30 +98,56 @@ def split_flags(flags: Sequence[str]) -> OpenClFlags:
     return OpenClFlags(iree=tuple(rest), **ours)
 
 
-def _profile(flags: OpenClFlags) -> DeviceProfile:
-    """Return the profile that the flags select. Raises `CompilerError` or `UnavailableError`."""
-    wanted = flags.profile
-    if not wanted or wanted.startswith("opencl://"):
-        from retarget_opencl.device.devices import find_device, list_devices, profile_of
+_DEFAULT = "opencl-generic"
+_HOST = f"{DRIVER}://"
 
-        try:
-            profile = profile_of(find_device(wanted, list_devices()))
-        except UnavailableError:
-            if wanted:
-                raise
-            profile = generic_profile("generic")
-    else:
-        try:
-            profile = generic_profile(wanted)
-        except RetargetError as error:
-            raise CompilerError(str(error), verdict=True) from error
-    return replace(
-        profile,
-        arch=flags.arch or profile.arch,
-        half=flags.half or profile.half,
-        subgroups=flags.subgroups or profile.subgroups,
-        matrices=flags.matrices or profile.matrices,
-    )
+
+def reference_of(config: CompilerConfig, flags: OpenClFlags) -> str:
+    """Return the reference to the one profile to compile for: by flag, else by `target_from`, else a generic one.
+
+    Raises `CompilerError` for several.
+    """
+    if flags.profile or not config.target_from:
+        return flags.profile or _DEFAULT
+    if len(config.target_from) > 1:
+        found = ", ".join(config.target_from)
+        msg = f"target_from: found {len(config.target_from)} profiles ({found}), expected one for iree-opencl"
+        raise CompilerError(msg)
+    return config.target_from[0]
+
+
+def _device_of(reference: str) -> str | None:
+    """Return the URI of the device of this host that a reference means; None for a file or a shipped profile."""
+    if reference == "host" or reference.startswith(_HOST):
+        return _HOST if reference == "host" else reference
+    return reference.removeprefix("host:") if reference.startswith("host:") else None
+
+
+def profile_of_reference(reference: str) -> Profile:
+    """Return a profile: that of a device of this host, of a file, or a shipped one, whose name may lack `opencl-`.
+
+    Raises `RetargetError`, and `UnavailableError` for a device that is not here.
+    """
+    uri = _device_of(reference)
+    if uri is None:
+        prefixed = f"{DRIVER}-{reference}"
+        return find_profile(prefixed if prefixed in shipped_profiles() else reference)
+    if not uri.startswith(_HOST):
+        msg = f"found {reference!r}, expected a device of the driver {DRIVER} for iree-opencl: host:{_HOST}"
+        raise RetargetError(msg)
+    from retarget_opencl.device.devices import find_device, list_devices, profile_of
+
+    return profile_of(find_device(uri, list_devices()))
+
+
+def _compiled_for(config: CompilerConfig, flags: OpenClFlags) -> DeviceProfile:
+    """Return what to compile for. Raises `CompilerError` or `UnavailableError`."""
+    try:
+        profile = compile_profile(profile_of_reference(reference_of(config, flags)))
+    except RetargetError as error:
+        raise CompilerError(str(error)) from error
+    given = {name: getattr(flags, name) for name in ("arch", *_CHOICES)}
+    return replace(profile, **{name: value for name, value in given.items() if value})
 
 
 class OpenClCompiler:
@@ -133,9 +163,13 @@ class OpenClCompiler:
         """
         _require_templates()
         split = split_flags(config.flags)
-        if not split.profile or split.profile.startswith("opencl://"):
-            return ""
-        return f"{find_toolchain().fingerprint()} {onnx_version()}; retarget_opencl {_generator()}"
+        try:
+            if _device_of(reference_of(config, split)) is not None:
+                return ""
+            fact = _compiled_for(config, split).fact()
+        except CompilerError:
+            return ""  # `resolve` says it
+        return f"{find_toolchain().fingerprint()} {onnx_version()}; retarget_opencl {_generator()}; {fact}"
 
     def describe_build(self) -> str:
         """Return the builds of IREE and of this package. Implements `retarget.extension.DescribesBuild`."""
@@ -144,16 +178,14 @@ class OpenClCompiler:
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
         """Turn the profile flags into a profile, which becomes part of the compile key."""
         if config.devices:
-            msg = (
-                f"the compiler config {config.name} names devices; iree-opencl compiles for the one of --opencl-profile"
-            )
+            msg = f"the compiler config {config.name} names devices; iree-opencl compiles for the one of target_from"
             raise CompilerError(msg, verdict=True)
         split = split_flags(flags)
         clash = next((flag for flag in split.iree if flag.startswith("--iree-hal-target-")), None)
         if clash is not None:
-            msg = f"{clash!r}: iree-opencl sets the target itself; choose it with --opencl-profile"
+            msg = f"{clash!r}: iree-opencl sets the target itself; choose it with target_from or --opencl-profile"
             raise CompilerError(msg, verdict=True)
-        profile = _profile(split)
+        profile = _compiled_for(config, split)
         return Resolved(
             build_id=f"{find_toolchain().build_id()}; retarget_opencl {_generator()}",
             flags=split.iree,
@@ -184,7 +216,7 @@ class OpenClCompiler:
                 raise CompilerError(str(error), diagnostics, verdict=True) from error
         artifact = OpenClArtifact(
             profile=profile,
-            features=translation.features,
+            needs=translation.needs,
             source=translation.source,
             program=translation.program,
             blobs=translation.blobs,
@@ -202,21 +234,28 @@ class OpenClCompiler:
             raise RetargetError(str(error)) from error
 
     def tags(self, config: CompilerConfig) -> Sequence[str]:
-        """`opencl`, and the generic profile's name if the config names one."""
-        words = ["opencl"]
-        for flag in config.flags:
-            name = flag.removeprefix("--opencl-profile=")
-            if name != flag and "/" not in name:
-                words.append(name)
-        return tuple(words)
+        """`opencl`, and the name of the profile if the config names one that ships."""
+        reference = next((flag for flag in reversed(config.flags) if flag.startswith("--opencl-profile=")), "")
+        words = (reference.partition("=")[2] or " ".join(config.target_from)).split()
+        return ("opencl", *(word for word in words if not tag_error(word) and not word.endswith(".toml")))
 
     def reproduce(self, target: CompileTarget, flags: tuple[str, ...], output: Path) -> Sequence[str]:
         """The command that compiles a target by hand: `python -m retarget_opencl compile`."""
-        return (sys.executable, "-m", "retarget_opencl", "compile", str(target.module.path), *flags, "-o", str(output))
+        by_flag = any(flag.startswith("--opencl-profile=") for flag in flags)
+        profile = () if by_flag else tuple(f"--opencl-profile={one}" for one in target.compiler.target_from)
+        command = (sys.executable, "-m", "retarget_opencl", "compile", str(target.module.path))
+        return (*command, *flags, *profile, "-o", str(output))
 
     def suggest_targets(self, devices: Mapping[str, Sequence[DeviceInfo]]) -> Sequence[SuggestedTarget]:
         """Return a target config where the driver `opencl` found a device."""
         if "opencl" not in devices:
             return ()
-        comment = "OpenCL. Compiled for the first OpenCL device of this machine; --opencl-profile= names another."
-        return (SuggestedTarget(name="opencl", comment=comment, compiler_config="opencl", drivers=("opencl",)),)
+        return (
+            SuggestedTarget(
+                name="opencl",
+                comment="OpenCL, for the first OpenCL device of this machine; `retarget profile list` has others.",
+                compiler_config="opencl",
+                target_from=(f"host:{_HOST}",),
+                drivers=(DRIVER,),
+            ),
+        )

@@ -11,6 +11,7 @@ from retarget_opencl.clc.kernel import KernelWriter
 from retarget_opencl.clc.source import kernel_source
 from retarget_opencl.clc.types import TypeNames, TypeSyntaxError
 from retarget_opencl.clc.values import KernelText
+from retarget_opencl.compile.target import device_needs
 from retarget_opencl.device.profile import DeviceProfile
 from retarget_opencl.hostprog.constants import number_of, resource_blobs
 from retarget_opencl.hostprog.rules import HOST_RULES
@@ -22,12 +23,12 @@ __all__ = ["Translation", "translate"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Translation:
-    """`source` is OpenCL C, `blobs` are the program's constants, `features` what the kernels need of a device."""
+    """`source` is OpenCL C, `blobs` are the program's constants, `needs` what the kernels need of a device."""
 
     source: str
     program: Program
     blobs: tuple[bytes, ...]
-    features: frozenset[str]
+    needs: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -40,6 +41,7 @@ class _KernelSet:
     texts: list[KernelText]
     kernels: list[Kernel]
     entries: dict[str, int]
+    local_memory: int = 0
 
     def add_executable(self, executable: Ir, functions: list[Function]) -> None:
         for variant in _ops(executable, "hal.executable.variant"):
@@ -69,6 +71,7 @@ class _KernelSet:
         except TypeSyntaxError as error:
             msg = f"{error}; in the kernel {key} at {function.location}"
             raise TranslationError(msg) from error
+        self.local_memory = max(self.local_memory, text.local_memory)
         self.entries[key] = len(self.kernels)
         self.texts.append(text)
         groups = _write_groups(key, export)
@@ -184,5 +187,5 @@ def translate(module: Ir, profile: DeviceProfile) -> Translation:
         source=source if kernels.texts else "",
         program=program,
         blobs=tuple(symbols.blobs),
-        features=frozenset(kernels.features),
+        needs=device_needs(kernels.features, profile, kernels.kernels, kernels.local_memory),
     )

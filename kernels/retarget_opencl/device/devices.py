@@ -6,21 +6,23 @@ import ctypes
 import importlib.metadata
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from retarget.extension import UnavailableError
-from retarget.model.outcomes import DeviceInfo
+from retarget.model.outcomes import DeviceInfo, FeatureValue
+from retarget.profiles.profile import Profile, profile_of_device
 from retarget.support.installing import install_hint
 
-from retarget_opencl.device.profile import DeviceProfile
+from retarget_opencl.device.icds import icd_complaints
+from retarget_opencl.device.profile import DRIVER, compile_profile
 
 if TYPE_CHECKING:
     import pyopencl as cl
 
-__all__ = ["FoundDevice", "find_device", "info_of", "list_devices", "profile_of", "runtime_version"]
+__all__ = ["FoundDevice", "features_of", "find_device", "info_of", "list_devices", "profile_of", "runtime_version"]
 
-SCHEME = "opencl"
+SOURCE = "clGetDeviceInfo"
 _INSTALL = "`pip install pocl-binary-distribution` for OpenCL on the CPU, or install the GPU vendor's OpenCL driver"
 
 
@@ -45,7 +47,12 @@ def list_devices() -> tuple[FoundDevice, ...]:
     try:
         platforms = cl.get_platforms()
     except cl.LogicError as error:
-        msg = "there is no OpenCL platform on this machine"
+        said = "; ".join(icd_complaints())
+        msg = (
+            f"no OpenCL driver (ICD) of this machine loads: {said}"
+            if said
+            else "there is no OpenCL platform on this machine"
+        )
         raise UnavailableError(msg, _INSTALL) from error
     for platform in platforms:
         try:
@@ -72,9 +79,9 @@ def find_device(uri: str, devices: Sequence[FoundDevice]) -> FoundDevice:
     platform whose name contains `nvidia`; any other text is looked for in the names of devices and platforms.
     Raises `UnavailableError` for a name that nothing has, or that several devices have.
     """
-    wanted = uri.removeprefix(f"{SCHEME}://").strip("/")
+    wanted = uri.removeprefix(f"{DRIVER}://").strip("/")
     listing = "; ".join(f"opencl://{item.ordinal} is {item.device.name} of {item.platform}" for item in devices)
-    if not wanted or wanted == SCHEME:
+    if not wanted or wanted == DRIVER:
         return devices[0]
     if wanted.isdigit():
         if int(wanted) < len(devices):
@@ -111,67 +118,52 @@ def _query(device: cl.Device, name: str, default: Any) -> Any:
         return default
 
 
-def profile_of(found: FoundDevice) -> DeviceProfile:
-    """Return the profile of a device. `docs/opencl.md` explains how the architecture is chosen."""
+_EXTENSIONS = (
+    "fp64",
+    "fp16",
+    "int64_base_atomics",
+    "int64_extended_atomics",
+    "subgroups",
+    "subgroup_shuffle",
+    "subgroup_shuffle_relative",
+)
+
+
+def features_of(found: FoundDevice) -> tuple[tuple[str, FeatureValue], ...]:
+    """Return the capabilities of a device, by the names of `retarget.profiles.names`."""
     import pyopencl as cl
 
     device = found.device
     extensions = set(device.extensions.split())
-    vendor = f"{device.vendor} {found.platform}".lower()
-    is_cpu = bool(device.type & cl.device_type.CPU)
-    arch, subgroup_size, subgroups, matrices = "generic", 32, "none", "none"
-    if is_cpu:
-        arch = "cpu"
-    elif "nvidia" in vendor:
-        major = _query(device, "compute_capability_major_nv", 0)
-        minor = _query(device, "compute_capability_minor_nv", 0)
-        arch = nvidia_arch(major * 10 + minor)
-        subgroup_size, subgroups = int(_query(device, "warp_size_nv", 32)), "ptx"
-        # mma.sync of 16x8x16 halves came with compute capability 8.0.
-        matrices = "ptx" if major >= 8 else "none"
-    elif "advanced micro devices" in vendor or "amd" in vendor.split():
-        arch = device.name.partition(":")[0] if device.name.startswith("gfx") else "rdna3"
-        subgroup_size = int(_query(device, "wavefront_width_amd", 64))
-    elif "intel" in vendor:
-        arch, subgroup_size = "arc", 16
-    elif "arm" in vendor.split() or "mali" in device.name.lower():
-        arch, subgroup_size = "valhall", 16
-    elif "qualcomm" in vendor:
-        arch, subgroup_size = "adreno", 64
-    if subgroups == "none" and not is_cpu and {"cl_khr_subgroups", "cl_khr_subgroup_shuffle"} <= extensions:
-        subgroups = "khr"
-    sizes = [int(size) for size in device.max_work_item_sizes]
+    types = ((cl.device_type.CPU, "cpu"), (cl.device_type.GPU, "gpu"))
     single = int(_query(device, "single_fp_config", 0))
-    return DeviceProfile(
-        name=device.name,
-        arch=arch,
-        fp64="cl_khr_fp64" in extensions,
-        half="native" if "cl_khr_fp16" in extensions else "emulated",
-        int64_atomics={"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"} <= extensions,
-        subgroups=subgroups,
-        subgroup_size=subgroup_size,
-        matrices=matrices,
-        max_workgroup_sizes=(min(sizes[0], 1024), min(sizes[1], 1024), min(sizes[2], 1024)),
-        max_workgroup_items=min(int(device.max_work_group_size), 1024),
-        # Beyond 64 KiB IREE's tiles get no better, and a CPU's "local" memory is its cache.
-        local_memory=min(int(device.local_mem_size), 65536),
-        correctly_rounded_division=bool(single & cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT),
-    )
+    features: dict[str, FeatureValue] = {
+        "device_type": next((name for bit, name in types if device.type & bit), "accelerator"),
+        "memory": int(device.global_mem_size),
+        **{f"opencl.{name}": f"cl_khr_{name}" in extensions for name in _EXTENSIONS},
+        "opencl.correctlyRoundedDivideSqrt": bool(single & cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT),
+        "opencl.localMemSize": int(device.local_mem_size),
+        "opencl.maxComputeUnits": int(device.max_compute_units),
+        "opencl.maxMemAllocSize": int(device.max_mem_alloc_size),
+        "opencl.maxWorkGroupSize": int(device.max_work_group_size),
+        "opencl.maxWorkItemSizes": tuple(int(size) for size in device.max_work_item_sizes),
+        "opencl.platform": found.platform,
+        "opencl.vendor": device.vendor,
+        # "OpenCL 3.0 CUDA"
+        "opencl.version": device.version.split()[1],
+    }
+    if major := int(_query(device, "compute_capability_major_nv", 0)):
+        minor = int(_query(device, "compute_capability_minor_nv", 0))
+        features["opencl.computeCapabilityNV"] = f"{major}.{minor}"
+    for name in ("warp_size_nv", "wavefront_width_amd"):
+        if size := int(_query(device, name, 0)):
+            features["opencl.subgroupSizes"] = (size,)
+    return tuple(sorted(features.items()))
 
 
-# Architectures that IREE has tuning tables for; newer ones get the newest of these.
-_NVIDIA_KNOWN = (60, 70, 75, 80, 86, 89)
-
-
-def nvidia_arch(capability: int) -> str:
-    """Return the newest `sm_XX` that IREE knows and that is no newer than a compute capability (90 for 9.0).
-
-    IREE's kernel choice for `sm_80` is the best that OpenCL C can use on newer data-centre devices too.
-    """
-    if capability in {87, 90, 100, 103}:
-        return "sm_80"
-    known = [number for number in _NVIDIA_KNOWN if number <= capability]
-    return f"sm_{known[-1] if known else _NVIDIA_KNOWN[0]}"
+def profile_of(found: FoundDevice) -> Profile:
+    """Return the profile of a device."""
+    return profile_of_device(info_of(found), SOURCE)
 
 
 _UUID_KHR = 0x106A  # CL_DEVICE_UUID_KHR, which pyopencl does not know
@@ -205,17 +197,23 @@ def runtime_version() -> str:
 
 def info_of(found: FoundDevice) -> DeviceInfo:
     """Return what `retarget devices` shows of a device."""
-    device, profile = found.device, profile_of(found)
+    device = found.device
     uuid = _uuid(device)
-    physical = f"gpu-{uuid}" if uuid else f"{SCHEME}-{found.platform}-{found.platform_ordinal}"
-    return DeviceInfo(
-        driver=SCHEME,
-        uri=f"{SCHEME}://{found.ordinal}",
+    physical = f"gpu-{uuid}" if uuid else f"{DRIVER}-{found.platform}-{found.platform_ordinal}"
+    features = features_of(found)
+    info = DeviceInfo(
+        driver=DRIVER,
+        uri=f"{DRIVER}://{found.ordinal}",
         ordinal=found.ordinal,
         name=device.name.strip(),
-        physical_id="cpu" if profile.arch == "cpu" else physical,
+        physical_id="cpu" if ("device_type", "cpu") in features else physical,
         driver_version=device.driver_version,
         runtime=runtime_version(),
+        features=features,
+    )
+    profile = compile_profile(profile_of_device(info, SOURCE))
+    return replace(
+        info,
         capabilities=(
             ("platform", found.platform),
             ("version", device.version.strip()),

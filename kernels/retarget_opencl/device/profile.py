@@ -1,7 +1,6 @@
-"""Device profiles: what IREE must know of an OpenCL device to generate code for it.
+"""What code generation must know of an OpenCL device, from its device profile: limits, features, IREE's name for it.
 
-A profile comes from a device (`retarget_opencl.device.devices.profile_of`) or, to compile without one, by name from
-`GENERIC_PROFILES`. `target_attribute` writes it as the `#iree_gpu.target` that IREE's SPIR-V code generation reads.
+`compile_profile` is the one mapping, for profiles of files and of devices alike.
 
 The architecture name matters beyond the limits: IREE picks tile sizes and work-group shapes by it, and a name that it
 does not know gets none. See `docs/opencl.md` for the table and the measurements behind it.
@@ -10,27 +9,19 @@ does not know gets none. See `docs/opencl.md` for the table and the measurements
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from retarget.support.errors import RetargetError, did_you_mean
+from retarget.model.outcomes import FeatureValue
+from retarget.profiles.profile import Profile
+from retarget.support.errors import RetargetError
 
-__all__ = [
-    "GENERIC_PROFILES",
-    "HALF_MODES",
-    "MATRIX_MODES",
-    "SUBGROUP_MODES",
-    "DeviceProfile",
-    "generic_profile",
-    "target_attribute",
-]
+__all__ = ["DRIVER", "HALF_MODES", "MATRIX_MODES", "SUBGROUP_MODES", "DeviceProfile", "compile_profile", "nvidia_arch"]
 
+DRIVER = "opencl"
 HALF_MODES = ("native", "emulated")
 SUBGROUP_MODES = ("none", "khr", "ptx")
 MATRIX_MODES = ("none", "ptx")
-
-# The products that IREE may use matrix units for: of 16x16 halves, summed up in half or single precision.
-_MATRIX_PRODUCTS = "<NV_WMMA_F32_16x16x16_F16>, <NV_WMMA_F16_16x16x16_F16>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,23 +32,20 @@ class DeviceProfile:
     and `emulated` where halves are computed as floats and rounded after each operation. `subgroups` is how values
     are shuffled: not at all, by `cl_khr_subgroup_shuffle`, or by inline PTX. `matrices` is how products of matrices of
     halves use matrix units: not at all, or by inline PTX. `subgroup_size` is in work-items, `local_memory` in bytes,
-    `max_workgroup_sizes` in work-items per dimension. `correctly_rounded_division`: whether single precision division
-    and square root can be correctly rounded.
+    `max_workgroup_sizes` in work-items per dimension.
     """
 
     name: str
     arch: str
     fp64: bool
     half: str
-    int64: bool = True
-    int64_atomics: bool = False
-    subgroups: str = "none"
-    subgroup_size: int = 32
-    matrices: str = "none"
-    max_workgroup_sizes: tuple[int, int, int] = (1024, 1024, 64)
-    max_workgroup_items: int = 1024
-    local_memory: int = 32768
-    correctly_rounded_division: bool = False
+    int64_atomics: bool
+    subgroups: str
+    subgroup_size: int
+    matrices: str
+    max_workgroup_sizes: tuple[int, int, int]
+    max_workgroup_items: int
+    local_memory: int
 
     def to_json(self) -> dict[str, Any]:
         """Return the profile as plain data."""
@@ -72,100 +60,88 @@ class DeviceProfile:
         """Return the profile as text for the compile key; without the name, which has no effect."""
         return json.dumps({**self.to_json(), "name": ""}, sort_keys=True)
 
-    def lacks(self, features: frozenset[str]) -> list[str]:
-        """Return the features in `features` that this device does not have, in words."""
-        have = {
-            "fp64": self.fp64,
-            "fp16": self.half == "native",
-            "int64_atomics": self.int64_atomics,
-            "shuffle": self.subgroups != "none",
-            "matrices": self.matrices != "none",
-        }
-        return sorted(_FEATURE_WORDS[feature] for feature in features if not have.get(feature, True))
 
+def compile_profile(profile: Profile) -> DeviceProfile:
+    """Return what code for the device of a profile may rely on. `docs/opencl.md` explains the choices.
 
-_FEATURE_WORDS = {
-    "fp64": "double precision (cl_khr_fp64)",
-    "fp16": "half precision (cl_khr_fp16)",
-    "int64_atomics": "64-bit atomics (cl_khr_int64_base_atomics)",
-    "shuffle": "subgroup shuffles",
-    "matrices": "matrix units (PTX mma.sync)",
-}
-
-
-def target_attribute(profile: DeviceProfile) -> str:
-    """Return the `#hal.device.target` for which IREE generates SPIR-V for this profile."""
-    # Half precision is always there: where the device has none it is emulated, exactly.
-    compute = [*(["fp64"] if profile.fp64 else []), "fp32", "fp16"]
-    compute += [*(["int64"] if profile.int64 else []), "int32", "int16", "int8"]
-    sizes = ", ".join(str(size) for size in profile.max_workgroup_sizes)
-    subgroup = "none" if profile.subgroups == "none" else "shuffle|arithmetic"
-    fields = [
-        f"compute = {'|'.join(compute)}",
-        "storage = b64|b32|b16|b8",
-        f"subgroup = {subgroup}",
-        "dot = none",
-        f"mma = [{_MATRIX_PRODUCTS if profile.matrices != 'none' else ''}]",
-        f"subgroup_size_choices = [{profile.subgroup_size}]",
-        f"max_workgroup_sizes = [{sizes}]",
-        f"max_thread_count_per_workgroup = {profile.max_workgroup_items}",
-        f"max_workgroup_memory_bytes = {profile.local_memory}",
-        "max_workgroup_counts = [2147483647, 65535, 65535]",
-    ]
-    target = (
-        f'#iree_gpu.target<arch = "{profile.arch}", features = "spirv:v1.6,cap:Shader", wgp = <{", ".join(fields)}>>'
+    Raises `RetargetError` for a profile of another driver, and for one that does not state the limits.
+    """
+    where = profile.file or profile.name
+    if profile.driver != DRIVER:
+        msg = f"{where}: found a profile of the driver {profile.driver!r}, expected one of {DRIVER!r} for iree-opencl"
+        raise RetargetError(msg)
+    arch, subgroup_size = _architecture(profile)
+    subgroups, matrices = "none", "none"
+    if capability := profile.get("opencl.computeCapabilityNV"):
+        # NVIDIA's OpenCL reports no subgroups, but its compiler takes inline PTX.
+        subgroups = "ptx"
+        # mma.sync of 16x8x16 halves came with compute capability 8.0.
+        matrices = "ptx" if int(str(capability).partition(".")[0]) >= 8 else "none"
+    elif arch != "cpu" and profile.get("opencl.subgroups") and profile.get("opencl.subgroup_shuffle"):
+        subgroups = "khr"
+    reported = numbers(profile.get("opencl.subgroupSizes"))
+    if reported and subgroup_size not in reported:
+        subgroup_size = max(reported)
+    sizes = numbers(_limit(profile, "opencl.maxWorkItemSizes"))
+    atomics = ("opencl.int64_base_atomics", "opencl.int64_extended_atomics")
+    return DeviceProfile(
+        name=profile.name,
+        arch=arch,
+        fp64=bool(profile.get("opencl.fp64")),
+        half="native" if profile.get("opencl.fp16") else "emulated",
+        int64_atomics=all(profile.get(name) for name in atomics),
+        subgroups=subgroups,
+        subgroup_size=subgroup_size,
+        matrices=matrices,
+        max_workgroup_sizes=(min(sizes[0], 1024), min(sizes[1], 1024), min(sizes[2], 1024)),
+        max_workgroup_items=min(*numbers(_limit(profile, "opencl.maxWorkGroupSize")), 1024),
+        # Beyond 64 KiB IREE's tiles get no better, and a CPU's "local" memory is its cache.
+        local_memory=min(*numbers(_limit(profile, "opencl.localMemSize")), 65536),
     )
-    executable = f'#hal.executable.target<"vulkan-spirv", "vulkan-spirv-fb", {{iree_codegen.target_info = {target}}}>'
-    return f'#hal.device.target<"vulkan", [{executable}]> : !hal.device'
 
 
-_CPU = DeviceProfile(
-    name="cpu", arch="cpu", fp64=True, half="emulated", int64_atomics=True, correctly_rounded_division=True
-)
-_NVIDIA = replace(_CPU, name="nvidia-sm80", arch="sm_80", subgroups="ptx", matrices="ptx", local_memory=49152)
-_AMD = DeviceProfile(
-    name="amd-gfx1100",
-    arch="gfx1100",
-    fp64=True,
-    half="native",
-    int64_atomics=True,
-    subgroups="khr",
-    local_memory=65536,
-)
-_ADRENO = DeviceProfile(name="adreno", arch="adreno", fp64=False, half="native", subgroup_size=64)
-_MALI = replace(
-    _ADRENO,
-    name="mali-valhall",
-    arch="valhall",
-    subgroup_size=16,
-    max_workgroup_items=512,
-    max_workgroup_sizes=(512, 512, 512),
-)
-
-GENERIC_PROFILES = {
-    profile.name: profile
-    for profile in (
-        DeviceProfile(name="generic", arch="generic", fp64=False, half="emulated"),
-        _CPU,
-        _NVIDIA,
-        replace(_NVIDIA, name="nvidia-sm75", arch="sm_75", matrices="none"),
-        replace(_NVIDIA, name="nvidia-sm86", arch="sm_86"),
-        replace(_NVIDIA, name="nvidia-sm89", arch="sm_89"),
-        _AMD,
-        replace(_AMD, name="amd-gfx942", arch="gfx942", subgroup_size=64),
-        replace(_AMD, name="intel-xe", arch="arc", fp64=False, int64_atomics=False, subgroup_size=16),
-        _MALI,
-        _ADRENO,
-    )
-}
+def _limit(profile: Profile, name: str) -> FeatureValue:
+    value = profile.get(name)
+    if value is None or len(numbers(value)) != (3 if name.endswith("Sizes") else 1):
+        found = "does not say" if value is None else f"has {value!r} for"
+        msg = f"{profile.file or profile.name}: the profile {found} {name}, which a compile target is made from"
+        raise RetargetError(msg)
+    return value
 
 
-def generic_profile(name: str) -> DeviceProfile:
-    """Return a named profile. Raises `RetargetError` for an unknown name."""
-    if name in GENERIC_PROFILES:
-        return GENERIC_PROFILES[name]
-    msg = (
-        f"unknown OpenCL profile {name!r}{did_you_mean(name, GENERIC_PROFILES)}; "
-        f"known: {', '.join(sorted(GENERIC_PROFILES))}, or a device URI such as opencl://0"
-    )
-    raise RetargetError(msg)
+def numbers(value: FeatureValue | None) -> tuple[int, ...]:
+    """Return the numbers that a capability's value is; none where it has no value or another."""
+    return tuple(one for one in (value if isinstance(value, tuple) else (value,)) if isinstance(one, int))
+
+
+def _architecture(profile: Profile) -> tuple[str, int]:
+    """Return IREE's name for the architecture, and the subgroup size to use if the device has it or names none."""
+    name = dict(profile.identity).get("name", "")
+    vendor = f"{profile.get('opencl.vendor') or ''} {profile.get('opencl.platform') or ''}".lower()
+    if profile.get("device_type") == "cpu":
+        return "cpu", 32
+    if capability := profile.get("opencl.computeCapabilityNV"):
+        major, _, minor = str(capability).partition(".")
+        return nvidia_arch(int(major) * 10 + int(minor)), 32
+    if "advanced micro devices" in vendor or "amd" in vendor.split():
+        return (name.partition(":")[0] if name.startswith("gfx") else "rdna3"), 64
+    if "intel" in vendor:
+        return "arc", 16
+    if "arm" in vendor.split() or "mali" in name.lower():
+        return "valhall", 16
+    return ("adreno", 64) if "qualcomm" in vendor else ("generic", 32)
+
+
+# Architectures that IREE has tuning tables for; newer ones get the newest of these.
+_NVIDIA_KNOWN = (60, 70, 75, 80, 86, 89)
+
+
+def nvidia_arch(capability: int) -> str:
+    """Return the newest `sm_XX` that IREE knows and that is no newer than a compute capability (90 for 9.0).
+
+    IREE's kernel choice for `sm_80` is the best that OpenCL C can use on newer data-centre devices too.
+    """
+    if capability in {87, 90, 100, 103}:
+        return "sm_80"
+    known = [number for number in _NVIDIA_KNOWN if number <= capability]
+    return f"sm_{known[-1] if known else _NVIDIA_KNOWN[0]}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import platformdirs
 from retarget.extension import DriverError
+from retarget.profiles.profile import Profile
 from retarget.support.files import write_atomically
 
 from retarget_opencl.artifact.file import OpenClArtifact
@@ -22,12 +23,12 @@ if TYPE_CHECKING:
 __all__ = ["Builds"]
 
 
-def _build_options(artifact: OpenClArtifact) -> list[str]:
-    """Return the OpenCL compiler's options. `docs/opencl.md` explains them."""
-    options = ["-cl-std=CL1.2"]
-    if artifact.profile.subgroups == "khr" and "shuffle" in artifact.features:
-        options = ["-cl-std=CL3.0"]
-    if artifact.profile.correctly_rounded_division:
+def _build_options(artifact: OpenClArtifact, device: Profile) -> list[str]:
+    """Return the OpenCL compiler's options, for what the device offers. `docs/opencl.md` explains them."""
+    # Subgroups are not in 1.2; a device says `3.0` only if its compiler takes that.
+    with_subgroups = "CL3.0" if str(device.get("opencl.version") or "") >= "3" else "CL2.0"
+    options = [f"-cl-std={with_subgroups if 'opencl.subgroups' in artifact.needs else 'CL1.2'}"]
+    if device.get("opencl.correctlyRoundedDivideSqrt"):
         options.append("-cl-fp32-correctly-rounded-divide-sqrt")
     return options
 
@@ -42,9 +43,9 @@ class Builds:
         self._cache = cache if cache is not None else platformdirs.user_cache_path("retarget") / "opencl"
         self._built: dict[str, cl.Program] = {}
 
-    def build(self, artifact: OpenClArtifact) -> cl.Program:
-        """Return an artifact's kernels. Raises `DriverError` with the compiler's log."""
-        options, device = _build_options(artifact), self._found.device
+    def build(self, artifact: OpenClArtifact, profile: Profile) -> cl.Program:
+        """Return an artifact's kernels for the device of a profile. Raises `DriverError` with the compiler's log."""
+        options, device = _build_options(artifact, profile), self._found.device
         words = (
             artifact.source,
             " ".join(options),

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 
 from retarget.extension import DriverError
 from retarget.model.outcomes import DeviceInfo
+from retarget.profiles.profile import Profile
+from retarget.profiles.requirements import Standing, answer, parse_requirement
 
-from retarget_opencl.artifact.file import ArtifactError, read_artifact
+from retarget_opencl.artifact.file import ArtifactError, OpenClArtifact, read_artifact
 from retarget_opencl.device.devices import FoundDevice, info_of, profile_of
+from retarget_opencl.device.profile import numbers
 from retarget_opencl.run.builds import Builds
 from retarget_opencl.run.commands import Commands
 from retarget_opencl.run.errors import driver_errors
@@ -63,15 +66,12 @@ class OpenClDevice:
             read = read_artifact(artifact)
         except ArtifactError as error:
             raise DriverError(str(error)) from error
-        lacking = self.profile.lacks(read.features)
-        if lacking:
-            msg = (
-                f"the artifact's kernels need {' and '.join(lacking)}, which {self._info.name} does not have; "
-                f"it was compiled for the profile {read.profile.name}"
-            )
-            raise DriverError(msg, f"compile with --opencl-profile={self._info.uri}")
+        unmet = _unmet(read, self.profile)
+        if unmet:
+            msg = f"the artifact was compiled for the profile {read.profile.name} and needs {'; '.join(unmet)}"
+            raise DriverError(msg, f'compile for this device: target_from = "host:{self._info.uri}"')
         with driver_errors("loading", self._info.name):
-            program = self._builds.build(read) if read.source else None
+            program = self._builds.build(read, self.profile) if read.source else None
             return OpenClProgram(read, Commands(self._queue, self._pool, program), self._info.name)
 
     def close(self) -> None:
@@ -80,3 +80,14 @@ class OpenClDevice:
             self._queue.finish()
         self._pool.clear()
         self._builds.clear()
+
+
+def _unmet(artifact: OpenClArtifact, device: Profile) -> list[str]:
+    """Return what the artifact needs and the device does not have, each with the device's value."""
+    answers = [(need, answer(parse_requirement(need), (device,))) for need in artifact.needs]
+    unmet = [f"{need} ({found.reason})" for need, found in answers if found.standing is Standing.UNMET]
+    limits = numbers(device.get("opencl.maxWorkItemSizes"))
+    sizes = sorted({kernel.workgroup_size for kernel in artifact.program.kernels})
+    too_large = [size for size in sizes if any(items > limit for items, limit in zip(size, limits, strict=False))]
+    shown = f"({device.name} has opencl.maxWorkItemSizes = {limits})"
+    return [*unmet, *(f"work-groups of {size} {shown}" for size in too_large)]

@@ -13,7 +13,7 @@ BUILD_HINT = "look at the kernels with: retarget show <artifact>"
 _HINTS = {
     "MEM_OBJECT_ALLOCATION_FAILURE": "the device is out of memory: run fewer targets at a time, or smaller ones",
     "OUT_OF_RESOURCES": "the device ran out of resources: fewer or smaller work-groups, or less local memory, may fit",
-    "INVALID_WORK_GROUP_SIZE": "compile for this device's profile: --opencl-profile=<device URI>",
+    "INVALID_WORK_GROUP_SIZE": 'compile for this device\'s profile: target_from = "host:<device URI>"',
     "INVALID_BUFFER_SIZE": "a buffer is larger than the device allows",
     "OUT_OF_HOST_MEMORY": "the host is out of memory",
     "BUILD_PROGRAM_FAILURE": BUILD_HINT,

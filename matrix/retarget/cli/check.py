@@ -115,7 +115,11 @@ def _unknown(loader: DeclarationLoader, suites: Iterable[Suite], registry: Regis
     """Return an error for each compiler, driver and kind that no extension provides."""
     named: list[tuple[Origin, str, Callable[[str], object], str]] = []
     named += [(one.origin, "compiler", registry.compiler, one.compiler) for one in loader.compiler_configs]
-    named += [(one.origin, "driver", registry.driver, one.driver) for one in loader.runtime_configs]
+    named += [
+        (one.origin, "driver" if driver == one.driver else "devices", registry.driver, driver)
+        for one in loader.runtime_configs
+        for driver in one.drivers
+    ]
     named += [(one.origin, "kind", registry.case_loader, one.kind) for one in suites]
     found: list[tuple[Origin, Problem]] = []
     for origin, key, find, name in named:

@@ -174,7 +174,8 @@ class _Explainer:
             self.locations.location(compiler.origin),
         )
         if runtime is not None:
-            words = [f"driver {runtime.driver}", *runtime.devices]
+            roles = [f"{role} = " for role in runtime.roles] or [""] * len(runtime.devices)
+            words = [f"driver {runtime.driver}", *map("".join, zip(roles, runtime.devices, strict=True))]
             yield "runtime config", f"{runtime.name} ({', '.join(words)})", self.locations.location(runtime.origin)
             if runtime.run_under:
                 yield "run under", shlex.join(runtime.run_under), ""
@@ -252,7 +253,7 @@ class _Explainer:
         reasons = [self._missing(self.registry.compiler, compiled.compiler.compiler)]
         reasons.append(self._missing(self.registry.case_loader, compiled.kind))
         if runtime is not None:
-            reasons.append(self._missing(self.registry.driver, runtime.driver))
+            reasons += [self._missing(self.registry.driver, driver) for driver in runtime.drivers]
             reasons.append(host_mismatch(runtime))
         found = [reason for reason in reasons if reason is not None]
         yield from ((reason, "") for reason in found)

@@ -124,12 +124,12 @@ def _runtimes(selected: _Selected) -> Iterable[tuple[RuntimeConfig, int]]:
 def _runtime_row(runtime: RuntimeConfig, count: int) -> _Row:
     host = " ".join((*runtime.host_os, *runtime.host_arch)) or "any"
     needs = " ".join((*runtime.deps, *(f"{name}={value}" for name, value in runtime.defines)))
-    return runtime.name, runtime.driver, host, str(count), needs
+    return runtime.name, " ".join(runtime.drivers), host, str(count), needs
 
 
 def _runtime_json(runtime: RuntimeConfig, count: int) -> _Json:
     return {
-        **_fields(runtime, "name", "driver", "devices", "flags"),
+        **_fields(runtime, "name", "driver", "devices", "roles", "flags"),
         "env": dict(runtime.env),
         **_fields(runtime, "host_os", "host_arch", "run_under", "deps"),
         "defines": dict(runtime.defines),
@@ -149,7 +149,7 @@ def _builds(runtimes: Iterable[tuple[RuntimeConfig, int]]) -> _Json:
         {
             **_fields(first, "host_os", "host_arch", "deps"),
             "defines": dict(first.defines),
-            "drivers": list(dict.fromkeys(runtime.driver for runtime in (first, *others))),
+            "drivers": list(dict.fromkeys(one for runtime in (first, *others) for one in runtime.drivers)),
             "runtime_configs": [runtime.name for runtime in (first, *others)],
         }
         for first, *others in together.values()

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from retarget.declare.devices import compile_device_problems, device_problems, device_values, main_driver, role_problems
 from retarget.declare.read import Declared, FileTables
 from retarget.declare.schema.tables import CompilerConfigTable, ConfigTable, RuntimeConfigTable
 from retarget.declare.scope import Names, Scope, find_named, unknown_name
@@ -51,6 +52,7 @@ def extend_scope(
         tables.compilers,
         problems,
         check=partial(_compiler_problems, toolchains, tables.file, registry),
+        check_devices=partial(compile_device_problems, registry),
         build=partial(_compiler, toolchains),
     )
     runtimes = _heirs(
@@ -59,6 +61,7 @@ def extend_scope(
         tables.runtimes,
         problems,
         check=partial(_runtime_problems, toolchains),
+        check_devices=partial(device_problems, registry),
         build=partial(_runtime, toolchains),
     )
     targets = _target_configs(above.targets, tables, compilers, runtimes, problems, registry=registry)
@@ -126,11 +129,13 @@ def _heirs(
     problems: list[Problem],
     *,
     check: Callable[[Declared[_HeirTableT]], Iterable[Problem]],
+    check_devices: Callable[[_HeirTableT, KeyPath], Iterable[Problem]],
     build: Callable[[_HeirTableT, tuple[Origin, ...], Origin], _HeirT],
 ) -> Names[_HeirT]:
     """Build the configs that may extend one another, bases first.
 
-    Each is checked by itself, whatever is wrong with its name or its base.
+    Each is checked by itself, whatever is wrong with its name or its base; its devices together with what it takes from
+    its base.
     """
     tool = {"compiler_config": "compiler", "runtime_config": "driver"}[above.sort]
     good, bad = _new_names(above, declared, config_name_error, problems)
@@ -161,7 +166,14 @@ def _heirs(
             continue
         own = _located(entry.table, tables.file)
         table = own if base is None else _inherited(own, complete[base])
-        if not getattr(table, tool):
+        diagnostics = ()
+        if {"devices", "distinct"} & entry.table.model_fields_set:
+            diagnostics = tuple(check_devices(table, entry.path))
+            problems.extend(diagnostics)
+        if diagnostics:
+            invalid.add(name)
+            continue
+        if not (main_driver(table) if isinstance(table, RuntimeConfigTable) else table.compiler):
             message = f"found no {tool}, expected its name here or by extends"
             problems.append(Problem((*entry.path, tool), message))
             invalid.add(name)
@@ -299,8 +311,7 @@ def _runtime(
         where = Origin(file=origin.file, key_path=format_key_path((*path, "device_type")))
         needs = (Requirement(text=f"device_type = {table.device_type}", origin=where), *needs)
     values |= {"profile": table.profile or "", "requires": needs}
-    if table.device is not None:
-        values["devices"] = (table.device,)
+    values |= device_values(table)
     return RuntimeConfig(**values, flag_origins=flag_origins, origin=origin)
 
 
@@ -326,6 +337,7 @@ def _target_configs(
         diagnostics = [*compiler_diagnostics, *runtime_diagnostics, *word_problems(table.tags, (*entry.path, "tags"))]
         if registry is not None:
             diagnostics += _misfits(registry, found_compilers, found_runtimes, (*entry.path, "compiler"))
+        diagnostics += role_problems(found_compilers, found_runtimes, entry.path, registry)
         problems.extend(diagnostics)
         reported[entry.path] += bool(diagnostics)
         if diagnostics or not found_compilers:

@@ -94,7 +94,8 @@ class Engine:
     def check_available(self, target: RunTarget) -> None:
         """Raise `UnavailableError` if this machine lacks something that a target needs, `RetargetError` for errors."""
         self.registry.case_loader(target.compile.kind)
-        self.registry.driver(target.runtime.driver)
+        for driver in target.runtime.drivers:
+            self.registry.driver(driver)
         if self._artifact_folder is None:
             self.check_compiler(target.compile.compiler)
         self.devices_of(target)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -16,6 +16,7 @@ __all__ = [
     "Compiler",
     "CompilerError",
     "DescribesBuild",
+    "NamesDevices",
     "ProfileTarget",
     "Resolved",
     "ShowsArtifacts",
@@ -133,6 +134,19 @@ class DescribesBuild(Protocol):
         Runs in a worker for a config with an `env`, else in the command's process: import nothing heavy. Raises
         `UnavailableError` if it is not installed.
         """
+
+
+@runtime_checkable
+class NamesDevices(Protocol):
+    """What a compiler may implement in addition to `Compiler`: what it makes of `compiler_config.devices`, names with
+    their specifications in declared order. Without it, a program asks for its devices in this order, and for all."""
+
+    def device_problems(self, devices: Mapping[str, str]) -> Sequence[tuple[str, str]]:
+        """Return (name, what is wrong) for each specification that cannot be meant. Pure; in pytest's process."""
+
+    def runtime_devices(self, devices: Mapping[str, str]) -> Mapping[str, bool]:
+        """Return the names in the order in which a program counts the devices of its runtime, each with whether it
+        needs the device; False where another takes its place. Pure; in pytest's process."""
 
 
 @runtime_checkable

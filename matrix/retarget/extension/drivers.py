@@ -25,7 +25,9 @@ __all__ = [
     "FunctionInfo",
     "LoadsArtifacts",
     "LoadsParameters",
+    "OpensTogether",
     "Program",
+    "ReadsNeeds",
     "RunPlan",
 ]
 
@@ -156,3 +158,22 @@ class LoadsArtifacts(Protocol):
     """
 
     artifact_suffixes: Sequence[str]
+
+
+@runtime_checkable
+class ReadsNeeds(Protocol):
+    """What a driver may implement in addition to `Driver`: what an artifact needs of a device, before it is loaded."""
+
+    def needs(self, artifact: bytes) -> Sequence[str]:
+        """Return the requirements that an artifact states, as `requires` in declarations has them; none for bytes that
+        are no artifact. Runs in a device worker. A device that has another value than it needs is a skip."""
+
+
+@runtime_checkable
+class OpensTogether(Protocol):
+    """What a driver may implement in addition to `Driver`: it opens devices of several drivers for one program.
+
+    `opens_with` are the names of the drivers whose devices `open` takes beside its own.
+    """
+
+    opens_with: Sequence[str]

@@ -26,8 +26,8 @@ from retarget.extension.cases import (
     RunsCasesOutside,
 )
 from retarget.extension.commands import Command
-from retarget.extension.compilers import Compiler, DescribesBuild, ShowsArtifacts, TargetsProfiles
-from retarget.extension.drivers import Driver, LoadsArtifacts
+from retarget.extension.compilers import Compiler, DescribesBuild, NamesDevices, ShowsArtifacts, TargetsProfiles
+from retarget.extension.drivers import Driver, LoadsArtifacts, OpensTogether, ReadsNeeds
 from retarget.extension.returned import NEAR, protocol_members
 from retarget.extension.suggestions import SuggestsSuites, SuggestsTargets
 from retarget.support.errors import RetargetError
@@ -58,14 +58,14 @@ SORTS = (
         hook="retarget_compilers",
         protocol=Compiler,
         attributes=("artifact_suffix",),
-        optional=(ShowsArtifacts, SuggestsTargets, DescribesBuild, TargetsProfiles),
+        optional=(ShowsArtifacts, SuggestsTargets, DescribesBuild, NamesDevices, TargetsProfiles),
     ),
     Sort(
         word="driver",
         hook="retarget_drivers",
         protocol=Driver,
-        lists=("artifact_suffixes",),
-        optional=(LoadsArtifacts, DescribesBuild),
+        lists=("artifact_suffixes", "opens_with"),
+        optional=(LoadsArtifacts, ReadsNeeds, DescribesBuild, OpensTogether),
     ),
     Sort(
         word="case loader",

@@ -28,8 +28,8 @@ import pluggy
 
 from retarget.extension.cases import CaseLoader, ChecksArtifacts, MakesModules
 from retarget.extension.commands import Command
-from retarget.extension.compilers import Compiler, DescribesBuild
-from retarget.extension.drivers import Driver, LoadsArtifacts
+from retarget.extension.compilers import Compiler, DescribesBuild, NamesDevices
+from retarget.extension.drivers import Driver, LoadsArtifacts, OpensTogether
 from retarget.extension.hooks import ENTRY_POINT_GROUP, PROJECT, HookSpecs
 from retarget.extension.protocol_checks import SORTS, Sort, can_be_called, checked_product
 from retarget.extension.returned import guarded
@@ -95,7 +95,7 @@ class Registry:
         The words that such a one would derive for its targets are not known then, nor is how they fail.
         """
         compilers = {config.compiler for target in suite.targets for config in target.compilers}
-        drivers = {config.driver for target in suite.targets for config in target.runtimes}
+        drivers = {driver for target in suite.targets for config in target.runtimes for driver in config.drivers}
         requested: list[tuple[Callable[[str], object], str]] = [(self.compiler, name) for name in sorted(compilers)]
         requested += [(self.driver, name) for name in sorted(drivers)]
         found = []
@@ -113,6 +113,30 @@ class Registry:
         """
         product: object = self.compiler(compiler) if compiler else self.driver(driver)
         return product.describe_build() if isinstance(product, DescribesBuild) else ""
+
+    def named_devices(self, compiler: str) -> NamesDevices | None:
+        """Return a compiler that knows more of its named devices than their order; None for every other."""
+        found = self.compilers.get(compiler)
+        return found if isinstance(found, NamesDevices) else None
+
+    def in_order(self, compiler: CompilerConfig, runtime: RuntimeConfig) -> RuntimeConfig:
+        """Return a runtime config whose devices have roles with its devices in the order in which the artifacts of a
+        compiler config count them; every other as it is."""
+        if not runtime.roles:
+            return runtime
+        named = self.named_devices(compiler.compiler)
+        names = list(dict(compiler.devices) if named is None else named.runtime_devices(dict(compiler.devices)))
+        order = sorted(range(len(runtime.roles)), key=lambda index: names.index(runtime.roles[index]))
+        return runtime.with_devices(order)
+
+    def not_beside(self, main: str, driver: str) -> str:
+        """Return why a driver does not open devices of another beside its own; empty where it does, or is unknown."""
+        opener = self.drivers.get(main)
+        together = (main, *opener.opens_with) if isinstance(opener, OpensTogether) else (main,)
+        if opener is None or driver not in self.drivers or driver in together:
+            return ""
+        expected = f"expected devices of {' or '.join(map(repr, dict.fromkeys(together)))}"
+        return f"found a device of the driver {driver!r}, which {main!r} does not open beside its own; {expected}"
 
     def misfit(self, compiler: CompilerConfig, runtime: RuntimeConfig) -> str:
         """Return why the driver of a runtime config cannot load the artifacts of a compiler config; empty where it

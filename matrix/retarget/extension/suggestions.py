@@ -27,6 +27,7 @@ class SuggestedTarget:
     comment: str
     compiler_config: str
     flags: tuple[str, ...] = ()
+    target_from: tuple[str, ...] = ()
     drivers: tuple[str, ...]
     is_reference: bool = False
 

@@ -6,7 +6,8 @@ Nothing here reads a file, a clock or the machine. `retarget.declare.load` creat
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
@@ -85,7 +86,10 @@ class CompilerConfig:
 class RuntimeConfig:
     """A named way to run. `toolchain` is None for what is installed in the environment.
 
-    `devices` are device URIs, ordinals or names in order (empty: the driver's default device).
+    `devices` are device URIs, ordinals or names in order (empty: the driver's default device). What is no URI belongs
+    to `driver`, which opens them all. `roles` are the compile devices that they are for, one for each, or none. `used`
+    says of each whether every case must execute work on it (True) or none may (False); it is empty where nothing is
+    asked. `distinct` demands as many physical devices.
     `host_os` uses `linux`, `android`, `macos`, `ios`, `windows`; `host_arch` uses `x86_64`, `arm64`, `riscv64`, …
     (empty: any). `deps` and `defines` are what a build of this runtime needs and never influence a run.
     `timeout` is in seconds; None means the session's default. `concurrency` is runs at a time on its device;
@@ -97,6 +101,9 @@ class RuntimeConfig:
     name: str
     driver: str
     devices: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+    used: tuple[bool | None, ...] = ()
+    distinct: bool = False
     flags: tuple[str, ...] = ()
     env: tuple[tuple[str, str], ...] = ()
     host_os: tuple[str, ...] = ()
@@ -112,6 +119,21 @@ class RuntimeConfig:
     requires: tuple[Requirement, ...] = ()
     flag_origins: tuple[Origin, ...] = field(default=(), compare=False, repr=False)
     origin: Origin = field(compare=False)
+
+    @property
+    def drivers(self) -> tuple[str, ...]:
+        """The drivers of all devices, each once; `driver`, which opens them, is the first."""
+        schemes = (device.partition("://")[0] for device in self.devices if "://" in device)
+        return tuple(dict.fromkeys((self.driver, *schemes)))
+
+    def with_devices(self, order: Sequence[int]) -> RuntimeConfig:
+        """Return this config with its devices in the order of the given indices."""
+        return replace(
+            self,
+            devices=tuple(self.devices[index] for index in order),
+            roles=tuple(self.roles[index] for index in order if self.roles),
+            used=tuple(self.used[index] for index in order if self.used),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

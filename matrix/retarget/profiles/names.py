@@ -66,7 +66,8 @@ correctlyRoundedDivideSqrt
 """Those that are OpenCL's extensions have their names without `cl_khr_`."""
 
 _OPENCL_OTHERS = """
-version maxComputeUnits maxWorkGroupSize maxWorkItemSizes localMemSize maxMemAllocSize subgroupSizes computeCapabilityNV
+platform vendor version maxComputeUnits maxWorkGroupSize maxWorkItemSizes localMemSize maxMemAllocSize subgroupSizes
+computeCapabilityNV
 """
 
 _CUDA = """

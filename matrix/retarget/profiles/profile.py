@@ -43,7 +43,7 @@ class Profile:
 
 def profile_of_device(info: DeviceInfo, source: str) -> Profile:
     """Return the profile of a device that its driver has reported. `source` is where its values came from."""
-    identity = (("name", info.name), ("driver_version", info.driver_version), ("runtime", info.runtime))
+    identity = (("name", info.name), ("driver_version", info.driver_version))
     return Profile(
         name=info.name,
         driver=info.driver,

@@ -155,7 +155,7 @@ def _plan(suite: Suite, overrides: Sequence[ModuleOverride], own: tuple[str, ...
                 runtime.name,
                 partial(
                     RunTarget,
-                    runtime=runtime,
+                    runtime=registry.in_order(compiler, runtime),
                     timeout=runtime.timeout if suite.timeout is None else suite.timeout,
                     tags=tags(compiler, backends, runtime),
                     requires=(*runtime.requires, *requires),

@@ -226,7 +226,7 @@ def _ranks(targets: Iterable[Target]) -> dict[str, int]:
         if isinstance(target, RunTarget):
             runtime = target.runtime
             of_target |= dict.fromkeys((*runtime.host_os, *runtime.host_arch, *runtime.devices), _LAST)
-            of_target |= {runtime.driver: _DRIVER, runtime.name: _RUNTIME}
+            of_target |= {**dict.fromkeys(runtime.drivers, _DRIVER), runtime.name: _RUNTIME}
         of_target[compiled.compiler.name] = _COMPILER
         for word in target.tags:
             if word in of_target or word not in compiled.module.tags:

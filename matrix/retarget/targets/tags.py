@@ -57,7 +57,8 @@ def tag_sources(
     words += [(tag, "the module") for tag in own]
     words += [(tag, "an override of the suite") for tag in module]
     if runtime is not None:
-        words += [(runtime.name, "the runtime config"), (runtime.driver, "the driver")]
+        words += [(runtime.name, "the runtime config")]
+        words += [(one, "the driver") for one in runtime.drivers]
         words += [(tag, f"derived by driver {runtime.driver}") for tag in driver]
         words += [(system, "host_os") for system in runtime.host_os]
         words += [(architecture, "host_arch") for architecture in runtime.host_arch]
@@ -81,7 +82,7 @@ def marks(target: Target) -> tuple[Mark, ...]:
     compiled, runtime = target.compile, target.runtime
     return (
         *_compile_marks(compiled.suite, compiled.compiler.name, compiled.backends),
-        *_runtime_marks(runtime.name, runtime.driver, runtime.host_os, runtime.host_arch, runtime.devices),
+        *_runtime_marks(runtime.name, runtime.drivers, runtime.host_os, runtime.host_arch, runtime.devices),
     )
 
 
@@ -99,7 +100,11 @@ def _compile_marks(suite: str, compiler: str, backends: tuple[str, ...]) -> tupl
 
 @lru_cache(maxsize=1024)
 def _runtime_marks(
-    runtime: str, driver: str, host_os: tuple[str, ...], host_arch: tuple[str, ...], devices: tuple[str, ...]
+    runtime: str,
+    drivers: tuple[str, ...],
+    host_os: tuple[str, ...],
+    host_arch: tuple[str, ...],
+    devices: tuple[str, ...],
 ) -> tuple[Mark, ...]:
     platforms = [
         tuple((name, word) for name, word in (("os", system), ("arch", architecture)) if word)
@@ -108,7 +113,7 @@ def _runtime_marks(
     ]
     return (
         ("runtime", (("name", runtime),)),
-        ("driver", (("name", driver),)),
+        *(("driver", (("name", driver),)) for driver in drivers),
         *(("platform", platform) for platform in platforms if platform),
         *(("device", (("name", device),)) for device in devices),
     )

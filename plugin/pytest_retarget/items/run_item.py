@@ -50,7 +50,8 @@ class RunItem(MatrixItem):
         if reason := host_mismatch(runtime):
             raise Unavailable(reason)
         registry = self.services.registry
-        registry.driver(runtime.driver)
+        for driver in runtime.drivers:
+            registry.driver(driver)
         registry.case_loader(self.target.compile.kind)
         self.check_files()
         if self.services.settings.artifacts is None:

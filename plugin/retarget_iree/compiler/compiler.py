@@ -31,6 +31,7 @@ from retarget.support.errors import did_you_mean
 
 from retarget_iree.compiler.capture import CapturedStderr
 from retarget_iree.compiler.command import compile_command
+from retarget_iree.compiler.devices import device_order, device_problems
 from retarget_iree.compiler.flags import (
     PHASE_FLAG,
     flag_value,
@@ -123,6 +124,14 @@ class IreeCompiler:
     def tags(self, config: CompilerConfig) -> Sequence[str]:
         """Return backend, platform and chip words that the config's flags and devices imply."""
         return profile_words(config) or target_words(with_devices(config, config.flags))
+
+    def device_problems(self, devices: Mapping[str, str]) -> Sequence[tuple[str, str]]:
+        """Return what is wrong with the fallbacks of named devices. Implements `retarget.extension.NamesDevices`."""
+        return device_problems(devices)
+
+    def runtime_devices(self, devices: Mapping[str, str]) -> Mapping[str, bool]:
+        """Return the devices in the order in which a program counts them, and whether it needs them."""
+        return device_order(devices)
 
     def reproduce(self, target: CompileTarget, flags: tuple[str, ...], output: Path) -> Sequence[str]:
         """Return the `iree-compile` command for a target."""

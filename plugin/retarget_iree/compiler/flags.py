@@ -11,6 +11,8 @@ from pathlib import Path
 
 from retarget.model import CompilerConfig
 
+from retarget_iree.compiler.devices import full_specification
+
 __all__ = [
     "PHASE_FLAG",
     "architecture",
@@ -81,7 +83,7 @@ def flag_value(flags: Iterable[str], name: str) -> str:
 
 def device_flags(config: CompilerConfig) -> tuple[str, ...]:
     """Return one `--iree-hal-target-device=name=specification` per named device of the config."""
-    return tuple(f"--iree-hal-target-device={name}={specification}" for name, specification in config.devices)
+    return tuple(f"--iree-hal-target-device={name}={full_specification(one)}" for name, one in config.devices)
 
 
 def with_devices(config: CompilerConfig, flags: Sequence[str]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -30,18 +31,18 @@ def run_module_command(config: RuntimeConfig, artifact: Path, arguments: Sequenc
 
     None where a device of the config is not named by a URI: the tool takes no ordinals and no names.
     """
-    uris = [_tool_uri(config.driver, device) for device in config.devices] or [config.driver]
+    uris = [_tool_uri(device) for device in config.devices] or [config.driver]
     if None in uris:
         return None
     devices = (f"--device={uri}" for uri in uris)
     return (command("iree-run-module"), *devices, f"--module={artifact}", *arguments, *config.flags)
 
 
-def _tool_uri(driver: str, device: str) -> str | None:
+def _tool_uri(device: str) -> str | None:
     """Return a device as IREE's own tools take it: a URI with a path of the driver's, not an ordinal or a name."""
-    if "://" not in device:
+    driver, separator, path = device.partition("://")
+    if not separator:
         return None
-    path = device.partition("://")[2]
     if not path:
         return driver
-    return None if path.isdigit() else device
+    return device if re.match(r"GPU-|[0-9a-fA-F]{8}", path) else None

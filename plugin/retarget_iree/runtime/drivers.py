@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from retarget.extension import DriverError, FunctionInfo, RunPlan, UnavailableError
 from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo
+from retarget.support.errors import did_you_mean
 
 from retarget_iree.noise import clean_status
 from retarget_iree.runtime.command import check_plan, run_module_command
+from retarget_iree.runtime.complaints import library_complaints, vulkan_complaints
 from retarget_iree.runtime.features import live_features
 from retarget_iree.runtime.identity import describe_device
-from retarget_iree.runtime.selection import select_device
+from retarget_iree.runtime.needs import artifact_needs
+from retarget_iree.runtime.selection import driver_of, select_device
 from retarget_iree.toolchain import describe_runtime, runtime_hint, runtime_installed
 
 if TYPE_CHECKING:
@@ -29,20 +33,24 @@ __all__ = ["DRIVERS", "IreeDriver", "parse_runtime_flags"]
 class IreeDriver:
     """One HAL driver by name. Implements `retarget.extension.Driver`.
 
-    `missing` has (pattern of the runtime's message, reason) pairs; the first that occurs counts, with `hint`.
+    `missing` has (pattern of the runtime's message, reason) pairs; the first that occurs counts, with `hint`. What is
+    there and does not load has another reason, `broken`, with what `complaints` returns.
     """
 
     artifact_suffixes: ClassVar[Sequence[str]] = (".vmfb",)
+    opens_with: ClassVar[Sequence[str]] = ("local-sync", "local-task", "vulkan", "cuda", "hip")
 
     name: str
     words: tuple[str, ...] = ()
     missing: tuple[tuple[str, str], ...] = ()
+    broken: str = ""
+    complaints: Callable[[], Sequence[str]] = tuple
     hint: str = ""
 
     def probe(self) -> Sequence[DeviceInfo]:
         """List the devices. Raises `UnavailableError` if the driver has no library or no device here."""
         self._require_runtime()
-        return self._records(complete=True)[1]
+        return self.records(complete=True)[1]
 
     def open(self, config: RuntimeConfig) -> IreeDevice:
         """Open the config's devices in order, its first or default device if it names none.
@@ -53,12 +61,16 @@ class IreeDriver:
         """
         self._require_runtime()
         parse_runtime_flags(config)
-        driver, infos, records = self._records()
-        chosen = [select_device(wanted, infos, driver=self.name) for wanted in config.devices or ("0",)]
+        drivers: dict[str, tuple[Any, tuple[DeviceInfo, ...], list[dict[str, Any]]]] = {}
         from retarget_iree.runtime.program import IreeDevice
 
-        opened = []
-        for wanted, info in zip(config.devices or (info.uri for info in chosen), chosen, strict=True):
+        opened, chosen = [], []
+        for wanted in config.devices or ("0",):
+            name = driver_of(wanted, config)
+            if name not in drivers:
+                drivers[name] = _named(name).records()
+            driver, infos, records = drivers[name]
+            info = select_device(wanted, infos, driver=name)
             try:
                 parameters = wanted.partition("?")[2]
                 if parameters:  # they go with a URI only
@@ -68,6 +80,7 @@ class IreeDriver:
             except (RuntimeError, ValueError, OSError) as error:
                 msg = f"{info.uri} ({info.name}) does not open: {clean_status(str(error))}"
                 raise DriverError(msg) from error
+            chosen.append(info)
         return IreeDevice(opened, chosen)
 
     def describe_build(self) -> str:
@@ -81,9 +94,14 @@ class IreeDriver:
 
         return module_functions(artifact)
 
-    def tags(self, config: RuntimeConfig) -> Sequence[str]:  # noqa: ARG002 - part of the protocol
-        """Return the driver's name and its further words (`rocm` for `hip`)."""
-        return (self.name, *self.words)
+    def needs(self, artifact: bytes) -> Sequence[str]:
+        """Return what an artifact needs of a device. Implements `retarget.extension.ReadsNeeds`."""
+        return artifact_needs(artifact)
+
+    def tags(self, config: RuntimeConfig) -> Sequence[str]:
+        """Return the names of the devices' drivers and their further words (`rocm` for `hip`)."""
+        drivers = [one for name in config.drivers for one in DRIVERS if one.name == name]
+        return tuple(word for one in drivers for word in (one.name, *one.words))
 
     def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
         """Return the command that runs one function by hand; None where no tool takes the config's devices."""
@@ -97,7 +115,7 @@ class IreeDriver:
             msg = "the IREE runtime is not installed: there is no module iree.runtime"
             raise UnavailableError(msg, hint=runtime_hint())
 
-    def _records(self, *, complete: bool = False) -> tuple[Any, tuple[DeviceInfo, ...], list[dict[str, Any]]]:
+    def records(self, *, complete: bool = False) -> tuple[Any, tuple[DeviceInfo, ...], list[dict[str, Any]]]:
         """Return the runtime's driver, the devices, and the runtime's own records of them in the same order.
 
         `complete`: with all that is known of them, however long it takes to find out.
@@ -126,9 +144,19 @@ class IreeDriver:
     def _unavailable(self, message: str) -> UnavailableError:
         for pattern, reason in self.missing:
             if re.search(pattern, message):
-                return UnavailableError(reason, hint=self.hint)
+                said = "; ".join(self.complaints())
+                return UnavailableError(f"{self.broken}: {said}" if said else reason, hint=self.hint)
         first = clean_status(message).partition("\n")[0]
         return UnavailableError(f"the driver {self.name} does not start: {first}")
+
+
+def _named(name: str) -> IreeDriver:
+    for driver in DRIVERS:
+        if driver.name == name:
+            return driver
+    known = [driver.name for driver in DRIVERS]
+    msg = f"the driver {name!r} is none of the IREE runtime: {', '.join(known)}{did_you_mean(name, known)}"
+    raise DriverError(msg)
 
 
 def _dump(driver: Any, record: dict[str, Any]) -> str:
@@ -162,9 +190,11 @@ DRIVERS = (
         name="vulkan",
         missing=(
             ("VK_ERROR_INCOMPATIBLE_DRIVER", "there is no Vulkan driver (ICD) on this machine"),
-            ("no devices", "the Vulkan drivers of this machine offer no device"),
+            ("no devices|vkEnumeratePhysicalDevices", "the Vulkan drivers of this machine offer no device"),
             ("libvulkan", "there is no Vulkan loader (libvulkan) on this machine"),
         ),
+        broken="no Vulkan driver (ICD) of this machine is usable; the loader says",
+        complaints=vulkan_complaints,
         hint="install a Vulkan driver; `apt-get install libvulkan1 mesa-vulkan-drivers` installs one that runs on the "
         "CPU",
     ),
@@ -174,6 +204,8 @@ DRIVERS = (
             (r"libcuda\.so", "there is no CUDA driver library (libcuda.so) on this machine"),
             ("CUDA_ERROR_NO_DEVICE|no devices", "the CUDA driver finds no device on this machine"),
         ),
+        broken="the CUDA driver library does not load",
+        complaints=partial(library_complaints, "libcuda.so.1"),
         hint="install the NVIDIA driver for the GPU of this machine; it contains libcuda.so.1",
     ),
     IreeDriver(
@@ -183,6 +215,8 @@ DRIVERS = (
             (r"libamdhip64\.so", "there is no HIP runtime library (libamdhip64.so) on this machine"),
             ("hipErrorNoDevice|no devices", "the HIP runtime finds no device on this machine"),
         ),
+        broken="the HIP runtime library does not load",
+        complaints=partial(library_complaints, "libamdhip64.so"),
         hint="install ROCm for the GPU of this machine, and put libamdhip64.so where the loader looks for libraries",
     ),
 )

@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from retarget.extension import DriverError, UnavailableError
+from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo
 
-__all__ = ["select_device"]
+__all__ = ["driver_of", "select_device"]
+
+
+def driver_of(wanted: str, config: RuntimeConfig) -> str:
+    """Return the driver of a device of a config: that of its URI, else the config's."""
+    return wanted.partition("://")[0] if "://" in wanted else config.driver
 
 
 def select_device(wanted: str, infos: Sequence[DeviceInfo], *, driver: str) -> DeviceInfo:
     """Return the device that `wanted` names.
 
     `0` and `vulkan://0` are ordinals, `vulkan://` and the driver's name are the first device, `vulkan://GPU-…` and
-    `GPU-…` are paths, `vulkan://…?…` carries parameters; anything else is part of a name, whatever its case.
+    `GPU-…` are paths, `vulkan://…?…` carries parameters; anything else is part of a name, whatever its case, also after
+    `vulkan://`.
 
     Raises `UnavailableError` if there is no such device, `DriverError` for another driver's URI and for a name that
     fits several devices.
@@ -33,7 +40,7 @@ def select_device(wanted: str, infos: Sequence[DeviceInfo], *, driver: str) -> D
     for info in infos:
         if key == info.uri.partition("://")[2]:
             return info
-    fitting = [] if separator else [info for info in infos if key.lower() in info.name.lower()]
+    fitting = [info for info in infos if key.lower() in info.name.lower()]
     if not fitting:
         raise _missing(wanted, infos, driver)
     if len(fitting) > 1:

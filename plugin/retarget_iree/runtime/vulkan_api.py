@@ -27,7 +27,10 @@ _DEVICE_LOCAL = 1
 _SUBGROUP_SCOPE = 3
 _STAGE_COMPUTE = 0x20
 _SUBGROUP = ("BASIC", "VOTE", "ARITHMETIC", "BALLOT", "SHUFFLE", "SHUFFLE_RELATIVE", "CLUSTERED", "QUAD")
-_COMPONENTS = ("float16", "float32", "float64", "sint8", "sint16", "sint32", "sint64", "uint8", "uint16", "uint32")
+_COMPONENTS = dict(
+    enumerate(("float16", "float32", "float64", "sint8", "sint16", "sint32", "sint64", "uint8", "uint16"))
+)
+_COMPONENTS |= {9: "uint32", 10: "uint64", 1000141000: "bfloat16"}
 
 _CORE_FEATURES = {35: "shaderStorageBufferArrayDynamicIndexing"}
 _CORE_FEATURES |= {0: "robustBufferAccess", 39: "shaderFloat64", 40: "shaderInt64", 41: "shaderInt16"}
@@ -207,7 +210,7 @@ def _matrices(api: Any, instance: c_void_p, device: c_void_p) -> Iterator[str]:
     products = (_CooperativeMatrix * count.value)(*(_CooperativeMatrix(sType=1000506001) for _ in range(count.value)))
     query(device, ctypes.byref(count), ctypes.cast(products, c_void_p))
     for product in products[: count.value]:
-        types = [_COMPONENTS[number] if number < len(_COMPONENTS) else str(number) for number in product.types]
+        types = [_COMPONENTS.get(number, str(number)) for number in product.types]
         if product.scope == _SUBGROUP_SCOPE:
             yield " ".join(["x".join(map(str, product.sizes)), *types])
 

@@ -171,15 +171,28 @@ def test_vulkan_devices_have_identity_and_capabilities(vulkan_device: Device) ->
     assert info.physical_id
 
 
+BROKEN_ICD = '{"file_format_version": "1.0.0", "ICD": {"library_path": "/nowhere/libx.so", "api_version": "1.3.0"}}'
+
+
 @pytest.mark.needs_vulkan
-def test_vulkan_without_an_icd_is_unavailable(vulkan_device: Device) -> None:
+@pytest.mark.parametrize("is_broken", [False, True], ids=["no ICD", "an ICD without its library"])
+def test_vulkan_without_an_icd_that_loads_is_unavailable(
+    vulkan_device: Device, tmp_path: Path, is_broken: bool
+) -> None:
+    icd = tmp_path / "x.json"
+    icd.write_text(BROKEN_ICD if is_broken else "")
     code = (
         "from retarget.extension import UnavailableError\nfrom retarget_iree.runtime.drivers import DRIVERS\n"
         "try:\n    DRIVERS[2].probe()\nexcept UnavailableError as error:\n    print(error)\n"
     )
-    env = {**os.environ, "VK_DRIVER_FILES": os.devnull, "VK_ICD_FILENAMES": os.devnull}
+    files = str(icd) if is_broken else os.devnull
+    env = {**os.environ, "VK_DRIVER_FILES": files, "VK_ICD_FILENAMES": files}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
-    assert done.stdout == "there is no Vulkan driver (ICD) on this machine\n"
+    if is_broken:
+        usable = "no Vulkan driver (ICD) of this machine is usable; the loader says: "
+        assert done.stdout.startswith(f"{usable}/nowhere/libx.so: cannot open shared object file")
+    else:
+        assert done.stdout == "there is no Vulkan driver (ICD) on this machine\n"
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import struct
 
 import pytest
+from opencl_support import shipped
 from retarget_opencl.artifact.file import ArtifactError, OpenClArtifact, read_artifact, write_artifact
 from retarget_opencl.artifact.program import Constant, Export, Function, Kernel, Program
 from retarget_opencl.artifact.show import show_artifact
-from retarget_opencl.device.profile import generic_profile
 
 
 @pytest.fixture
@@ -28,8 +28,8 @@ def artifact() -> OpenClArtifact:
         kernels=(Kernel(name="k", bindings=(0, 2), constants=(1,), workgroup_size=(32, 2, 1), groups=0),),
     )
     return OpenClArtifact(
-        profile=generic_profile("cpu"),
-        features=frozenset({"fp64"}),
+        profile=shipped("cpu"),
+        needs=("opencl.fp64",),
         source="__kernel void k() {}",
         program=program,
         blobs=(b"abc", b""),
@@ -38,9 +38,9 @@ def artifact() -> OpenClArtifact:
 
 def test_an_artifact_is_read_as_it_was_written(artifact: OpenClArtifact) -> None:
     read = read_artifact(write_artifact(artifact))
-    assert (read.profile, read.features, read.source, read.program, read.blobs) == (
+    assert (read.profile, read.needs, read.source, read.program, read.blobs) == (
         artifact.profile,
-        artifact.features,
+        artifact.needs,
         artifact.source,
         artifact.program,
         artifact.blobs,
@@ -76,7 +76,7 @@ def test_a_newer_artifact_is_refused(artifact: OpenClArtifact) -> None:
     with pytest.raises(ArtifactError) as caught:
         read_artifact(bytes(data))
     assert str(caught.value) == (
-        "the OpenCL artifact has format version 99, newer than the version 1 that is read here; compile it again"
+        "the OpenCL artifact has format version 99, newer than the version 2 that is read here; compile it again"
     )
 
 
@@ -91,7 +91,7 @@ def test_another_file_is_refused(data: bytes) -> None:
 
 def test_an_artifact_is_shown_for_a_person(artifact: OpenClArtifact) -> None:
     lines = show_artifact(write_artifact(artifact)).splitlines()
-    assert "  profile     cpu: arch cpu, half emulated, subgroups none" in lines
+    assert "  profile     opencl-cpu: arch cpu, half emulated, subgroups none" in lines
     assert "    k: 32x2x1 work-items, 2 buffers, 1 constants" in lines
     assert lines[-6:] == [
         "function main(r0)",

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from opencl_support import Compile, compiler_config
 from retarget.extension import CompilerError
+from retarget.model import CompilerConfig
+from retarget.profiles.references import profile_file
 from retarget_opencl.compile.compiler import OpenClCompiler, OpenClFlags, split_flags
+from retarget_opencl.device.devices import FoundDevice, profile_of
+from retarget_opencl.device.profile import compile_profile
 
 
 def test_our_flags_are_taken_out_of_irees() -> None:
@@ -18,13 +24,14 @@ def test_our_flags_are_taken_out_of_irees() -> None:
     [
         (
             "--opencl-foo=1",
-            "unknown flag '--opencl-foo=1': expected --opencl-profile=NAME|URI, --opencl-arch=NAME, "
+            "unknown flag '--opencl-foo=1': expected --opencl-profile=NAME|FILE|URI|host, --opencl-arch=NAME, "
             "--opencl-half=native|emulated, --opencl-subgroups=none|khr|ptx or --opencl-matrices=none|ptx",
         ),
         ("--opencl-half=maybe", "'--opencl-half=maybe': expected native or emulated"),
         (
             "--iree-hal-target-device=vulkan",
-            "'--iree-hal-target-device=vulkan': iree-opencl sets the target itself; choose it with --opencl-profile",
+            "'--iree-hal-target-device=vulkan': iree-opencl sets the target itself; choose it with target_from or "
+            "--opencl-profile",
         ),
     ],
 )
@@ -44,12 +51,62 @@ def test_the_profile_is_in_the_compile_key() -> None:
     assert len(keys) == 3
 
 
-def test_a_fingerprint_promises_nothing_where_a_device_is_asked() -> None:
-    compiler = OpenClCompiler()
-    fixed = compiler_config("--opencl-profile=cpu")
-    asked = compiler_config()
-    assert "retarget_opencl" in compiler.fingerprint(fixed)
-    assert compiler.fingerprint(asked) == ""
+def _profile_in_key(config: CompilerConfig) -> str:
+    return dict(OpenClCompiler().resolve(config, config.flags).facts)["opencl-profile"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "target_from", "same_as"),
+    [
+        ((), (), "opencl-generic"),
+        ((), ("opencl-cpu",), "opencl-cpu"),
+        (("--opencl-profile=cpu",), (), "opencl-cpu"),
+        (("--opencl-profile=opencl-adreno",), ("opencl-cpu",), "opencl-adreno"),
+    ],
+)
+def test_a_flag_overrides_target_from_and_without_either_the_generic_profile_is_taken(
+    flags: tuple[str, ...], target_from: tuple[str, ...], same_as: str
+) -> None:
+    expected = _profile_in_key(compiler_config(target_from=(same_as,)))
+    assert _profile_in_key(compiler_config(*flags, target_from=target_from)) == expected
+
+
+def test_host_is_the_first_device_of_this_machine(found: FoundDevice) -> None:
+    expected = compile_profile(profile_of(found)).fact()
+    for reference in ("host", "host:opencl://", "opencl://0"):
+        assert _profile_in_key(compiler_config(f"--opencl-profile={reference}")) == expected
+        assert _profile_in_key(compiler_config(target_from=(reference,))) == expected
+
+
+@pytest.mark.parametrize(
+    ("target_from", "message"),
+    [
+        (
+            ("opencl-cpu", "opencl-adreno"),
+            "target_from: found 2 profiles (opencl-cpu, opencl-adreno), expected one for ",
+        ),
+        (("host:vulkan://0",), "found 'host:vulkan://0', expected a device of the driver opencl for iree-opencl: "),
+        (("opencl-adren",), "found the device profile 'opencl-adren', expected a file that ends in .toml or the name "),
+        (("missing.toml",), "missing.toml: cannot be read: No such file or directory; expected a TOML file"),
+    ],
+)
+def test_a_profile_that_cannot_be_is_an_error_and_no_verdict(target_from: tuple[str, ...], message: str) -> None:
+    config = compiler_config(target_from=target_from)
+    with pytest.raises(CompilerError) as caught:
+        OpenClCompiler().resolve(config, ())
+    assert str(caught.value).startswith(message)
+    assert not caught.value.verdict
+
+
+def test_a_fingerprint_promises_nothing_where_a_device_is_asked_and_changes_with_the_file(tmp_path: Path) -> None:
+    compiler, file = OpenClCompiler(), tmp_path / "p.toml"
+    file.write_text(profile_file("opencl-cpu").read_text())
+    assert compiler.fingerprint(compiler_config(target_from=("host:opencl://",))) == ""
+    config = compiler_config(target_from=(str(file),))
+    before = compiler.fingerprint(config)
+    assert "retarget_opencl" in before
+    file.write_text(profile_file("opencl-adreno").read_text())
+    assert compiler.fingerprint(config) != before
 
 
 def test_a_module_that_does_not_parse_is_a_compiler_error_with_its_place(compiled: Compile) -> None:

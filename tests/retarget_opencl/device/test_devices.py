@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from retarget.extension import UnavailableError
-from retarget.support.errors import RetargetError
-from retarget_opencl.device.devices import FoundDevice, find_device, info_of, nvidia_arch, profile_of
-from retarget_opencl.device.profile import GENERIC_PROFILES, DeviceProfile, generic_profile, target_attribute
+from retarget.profiles.names import name_error, value_error
+from retarget_opencl.device.devices import FoundDevice, find_device, info_of, profile_of
+from retarget_opencl.device.profile import compile_profile
 
 
 def _found(ordinal: int, name: str, platform: str, place: int = 0) -> FoundDevice:
@@ -69,35 +68,11 @@ def test_an_ambiguous_platform_is_refused() -> None:
         find_device("opencl://nvidia/0", devices)
 
 
-@pytest.mark.parametrize(
-    ("capability", "arch"),
-    [(61, "sm_60"), (75, "sm_75"), (80, "sm_80"), (86, "sm_86"), (89, "sm_89"), (90, "sm_80"), (120, "sm_89")],
-)
-def test_an_nvidia_device_gets_an_architecture_that_iree_knows(capability: int, arch: str) -> None:
-    assert nvidia_arch(capability) == arch
-
-
-def test_the_device_here_has_a_profile_and_an_identity(found: FoundDevice) -> None:
-    profile, info = profile_of(found), info_of(found)
-    assert profile.max_workgroup_items >= 1
+def test_the_device_here_has_an_identity_and_capabilities_that_a_profile_may_have(found: FoundDevice) -> None:
+    info, profile = info_of(found), profile_of(found)
     assert info.uri == "opencl://0"
-    assert dict(info.capabilities)["arch"] == profile.arch
-
-
-@pytest.mark.parametrize("profile", GENERIC_PROFILES.values(), ids=list(GENERIC_PROFILES))
-def test_a_profile_survives_json_and_its_name_is_not_in_the_key(profile: DeviceProfile) -> None:
-    assert DeviceProfile.from_json(profile.to_json()) == profile
-    assert replace(profile, name="other").fact() == profile.fact()
-    assert replace(profile, local_memory=1).fact() != profile.fact()
-
-
-def test_a_profile_asks_iree_for_no_doubles_where_the_device_has_none() -> None:
-    assert "fp64" not in target_attribute(generic_profile("generic"))
-    assert "compute = fp64|fp32|fp16|int64|int32|int16|int8" in target_attribute(generic_profile("cpu"))
-
-
-def test_an_unknown_profile_names_the_known_ones() -> None:
-    with pytest.raises(
-        RetargetError, match=r"^unknown OpenCL profile 'nvidia-sm8'; did you mean '[a-z0-9-]+'\?; known: "
-    ):
-        generic_profile("nvidia-sm8")
+    assert dict(info.capabilities)["arch"] == compile_profile(profile).arch
+    assert dict(info.features) == {one.name: one.value for one in profile.capabilities}
+    assert [name_error(name) or value_error(name, value) for name, value in info.features] == [None] * len(
+        info.features
+    )

@@ -145,20 +145,36 @@ def test_a_module_without_functions_with_bodies_loads(load: Load) -> None:
     assert list(load("").functions) == []
 
 
-def test_kernels_for_what_the_device_lacks_are_refused(device: OpenClDevice, compiled: Compile) -> None:
+def test_what_an_artifact_needs_and_the_device_lacks_is_named_with_the_devices_value(
+    device: OpenClDevice, compiled: Compile
+) -> None:
     artifact = read_artifact(compiled(ADD))
-    device_without = device.profile
+    real, name = device.profile, device.profile.name
+    less = {"opencl.fp64": False, "opencl.maxWorkItemSizes": (1, 1, 1), "opencl.localMemSize": 1024}
     try:
-        device.profile = replace(device.profile, fp64=False)
+        device.profile = replace(
+            real, capabilities=tuple(replace(one, value=less.get(one.name, one.value)) for one in real.capabilities)
+        )
+        needs = (
+            "opencl.fp64",
+            "opencl.localMemSize >= 2048",
+            "opencl.maxWorkGroupSize >= 2",
+            "opencl.subgroupSizes = 32",
+        )
         with pytest.raises(DriverError) as caught:
-            device.load(write_artifact(replace(artifact, features=frozenset({"fp64"}))))
+            device.load(write_artifact(replace(artifact, needs=needs)))
     finally:
-        device.profile = device_without
-    assert str(caught.value) == (
-        f"the artifact's kernels need double precision (cl_khr_fp64), which {device.infos[0].name} does not have; "
-        f"it was compiled for the profile {artifact.profile.name}"
+        device.profile = real
+    sizes = sorted({kernel.workgroup_size for kernel in artifact.program.kernels})
+    assert str(caught.value) == "; ".join(
+        [
+            f"the artifact was compiled for the profile {artifact.profile.name} and needs opencl.fp64 ({name} has "
+            "opencl.fp64 = false)",
+            f"opencl.localMemSize >= 2048 ({name} has opencl.localMemSize = 1024)",
+            *(f"work-groups of {size} ({name} has opencl.maxWorkItemSizes = (1, 1, 1))" for size in sizes),
+        ]
     )
-    assert caught.value.hint == "compile with --opencl-profile=opencl://0"
+    assert caught.value.hint == 'compile for this device: target_from = "host:opencl://0"'
 
 
 def test_a_build_failure_shows_the_log_and_the_error_by_name(device: OpenClDevice, compiled: Compile) -> None:

@@ -35,7 +35,7 @@ def schema_problems(
         there = _schema_at(schema, (*prefix, *path))
         expected = type_words(there)
         if entry["type"] == "extra_forbidden":
-            known = sorted(_schema_at(schema, (*prefix, *path[:-1])).get("properties", ()))
+            known = sorted(_option(_schema_at(schema, (*prefix, *path[:-1])), "object").get("properties", ()))
             key = str(path[-1])
             problems[path] = f"found the unknown key {key!r}, expected one of {', '.join(known)}"
             problems[path] += did_you_mean(key, known)
@@ -110,10 +110,15 @@ def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
 
 def _schema_at(schema: dict[str, Any], path: KeyPath) -> dict[str, Any]:
     for step in path:
-        if "anyOf" in schema:
-            wanted = "array" if isinstance(step, int) else "object"
-            schema = next((option for option in schema["anyOf"] if option.get("type") == wanted), {})
+        schema = _option(schema, "array" if isinstance(step, int) else "object")
         further = schema.get("additionalProperties")
         found = schema.get("items") if isinstance(step, int) else schema.get("properties", {}).get(step, further)
         schema = found if isinstance(found, dict) else {}
     return schema
+
+
+def _option(schema: dict[str, Any], wanted: str) -> dict[str, Any]:
+    """Return the option of a schema that is of a type; the schema itself where it has no options."""
+    if "anyOf" not in schema:
+        return schema
+    return next((option for option in schema["anyOf"] if option.get("type") == wanted), {})

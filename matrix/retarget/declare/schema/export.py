@@ -19,6 +19,7 @@ from retarget.declare.schema.tables import (
     CompilerConfigTable,
     ConfigTable,
     DeclarationFile,
+    DeviceTable,
     ExpectationTable,
     ModuleTable,
     ModuleTestSuiteTable,
@@ -109,6 +110,7 @@ _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
     ("[[toolchain]]", ToolchainTable),
     ("[[compiler_config]]", CompilerConfigTable),
     ("[[runtime_config]]", RuntimeConfigTable),
+    ("devices of [[runtime_config]]", DeviceTable),
     ("[[target_config]]", TargetConfigTable),
     ("[[module_test_suite]]", ModuleTestSuiteTable),
     ("[[module_test_suite.module]]", ModuleTable),
@@ -241,7 +243,7 @@ def type_words(schema: Mapping[str, Any], *, plural: bool = False) -> str:
         return " or ".join(type_words(option, plural=plural) for option in schema["anyOf"])
     if "enum" in schema:
         return " or ".join(map(repr, schema["enum"]))
-    kind = schema.get("type")
+    kind = "object" if "$ref" in schema else schema.get("type")
     if schema.get("format") == "date":
         return "a date without quotes, such as 2031-01-31"
     if isinstance(kind, list):

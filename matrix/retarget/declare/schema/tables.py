@@ -20,6 +20,7 @@ __all__ = [
     "CompilerConfigTable",
     "ConfigTable",
     "DeclarationFile",
+    "DeviceTable",
     "ExpectationTable",
     "HeirTable",
     "ModuleTable",
@@ -151,17 +152,49 @@ class CompilerConfigTable(HeirTable):
     """Seconds that one compile may take. A suite's own `timeout` wins over it."""
 
 
+class DeviceTable(_Table):
+    """A table in `devices` of a runtime config. A string there is its `device`."""
+
+    role: str = Field(default="", examples=["device_a"])
+    """The compile device, of the `devices` of the compiler config, that this device is for. Without roles, the devices
+    are handed to the runtime in the order of the runtime config. All devices of a config have a role, or none has."""
+
+    driver: str = Field(default="", examples=["vulkan"])
+    """The device's HAL driver. Without it, that of the runtime config."""
+
+    device: str = Field(default="", examples=["0"])
+    """The device of this driver: a URI, an ordinal or a name. Without it, the driver's default device."""
+
+    used: bool | None = Field(default=None, examples=[True])
+    """Whether every case must execute work on this device (`true`), or none may (`false`): the runtime records what it
+    dispatches to which device. Without it, nothing is asked."""
+
+
+def _table_of_device(value: object) -> object:
+    return {"device": value} if isinstance(value, str) else value
+
+
+Device = Annotated[DeviceTable, BeforeValidator(_table_of_device, json_schema_input_type=str | DeviceTable)]
+
+
 class RuntimeConfigTable(HeirTable):
     """A named way to run."""
 
     driver: str | None = Field(default=None, examples=["local-task"])
-    """The HAL driver, by the name its extension gives it. Required unless `extends` provides it."""
+    """The HAL driver, by the name its extension gives it. Required unless `extends` provides it, or every one of
+    `devices` names a driver."""
 
     device: str | None = Field(default=None, examples=["vulkan://0"])
     """The device to run on: a URI, an ordinal or a name. Without it, the driver's default device."""
 
-    devices: list[str] = Field(default=[], examples=[["vulkan://0", "local-task://"]])
-    """Several devices, in order; instead of `device`."""
+    devices: list[Device] = Field(
+        default=[], examples=[["vulkan://0", "local-task://"], [{"role": "device_a", "driver": "vulkan"}]]
+    )
+    """Several devices, in order, also of several drivers; instead of `device`. Each is a URI, an ordinal or a name, or
+    a table, which may say what the device is for. With roles, the order is that of the compile devices."""
+
+    distinct: bool = False
+    """Whether `devices` must be as many physical devices. Where this machine has fewer, the run targets are skipped."""
 
     flags: list[str] = Field(default=[], examples=[["--task_topology_group_count=2"]])
     """Flags for the runtime."""

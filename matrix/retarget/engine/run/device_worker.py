@@ -131,7 +131,9 @@ class DeviceWorker:
         if config.run_under:
             return ()
         answer = self._worker.ask(OpenDevices(config=config), Devices, timeout=self._open_timeout)
-        return device_infos(answer, f"runtime config {config.name!r}: driver {config.driver!r}", "open")
+        infos = device_infos(answer, f"runtime config {config.name!r}: driver {config.driver!r}", "open")
+        _expect_distinct(config, infos)
+        return infos
 
 
 def _expect_command(config: RuntimeConfig) -> None:
@@ -139,3 +141,14 @@ def _expect_command(config: RuntimeConfig) -> None:
     if shutil.which(command, path=dict(config.env).get("PATH")) is None:
         reason = f"run_under command {command!r} is not on this machine's PATH"
         raise UnavailableError(reason, f"install it, or change run_under of runtime config {config.name!r}")
+
+
+def _expect_distinct(config: RuntimeConfig, infos: Sequence[DeviceInfo]) -> None:
+    first: dict[str, DeviceInfo] = {}
+    for info in infos if config.distinct else ():
+        if (other := first.setdefault(info.physical_id, info)) is not info:
+            reason = f"runtime config {config.name!r} needs {len(infos)} distinct devices"
+            same = f"{other.uri} and {info.uri} are the same one here ({info.physical_id})"
+            hint = "`retarget devices` lists the devices of this machine with what they are physically"
+            reason = f"{reason}; {same}"
+            raise UnavailableError(reason, hint)

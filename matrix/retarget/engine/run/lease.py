@@ -29,6 +29,9 @@ _QUEUE_PAUSE = 0.002
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.0001, 0.005
 """Seconds between two looks at the slots, by the one who is first in the queue: an eighth of what it has waited."""
 
+_HOLDING_NONE = 10.0
+"""Seconds in which a run that waits for one of several devices leaves the others to whoever comes."""
+
 PATIENCE = 2.0
 """Seconds of waiting before anything is shown."""
 
@@ -132,7 +135,9 @@ def _current_folder() -> str:
 class DeviceLeases:
     """Leases in one folder. To be used from one thread, and closed.
 
-    Devices are leased in one order by everyone, so that two configs with two devices each cannot wait for one another.
+    Several devices are leased all or none: while a run waits for one of them it holds none. Between runs of one device
+    each it might then wait forever; so after `_HOLDING_NONE` seconds it keeps what it gets, in an order that is the
+    same for everyone, so that two such runs cannot wait for one another.
     """
 
     def __init__(self, folder: Path, holder: Holder) -> None:
@@ -152,9 +157,14 @@ class DeviceLeases:
             known = wanted.get(lease.physical_id)
             if known is None or lease.concurrency < known.concurrency:
                 wanted[lease.physical_id] = lease
+        ordered = [lease for _, lease in sorted(wanted.items())]
+        start = time.monotonic()
         with ExitStack() as held:
-            for _, lease in sorted(wanted.items()):
-                held.callback(_release, self._acquire(lease, on_wait))
+            slots = self._acquire_together(ordered, on_wait, start)
+            for slot in slots:
+                held.callback(_release, slot)
+            for lease in () if slots else ordered:
+                held.callback(_release, self._acquire(lease, on_wait, start))
             yield
 
     def close(self) -> None:
@@ -163,12 +173,52 @@ class DeviceLeases:
             device.close()
         self._devices.clear()
 
-    def _acquire(self, lease: Lease, on_wait: OnLeaseWait | None) -> LockFile:
-        if (device := self._devices.get(lease.physical_id)) is None:
+    def _acquire_together(
+        self, leases: Sequence[Lease], on_wait: OnLeaseWait | None, start: float
+    ) -> Sequence[LockFile]:
+        """Take a slot of each of several devices, all or none: who waits for one device holds no other, which others
+        may use. Empty where that did not succeed in time."""
+        waited_for = 0
+        while len(leases) > 1 and time.monotonic() - start < _HOLDING_NONE:
+            slots = {waited_for: self._acquire(leases[waited_for], on_wait, start)}
+            for index, lease in enumerate(leases):
+                if index not in slots:
+                    if (slot := self._acquire_at_once(lease)) is None:
+                        waited_for = index
+                        break
+                    slots[index] = slot
+            else:
+                return list(slots.values())
+            for slot in slots.values():
+                _release(slot)
+        return ()
+
+    def _device(self, physical_id: str) -> _Device:
+        if physical_id not in self._devices:
             create_lease_folder(self._folder)
-            device = self._devices[lease.physical_id] = _Device(self._folder, lease.physical_id)
-        start = time.monotonic()
-        due = start + _CALLBACK_SECONDS
+            self._devices[physical_id] = _Device(self._folder, physical_id)
+        return self._devices[physical_id]
+
+    def _acquire_at_once(self, lease: Lease) -> LockFile | None:
+        """Take a slot of a device for which nobody waits, if there is one."""
+        device = self._device(lease.physical_id)
+        if not device.queue.try_lock():
+            return None
+        try:
+            if (slot := device.take(lease.concurrency)) is not None:
+                self._sign(slot, lease)
+            return slot
+        finally:
+            device.queue.unlock()
+
+    def _sign(self, slot: LockFile, lease: Lease) -> None:
+        slot.write(_record(replace(self._holder, concurrency=lease.concurrency, since=time.time())))
+
+    def _acquire(self, lease: Lease, on_wait: OnLeaseWait | None, start: float) -> LockFile:
+        """Wait for a slot of a device and take it. `start` is when the wait began, by the monotonic clock."""
+        device = self._device(lease.physical_id)
+        came = time.monotonic()
+        due = came + _CALLBACK_SECONDS
 
         def pause(seconds: float, holders: Callable[[], tuple[Holder, ...]]) -> None:
             nonlocal due
@@ -184,9 +234,9 @@ class DeviceLeases:
             pause(_QUEUE_PAUSE, device.holders)
         try:
             while (slot := device.take(lease.concurrency)) is None:
-                waited = time.monotonic() - start
+                waited = time.monotonic() - came
                 pause(min(max(waited / 8, _FIRST_PAUSE), _LONGEST_PAUSE), device.holders)
-            slot.write(_record(replace(self._holder, concurrency=lease.concurrency, since=time.time())))
+            self._sign(slot, lease)
             return slot
         finally:
             device.queue.unlock()

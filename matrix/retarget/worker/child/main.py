@@ -184,9 +184,10 @@ class _Server:
             return run_external(self._registry.driver(config.driver), loader, message, self._send)
         from retarget.worker.child.run_in_process import run_in_process
 
+        driver = self._registry.driver(config.driver)
         if self._device is None:
-            self._device = self._registry.driver(config.driver).open(config)
-        return run_in_process(self._device, loader, message, self._send, self._output.read)
+            self._device = driver.open(config)
+        return run_in_process(driver, self._device, loader, message, self._send, read_output=self._output.read)
 
     def _generate(self, message: GenerateModules) -> ModulesGenerated:
         generator = self._registry.module_generator(message.kind)

@@ -18,15 +18,20 @@ from retarget.extension import (
     CaseRequest,
     Check,
     Device,
+    Driver,
     DriverError,
     HasParameters,
     LoadsParameters,
     Program,
+    ReadsNeeds,
     Tolerance,
+    UnavailableError,
 )
 from retarget.extension.returned import ExtensionError
 from retarget.model.case_names import selected_cases
-from retarget.model.outcomes import CaseOutcome, Failure, Mismatch, RunOutcome, Stage, first_failure
+from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Mismatch, RunOutcome, Stage, first_failure
+from retarget.profiles.profile import profile_of_device
+from retarget.profiles.requirements import Standing, answer, parse_requirement
 from retarget.support.errors import RetargetError
 from retarget.support.text import first_line
 from retarget.worker.artifact import read_artifact
@@ -47,15 +52,18 @@ NOTHING_TO_RUN = Failure(
 
 
 def run_in_process(
+    driver: Driver,
     device: Device,
     loader: CaseLoader,
     message: RunModule,
     send: Callable[[Progress], None],
+    *,
     read_output: Callable[[], str],
 ) -> RunOutcome:
     """Load the artifact and run all its cases, also after one has failed.
 
-    `read_output` returns what was written to descriptors 1 and 2 since the request came.
+    `read_output` returns what was written to descriptors 1 and 2 since the request came. Raises `UnavailableError` for
+    an artifact that needs what the device does not have.
     """
     infos = tuple(device.infos)
     send(Progress(stage=Stage.LOAD))
@@ -63,7 +71,10 @@ def run_in_process(
     start = time.perf_counter()
     try:
         request = case_request(message.target.compile)
-        program = _load(device, loader, request, read_artifact(message.artifact, message.digest))
+        artifact = read_artifact(message.artifact, message.digest)
+        if isinstance(driver, ReadsNeeds):
+            _check_needs(driver.needs(artifact), infos)
+        program = _load(device, loader, request, artifact)
         functions = tuple(program.functions)
         cases = tuple(loader.load(replace(request, functions=functions)))
         if message.seed is not None:
@@ -121,6 +132,19 @@ def driver_failure(stage: Stage, error: DriverError) -> Failure:
     return Failure(
         stage=stage, summary=first_line(text, "the driver failed without a word"), text=text, hint=error.hint
     )
+
+
+def _check_needs(needs: Sequence[str], infos: Sequence[DeviceInfo]) -> None:
+    """Raise `UnavailableError` with all needs for which a device has another value.
+
+    What a device does not report is no reason for a skip: loading the artifact shows whether it has it.
+    """
+    devices = [profile_of_device(info, info.runtime) for info in infos]
+    answers = [(need, answer(parse_requirement(need), devices)) for need in needs]
+    unmet = [f"{need}, and {found.reason}" for need, found in answers if found.standing is Standing.UNMET]
+    if unmet:
+        msg = f"the artifact needs {'; '.join(unmet)}"
+        raise UnavailableError(msg, hint="compile for this device: compare the compiler config's target with it")
 
 
 def _load(device: Device, loader: CaseLoader, request: CaseRequest, artifact: bytes) -> Program:

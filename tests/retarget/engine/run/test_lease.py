@@ -180,6 +180,40 @@ def test_two_devices_are_leased_in_one_order(tmp_path: Path) -> None:
     assert not any(is_locked(path) for path in (tmp_path / "leases").iterdir())
 
 
+@pytest.mark.parametrize("patience", [60.0, 0.0])
+def test_who_waits_for_one_of_two_devices_holds_the_other_only_after_a_while(
+    tmp_path: Path, start: Callable[[int], Process], monkeypatch: pytest.MonkeyPatch, patience: float
+) -> None:
+    monkeypatch.setattr("retarget.engine.run.lease._HOLDING_NONE", patience)
+    holder = start(1)
+    assert holder.is_held.wait(60)
+    other = Lease(physical_id="a", device="a")
+    both, waits_for_both = threading.Event(), threading.Event()
+
+    def run() -> None:
+        with leases(tmp_path).hold([*gpu(), other], lambda _: waits_for_both.set()):
+            both.set()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    assert waits_for_both.wait(60)
+
+    def give_up(wait: LeaseWait) -> None:
+        raise ImpatienceError
+
+    third = DeviceLeases(tmp_path / "leases", current_holder(["pytest"], session="third"))
+    try:
+        with third.hold([other], give_up):
+            is_free = True
+    except ImpatienceError:
+        is_free = False
+    assert is_free is bool(patience)
+    assert not both.is_set()
+    holder.leave()
+    assert both.wait(60)
+    thread.join()
+
+
 def test_a_wait_shows_the_device_and_who_has_it(tmp_path: Path, start: Callable[[int], Process]) -> None:
     holder = start(1)
     assert holder.is_held.wait(60)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from opencl_support import shipped
 from retarget_iree.toolchain import compiler_api
 from retarget_opencl.artifact.file import read_artifact
 from retarget_opencl.clc.kernel import KernelWriter
@@ -20,7 +21,7 @@ from retarget_opencl.clc.types import TypeNames
 from retarget_opencl.clc.values import KernelText
 from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.compile.frontend import _settle_dialects
-from retarget_opencl.device.profile import DeviceProfile, generic_profile
+from retarget_opencl.device.profile import DeviceProfile, compile_profile
 from retarget_opencl.run.device import OpenClDevice
 from retarget_opencl.translation import TranslationError
 
@@ -224,7 +225,7 @@ def test_an_op_is_written_and_computes_what_spirv_says(
     statements: list[str] | None,
     expected: Any,
 ) -> None:
-    kernel, source = _translate(_module(arguments, result, body), device.profile)
+    kernel, source = _translate(_module(arguments, result, body), compile_profile(device.profile))
     if statements is not None:
         found = [line.removesuffix(";").split(" ", 2)[2] for line in _statements(kernel)]
         assert found == statements
@@ -256,7 +257,7 @@ _COMPARISONS = {
 @pytest.mark.parametrize("name", _COMPARISONS)
 def test_a_float_comparison_treats_nan_as_spirv_says(device: OpenClDevice, name: str) -> None:
     body = f"%k = spirv.{name} %a, %b : f32\n%o = spirv.Constant 1 : i32\n%r = spirv.Select %k, %o, %zero : i1, i32"
-    _, source = _translate(_module(("f32", "f32"), "i32", body), device.profile)
+    _, source = _translate(_module(("f32", "f32"), "i32", body), compile_profile(device.profile))
     pairs = ((1.0, 1.0), (1.0, 2.0), (2.0, 1.0), (NAN, 1.0))
     actual = [_run(device, source, [_array("f32", a), _array("f32", b)], _array("i32", 0))[0] for a, b in pairs]
     assert tuple(bool(value) for value in actual) == _COMPARISONS[name]
@@ -275,7 +276,7 @@ _INTEGER_COMPARISONS = {
 @pytest.mark.parametrize("name", _INTEGER_COMPARISONS)
 def test_an_integer_comparison_minds_the_sign(device: OpenClDevice, name: str) -> None:
     body = f"%k = spirv.{name} %a, %b : i32\n%o = spirv.Constant 1 : i32\n%r = spirv.Select %k, %o, %zero : i1, i32"
-    _, source = _translate(_module(("i32", "i32"), "i32", body), device.profile)
+    _, source = _translate(_module(("i32", "i32"), "i32", body), compile_profile(device.profile))
     actual = _run(device, source, [_array("i32", -1), _array("i32", 1)], _array("i32", 0))[0]
     assert bool(actual) is _INTEGER_COMPARISONS[name]
 
@@ -298,7 +299,7 @@ _LOOP = """
 
 
 def test_block_arguments_are_copied_as_if_at_once_and_live_after_the_loop(device: OpenClDevice) -> None:
-    kernel, source = _translate(_module(("i32",), "i32", _LOOP), device.profile)
+    kernel, source = _translate(_module(("i32",), "i32", _LOOP), compile_profile(device.profile))
     # The tenth Fibonacci number: x takes y's old value in the same step in which y changes.
     assert _run(device, source, [_array("i32", 10)], _array("i32", 0))[0] == 55
     assert "for (;;) {" in _statements(kernel)
@@ -323,14 +324,14 @@ _SELECTION = """
 
 @pytest.mark.parametrize(("given", "expected"), [(1, 3), (5, 10)])
 def test_a_selection_hands_on_what_is_merged(device: OpenClDevice, given: int, expected: int) -> None:
-    _, source = _translate(_module(("i32",), "i32", _SELECTION), device.profile)
+    _, source = _translate(_module(("i32",), "i32", _SELECTION), compile_profile(device.profile))
     assert _run(device, source, [_array("i32", given)], _array("i32", 0))[0] == expected
 
 
 def test_an_op_without_a_rule_is_an_error_that_names_op_types_and_location(device: OpenClDevice) -> None:
     text = _module(("f32",), "f32", "%x = spirv.CL.erf %a : f32\n%r = spirv.FAdd %x, %a : f32")
     with pytest.raises(TranslationError, match=r"^no OpenCL C rule for spirv\.CL\.erf : \(f32\) -> \(f32\) at loc\("):
-        _translate(text, device.profile)
+        _translate(text, compile_profile(device.profile))
 
 
 def test_every_rule_names_an_op_once_unless_it_is_narrowed() -> None:
@@ -352,18 +353,18 @@ func.func @main(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>) -> tensor<64x64xf1
 
 @pytest.mark.parametrize(("matrices", "uses"), [("ptx", True), ("none", False)])
 def test_a_product_of_halves_uses_matrix_units_where_the_profile_has_them(*, matrices: str, uses: bool) -> None:
-    profile = replace(generic_profile("nvidia-sm80"), matrices=matrices)
+    profile = replace(shipped("nvidia-sm80"), matrices=matrices)
     artifact = read_artifact(OpenClCompiler().compile_bytes(_MATMUL.encode(), "main.mlir", (), profile).artifact)
     for text in ("mma.sync.aligned.m16n8k16.row.col.f16", "ldmatrix.sync.aligned", "matrix_store_packed_row_global("):
         assert (text in artifact.source) == uses
-    assert ("matrices" in artifact.features) == uses
+    assert ("opencl.computeCapabilityNV >= 8.0" in artifact.needs) == uses
 
 
 def test_matrices_are_refused_where_no_rule_is_made_for_them(device: OpenClDevice) -> None:
     kind = "!spirv.coopmatrix<16x16xf16, Subgroup, MatrixAcc>"
     body = f"%m = spirv.Undef : {kind}\n%r = spirv.FAdd %a, %a : f16"
     with pytest.raises(TranslationError, match=r"^no OpenCL C rule for spirv\.Undef"):
-        _translate(_module(("f16",), "f16", body), device.profile)
+        _translate(_module(("f16",), "f16", body), compile_profile(device.profile))
 
 
 @pytest.mark.parametrize(
@@ -385,5 +386,5 @@ def test_matrices_are_refused_where_no_rule_is_made_for_them(device: OpenClDevic
 )
 def test_a_subgroup_reduction_shuffles_values_of_any_width(kind: str, operation: str, expected: str) -> None:
     body = f"%r = spirv.GroupNonUniform{operation} <Subgroup> <Reduce> %a : {kind} -> {kind}"
-    kernel, _ = _translate(_module((kind,), kind, body), generic_profile("nvidia-sm80"))
+    kernel, _ = _translate(_module((kind,), kind, body), shipped("nvidia-sm80"))
     assert any(expected in line for line in kernel.lines), kernel.lines
