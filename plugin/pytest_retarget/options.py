@@ -32,6 +32,7 @@ MARKERS = (
     "driver(name): retarget: the HAL driver of that config",
     "platform(os, arch): retarget: where that config can run",
     "device(name): retarget: a device that the config names",
+    "toolchain(name): retarget: a toolchain that the target's configs name",
 )
 """The fixed marks. Every tag of a target is a mark as well, registered when the target is collected."""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from retarget.extension import CompilerError, UnavailableError
 
 from retarget_iree.compiler.onnx_import import import_onnx
-from retarget_iree.toolchain import find_toolchain
+from retarget_iree.toolchain import find_compiler
 
 __all__ = ["main"]
 
@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     rest = [argument for argument in arguments if argument != models[0]]
     try:
         content = import_onnx(model.read_bytes(), model.name)
-        tool = find_toolchain().compile_tool
+        tool = find_compiler().tool or "iree-compile"
     except OSError as error:
         sys.stderr.write(f"error: cannot read {model}: {error.strerror}\n")
         return 1

@@ -1,167 +1,85 @@
-"""Where IREE is installed and which build it is: the one that this process imports, be it by PYTHONPATH.
+"""The builds of IREE that configs and this process use: those of a toolchain, or the environment's.
 
-Nothing but `compiler_api` imports IREE. `fingerprint` looks at files, `build_id` reads them.
+A worker uses the toolchain that the variable `RETARGET_IREE_TOOLCHAIN` names, a folder: one build per process. Only
+`compiler_api` and `select_runtime` prepare an import of IREE.
 """
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import ctypes
 import functools
-import hashlib
-import importlib.metadata
-import importlib.util
+import importlib
 import os
-import platform
-import re
 import shutil
 import signal
 import sys
-import sysconfig
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from retarget.engine.cache.inputs import files_below
 from retarget.extension import UnavailableError
-from retarget.support.installing import install_hint
+from retarget.model import Toolchain
+
+from retarget_iree.builds import (
+    CompilerBuild,
+    RuntimeBuild,
+    compiler_at,
+    compiler_hint,
+    folder_of,
+    installed_compiler,
+    installed_runtime,
+    runtime_at,
+    runtime_hint,
+)
 
 __all__ = [
-    "Toolchain",
+    "VARIABLE",
     "command",
     "compiler_api",
-    "compiler_hint",
+    "compiler_environment",
     "describe_runtime",
     "environment_facts",
-    "find_toolchain",
-    "runtime_hint",
-    "runtime_installed",
+    "find_compiler",
+    "find_runtime",
+    "select_runtime",
 ]
 
-_DISTRIBUTION = "iree-base-compiler"
+VARIABLE = "RETARGET_IREE_TOOLCHAIN"
+"""Names the folder of the toolchain that this process uses."""
+
+_API = 1
+"""The version of the library's C API, before the minor one: another wrapper package than its own can call it then."""
+
 _VARIABLES = ("IREE_LLVM_EMBEDDED_LINKER_PATH", "IREE_LLVM_SYSTEM_LINKER_PATH", "IREE_LLVM_WASM_LINKER_PATH")
 _NO_CRASH = {
     getattr(signal, name)
     for name in ("SIGHUP", "SIGINT", "SIGTERM", "SIGPIPE", "SIGQUIT", "SIGUSR1", "SIGUSR2")
     if hasattr(signal, name)
 }
-_LIBRARY = {"Darwin": "libIREECompiler.dylib", "Windows": "IREECompiler.dll"}.get(
-    platform.system(), "libIREECompiler.so"
-)
 
 
-def compiler_hint() -> str:
-    """Return how IREE's compiler is installed."""
-    return install_hint("iree", "the compiler")
-
-
-def runtime_hint() -> str:
-    """Return how IREE's runtime is installed."""
-    return install_hint("iree", "the runtime")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Toolchain:
-    """One IREE compiler: the folder of its Python package, its library, and its version as the package says it."""
-
-    package: Path
-    library: Path
-    version: str
-
-    @property
-    def compile_tool(self) -> Path:
-        """The `iree-compile` binary that belongs to the library."""
-        return self.library.with_name("iree-compile")
-
-    def fingerprint(self) -> str:
-        """Name this installation cheaply: version, folder, and of each file its size and the times of its last changes.
-
-        That of the inode is among them, since a copy may keep the modification time of what it was copied from.
-        """
-        digest = hashlib.sha256()
-        for name, path in _files(self.package):
-            status = path.stat()
-            digest.update(f"{name}\0{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}\n".encode())
-        return f"iree {self.version} {self.package} {digest.hexdigest()}"
-
-    def build_id(self) -> str:
-        """Name this build by content: version, revision and digest of the package's files, the same on every machine.
-
-        The library's digest is the wheel's own record where that came no earlier than the file and has its size; a
-        library that was built or replaced by hand is read.
-        """
-        content = _content(self.package, self.library, self.fingerprint())
-        return f"iree-compiler {self.version} {_revision(self.package)} sha256:{content}"
-
-    def describe(self) -> str:
-        """Name this build for people, with its folder where that is not the environment's."""
-        return _described("iree", self.version, self.build_id(), self.package)
+def find_compiler(toolchain: Toolchain | None = None) -> CompilerBuild:
+    """Return the compiler of a toolchain, or else that of this process. Raises `UnavailableError`."""
+    return _own_compiler() if toolchain is None else compiler_at(folder_of(toolchain, "iree-compile"))
 
 
 @functools.cache
-def _content(package: Path, library: Path, fingerprint: str) -> str:
-    """Return the digest of a package's files, read once as long as the fingerprint holds."""
-    del fingerprint
-    digest = hashlib.sha256()
-    for name, path in _files(package):
-        digest.update(f"{name}\0{_file_digest(path, library)}\n".encode())
-    return digest.hexdigest()
+def _own_compiler() -> CompilerBuild:
+    folder = os.environ.get(VARIABLE)
+    return compiler_at(Path(folder)) if folder else installed_compiler()
 
 
-def _files(folder: Path) -> tuple[tuple[str, Path], ...]:
-    """Return the files of a package by their names in it, without what Python and linkers leave there."""
-    return tuple((name, folder / name) for name in sorted(files_below(folder)) if "__pycache__" not in Path(name).parts)
+def find_runtime(toolchain: Toolchain | None = None) -> RuntimeBuild:
+    """Return the runtime of a toolchain, or else that of this process. Raises `UnavailableError`."""
+    if toolchain is not None:
+        return runtime_at(folder_of(toolchain, "iree-run-module"))
+    folder = os.environ.get(VARIABLE)
+    return runtime_at(Path(folder)) if folder else installed_runtime()
 
 
-def _described(name: str, version: str, build_id: str, folder: Path) -> str:
-    build = hashlib.sha256(build_id.encode()).hexdigest()[:12]
-    own = {Path(sysconfig.get_path(place)).resolve() for place in ("purelib", "platlib")}
-    where = "" if own & set(folder.resolve().parents) else f", {folder}"
-    return f"{name} {version} (build {build}{where})"
-
-
-@functools.cache
-def describe_runtime() -> str:
-    """Name the build of the IREE runtime that this process imports, for people; without importing it.
-
-    Raises `UnavailableError` where there is none.
-    """
-    tracy = os.environ.get("IREE_PY_RUNTIME") == "tracy"
-    folder = _locate("iree._runtime_libs_tracy" if tracy else "iree._runtime_libs")
-    if folder is None:
-        msg = "the IREE runtime is not installed: there is no module iree._runtime_libs"
-        raise UnavailableError(msg, hint=runtime_hint())
-    digest = hashlib.sha256()
-    for library in sorted(folder.glob("_runtime*")):
-        digest.update(library.read_bytes())
-    name = "iree-runtime-tracy" if tracy else "iree-runtime"
-    return _described(name, _version(folder / "version.py"), digest.hexdigest(), folder)
-
-
-def _locate(package: str) -> Path | None:
-    """Return the folder of an `iree.…` package without importing it (`iree` itself is a namespace package)."""
-    try:
-        spec = importlib.util.find_spec(package)
-    except ModuleNotFoundError:
-        return None
-    if spec is None or not spec.submodule_search_locations:
-        return None
-    return Path(next(iter(spec.submodule_search_locations)))
-
-
-@functools.cache
-def find_toolchain() -> Toolchain:
-    """Return the installed compiler. Raises `UnavailableError` where there is none."""
-    package = _locate("iree.compiler")
-    if package is None:
-        msg = "the IREE compiler is not installed: there is no module iree.compiler"
-        raise UnavailableError(msg, hint=compiler_hint())
-    library = package / "_mlir_libs" / _LIBRARY
-    if not library.is_file():
-        msg = f"the IREE compiler is not usable: {library} is missing"
-        raise UnavailableError(msg, hint=compiler_hint())
-    return Toolchain(package=package, library=library, version=_version(package / "version.py"))
+def compiler_environment(toolchain: Toolchain | None) -> tuple[tuple[str, str], ...]:
+    """Return the variables with which a worker uses the compiler of a toolchain. Raises `UnavailableError`."""
+    return () if toolchain is None else ((VARIABLE, str(find_compiler(toolchain).folder)),)
 
 
 def environment_facts() -> tuple[tuple[str, str], ...]:
@@ -169,30 +87,80 @@ def environment_facts() -> tuple[tuple[str, str], ...]:
     return tuple((name, os.environ[name]) for name in _VARIABLES if os.environ.get(name))
 
 
-def runtime_installed() -> bool:
-    """Return whether the IREE runtime is installed, without importing it."""
-    return _locate("iree.runtime") is not None
+@functools.cache
+def describe_runtime() -> str:
+    """Name the build of the IREE runtime that this process uses, for people; without importing it.
+
+    Raises `UnavailableError` where there is none.
+    """
+    return find_runtime().describe()
+
+
+@functools.cache
+def select_runtime() -> None:
+    """Have `iree.runtime` imported from the toolchain of this process, or see that the environment has it.
+
+    Raises `UnavailableError` where there is none, or it does not load.
+    """
+    build = find_runtime()
+    if build.packages is None:
+        msg = f"{build.folder} has no Python package of the IREE runtime, only the tool {build.tool}"
+        raise UnavailableError(msg, "run_under runs the tool")
+    _prefer(build.packages)
+    try:
+        importlib.import_module("iree.runtime")
+    except (ImportError, OSError) as error:
+        msg = f"the IREE runtime of {build.packages} does not load: {error}{_other_python(build.packages)}"
+        raise UnavailableError(msg, hint=runtime_hint()) from error
+
+
+def _other_python(packages: Path) -> str:
+    there = sorted(path.name for path in packages.glob("iree/_runtime_libs/_runtime*"))
+    return f" (this is Python {sys.version_info.major}.{sys.version_info.minor}; there is {', '.join(there)})"
+
+
+def _prefer(packages: Path) -> None:
+    """Have the packages `iree.…` imported from a folder, whatever else is in it, before those of the environment."""
+    if str(packages) not in sys.path:
+        sys.path.append(str(packages))
+    iree: Any = importlib.import_module("iree")
+    own = str(packages / "iree")
+    iree.__path__ = [own, *(path for path in iree.__path__ if path != own)]
 
 
 @functools.cache
 def compiler_api() -> Any:
     """Import and return `iree.compiler.api`, set up for a worker that is one of many.
 
+    The wrapper package is the build's own, or the environment's where a build has none: the library's C API is stable.
+
     MLIR's thread pool is switched off: the pool of workers already fills the cores, and one thread per compile costs
     less CPU in all. The flag can be given once per process, before the first session; so everything in a process that
     wants the compiler gets it here. Raises `UnavailableError`.
     """
-    find_toolchain()
+    build = find_compiler()
+    if build.library is None:
+        msg = f"{build.folder} has no library of the IREE compiler, only the tool {build.tool}"
+        raise UnavailableError(msg, hint=compiler_hint())
     try:
+        if build.package is not None:
+            _prefer(build.package.parents[1])
+        places: Any = importlib.import_module("iree.compiler._mlir_libs").__path__
+        if str(build.library.parent) not in places:
+            places.insert(0, str(build.library.parent))
         from iree.compiler import api
         from iree.compiler.api import ctypes_dl
-    except (ImportError, OSError, RuntimeError) as error:
+    except (ImportError, OSError, RuntimeError, AttributeError, ValueError) as error:
         msg = f"the IREE compiler does not load: {error}"
         raise UnavailableError(msg, hint=compiler_hint()) from error
+    library = ctypes_dl._dylib  # noqa: SLF001 - the package's own wrapper installs no crash handlers
+    if (version := library.ireeCompilerGetAPIVersion() >> 16) != _API:
+        msg = f"the IREE compiler {build.library} has version {version} of its API, expected {_API}"
+        raise UnavailableError(msg)
     # LLVM's crash handler starts a symbolizer, which was seen to hang where the signal came inside malloc; a crash must
     # end the worker at once. The command that reproduces it by hand prints them.
     os.environ.setdefault("LLVM_DISABLE_SYMBOLIZATION", "1")
-    _set_up_process(ctypes_dl._dylib)  # noqa: SLF001 - the package's own wrapper installs no crash handlers
+    _set_up_process(library)
     return api
 
 
@@ -217,8 +185,11 @@ def _set_up_process(library: Any) -> None:
                 signal.signal(number, handler)
 
 
-def command(name: str) -> str:
-    """Return how to call a tool of this environment from a shell: its bare name if PATH leads to it, else its path."""
+def command(name: str, toolchain: Toolchain | None = None) -> str:
+    """Return how to call a tool from a shell: that of a toolchain by its path; of this environment by its bare name if
+    PATH leads to it, else by its path."""
+    if toolchain is not None:
+        return _tool_of(toolchain, name)
     beside = Path(sys.executable).with_name(name) if name != "python" else Path(sys.executable)
     found = shutil.which(name)
     if not beside.exists():
@@ -228,42 +199,8 @@ def command(name: str) -> str:
     return str(beside)
 
 
-def _version(file: Path) -> str:
-    """Return the version that a package's version file says, without importing the package."""
-    found = re.search(r"""(?m)^VERSION\s*=\s*["']([^"']+)["']""", _text(file))
-    return found[1] if found else "unpackaged"
-
-
-def _revision(package: Path) -> str:
-    """Return IREE's revision from the version file of the package, without importing the package."""
-    found = re.search(r"""["']IREE["']\s*:\s*["']([0-9a-f]+)["']""", _text(package / "version.py"))
-    return found[1] if found else "unknown-revision"
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return ""
-
-
-def _file_digest(path: Path, library: Path) -> str:
-    """Return a file's SHA-256 hex; of the library, hundreds of MB, the recorded one where that can be trusted."""
-    if path == library and (recorded := _recorded_digest(library)):
-        return recorded
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _recorded_digest(library: Path) -> str:
-    """Return the digest in the wheel's RECORD; empty where the file has another size or came after the record."""
-    status = library.stat()
-    digest = ""
-    with contextlib.suppress(importlib.metadata.PackageNotFoundError, OSError):
-        for entry in importlib.metadata.files(_DISTRIBUTION) or []:
-            if entry.name == "RECORD" and Path(str(entry.locate())).stat().st_ctime_ns < status.st_ctime_ns:
-                return ""
-            if entry.name == library.name and entry.hash is not None and entry.size == status.st_size:
-                is_it = entry.hash.mode == "sha256" and Path(str(entry.locate())).resolve() == library.resolve()
-                digest = base64.urlsafe_b64decode(f"{entry.hash.value}=").hex() if is_it else ""
-    return digest
+def _tool_of(toolchain: Toolchain, name: str) -> str:
+    with contextlib.suppress(UnavailableError):
+        tool = (find_compiler if name == "iree-compile" else find_runtime)(toolchain).tool
+        return name if tool is None else str(tool)
+    return str(toolchain.path / name) if toolchain.path is not None else name  # it is missing, and the shell says so

@@ -1,4 +1,4 @@
-"""A compiler build of one's own, put before the installed one by a config's environment."""
+"""Toolchains: other builds than the environment's, used by configs that name them."""
 
 from __future__ import annotations
 
@@ -7,20 +7,26 @@ import shutil
 
 from acceptance_support import CPU, Project
 from mlir_modules import GOOD
-from retarget_iree.toolchain import find_toolchain
+from retarget_iree.toolchain import find_compiler
 
 CONFIG = """
+[[toolchain]]
+name = "own"
+path = "{folder}"
+tags = ["dev"]
+
 [[compiler_config]]
 name = "mine"
 extends = "vmvx"
-env = {{ PYTHONPATH = "{folder}" }}
+toolchain = "own"
 """
 
 
 def test_the_build_that_compiles_is_shown_and_counts(project: Project) -> None:
     packages = project.path / "build" / "python"
     (packages / "iree").mkdir(parents=True)
-    installed = find_toolchain().package
+    installed = find_compiler().package
+    assert installed is not None
     shutil.copytree(installed, packages / "iree" / "compiler", copy_function=os.symlink, ignore=_left_out)
     version = packages / "iree" / "compiler" / "version.py"
     version.unlink()

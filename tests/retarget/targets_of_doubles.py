@@ -8,10 +8,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig
+from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig, Toolchain
 
 EXTENSIONS = ("worker_doubles",)
 ORIGIN = Origin(file=Path("matrix.toml"), key_path="")
+
+
+def toolchain(path: Path | None) -> Toolchain:
+    return Toolchain(name="mine", path=path, origin=ORIGIN)
 
 
 def compile_target(

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from retarget import extension
-from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig
+from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig, Toolchain
 from retarget.model.outcomes import DeviceInfo
 
 
@@ -47,10 +47,19 @@ def hang(*, holding_interpreter: bool = False) -> None:
     time.sleep(3600)
 
 
-def build_found() -> str:
-    """The content of the module `double_build`, wherever this process would import it from; empty without one."""
+def build_file(toolchain: Toolchain | None = None) -> Path | None:
+    """The file `build` of a toolchain, or else the module `double_build`, wherever it is imported from."""
+    folder = os.environ.get("DOUBLE_TOOLCHAIN") if toolchain is None else str(toolchain.path)
+    if folder is not None:
+        return Path(folder) / "build"
     spec = importlib.util.find_spec("double_build")
-    return Path(spec.origin).read_text(encoding="utf-8") if spec is not None and spec.origin else ""
+    return Path(spec.origin) if spec is not None and spec.origin else None
+
+
+def build_found(toolchain: Toolchain | None = None) -> str:
+    """What the file says; empty without one."""
+    file = build_file(toolchain)
+    return file.read_text(encoding="utf-8") if file is not None else ""
 
 
 def act(word: str, rest: str) -> None:
@@ -92,7 +101,7 @@ class DoubleCompiler:
         if os.environ.get("DOUBLE_FINGERPRINT") == "broken":
             reason = "double.so is missing"
             raise extension.UnavailableError(reason, "pip install double")
-        return os.environ.get("DOUBLE_FINGERPRINT", "") or build_found()
+        return os.environ.get("DOUBLE_FINGERPRINT", "") or build_found(config.toolchain)
 
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> extension.Resolved:
         note(f"resolve {config.name}")
@@ -107,11 +116,19 @@ class DoubleCompiler:
                 act(*flag.removeprefix("--do=").split(":"))
         not_inputs = tuple(flag for flag in flags if flag.startswith("--dump-to="))
         build = os.environ.get("DOUBLE_BUILD") or build_found() or "double 1"
-        return extension.Resolved(build_id=build, flags=flags, not_inputs=not_inputs, build=self.describe_build())
+        return extension.Resolved(build_id=build, flags=flags, not_inputs=not_inputs, build=self.describe_build(None))
 
-    def describe_build(self) -> str:
-        spec = importlib.util.find_spec("double_build")
-        return f"double ({build_found()}, {spec.origin})" if spec is not None else "double (double 1)"
+    def describe_build(self, toolchain: Toolchain | None) -> str:
+        file = build_file(toolchain)
+        return f"double ({build_found(toolchain)}, {file})" if file is not None else "double (double 1)"
+
+    def toolchain_environment(self, config: CompilerConfig | RuntimeConfig) -> Sequence[tuple[str, str]]:
+        toolchain = config.toolchain
+        assert toolchain is not None
+        if not (file := build_file(toolchain)) or not file.is_file():
+            reason = f"{toolchain.path} holds no double"
+            raise extension.UnavailableError(reason)
+        return (("DOUBLE_TOOLCHAIN", str(toolchain.path)),)
 
     def compile(self, request: extension.CompileRequest) -> extension.Compiled:
         note(f"compile {request.source_name} pid {os.getpid()}")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from retarget import __version__
 from retarget.extension import Compiled, CompileRequest, CompilerError, Resolved, SuggestedTarget, UnavailableError
-from retarget.model import CompilerConfig, CompileTarget
+from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig, Toolchain
 from retarget.model.names import tag_error
 from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.profile import Profile
@@ -22,7 +22,7 @@ from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
 from retarget_iree.compiler.flags import not_inputs
 from retarget_iree.compiler.onnx_import import onnx_version
-from retarget_iree.toolchain import find_toolchain
+from retarget_iree.toolchain import compiler_environment, find_compiler
 
 from retarget_opencl.artifact.file import ARTIFACT_SUFFIX, OpenClArtifact, write_artifact
 from retarget_opencl.compile.target import target_attribute
@@ -169,11 +169,17 @@ class OpenClCompiler:
             fact = _compiled_for(config, split).fact()
         except CompilerError:
             return ""  # `resolve` says it
-        return f"{find_toolchain().fingerprint()} {onnx_version()}; retarget_opencl {_generator()}; {fact}"
+        return (
+            f"{find_compiler(config.toolchain).fingerprint()} {onnx_version()}; retarget_opencl {_generator()}; {fact}"
+        )
 
-    def describe_build(self) -> str:
+    def toolchain_environment(self, config: CompilerConfig | RuntimeConfig) -> Sequence[tuple[str, str]]:
+        """Return the variable that selects IREE's toolchain. Implements `retarget.extension.UsesToolchains`."""
+        return compiler_environment(config.toolchain)
+
+    def describe_build(self, toolchain: Toolchain | None) -> str:
         """Return the builds of IREE and of this package. Implements `retarget.extension.DescribesBuild`."""
-        return f"{find_toolchain().describe()} + retarget_opencl {__version__} (build {_generator()[:12]})"
+        return f"{find_compiler(toolchain).describe()} + retarget_opencl {__version__} (build {_generator()[:12]})"
 
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
         """Turn the profile flags into a profile, which becomes part of the compile key."""
@@ -187,12 +193,12 @@ class OpenClCompiler:
             raise CompilerError(msg, verdict=True)
         profile = _compiled_for(config, split)
         return Resolved(
-            build_id=f"{find_toolchain().build_id()}; retarget_opencl {_generator()}",
+            build_id=f"{find_compiler().build_id()}; retarget_opencl {_generator()}",
             flags=split.iree,
             not_inputs=not_inputs(split.iree),
             facts=(("opencl-profile", profile.fact()),),
             suffix_facts=((".onnx", f"onnx {onnx_version()}"),),
-            build=self.describe_build(),
+            build=self.describe_build(None),
         )
 
     def compile(self, request: CompileRequest) -> Compiled:

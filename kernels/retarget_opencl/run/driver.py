@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retarget.extension import DriverError, FunctionInfo, RunPlan
-from retarget.model import RuntimeConfig
+from retarget.model import RuntimeConfig, Toolchain
 from retarget.model.outcomes import DeviceInfo
 
 from retarget_opencl.artifact.file import ARTIFACT_SUFFIX, ArtifactError, read_artifact
@@ -44,8 +44,9 @@ class OpenClDriver:
 
         return OpenClDevice(found, profiling="--opencl-profiling" in config.flags)
 
-    def describe_build(self) -> str:
+    def describe_build(self, toolchain: Toolchain | None) -> str:
         """Return the version of pyopencl. Implements `retarget.extension.DescribesBuild`."""
+        del toolchain
         return runtime_version()
 
     def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:

@@ -13,9 +13,10 @@ from pathlib import Path
 from retarget.cli.support import add_expression_arguments, add_path_arguments, read_declared, request_of
 from retarget.engine.commands import Commands
 from retarget.engine.compile.builds import describe_build
+from retarget.engine.toolchains import worker_environment
 from retarget.expect.matching import RuleSet
 from retarget.expect.verdict import excuse, expected_text, is_expired, today
-from retarget.extension import CompilerError, TargetsProfiles
+from retarget.extension import CompilerError, TargetsProfiles, UnavailableError
 from retarget.extension.registry import Registry, named_extensions
 from retarget.model import CompilerConfig, CompileTarget, Origin, RunTarget, RuntimeConfig, Suite, Target, TargetConfig
 from retarget.model.locations import SourceLocations
@@ -177,6 +178,11 @@ class _Explainer:
             roles = [f"{role} = " for role in runtime.roles] or [""] * len(runtime.devices)
             words = [f"driver {runtime.driver}", *map("".join, zip(roles, runtime.devices, strict=True))]
             yield "runtime config", f"{runtime.name} ({', '.join(words)})", self.locations.location(runtime.origin)
+        for toolchain in dict.fromkeys(config.toolchain for config in (compiler, runtime) if config is not None):
+            if toolchain is not None:
+                where = toolchain.path or "the tools on PATH"
+                yield "toolchain", f"{toolchain.name} ({where})", self.locations.location(toolchain.origin)
+        if runtime is not None:
             if runtime.run_under:
                 yield "run under", shlex.join(runtime.run_under), ""
             yield "compile target", compiled.name, ""
@@ -255,7 +261,8 @@ class _Explainer:
         if runtime is not None:
             reasons += [self._missing(self.registry.driver, driver) for driver in runtime.drivers]
             reasons.append(host_mismatch(runtime))
-        found = [reason for reason in reasons if reason is not None]
+        reasons += [self._unusable(config) for config in (compiled.compiler, runtime) if config is not None]
+        found = dict.fromkeys(reason for reason in reasons if reason is not None)
         yield from ((reason, "") for reason in found)
         if not found:
             yield "nothing declared prevents it; `retarget devices` shows what there is to run on", ""
@@ -276,6 +283,14 @@ class _Explainer:
         try:
             find(name)
         except RetargetError as error:
+            return str(error)
+        return None
+
+    def _unusable(self, config: CompilerConfig | RuntimeConfig) -> str | None:
+        """Return what is wrong with a config's toolchain on this host, or None."""
+        try:
+            worker_environment(self.registry, config)
+        except (RetargetError, UnavailableError) as error:
             return str(error)
         return None
 

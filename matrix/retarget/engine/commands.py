@@ -12,11 +12,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ParamSpec
 
+from retarget.engine.toolchains import worker_environment
+from retarget.extension import UnavailableError
 from retarget.extension.registry import EXTENSIONS_VARIABLE, Registry
 from retarget.extension.returned import ExtensionError
 from retarget.extension.run_plans import RUN_CASE, check_command, plan_by_hand
-from retarget.model import CompileTarget, RunTarget
+from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig
 from retarget.model.outcomes import Artifact, CaseOutcome
+from retarget.support.errors import RetargetError
 
 __all__ = ["BY_HAND", "COMPARE", "SHOWN_RUNS", "Commands", "program"]
 
@@ -61,7 +64,7 @@ class Commands:
         """The line that compiles a target to a file in the folder for temporary files."""
         compiler = self._registry.compiler(target.compiler.compiler)
         argv = compiler.reproduce(target, target.flags, self._output(target))
-        return [self._line(target.compiler.env, argv)]
+        return [self._line(self._environment(target.compiler, argv), argv)]
 
     @_or_why
     def check(self, target: CompileTarget) -> list[str]:
@@ -73,7 +76,7 @@ class Commands:
         written = next((Path(word) for word in reversed(compile_argv) if Path(word).with_suffix("") == stem), output)
         argv = check_command(target, written)
         return [
-            self._line(target.compiler.env, compile_argv),
+            self._line(self._environment(target.compiler, compile_argv), compile_argv),
             self._line(tuple(self._named_extensions(argv).items()), argv),
         ]
 
@@ -100,7 +103,8 @@ class Commands:
             name, called = ("", function) if case is None else (case.name, case.function or case.name)
             plan = plan_by_hand(self._registry, target, path, case=name, function=called)
             if plan is not None:
-                env = {**self._named_extensions(plan.argv), **dict(target.runtime.env), **dict(plan.env)}
+                own = self._environment(target.runtime, plan.argv)
+                env = {**self._named_extensions(plan.argv), **dict(own), **dict(plan.env)}
                 argv = (*target.runtime.run_under, program(plan.argv[0]), *plan.argv[1:])
                 lines.append(self._line(tuple(env.items()), argv, plan.cwd))
         return list(dict.fromkeys(lines))
@@ -129,6 +133,13 @@ class Commands:
         words = [program(argv[0]), *rest]
         line = " ".join([*(f"{name}={shlex.quote(value)}" for name, value in env), shlex.join(words)])
         return line if cwd is None else f"(cd {shlex.quote(self._relative(str(cwd)))} && {line})"
+
+    def _environment(self, config: CompilerConfig | RuntimeConfig, argv: Sequence[str]) -> tuple[tuple[str, str], ...]:
+        """The config's variables, and what selects its toolchain for a command that imports it."""
+        try:
+            return worker_environment(self._registry, config) if argv[1:2] == ("-m",) else config.env
+        except (UnavailableError, RetargetError):  # reported where the target is not run
+            return config.env
 
     def _named_extensions(self, argv: Sequence[str]) -> dict[str, str]:
         """The project's own tools load the extensions of the session, too."""

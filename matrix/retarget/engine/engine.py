@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Self
 
@@ -21,6 +21,7 @@ from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
 from retarget.engine.requirements import check_requirements, profiles_of
 from retarget.engine.run.lease import Holder, WaitNotes
 from retarget.engine.run.service import RunService
+from retarget.engine.toolchains import worker_environment
 from retarget.extension import Tolerance, UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig
@@ -230,7 +231,12 @@ class Engine:
 
     @cached_property
     def _runs(self) -> RunService:
-        service = RunService(extensions=self._extensions, default_timeout=self._run_timeout, holder=self._holder)
+        service = RunService(
+            extensions=self._extensions,
+            default_timeout=self._run_timeout,
+            holder=self._holder,
+            environment=partial(worker_environment, self.registry),
+        )
         self._started.append(service)
         return service
 

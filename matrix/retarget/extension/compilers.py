@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from retarget.model import CompilerConfig, CompileTarget
+from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig, Toolchain
 from retarget.profiles.profile import Profile
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "TargetPart",
     "TargetsProfiles",
     "UnavailableError",
+    "UsesToolchains",
 ]
 
 
@@ -128,8 +129,9 @@ class Compiler(Protocol):
 class DescribesBuild(Protocol):
     """What a compiler or a driver may implement in addition: which build of it is imported, for `retarget explain`."""
 
-    def describe_build(self) -> str:
-        """Name the build that this process imports, for people: `iree 3.13.0 (build 1a2b3c4d5e6f)`.
+    def describe_build(self, toolchain: Toolchain | None) -> str:
+        """Name the build of a toolchain, or without one that which this process imports, for people:
+        `iree 3.13.0 (build 1a2b3c4d5e6f)`.
 
         Runs in a worker for a config with an `env`, else in the command's process: import nothing heavy. Raises
         `UnavailableError` if it is not installed.
@@ -147,6 +149,20 @@ class NamesDevices(Protocol):
     def runtime_devices(self, devices: Mapping[str, str]) -> Mapping[str, bool]:
         """Return the names in the order in which a program counts the devices of its runtime, each with whether it
         needs the device; False where another takes its place. Pure; in pytest's process."""
+
+
+@runtime_checkable
+class UsesToolchains(Protocol):
+    """A compiler or a driver that can use other builds than the environment's: those of a `[[toolchain]]`."""
+
+    def toolchain_environment(self, config: CompilerConfig | RuntimeConfig) -> Sequence[tuple[str, str]]:
+        """Return the (variable, value) pairs with which a worker uses the build of `config.toolchain`, which is not
+        None.
+
+        Workers with other variables are other processes, so two builds never meet in one. Looks at files only; runs in
+        pytest's process. Raises `UnavailableError` that says what is missing where; the toolchain's name and
+        declaration are put before it.
+        """
 
 
 @runtime_checkable

@@ -26,7 +26,14 @@ from retarget.extension.cases import (
     RunsCasesOutside,
 )
 from retarget.extension.commands import Command
-from retarget.extension.compilers import Compiler, DescribesBuild, NamesDevices, ShowsArtifacts, TargetsProfiles
+from retarget.extension.compilers import (
+    Compiler,
+    DescribesBuild,
+    NamesDevices,
+    ShowsArtifacts,
+    TargetsProfiles,
+    UsesToolchains,
+)
 from retarget.extension.drivers import Driver, LoadsArtifacts, OpensTogether, ReadsNeeds
 from retarget.extension.returned import NEAR, protocol_members
 from retarget.extension.suggestions import SuggestsSuites, SuggestsTargets
@@ -58,14 +65,14 @@ SORTS = (
         hook="retarget_compilers",
         protocol=Compiler,
         attributes=("artifact_suffix",),
-        optional=(ShowsArtifacts, SuggestsTargets, DescribesBuild, NamesDevices, TargetsProfiles),
+        optional=(ShowsArtifacts, SuggestsTargets, DescribesBuild, NamesDevices, TargetsProfiles, UsesToolchains),
     ),
     Sort(
         word="driver",
         hook="retarget_drivers",
         protocol=Driver,
         lists=("artifact_suffixes", "opens_with"),
-        optional=(LoadsArtifacts, ReadsNeeds, DescribesBuild, OpensTogether),
+        optional=(LoadsArtifacts, ReadsNeeds, DescribesBuild, OpensTogether, UsesToolchains),
     ),
     Sort(
         word="case loader",

@@ -33,7 +33,7 @@ from retarget.extension.drivers import Driver, LoadsArtifacts, OpensTogether
 from retarget.extension.hooks import ENTRY_POINT_GROUP, PROJECT, HookSpecs
 from retarget.extension.protocol_checks import SORTS, Sort, can_be_called, checked_product
 from retarget.extension.returned import guarded
-from retarget.model import CompilerConfig, RuntimeConfig, Suite
+from retarget.model import CompilerConfig, RuntimeConfig, Suite, Toolchain
 from retarget.model.names import tag_error
 from retarget.support.errors import RetargetError, did_you_mean
 
@@ -106,13 +106,14 @@ class Registry:
                 found.append(str(error))
         return tuple(found)
 
-    def describe_build(self, *, compiler: str = "", driver: str = "") -> str:
-        """Return the build of a compiler or a driver that this process imports; empty where it is unknown.
+    def describe_build(self, *, compiler: str = "", driver: str = "", toolchain: Toolchain | None = None) -> str:
+        """Return the build of a compiler or a driver, without a toolchain that which this process imports; empty where
+        it is unknown.
 
         Raises `UnavailableError` if it is not installed, `RetargetError` for one that no extension provides.
         """
         product: object = self.compiler(compiler) if compiler else self.driver(driver)
-        return product.describe_build() if isinstance(product, DescribesBuild) else ""
+        return product.describe_build(toolchain) if isinstance(product, DescribesBuild) else ""
 
     def named_devices(self, compiler: str) -> NamesDevices | None:
         """Return a compiler that knows more of its named devices than their order; None for every other."""

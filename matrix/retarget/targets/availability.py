@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-from retarget.model import CompilerConfig, RuntimeConfig
-from retarget.model.locations import SourceLocations
-from retarget.support.errors import RetargetError, did_you_mean
+from retarget.model import RuntimeConfig
+from retarget.support.errors import did_you_mean
 
-__all__ = [
-    "HOST_ARCHITECTURES",
-    "HOST_SYSTEMS",
-    "SYSTEM_ALIASES",
-    "check_python_path",
-    "host_mismatch",
-    "host_platform",
-    "python_path_unused",
-    "unusable_build",
-    "word_error",
-]
+__all__ = ["HOST_ARCHITECTURES", "HOST_SYSTEMS", "SYSTEM_ALIASES", "host_mismatch", "host_platform", "word_error"]
 
 HOST_SYSTEMS = ("android", "ios", "linux", "macos", "windows")
 SYSTEM_ALIASES = {"darwin": "macos"}
@@ -82,38 +69,6 @@ def host_mismatch(runtime: RuntimeConfig) -> str | None:
         return None
     wanted = " on ".join(" or ".join(words) for words in (runtime.host_os, runtime.host_arch) if words)
     return f"runtime config {runtime.name!r} needs {wanted}; this host is {system} on {architecture}"
-
-
-def check_python_path(config: CompilerConfig | RuntimeConfig) -> None:
-    """Raise `RetargetError` if the `env` of a config has a PYTHONPATH with an entry that does not exist.
-
-    Python ignores such an entry, so that what is installed would be tested in place of what is meant.
-    """
-    for entry in dict(config.env).get("PYTHONPATH", "").split(os.pathsep):
-        if entry and not Path(entry).exists():
-            kind = "compiler" if isinstance(config, CompilerConfig) else "runtime"
-            location = SourceLocations().location(config.origin, "env", "PYTHONPATH")
-            relative = "" if Path(entry).is_absolute() else f" in {Path.cwd()}"
-            msg = (
-                f"{kind} config {config.name!r} ({location}): "
-                f"env.PYTHONPATH names {entry}, which does not exist{relative}; "
-                f"expected the folder that holds the Python packages of the {kind}'s build"
-            )
-            raise RetargetError(msg)
-
-
-def unusable_build(config: CompilerConfig, error: Exception) -> RetargetError:
-    """Return the error for a config whose PYTHONPATH names a build that is not usable: it is no reason for a skip."""
-    location = SourceLocations().location(config.origin, "env", "PYTHONPATH")
-    return RetargetError(f"compiler config {config.name!r} ({location}): the build of its env.PYTHONPATH: {error}")
-
-
-def python_path_unused(config: CompilerConfig, build: str) -> str:
-    """Return a line that says so if `build`, which names where it lies, is from no folder of a config's PYTHONPATH."""
-    entries = [entry for entry in dict(config.env).get("PYTHONPATH", "").split(os.pathsep) if entry]
-    if not entries or any(str(Path(entry).absolute()) in build for entry in entries):
-        return ""
-    return f"compiler config {config.name!r}: its PYTHONPATH does not hold the compiler; {build} compiles"
 
 
 def word_error(word: str, known: Sequence[str]) -> str | None:

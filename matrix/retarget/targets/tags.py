@@ -22,6 +22,7 @@ MARK_FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("driver", ("name",)),
     ("platform", ("os", "arch")),
     ("device", ("name",)),
+    ("toolchain", ("name",)),
 )
 """Each keyword mark with the names of its arguments. `compiler` and `runtime` are the names of the configs."""
 
@@ -51,6 +52,7 @@ def tag_sources(
     words.append((compiler.name, "the compiler config"))
     words += [(tag, f"derived by compiler {compiler.compiler}") for tag in backends]
     words += [(tag, f"tags of compiler config {compiler.name}") for tag in compiler.tags]
+    words += _toolchain_words(compiler)
     for target in targets:
         words.append((target.name, "the target config"))
         words += [(tag, f"tags of target config {target.name}") for tag in target.tags]
@@ -64,6 +66,7 @@ def tag_sources(
         words += [(architecture, "host_arch") for architecture in runtime.host_arch]
         words += [(device, "the device") for device in runtime.devices if not _NUMBER.fullmatch(device)]
         words += [(tag, f"tags of runtime config {runtime.name}") for tag in runtime.tags]
+        words += _toolchain_words(runtime)
     sources = {_COMPILE if runtime is None else _RUN: "the sort of target"}
     for word, source in words:
         for one in (word, *(alias for alias, system in SYSTEM_ALIASES.items() if system == word)):
@@ -72,18 +75,34 @@ def tag_sources(
     return sources
 
 
+def _toolchain_words(config: CompilerConfig | RuntimeConfig) -> list[tuple[str, str]]:
+    toolchain = config.toolchain
+    if toolchain is None:
+        return []
+    sort = "compiler" if isinstance(config, CompilerConfig) else "runtime"
+    tags = [(tag, f"tags of toolchain {toolchain.name}") for tag in toolchain.tags]
+    return [(toolchain.name, f"the toolchain of the {sort} config"), *tags]
+
+
 def marks(target: Target) -> tuple[Mark, ...]:
     """Return the keyword marks of a target as (name, ((argument, value), …)), in the order of `MARK_FIELDS`.
 
     A runtime config that allows several systems or architectures has one `platform` mark for each pair.
     """
     if isinstance(target, CompileTarget):
-        return _compile_marks(target.suite, target.compiler.name, target.backends)
+        compile_marks = _compile_marks(target.suite, target.compiler.name, target.backends)
+        return (*compile_marks, *_toolchain_marks(target.compiler))
     compiled, runtime = target.compile, target.runtime
     return (
         *_compile_marks(compiled.suite, compiled.compiler.name, compiled.backends),
         *_runtime_marks(runtime.name, runtime.drivers, runtime.host_os, runtime.host_arch, runtime.devices),
+        *_toolchain_marks(compiled.compiler, runtime),
     )
+
+
+def _toolchain_marks(*configs: CompilerConfig | RuntimeConfig) -> Iterable[Mark]:
+    names = dict.fromkeys(config.toolchain.name for config in configs if config.toolchain is not None)
+    return (("toolchain", (("name", name),)) for name in names)
 
 
 # Many targets have the same marks: they are created once.

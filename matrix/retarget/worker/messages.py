@@ -11,7 +11,7 @@ from enum import StrEnum, auto
 from pathlib import Path
 
 from retarget.extension import CheckedCase, CompileRequest, Resolved, Tolerance
-from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig
+from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Toolchain
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Stage
 
 __all__ = [
@@ -77,6 +77,7 @@ class DescribeBuild:
 
     compiler: str = ""
     driver: str = ""
+    toolchain: Toolchain | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ def compile_command(target: CompileTarget, flags: Sequence[str], output: Path) -
     `python -m retarget_iree.compile_for`. Where the flags name a phase to compile to, the output is text and has
     the suffix of a program instead of an artifact's.
     """
-    tool: tuple[str, ...] = (command("iree-compile"),)
+    tool: tuple[str, ...] = (command("iree-compile", target.compiler.toolchain),)
     if target.module.path.suffix == ".onnx":
         tool = (command("python"), "-m", "retarget_iree.compile_onnx")
     if is_pure(target.compiler):

@@ -11,8 +11,8 @@ from pathlib import Path
 from retarget.support.errors import RetargetError
 from retarget.support.text import decoded
 
+from retarget_iree.builds import locate, runtime_hint
 from retarget_iree.noise import clean_status
-from retarget_iree.toolchain import runtime_hint, runtime_installed
 
 __all__ = ["dump_module"]
 
@@ -28,7 +28,7 @@ def dump_module(artifact: bytes) -> str:
     """
     if artifact and (text := decoded(artifact)) is not None:
         return text
-    if not runtime_installed():
+    if locate("iree.runtime") is None:
         msg = f"the IREE runtime is not installed, whose tool iree-dump-module prints modules; {runtime_hint()}"
         raise RetargetError(msg)
     with tempfile.TemporaryDirectory(prefix="retarget-dump-") as folder:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 from retarget.extension import CompilerError, UnavailableError
 from retarget.support.installing import install_hint
 from retarget.support.scratch import ScratchFolder
 
-from retarget_iree.toolchain import compiler_api
+from retarget_iree.toolchain import VARIABLE, compiler_api, find_compiler
 
 __all__ = ["import_onnx", "onnx_version"]
 
@@ -35,9 +40,7 @@ def import_onnx(content: bytes, name: str) -> bytes:
     if importlib.util.find_spec("onnx") is None:
         msg = "the package onnx, which reads ONNX models, is not installed"
         raise UnavailableError(msg, hint=install_hint("onnx"))
-    compiler_api()
     import onnx
-    from iree.compiler.tools.import_onnx import __main__ as importer
 
     try:
         model = onnx.load_from_string(content)
@@ -58,13 +61,33 @@ def import_onnx(content: bytes, name: str) -> bytes:
         source, output = folder.path / "model.onnx", folder.path / "model.mlir"
         source.write_bytes(content)
         try:
-            importer.main(importer.parse_arguments([str(source), "-o", str(output)]))
+            _run_importer(source, output)
+        except UnavailableError:
+            raise
         except Exception as error:  # the importer raises what it and onnx's checker come across, of many types
             text = str(error).replace(str(source), name)
             msg = f"{name}: the ONNX importer refused the model: {_first_line(error).replace(str(source), name)}"
             diagnostics = f"{type(error).__name__}: {text}"
             raise CompilerError(msg, diagnostics=diagnostics, verdict=not isinstance(error, _UNRELATED)) from error
         return output.read_bytes()
+
+
+def _run_importer(source: Path, output: Path) -> None:
+    """Import with the package of the build that compiles; with the environment's, in a process of its own, where the
+    build has none: two libraries of the compiler must not meet. Raises whatever it does."""
+    if find_compiler().package is not None:
+        with contextlib.suppress(UnavailableError):  # a library that does not load: the importer will say so
+            compiler_api()
+        from iree.compiler.tools.import_onnx import __main__ as importer
+
+        importer.main(importer.parse_arguments([str(source), "-o", str(output)]))
+        return
+    argv = [sys.executable, "-P", "-m", "iree.compiler.tools.import_onnx", str(source), "-o", str(output)]
+    env = {name: value for name, value in os.environ.items() if name != VARIABLE}
+    done = subprocess.run(argv, env=env, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        last = done.stderr.strip().rpartition("\n")[2] or f"exit status {done.returncode}"
+        raise ImportError(last) if last.startswith("ModuleNotFoundError") else ValueError(last)
 
 
 def _external_files(model: Any) -> list[str]:

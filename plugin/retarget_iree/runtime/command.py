@@ -35,7 +35,7 @@ def run_module_command(config: RuntimeConfig, artifact: Path, arguments: Sequenc
     if None in uris:
         return None
     devices = (f"--device={uri}" for uri in uris)
-    return (command("iree-run-module"), *devices, f"--module={artifact}", *arguments, *config.flags)
+    return (command("iree-run-module", config.toolchain), *devices, f"--module={artifact}", *arguments, *config.flags)
 
 
 def _tool_uri(device: str) -> str | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from retarget.extension import DriverError, FunctionInfo, RunPlan, UnavailableError
-from retarget.model import RuntimeConfig
+from retarget.model import CompilerConfig, RuntimeConfig, Toolchain
 from retarget.model.outcomes import DeviceInfo
 from retarget.support.errors import did_you_mean
 
@@ -21,7 +21,7 @@ from retarget_iree.runtime.features import live_features
 from retarget_iree.runtime.identity import describe_device
 from retarget_iree.runtime.needs import artifact_needs
 from retarget_iree.runtime.selection import driver_of, select_device
-from retarget_iree.toolchain import describe_runtime, runtime_hint, runtime_installed
+from retarget_iree.toolchain import VARIABLE, describe_runtime, find_runtime, select_runtime
 
 if TYPE_CHECKING:
     from retarget_iree.runtime.program import IreeDevice
@@ -49,7 +49,7 @@ class IreeDriver:
 
     def probe(self) -> Sequence[DeviceInfo]:
         """List the devices. Raises `UnavailableError` if the driver has no library or no device here."""
-        self._require_runtime()
+        select_runtime()
         return self.records(complete=True)[1]
 
     def open(self, config: RuntimeConfig) -> IreeDevice:
@@ -59,7 +59,7 @@ class IreeDriver:
         there, `DriverError` for a flag the runtime does not know, a name that fits several devices, or a device that
         does not open.
         """
-        self._require_runtime()
+        select_runtime()
         parse_runtime_flags(config)
         drivers: dict[str, tuple[Any, tuple[DeviceInfo, ...], list[dict[str, Any]]]] = {}
         from retarget_iree.runtime.program import IreeDevice
@@ -83,13 +83,23 @@ class IreeDriver:
             chosen.append(info)
         return IreeDevice(opened, chosen)
 
-    def describe_build(self) -> str:
+    def describe_build(self, toolchain: Toolchain | None) -> str:
         """Return version and build of the runtime. Implements `retarget.extension.DescribesBuild`."""
-        return describe_runtime()
+        return find_runtime(toolchain).describe()
+
+    def toolchain_environment(self, config: CompilerConfig | RuntimeConfig) -> Sequence[tuple[str, str]]:
+        """Return the variable that selects a toolchain. Implements `retarget.extension.UsesToolchains`."""
+        build = find_runtime(config.toolchain)
+        if isinstance(config, RuntimeConfig) and config.run_under:
+            return ()  # the tool of the toolchain runs there; this process needs what is installed
+        if build.packages is None:
+            msg = f"{build.folder} has no Python package of the IREE runtime, only {build.tool}"
+            raise UnavailableError(msg, hint="with run_under the tool runs the artifacts")
+        return ((VARIABLE, str(build.folder)),)
 
     def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
         """List an artifact's functions without a device. Raises `DriverError` for bytes that are no module."""
-        self._require_runtime()
+        select_runtime()
         from retarget_iree.runtime.program import module_functions  # imports the runtime
 
         return module_functions(artifact)
@@ -109,11 +119,6 @@ class IreeDriver:
             return check_plan(config, artifact, function)
         argv = run_module_command(config, artifact, (f"--function={function}",) if function else ())
         return None if argv is None else RunPlan(argv=argv, env=config.env)
-
-    def _require_runtime(self) -> None:
-        if not runtime_installed():
-            msg = "the IREE runtime is not installed: there is no module iree.runtime"
-            raise UnavailableError(msg, hint=runtime_hint())
 
     def records(self, *, complete: bool = False) -> tuple[Any, tuple[DeviceInfo, ...], list[dict[str, Any]]]:
         """Return the runtime's driver, the devices, and the runtime's own records of them in the same order.

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import platform
-import re
 import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -18,12 +15,24 @@ from iree_modules import ARITHMETIC
 from iree_support import LLVM_CPU, ORIGIN, VMVX, Compile, OpenDevice, checks_of, compiler_config
 from retarget.extension import CompileRequest, CompilerError, Resolved, UnavailableError
 from retarget.model import CompileTarget, Module
-from retarget_iree import toolchain
+from retarget_iree import builds, toolchain
 from retarget_iree.compiler.compiler import IreeCompiler, tool_only_flags
 from retarget_iree.compiler.hostcpu import explicit_host
 
 BROKEN = "func.func @f() {\n  %x = arith.foo 1 : i32\n  return\n}\n"
 BROKEN_SAID = "bad.mlir:2:8: error: custom op 'arith.foo' is unknown\n  %x = arith.foo 1 : i32\n       ^"
+UNSUPPORTED = """
+func.func @f(%a: tensor<4xf128>) -> tensor<4xf128> {
+  %0 = math.sin %a : tensor<4xf128>
+  return %0 : tensor<4xf128>
+}
+"""
+WARNED = """
+func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.addf %a, %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
 
 
 def resolve(iree: IreeCompiler, *flags: str) -> Resolved:
@@ -176,8 +185,59 @@ def test_warnings_are_kept_on_success_with_their_noise_cut(iree: IreeCompiler) -
     assert lines[2].strip() == "%0 = arith.addf %a, %a : tensor<4xf32>"
 
 
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--iree-opt-level=O9",),
+        ("--iree-input-type=zz", "--no-such-flag", "word"),
+        ("--iree-llvmcpu-link-embedded=maybe",),
+        ("--compile-to=nowhere",),
+        ("--iree-codegen-tuning-spec-path=absent.mlir",),
+    ],
+)
+def test_the_tool_refuses_flags_as_the_library_does(
+    iree: IreeCompiler, monkeypatch: pytest.MonkeyPatch, flags: tuple[str, ...]
+) -> None:
+    with pytest.raises(CompilerError) as by_library:
+        resolve(iree, *VMVX, *flags)
+    only_tool(monkeypatch)
+    with pytest.raises(CompilerError) as by_tool:
+        resolve(iree, *VMVX, *flags)
+    assert str(by_tool.value) == str(by_library.value)
+    assert by_tool.value.verdict == by_library.value.verdict
+
+
+@pytest.mark.parametrize(("source", "flags"), [(BROKEN, VMVX), (UNSUPPORTED, VMVX), (WARNED, LLVM_CPU[:2])])
+def test_the_tool_says_of_modules_what_the_library_says(
+    iree: IreeCompiler, monkeypatch: pytest.MonkeyPatch, source: str, flags: tuple[str, ...]
+) -> None:
+    def said() -> tuple[str, str]:
+        try:
+            compiled = iree.compile(request(source, "bad.mlir", *flags))
+        except CompilerError as error:
+            return str(error), error.diagnostics
+        return "", compiled.diagnostics
+
+    by_library = said()
+    only_tool(monkeypatch)
+    assert said() == by_library
+    assert by_library[1]
+
+
+def test_the_tool_names_the_hosts_cpu_as_the_library_does(iree: IreeCompiler, monkeypatch: pytest.MonkeyPatch) -> None:
+    by_library = resolve(iree, *LLVM_CPU)
+    only_tool(monkeypatch)
+    assert resolve(iree, *LLVM_CPU) == by_library
+
+
+def only_tool(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the compiler find a library that does not load."""
+    error = UnavailableError("the IREE compiler does not load: wrong ELF class")
+    monkeypatch.setattr("retarget_iree.compiler.compiler.library_error", lambda: error)
+
+
 def test_a_crash_of_the_tool_ends_the_worker_by_the_same_signal() -> None:
-    code = "from retarget_iree.compiler.compiler import _die_of; _die_of(8, 'Stack dump:')"
+    code = "from retarget_iree.compiler.tool import _die_of; _die_of(8, 'Stack dump:')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == -signal.SIGFPE
     assert done.stderr == "Stack dump:"
@@ -214,7 +274,7 @@ def test_the_artifact_does_not_depend_on_the_folder(iree: IreeCompiler, tmp_path
 
 
 def test_bytecode_is_compiled_as_text_is(compile_module: Compile, open_device: OpenDevice, tmp_path: Path) -> None:
-    tool = toolchain.find_toolchain().compile_tool
+    tool = toolchain.find_compiler().tool
     source, bytecode = tmp_path / "a.mlir", tmp_path / "a.mlirbc"
     source.write_text(ARITHMETIC)
     arguments = ["--compile-to=input", "--emit-mlir-bytecode", str(source), "-o", str(bytecode)]
@@ -234,27 +294,10 @@ def test_devices_of_the_config_become_flags_before_the_others(iree: IreeCompiler
 def test_the_build_id_names_version_and_content_and_no_path_or_time(iree: IreeCompiler) -> None:
     build = resolve(iree, *VMVX).build_id.split()
     assert build[0] == "iree-compiler"
-    assert build[1] == toolchain.find_toolchain().version
+    assert build[1] == toolchain.find_compiler().version
     assert len(build[2]) == 40
     assert build[3].startswith("sha256:")
     assert len(build) == 4
-
-
-def test_fingerprint_and_build_id_change_with_the_packages_files(tmp_path: Path) -> None:
-    library = tmp_path / "_mlir_libs" / "libIREECompiler.so"
-    library.parent.mkdir()
-    library.write_bytes(b"one")
-    (tmp_path / "version.json").write_text("1")
-    tools = toolchain.Toolchain(package=tmp_path, library=library, version="1")
-    first, build = tools.fingerprint(), tools.build_id()
-    assert build.startswith("iree-compiler 1 unknown-revision sha256:")
-    for file in (library, tmp_path / "version.json"):
-        os.utime(file, (1, 1))
-        assert tools.build_id() == build
-        file.write_bytes(b"other")
-        assert tools.fingerprint() != first
-        assert tools.build_id() != build
-        first, build = tools.fingerprint(), tools.build_id()
 
 
 def test_the_variables_that_name_linkers_count(iree: IreeCompiler, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,50 +310,19 @@ def test_the_variables_that_name_linkers_count(iree: IreeCompiler, monkeypatch: 
     assert resolved.files == (Path("/opt/ld"),)
 
 
-def test_a_library_put_in_the_wheels_place_is_read_though_it_has_the_recorded_size(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    site, package = tmp_path / "site", tmp_path / "site" / "iree" / "compiler"
-    (package / "_mlir_libs").mkdir(parents=True)
-    library = package / "_mlir_libs" / "libIREECompiler.so"
-    library.write_bytes(b"wheel")
-    info = site / "iree_base_compiler-1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Name: iree-base-compiler\nVersion: 1\n")
-    wrong = base64.urlsafe_b64encode(bytes(32)).decode().rstrip("=")
-    record = f"iree/compiler/_mlir_libs/libIREECompiler.so,sha256={wrong},5\niree_base_compiler-1.dist-info/RECORD,,\n"
-    (info / "RECORD").write_text(record)
-    monkeypatch.syspath_prepend(str(site))
-    assert toolchain._recorded_digest(library) == bytes(32).hex()
-    time.sleep(0.1)  # more than a tick of the file system's clock
-    library.write_bytes(b"built")
-    os.utime(library, (1, 1))
-    assert toolchain._recorded_digest(library) == ""
-
-
-def test_a_build_is_described_with_its_folder_where_that_is_not_the_environments(tmp_path: Path) -> None:
-    library = tmp_path / "_mlir_libs" / "libIREECompiler.so"
-    library.parent.mkdir()
-    library.write_bytes(b"one")
-    own = toolchain.Toolchain(package=tmp_path, library=library, version="4.0")
-    assert re.fullmatch(rf"iree 4\.0 \(build [0-9a-f]{{12}}, {re.escape(str(tmp_path))}\)", own.describe())
-    assert re.fullmatch(r"iree \S+ \(build [0-9a-f]{12}\)", toolchain.find_toolchain().describe())
-    assert re.fullmatch(r"iree-runtime \S+ \(build [0-9a-f]{12}\)", toolchain.describe_runtime())
-
-
 def test_a_missing_compiler_is_unavailable_with_what_mends_it(
     iree: IreeCompiler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(toolchain, "_locate", lambda _: None)
-    toolchain.find_toolchain.cache_clear()
+    monkeypatch.setattr(builds, "locate", lambda _: None)
+    toolchain._own_compiler.cache_clear()
     try:
         with pytest.raises(UnavailableError, match=r"^the IREE compiler is not installed") as caught:
             resolve(iree, *VMVX)
-        assert caught.value.hint == toolchain.compiler_hint()
+        assert caught.value.hint == builds.compiler_hint()
         with pytest.raises(UnavailableError):
             iree.fingerprint(compiler_config())
     finally:
-        toolchain.find_toolchain.cache_clear()
+        toolchain._own_compiler.cache_clear()
 
 
 def test_the_reproducing_command_compiles(iree: IreeCompiler, tmp_path: Path) -> None:

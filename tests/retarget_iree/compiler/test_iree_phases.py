@@ -13,7 +13,7 @@ from retarget.model import CompileTarget, Module
 from retarget_iree.compiler import compiler as compiler_module
 from retarget_iree.compiler.compiler import IreeCompiler
 from retarget_iree.compiler.flags import phase_of, with_one_phase, without_phase
-from retarget_iree.toolchain import find_toolchain
+from retarget_iree.toolchain import find_compiler
 
 PHASES = "start, input, abi, preprocessing, global-optimization, dispatch-creation, flow, stream"
 
@@ -27,7 +27,7 @@ def compiled(iree: IreeCompiler, source: str, *flags: str, name: str = "a.mlir")
 def by_tool(folder: Path, source: str, *flags: str) -> bytes:
     path = folder / "a.mlir"
     path.write_text(source)
-    argv = [str(find_toolchain().compile_tool), *flags, "a.mlir", "-o", "-"]
+    argv = [str(find_compiler().tool), *flags, "a.mlir", "-o", "-"]
     return subprocess.run(argv, cwd=folder, capture_output=True, check=True).stdout
 
 
@@ -55,7 +55,7 @@ def test_a_phase_is_reached_in_the_process_of_the_library(iree: IreeCompiler, mo
     def refuse(*arguments: object) -> None:
         raise AssertionError(arguments)
 
-    monkeypatch.setattr(compiler_module, "_compile_with_tool", refuse)
+    monkeypatch.setattr(compiler_module, "compile_with_tool", refuse)
     assert b"flow.dispatch" in compiled(iree, ARITHMETIC, *LLVM_CPU, "--compile-to=flow")
 
 

@@ -15,7 +15,7 @@ from retarget.model.outcomes import DeviceInfo
 from retarget_iree.runtime.drivers import DRIVERS
 from retarget_iree.runtime.identity import describe_device
 from retarget_iree.runtime.selection import select_device
-from retarget_iree.toolchain import command
+from retarget_iree.toolchain import command, select_runtime
 
 CUDA_DUMP = "- gpu-compute-capability: 9.0\n- driver-max-cuda-version: 13.0\n\n- gpu-warp-size: 32\n"
 VULKAN_DUMP = (
@@ -214,7 +214,8 @@ def test_a_runtime_flag_that_is_unknown_is_reported_with_its_config(flag: str, m
 
 
 def test_a_missing_runtime_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("retarget_iree.runtime.drivers.runtime_installed", lambda: False)
+    monkeypatch.setattr("retarget_iree.builds.locate", lambda _: None)
+    select_runtime.cache_clear()
     with pytest.raises(UnavailableError, match=r"^the IREE runtime is not installed") as caught:
         driver_named("local-sync").probe()
     assert "[iree]" in caught.value.hint

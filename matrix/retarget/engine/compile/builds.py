@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 
-from retarget.extension import DescribesBuild, UnavailableError
+from retarget.engine.toolchains import worker_environment
+from retarget.extension import UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, RuntimeConfig
 from retarget.support.errors import RetargetError
-from retarget.targets.availability import check_python_path
 from retarget.worker.messages import DescribeBuild, Named
 from retarget.worker.process import Spawner, WorkerProcess
 
@@ -25,17 +25,15 @@ def describe_build(registry: Registry, extensions: Sequence[str], config: Compil
     """
     compiler, driver = (config.compiler, "") if isinstance(config, CompilerConfig) else ("", config.driver)
     try:
-        product: object = registry.compiler(compiler) if compiler else registry.driver(driver)
-        if not isinstance(product, DescribesBuild):
-            return ""
-        check_python_path(config)
+        env = worker_environment(registry, config)
         if not config.env:
-            return registry.describe_build(compiler=compiler, driver=driver)
+            return registry.describe_build(compiler=compiler, driver=driver, toolchain=config.toolchain)
         with (
             closing(Spawner()) as spawner,
-            closing(WorkerProcess(spawner=spawner, extensions=extensions, env=config.env)) as worker,
+            closing(WorkerProcess(spawner=spawner, extensions=extensions, env=env)) as worker,
         ):
-            answer = worker.ask(DescribeBuild(compiler=compiler, driver=driver), Named, timeout=_SECONDS)
+            message = DescribeBuild(compiler=compiler, driver=driver, toolchain=config.toolchain)
+            answer = worker.ask(message, Named, timeout=_SECONDS)
         return answer.text if isinstance(answer, Named) else answer.summary
     except (RetargetError, UnavailableError) as error:
         return str(error)

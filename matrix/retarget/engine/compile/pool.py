@@ -56,16 +56,18 @@ class CompilePool:
         self._busy: list[_Member] = []
         self._closed = False
 
-    def resolve(self, config: CompilerConfig, flags: tuple[str, ...], *, timeout: float) -> ResolvedFlags:
-        """Have a worker resolve. Raises `UnavailableError`, `NotBuiltError` or `RetargetError`."""
-        answer = self._ask(config.env, ResolveFlags(config=config, flags=flags), ResolvedFlags, timeout)
+    def resolve(
+        self, env: Environment, config: CompilerConfig, flags: tuple[str, ...], *, timeout: float
+    ) -> ResolvedFlags:
+        """Have a worker with `env` resolve. Raises `UnavailableError`, `NotBuiltError` or `RetargetError`."""
+        answer = self._ask(env, ResolveFlags(config=config, flags=flags), ResolvedFlags, timeout)
         if isinstance(answer, Refused):
             raise NotBuiltError(compile_failure(answer))
         return answer
 
-    def fingerprint(self, config: CompilerConfig, *, timeout: float) -> str:
-        """Have a worker with the config's environment name what is installed. Raises what `resolve` does."""
-        answer = self._ask(config.env, AskFingerprint(config=config), Named, timeout)
+    def fingerprint(self, env: Environment, config: CompilerConfig, *, timeout: float) -> str:
+        """Have a worker with `env` name what is installed. Raises what `resolve` does."""
+        answer = self._ask(env, AskFingerprint(config=config), Named, timeout)
         if isinstance(answer, Refused):
             raise NotBuiltError(compile_failure(answer))
         return answer.text

@@ -20,7 +20,7 @@ from retarget.worker.messages import ResolvedFlags
 
 __all__ = ["NotBuiltError", "Resolver"]
 
-_FORMAT = 3
+_FORMAT = 4
 
 
 class NotBuiltError(Exception):
@@ -102,6 +102,7 @@ class Resolver:
             config.compiler,
             fingerprint,
             config.name,
+            "" if config.toolchain is None else str(config.toolchain.path),
             list(config.flags),
             sorted(config.env),
             list(config.tags),

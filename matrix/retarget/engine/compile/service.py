@@ -14,13 +14,13 @@ from retarget.engine.cache.key import compile_key
 from retarget.engine.cache.store import Store, StoreError
 from retarget.engine.compile.pool import CompilePool, compile_failure
 from retarget.engine.compile.resolution import NotBuiltError, Resolver
+from retarget.engine.toolchains import worker_environment
 from retarget.extension import CompileRequest, Resolved, UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, CompileTarget
 from retarget.model.outcomes import CompileOutcome, Failure, Stage
 from retarget.support.errors import RetargetError
 from retarget.support.files import read_regular
-from retarget.targets.availability import check_python_path, python_path_unused, unusable_build
 from retarget.worker.messages import CompiledModule, CompileModule, Refusal, Refused, ResolvedFlags
 from retarget.worker.process import Spawner, available_cores
 
@@ -284,8 +284,6 @@ class BuildService:
             source = _read_source(target)
         except NotBuiltError as error:
             return CompileOutcome(key="", seconds=0.0, reused=False, failure=error.failure)
-        if resolved.build and (unused := python_path_unused(target.compiler, resolved.build)):
-            self._note(unused)
         inputs = self._inputs_of(target, resolved)
         key = _key(target, source, resolved, inputs)
         outcome = self._store.lookup(key) or self._locked(target, key, source, resolved)
@@ -330,7 +328,7 @@ class BuildService:
         )
         timeout = self._default_timeout if target.timeout is None else target.timeout
         start = time.monotonic()
-        answer = self._pool.compile(target.compiler.env, message, timeout=timeout)
+        answer = self._pool.compile(worker_environment(self._registry, target.compiler), message, timeout=timeout)
         if isinstance(answer, Refused) and answer.cause:
             failure, seconds = compile_failure(answer), time.monotonic() - start
             return CompileOutcome(key=key, seconds=seconds, reused=False, failure=failure, diagnostics=failure.text)
@@ -359,21 +357,16 @@ class BuildService:
                 self._notes.append(line)
 
     def _ask_fingerprint(self, config: CompilerConfig) -> str:
-        check_python_path(config)
         compiler = self._registry.compiler(config.compiler)
+        env = worker_environment(self._registry, config)
         if not config.env:
             return compiler.fingerprint(config)
         timeout = self._default_timeout if config.timeout is None else config.timeout
-        try:
-            return self._pool.fingerprint(config, timeout=timeout)
-        except UnavailableError as error:
-            if "PYTHONPATH" not in dict(config.env):
-                raise
-            raise unusable_build(config, error) from error
+        return self._pool.fingerprint(env, config, timeout=timeout)
 
     def _ask_resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> ResolvedFlags:
         timeout = self._default_timeout if config.timeout is None else config.timeout
-        return self._pool.resolve(config, flags, timeout=timeout)
+        return self._pool.resolve(worker_environment(self._registry, config), config, flags, timeout=timeout)
 
 
 def _read_source(target: CompileTarget) -> bytes:

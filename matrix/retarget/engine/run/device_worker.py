@@ -12,7 +12,6 @@ from retarget.extension import UnavailableError
 from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo, RunOutcome
 from retarget.support.errors import RetargetError
-from retarget.targets.availability import check_python_path
 from retarget.worker.messages import Devices, OpenDevices, Progress, Refused, RunModule
 from retarget.worker.process import Spawner, WorkerProcess
 
@@ -33,9 +32,17 @@ class DeviceWorker:
     """
 
     def __init__(
-        self, *, config: RuntimeConfig, spawner: Spawner, extensions: Sequence[str], open_timeout: float
+        self,
+        *,
+        config: RuntimeConfig,
+        environment: Callable[[RuntimeConfig], tuple[tuple[str, str], ...]],
+        spawner: Spawner,
+        extensions: Sequence[str],
+        open_timeout: float,
     ) -> None:
+        """`environment` gives the variables of a config's worker."""
         self._config = config
+        self._environment = environment
         self._spawner = spawner
         self._extensions = tuple(extensions)
         self._open_timeout = open_timeout
@@ -112,15 +119,12 @@ class DeviceWorker:
 
     def _start(self) -> tuple[DeviceInfo, ...]:
         config = self._config
-        check_python_path(config)
         if config.run_under:
             _expect_command(config)
+        env = self._environment(config)
         try:
             self._worker = WorkerProcess(
-                spawner=self._spawner,
-                extensions=self._extensions,
-                env=config.env,
-                starts_processes=bool(config.run_under),
+                spawner=self._spawner, extensions=self._extensions, env=env, starts_processes=bool(config.run_under)
             )
         except RetargetError as error:
             if not config.env:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import Self
 
@@ -64,16 +65,19 @@ class RunService:
         open_timeout: float = OPEN_TIMEOUT,
         lease_folder: Path | None = None,
         holder: Holder | None = None,
+        environment: Callable[[RuntimeConfig], tuple[tuple[str, str], ...]] = attrgetter("env"),
     ) -> None:
         """`extensions` are module names to load in the workers in addition to the installed entry points.
 
         `default_timeout` is for load, run and compare of one target, where it declares none; `open_timeout` for opening
         a runtime config's devices or listing a driver's. Both are in seconds. Processes that share `lease_folder` (one
-        per machine if None) share the physical devices; `holder` is what they learn of this one.
+        per machine if None) share the physical devices; `holder` is what they learn of this one. `environment` gives
+        the variables of a runtime config's worker, and may raise as `devices` does.
         """
         self._extensions = tuple(extensions)
         self._default_timeout = default_timeout
         self._open_timeout = open_timeout
+        self._environment = environment
         self._leases = DeviceLeases(lease_folder or default_lease_folder(), holder or current_holder(sys.argv))
         self._spawner = Spawner()
         self._workers: dict[RuntimeConfig, DeviceWorker] = {}
@@ -222,7 +226,11 @@ class RunService:
     def _worker(self, runtime: RuntimeConfig) -> DeviceWorker:
         if runtime not in self._workers:
             self._workers[runtime] = DeviceWorker(
-                config=runtime, spawner=self._spawner, extensions=self._extensions, open_timeout=self._open_timeout
+                config=runtime,
+                environment=self._environment,
+                spawner=self._spawner,
+                extensions=self._extensions,
+                open_timeout=self._open_timeout,
             )
         return self._workers[runtime]
 

@@ -141,8 +141,8 @@ class _Server:
                 return ResolvedFlags(resolved=resolved, fingerprint=compiler.fingerprint(config))
             case AskFingerprint(config=config):
                 return Named(text=self._registry.compiler(config.compiler).fingerprint(config))
-            case DescribeBuild():
-                return Named(text=self._registry.describe_build(compiler=message.compiler, driver=message.driver))
+            case DescribeBuild(compiler=name, driver=driver, toolchain=toolchain):
+                return Named(text=self._registry.describe_build(compiler=name, driver=driver, toolchain=toolchain))
             case CompileModule():
                 return self._compile(message)
             case ProbeDriver(driver=driver):

@@ -9,6 +9,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,10 @@ from retarget.engine.compile.pool import compile_failure
 from retarget.engine.compile.service import BuildService
 from retarget.extension import UnavailableError
 from retarget.extension.registry import load_extensions
-from retarget.model.outcomes import Stage
+from retarget.model.outcomes import CompileOutcome, Stage
 from retarget.support.errors import RetargetError
 from retarget.worker.messages import Refusal, Refused
-from targets_of_doubles import EXTENSIONS, compile_target, has_ended, lines_of, wait_until
+from targets_of_doubles import EXTENSIONS, compile_target, has_ended, lines_of, toolchain, wait_until
 
 Make = Callable[..., BuildService]
 
@@ -385,39 +386,32 @@ def test_a_compiler_that_crashes_when_it_is_asked_is_an_error_that_names_the_con
     assert str(caught.value) == "compiler config 'double': compiler crashed: SIGSEGV"
 
 
-def test_a_python_path_that_does_not_hold_the_compiler_is_noted(make: Make, tmp_path: Path) -> None:
-    env = (("PYTHONPATH", f"{tmp_path}:{DOUBLES}"),)
-    service = make()
-    for name in "ab":
-        service.result(compile_target(tmp_path, name, "pass", env=env))
+def test_one_build_at_two_paths_has_one_key_and_another_build_another(make: Make, tmp_path: Path, log: Path) -> None:
+    for name, content in (("one", "# 1"), ("copy", "# 1"), ("other", "# 2")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "build").write_text(content)
+    target = compile_target(tmp_path, "a", "@env DOUBLE_TOOLCHAIN")
 
-    note = "compiler config 'double': its PYTHONPATH does not hold the compiler; double (double 1) compiles"
-    assert service.notes == (note,)
+    def compiled(name: str) -> CompileOutcome:
+        config = replace(target.compiler, toolchain=toolchain(tmp_path / name))
+        return make().result(replace(target, compiler=config))
+
+    first, copy, other = compiled("one"), compiled("copy"), compiled("other")
+    assert (first.build_id, first.reused) == ("# 1", False)
+    assert (copy.key, copy.reused) == (first.key, True)
+    assert (other.build_id, other.reused) == ("# 2", False)
+    assert lines_of(log).count("resolve double") == 3
+    assert compiled("copy").reused
+    assert lines_of(log).count("resolve double") == 3
 
 
-def test_a_python_path_that_does_not_exist_is_an_error_that_names_it(make: Make, tmp_path: Path, log: Path) -> None:
-    env = (("PYTHONPATH", f"{tmp_path}:{tmp_path / 'biuld'}"),)
-    service = make()
-    for name in "ab":
-        with pytest.raises(RetargetError) as caught:
-            service.result(compile_target(tmp_path, name, "pass", env=env))
-        assert str(caught.value) == (
-            f"compiler config 'double' (matrix.toml): env.PYTHONPATH names {tmp_path / 'biuld'}, which does not exist; "
-            "expected the folder that holds the Python packages of the compiler's build"
-        )
+def test_a_toolchain_that_is_missing_is_unavailable_with_its_place(make: Make, tmp_path: Path, log: Path) -> None:
+    target = compile_target(tmp_path, "a", "pass")
+    lost = replace(target, compiler=replace(target.compiler, toolchain=toolchain(tmp_path / "biuld")))
+    with pytest.raises(UnavailableError) as caught:
+        make().result(lost)
+    assert str(caught.value) == f"toolchain 'mine' (matrix.toml): {tmp_path / 'biuld'} holds no double"
     assert lines_of(log) == []
-
-
-def test_a_build_of_a_python_path_that_is_not_usable_is_an_error_and_no_skip(make: Make, tmp_path: Path) -> None:
-    broken = ("DOUBLE_FINGERPRINT", "broken")
-    own = compile_target(tmp_path, "a", "pass", env=(broken, ("PYTHONPATH", str(DOUBLES))))
-    with pytest.raises(RetargetError) as caught:
-        make().result(own)
-    assert str(caught.value) == (
-        "compiler config 'double' (matrix.toml): the build of its env.PYTHONPATH: double.so is missing"
-    )
-    with pytest.raises(UnavailableError, match=r"double\.so is missing"):
-        make().result(compile_target(tmp_path, "b", "pass", env=(broken,)))
 
 
 @pytest.mark.usefixtures("fingerprint")

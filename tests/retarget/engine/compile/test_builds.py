@@ -9,7 +9,7 @@ import pytest
 import worker_doubles
 from retarget.engine.compile.builds import describe_build
 from retarget.extension.registry import Registry, registry_of
-from targets_of_doubles import EXTENSIONS, compile_target, runtime_config
+from targets_of_doubles import EXTENSIONS, compile_target, runtime_config, toolchain
 
 
 @pytest.fixture(scope="module")
@@ -27,11 +27,11 @@ def test_the_build_of_a_config_is_what_its_environment_imports(tmp_path: Path, r
 
 def test_where_there_is_no_build_the_reason_is_given(tmp_path: Path, registry: Registry) -> None:
     plain = compile_target(tmp_path, "a", "").compiler
-    lost = replace(plain, env=(("PYTHONPATH", str(tmp_path / "biuld")),))
-    assert describe_build(registry, EXTENSIONS, lost).startswith(
-        f"compiler config 'double' (matrix.toml): env.PYTHONPATH names {tmp_path / 'biuld'}, which does not exist"
-    )
+    lost = replace(plain, toolchain=toolchain(tmp_path))
+    assert describe_build(registry, EXTENSIONS, lost) == f"toolchain 'mine' (matrix.toml): {tmp_path} holds no double"
     assert describe_build(registry, EXTENSIONS, replace(plain, compiler="none")).startswith(
         "found the compiler 'none', expected a registered one: double"
     )
+    (tmp_path / "build").write_text("# 2")
+    assert describe_build(registry, EXTENSIONS, lost) == f"double (# 2, {tmp_path / 'build'})"
     assert describe_build(registry, EXTENSIONS, runtime_config(env=(("A", "1"),))) == ""

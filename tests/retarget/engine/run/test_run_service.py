@@ -586,13 +586,3 @@ def test_a_lease_folder_that_cannot_be_made_is_an_error(tmp_path: Path, log: Pat
         f"device lease {folder} cannot be used: Not a directory; "
         "set RETARGET_LEASE_DIR to a folder that all sessions on this machine can write"
     )
-
-
-def test_a_runtimes_python_path_that_does_not_exist_is_an_error_that_names_it(run: Run, tmp_path: Path) -> None:
-    outcome = run("pass a", runtime_config(env=(("PYTHONPATH", str(tmp_path / "biuld")),)))
-
-    assert outcome.failure is not None
-    assert outcome.failure.summary == (
-        f"runtime config 'host-double' (matrix.toml): env.PYTHONPATH names {tmp_path / 'biuld'}, which does not exist; "
-        "expected the folder that holds the Python packages of the runtime's build"
-    )

@@ -1,0 +1,37 @@
+"""The environment of the workers that a config needs: its own variables, and those that select its toolchain."""
+
+from __future__ import annotations
+
+from retarget.extension import UnavailableError, UsesToolchains
+from retarget.extension.registry import Registry
+from retarget.model import CompilerConfig, RuntimeConfig
+from retarget.model.locations import SourceLocations
+from retarget.support.errors import RetargetError
+
+__all__ = ["worker_environment"]
+
+
+def worker_environment(registry: Registry, config: CompilerConfig | RuntimeConfig) -> tuple[tuple[str, str], ...]:
+    """Return the variables of the workers of a config.
+
+    What selects the toolchain holds paths of this machine, so it is no part of any key. Raises `UnavailableError` if
+    the toolchain is not there or lacks what the config needs of it, `RetargetError` if no extension can use one.
+    """
+    toolchain = config.toolchain
+    if toolchain is None:
+        return config.env
+    user: object
+    if isinstance(config, CompilerConfig):
+        user, what = registry.compiler(config.compiler), f"compiler {config.compiler!r}"
+    else:
+        user, what = registry.driver(config.driver), f"driver {config.driver!r}"
+    where = f"toolchain {toolchain.name!r} ({SourceLocations().location(toolchain.origin, 'path')})"
+    if not isinstance(user, UsesToolchains):
+        msg = f"{where}: config {config.name!r} names it, and the {what} uses no toolchains"
+        raise RetargetError(msg)
+    try:
+        selecting = user.toolchain_environment(config)
+    except UnavailableError as error:
+        msg = f"{where}: {error}"
+        raise UnavailableError(msg, error.hint) from error
+    return (*config.env, *selecting)

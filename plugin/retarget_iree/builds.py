@@ -1,0 +1,293 @@
+"""Builds of IREE as files: where a folder has its compiler and its runtime, and which build each is.
+
+Imports no IREE and starts nothing. A fingerprint looks at files; a build id reads them.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import functools
+import hashlib
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import re
+import shutil
+import sys
+import sysconfig
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from retarget.engine.cache.inputs import files_below
+from retarget.extension import UnavailableError
+from retarget.model import Toolchain
+from retarget.support.installing import install_hint
+
+__all__ = [
+    "CompilerBuild",
+    "RuntimeBuild",
+    "compiler_at",
+    "compiler_hint",
+    "folder_of",
+    "installed_compiler",
+    "installed_runtime",
+    "locate",
+    "runtime_at",
+    "runtime_hint",
+]
+
+_DISTRIBUTION = "iree-base-compiler"
+_LIBRARY = {"Darwin": "libIREECompiler.dylib", "Windows": "IREECompiler.dll"}.get(
+    platform.system(), "libIREECompiler.so"
+)
+_PACKAGES = ("lib*/python*/site-packages", "Lib/site-packages")
+"""Where in a toolchain's folder packages may be, besides a build's own `compiler/bindings/python`."""
+
+_TOOLS = ("tools", "bin", "lib", ".")
+"""Where in a toolchain's folder libraries and tools may be: of a build, an installation, or simply there."""
+
+_LOOKED = (
+    "looked for a package in ., lib/python*/site-packages and {0}/bindings/python, for {1} in tools, bin, lib and ."
+)
+
+
+def compiler_hint() -> str:
+    """Return how IREE's compiler is installed."""
+    return install_hint("iree", "the compiler")
+
+
+def runtime_hint() -> str:
+    """Return how IREE's runtime is installed."""
+    return install_hint("iree", "the runtime")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompilerBuild:
+    """One IREE compiler: the folder of its Python package `iree.compiler`, its library, its tool `iree-compile`.
+
+    It has a library or a tool, most have all three. `folder` is where it was looked for.
+    """
+
+    folder: Path
+    package: Path | None = None
+    library: Path | None = None
+    tool: Path | None = None
+
+    @property
+    def version(self) -> str:
+        """Return the version as the package says it."""
+        return _version(self.package)
+
+    def fingerprint(self) -> str:
+        """Name this installation cheaply: version, folder, and of each file its size and the times of its last changes.
+
+        That of the inode is among them, since a copy may keep the modification time of what it was copied from.
+        """
+        digest = hashlib.sha256()
+        for name, path in self._files():
+            status = path.stat()
+            digest.update(f"{name}\0{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}\n".encode())
+        return f"iree {self.version} {self.package or self.folder} {digest.hexdigest()}"
+
+    def build_id(self) -> str:
+        """Name this build by content: version, revision and digest of its files, the same on every machine.
+
+        The library's digest is the wheel's own record where that came no earlier than the file and has its size; a
+        library that was built or replaced by hand is read.
+        """
+        return f"iree-compiler {self.version} {_revision(self.package)} sha256:{_content(self, self.fingerprint())}"
+
+    def describe(self) -> str:
+        """Name this build for people, with its folder where that is not the environment's."""
+        return _described("iree", self.version, self.build_id(), self.package or self.folder)
+
+    def content(self) -> str:
+        """Return the digest of the build's files."""
+        digest = hashlib.sha256()
+        for name, path in self._files():
+            digest.update(f"{name}\0{_file_digest(path, self.library)}\n".encode())
+        return digest.hexdigest()
+
+    def _files(self) -> Iterator[tuple[str, Path]]:
+        """Yield the files of the package by their names in it, and what there is elsewhere by its own name."""
+        if self.package is not None:
+            yield from _files(self.package)
+        for path in (self.library, self.tool):
+            if path is not None and (self.package is None or self.package not in path.parents):
+                yield path.name, path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimeBuild:
+    """One IREE runtime: the folder that has its packages `iree.runtime` and `iree._runtime_libs`, and its tool
+    `iree-run-module`. One of them may be missing. `folder` is where it was looked for."""
+
+    folder: Path
+    packages: Path | None = None
+    tool: Path | None = None
+
+    def describe(self) -> str:
+        """Name this build for people, with its folder where that is not the environment's."""
+        tracy = os.environ.get("IREE_PY_RUNTIME") == "tracy"
+        libs = self.packages / "iree" / f"_runtime_libs{'_tracy' * tracy}" if self.packages is not None else None
+        files = sorted(libs.glob("_runtime*")) if libs is not None else [self.tool] if self.tool is not None else []
+        digest = hashlib.sha256()
+        for file in files:
+            digest.update(file.read_bytes())
+        return _described(f"iree-runtime{'-tracy' * tracy}", _version(libs), digest.hexdigest(), libs or self.folder)
+
+
+# ---------------------------------------------------------------- where a build is
+
+
+def folder_of(toolchain: Toolchain, tool: str) -> Path:
+    """Return the folder of a toolchain; of one on PATH, that which the tool is of. Raises `UnavailableError`."""
+    if toolchain.path is not None:
+        if toolchain.path.is_dir():
+            return toolchain.path.absolute()
+        found = "is a file" if toolchain.path.exists() else "does not exist"
+        msg = f"{toolchain.path} {found}; expected a folder with packages, a virtual environment or a build folder"
+        raise UnavailableError(msg)
+    path = shutil.which(tool)
+    if path is None:
+        msg = f"PATH leads to no {tool}"
+        raise UnavailableError(msg)
+    above = Path(path).resolve().parents
+    in_package = next((at for at, folder in enumerate(above) if folder.name == "iree"), 0)
+    return above[in_package + 1]
+
+
+def compiler_at(folder: Path) -> CompilerBuild:
+    """Return the compiler of a toolchain's folder. Raises `UnavailableError` that says what is missing."""
+    packages = _packages(folder, "compiler", "iree/compiler")
+    package = packages / "iree" / "compiler" if packages is not None else None
+    own = [package / "_mlir_libs"] if package is not None else []
+    places = (*own, *(folder / place for place in _TOOLS))
+    library, tool = _first(places, _LIBRARY), _first(places, "iree-compile")
+    if library is None and tool is None:
+        lacks = f"its package {package} has neither {_LIBRARY} nor iree-compile" if package else "it is not there"
+        msg = f"{folder} has no IREE compiler: {lacks}; {_LOOKED.format('compiler', f'{_LIBRARY} and iree-compile')}"
+        raise UnavailableError(msg)
+    return CompilerBuild(folder=folder, package=package, library=library, tool=tool)
+
+
+def runtime_at(folder: Path) -> RuntimeBuild:
+    """Return the runtime of a toolchain's folder. Raises `UnavailableError` that says what is missing."""
+    packages = _packages(folder, "runtime", "iree/_runtime_libs")
+    own = [packages / "iree" / "_runtime_libs"] if packages is not None else []
+    tool = _first((*own, *(folder / place for place in _TOOLS)), "iree-run-module")
+    if packages is None and tool is None:
+        msg = f"{folder} has no IREE runtime: it is not there; {_LOOKED.format('runtime', 'iree-run-module')}"
+        raise UnavailableError(msg)
+    return RuntimeBuild(folder=folder, packages=packages, tool=tool)
+
+
+def installed_compiler() -> CompilerBuild:
+    """Return the compiler that this process imports. Raises `UnavailableError` where there is none."""
+    package = locate("iree.compiler")
+    if package is None:
+        msg = "the IREE compiler is not installed: there is no module iree.compiler"
+        raise UnavailableError(msg, hint=compiler_hint())
+    return compiler_at(package.parents[1])
+
+
+def installed_runtime() -> RuntimeBuild:
+    """Return the runtime that this process imports. Raises `UnavailableError` where there is none."""
+    package = locate("iree.runtime")
+    if package is None:
+        msg = "the IREE runtime is not installed: there is no module iree.runtime"
+        raise UnavailableError(msg, hint=runtime_hint())
+    return runtime_at(package.parents[1])
+
+
+def locate(package: str) -> Path | None:
+    """Return the folder of an `iree.…` package without importing it (`iree` itself is a namespace package)."""
+    try:
+        spec = importlib.util.find_spec(package)
+    except ModuleNotFoundError:
+        return None
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
+def _packages(folder: Path, part: str, package: str) -> Path | None:
+    """Return the folder below `folder` that holds a package; of several Pythons' that of this one."""
+    own = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    patterns = (*_PACKAGES, f"{part}/bindings/python")
+    places = [folder, *(place for pattern in patterns for place in sorted(folder.glob(pattern)))]
+    there = [place for place in places if (place / package).is_dir()]
+    return min(there, key=lambda place: own not in place.parts, default=None)
+
+
+def _first(folders: Sequence[Path], name: str) -> Path | None:
+    return next((folder / name for folder in folders if (folder / name).is_file()), None)
+
+
+# ---------------------------------------------------------------- which build it is
+
+
+@functools.cache
+def _content(build: CompilerBuild, fingerprint: str) -> str:
+    """Return the digest of a build's files, read once as long as the fingerprint holds."""
+    del fingerprint
+    return build.content()
+
+
+def _files(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the files of a package by their names in it, without what Python and linkers leave there."""
+    return ((name, folder / name) for name in sorted(files_below(folder)) if "__pycache__" not in Path(name).parts)
+
+
+def _described(name: str, version: str, build_id: str, folder: Path) -> str:
+    build = hashlib.sha256(build_id.encode()).hexdigest()[:12]
+    own = {Path(sysconfig.get_path(place)).resolve() for place in ("purelib", "platlib")}
+    where = "" if own & set(folder.resolve().parents) else f", {folder}"
+    return f"{name} {version} (build {build}{where})"
+
+
+def _version(package: Path | None) -> str:
+    """Return the version that a package's version file says, without importing the package."""
+    found = re.search(r"""(?m)^VERSION\s*=\s*["']([^"']+)["']""", _version_text(package))
+    return found[1] if found else "unpackaged"
+
+
+def _revision(package: Path | None) -> str:
+    """Return IREE's revision from the version file of the package, without importing the package."""
+    found = re.search(r"""["']IREE["']\s*:\s*["']([0-9a-f]+)["']""", _version_text(package))
+    return found[1] if found else "unknown-revision"
+
+
+def _version_text(package: Path | None) -> str:
+    try:
+        return "" if package is None else (package / "version.py").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _file_digest(path: Path, library: Path | None) -> str:
+    """Return a file's SHA-256 hex; of the library, hundreds of MB, the recorded one where that can be trusted."""
+    if path == library and (recorded := _recorded_digest(path)):
+        return recorded
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _recorded_digest(library: Path) -> str:
+    """Return the digest in the RECORD of the wheel that a library lies in; empty where the file has another size or
+    came after the record."""
+    status = library.stat()
+    digest = ""
+    beside = [str(folder) for folder in library.parents[3:4]]
+    with contextlib.suppress(OSError):
+        for distribution in importlib.metadata.distributions(name=_DISTRIBUTION, path=beside):
+            for entry in distribution.files or ():
+                if entry.name == "RECORD" and Path(str(entry.locate())).stat().st_ctime_ns < status.st_ctime_ns:
+                    return ""
+                if entry.name == library.name and entry.hash is not None and entry.size == status.st_size:
+                    is_it = entry.hash.mode == "sha256" and Path(str(entry.locate())).resolve() == library.resolve()
+                    digest = base64.urlsafe_b64decode(f"{entry.hash.value}=").hex() if is_it else ""
+    return digest

@@ -1,0 +1,138 @@
+"""Compiles with the compiler's library in this process."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from retarget.extension import Compiled, CompileRequest, CompilerError, UnavailableError
+
+from retarget_iree.compiler.capture import CapturedStderr
+from retarget_iree.compiler.flags import PHASE_FLAG, flag_value, phase_of, without_phase
+from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
+from retarget_iree.toolchain import compiler_api
+
+__all__ = ["FlagAnswer", "compile_with_library", "library_answer", "library_error", "precompile_with_library"]
+
+_TOOL_ONLY = re.compile(r"option not found: ")
+_OWN_NAME = re.compile(r"^[\w.-]*: ")
+
+
+@functools.cache
+def library_error() -> UnavailableError | None:
+    """Return why this process cannot load the library; None if it can."""
+    try:
+        compiler_api()
+    except UnavailableError as error:
+        return error
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlagAnswer:
+    """The library's answer to one flag. `error` is its message; `tool` sends the flag to the tool's own process."""
+
+    error: str = ""
+    tool: bool = False
+
+
+@functools.lru_cache(maxsize=4096)
+def library_answer(flag: str) -> FlagAnswer:
+    """Offer a flag to the library. Raises `UnavailableError` if it does not load.
+
+    Some flags that a session takes hold for the whole process and would change every later compile of this worker
+    (`--iree-codegen-tuning-spec-path`, in 3.13). Such a flag is found by looking at a fresh session, taken back, and
+    left to the tool.
+    """
+    api = compiler_api()
+    before = _fresh_flags()
+    try:
+        with CapturedStderr() as captured, api.Session() as session:
+            session.set_flags(flag)
+    except ValueError as error:
+        message = next((_OWN_NAME.sub("", line).strip() for line in captured.text.splitlines() if line.strip()), "")
+        message = message or str(error).partition("\n")[2].strip() or str(error)
+        return FlagAnswer(error=message, tool=_TOOL_ONLY.match(message) is not None)
+    stayed = [name for name, value in _fresh_flags().items() if before.get(name) != value]
+    if not stayed:
+        return FlagAnswer()
+    with CapturedStderr(), api.Session() as session:
+        session.set_flags(*(f"{name}={before[name]}" for name in stayed))
+    return FlagAnswer(tool=True)
+
+
+def _fresh_flags() -> dict[str, str]:
+    """Return every flag with the value it has in a new session."""
+    with compiler_api().Session() as session:
+        return {name: value for name, _, value in (flag.partition("=") for flag in session.get_flags())}
+
+
+def precompile_with_library(flags: Sequence[str], module: bytes) -> tuple[str, str]:
+    """Take a module to where its targets are known. Return its text, empty if it fails, and the diagnostics."""
+    api = compiler_api()
+    with CapturedStderr() as captured, api.Session() as session:
+        session.set_flags(*flags)
+        invocation = session.invocation()
+        invocation.enable_console_diagnostics()
+        source = api.Source.wrap_buffer(session, module + b"\0", buffer_name="probe.mlir")
+        from iree.compiler.api.ctypes_dl import PipelineType
+
+        done = invocation.parse_source(source) and invocation.execute(PipelineType.IREE_COMPILER_PIPELINE_PRECOMPILE)
+        text = _output(api, invocation.output_ir).decode("utf-8", "replace") if done else ""
+        invocation.close()
+    return text, clean_diagnostics(captured.text)
+
+
+def _output(api: Any, write: Callable[[Any], None]) -> bytes:
+    """Return what an invocation's method writes."""
+    output = api.Output.open_membuffer()
+    try:
+        write(output)
+        return bytes(output.map_memory())
+    finally:
+        output.close()
+
+
+def _end_at(invocation: Any, phase: str) -> None:
+    """End an invocation at a phase that `resolve` has found to exist; empty: at the end.
+
+    The package wraps all of the library's functions but this one.
+    """
+    if phase:
+        from iree.compiler.api import ctypes_dl
+
+        library, pointer = ctypes_dl._dylib, ctypes.c_void_p(invocation._inv_p)  # noqa: SLF001 - see above
+        library.ireeCompilerInvocationSetCompileToPhase(pointer, ctypes.c_char_p(phase.encode()))
+
+
+def compile_with_library(content: bytes, request: CompileRequest) -> Compiled:
+    """Compile one module. Raises as `IreeCompiler.compile` does."""
+    api = compiler_api()
+    # Text must end in a null byte, or the library copies and checks it anew; bytecode must not.
+    buffer = content if content[:4] == b"ML\xefR" else content + b"\0"
+    artifact: bytes | None = None
+    diagnostic = ""
+    with CapturedStderr() as captured, api.Session() as session:
+        session.set_flags(*without_phase(request.resolved.flags))
+        invocation = session.invocation()
+        invocation.enable_console_diagnostics()
+        _end_at(invocation, flag_value(request.resolved.flags, PHASE_FLAG))
+        source = api.Source.wrap_buffer(session, buffer, buffer_name=request.source_name)
+        try:
+            if invocation.parse_source(source) and invocation.execute():
+                phase = phase_of(request.resolved.flags)
+                artifact = _output(api, invocation.output_ir if phase else invocation.output_vm_bytecode)
+        except ValueError as error:
+            diagnostic = str(error)
+        invocation.close()
+    diagnostics = clean_diagnostics(captured.text)
+    if artifact is None:
+        summary = (
+            first_error(diagnostics) or diagnostic or f"{request.source_name}: the compiler failed and did not say why"
+        )
+        raise CompilerError(summary, diagnostics=diagnostics, verdict=is_verdict(diagnostics))
+    return Compiled(artifact=artifact, diagnostics=diagnostics)

@@ -1,0 +1,159 @@
+"""Builds of IREE as files: where a folder has them, what is missing, and which build each is."""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+import time
+from pathlib import Path
+
+import pytest
+from retarget.extension import UnavailableError
+from retarget.model import Origin, Toolchain
+from retarget_iree import builds, toolchain
+from retarget_iree.builds import CompilerBuild, compiler_at, folder_of, runtime_at
+
+LIBRARY = "libIREECompiler.so"
+
+
+def filled(folder: Path, *names: str) -> Path:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("package", "files"),
+    [
+        ("iree/compiler", ("_mlir_libs/libIREECompiler.so", "_mlir_libs/iree-compile")),
+        ("lib/python3.11/site-packages/iree/compiler", ("_mlir_libs/libIREECompiler.so", "_mlir_libs/iree-compile")),
+    ],
+)
+def test_a_package_folder_and_a_virtual_environment_have_a_compiler(
+    tmp_path: Path, package: str, files: tuple[str, ...]
+) -> None:
+    filled(tmp_path, *(f"{package}/{name}" for name in files), "bin/iree-compile")
+    found = compiler_at(tmp_path)
+    assert found.package == tmp_path / package
+    assert (found.library, found.tool) == tuple(tmp_path / package / name for name in files)
+
+
+def test_a_build_folder_has_its_library_and_tool_beside_its_package_or_without_one(tmp_path: Path) -> None:
+    filled(tmp_path, f"lib/{LIBRARY}", "tools/iree-compile", "tools/iree-run-module")
+    expected = CompilerBuild(
+        folder=tmp_path, package=None, library=tmp_path / "lib" / LIBRARY, tool=tmp_path / "tools/iree-compile"
+    )
+    assert compiler_at(tmp_path) == expected
+    assert runtime_at(tmp_path).tool == tmp_path / "tools/iree-run-module"
+    assert runtime_at(tmp_path).packages is None
+    bindings = filled(tmp_path / "compiler/bindings/python", "iree/compiler/api/__init__.py")
+    assert compiler_at(tmp_path).package == bindings / "iree/compiler"
+    assert compiler_at(tmp_path).library == tmp_path / "lib" / LIBRARY
+
+
+def test_of_several_pythons_in_an_environment_this_ones_packages_count(tmp_path: Path) -> None:
+    own = Path(os.__file__).parent.name
+    for python in ("python3.1", own, "python3.99"):
+        filled(tmp_path / "lib" / python / "site-packages", "iree/_runtime_libs/iree-run-module")
+    assert runtime_at(tmp_path).packages == tmp_path / "lib" / own / "site-packages"
+
+
+def test_what_is_missing_is_said_with_where_it_was_looked_for(tmp_path: Path) -> None:
+    with pytest.raises(UnavailableError) as caught:
+        compiler_at(tmp_path)
+    assert str(caught.value) == (
+        f"{tmp_path} has no IREE compiler: it is not there; looked for a package in ., lib/python*/site-packages and "
+        "compiler/bindings/python, for libIREECompiler.so and iree-compile in tools, bin, lib and ."
+    )
+    filled(tmp_path, "iree/compiler/version.py")
+    with pytest.raises(UnavailableError, match=r"iree/compiler has neither libIREECompiler\.so nor iree-compile; "):
+        compiler_at(tmp_path)
+    with pytest.raises(
+        UnavailableError, match=r"has no IREE runtime: it is not there; .* for iree-run-module in tools"
+    ):
+        runtime_at(tmp_path)
+
+
+def declared(path: Path | None) -> Toolchain:
+    return Toolchain(name="mine", path=path, origin=Origin(file=Path("matrix.toml"), key_path="toolchain[0]"))
+
+
+def test_a_path_that_is_no_folder_is_unavailable(tmp_path: Path) -> None:
+    expected = "; expected a folder with packages, a virtual environment or a build folder"
+    filled(tmp_path, "file")
+    for name, found in (("file", "is a file"), ("absent", "does not exist")):
+        with pytest.raises(UnavailableError) as caught:
+            folder_of(declared(tmp_path / name), "iree-compile")
+        assert str(caught.value) == f"{tmp_path / name} {found}{expected}"
+
+
+@pytest.mark.parametrize(
+    ("tool", "folder"),
+    [
+        ("build/tools/iree-compile", "build"),
+        ("venv/bin/iree-compile", "venv"),
+        ("site/iree/compiler/_mlir_libs/iree-compile", "site"),
+    ],
+)
+def test_the_tool_on_path_leads_to_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: str, folder: str
+) -> None:
+    filled(tmp_path, tool)
+    (tmp_path / tool).chmod(0o755)
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / "iree-compile").symlink_to(tmp_path / tool)
+    for place in ((tmp_path / tool).parent, tmp_path / "links"):
+        monkeypatch.setenv("PATH", str(place))
+        assert folder_of(declared(None), "iree-compile") == (tmp_path / folder).resolve()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UnavailableError, match=r"^PATH leads to no iree-compile$"):
+        folder_of(declared(None), "iree-compile")
+
+
+def test_fingerprint_and_build_id_change_with_the_packages_files(tmp_path: Path) -> None:
+    library = tmp_path / "_mlir_libs" / "libIREECompiler.so"
+    library.parent.mkdir()
+    library.write_bytes(b"one")
+    (tmp_path / "version.json").write_text("1")
+    (tmp_path / "version.py").write_text('VERSION = "1"')
+    tools = CompilerBuild(folder=tmp_path, package=tmp_path, library=library)
+    first, build = tools.fingerprint(), tools.build_id()
+    assert build.startswith("iree-compiler 1 unknown-revision sha256:")
+    for file in (library, tmp_path / "version.json"):
+        os.utime(file, (1, 1))
+        assert tools.build_id() == build
+        file.write_bytes(b"other")
+        assert tools.fingerprint() != first
+        assert tools.build_id() != build
+        first, build = tools.fingerprint(), tools.build_id()
+
+
+def test_a_library_put_in_the_wheels_place_is_read_though_it_has_the_recorded_size(tmp_path: Path) -> None:
+    site, package = tmp_path / "site", tmp_path / "site" / "iree" / "compiler"
+    (package / "_mlir_libs").mkdir(parents=True)
+    library = package / "_mlir_libs" / "libIREECompiler.so"
+    library.write_bytes(b"wheel")
+    info = site / "iree_base_compiler-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Name: iree-base-compiler\nVersion: 1\n")
+    wrong = base64.urlsafe_b64encode(bytes(32)).decode().rstrip("=")
+    record = f"iree/compiler/_mlir_libs/libIREECompiler.so,sha256={wrong},5\niree_base_compiler-1.dist-info/RECORD,,\n"
+    (info / "RECORD").write_text(record)
+    assert builds._recorded_digest(library) == bytes(32).hex()
+    time.sleep(0.1)  # more than a tick of the file system's clock
+    library.write_bytes(b"built")
+    os.utime(library, (1, 1))
+    assert builds._recorded_digest(library) == ""
+
+
+def test_a_build_is_described_with_its_folder_where_that_is_not_the_environments(tmp_path: Path) -> None:
+    library = tmp_path / "_mlir_libs" / "libIREECompiler.so"
+    library.parent.mkdir()
+    library.write_bytes(b"one")
+    (tmp_path / "version.py").write_text('VERSION = "4.0"')
+    own = CompilerBuild(folder=tmp_path, package=tmp_path, library=library)
+    assert re.fullmatch(rf"iree 4\.0 \(build [0-9a-f]{{12}}, {re.escape(str(tmp_path))}\)", own.describe())
+    assert re.fullmatch(r"iree \S+ \(build [0-9a-f]{12}\)", toolchain.find_compiler().describe())
+    assert re.fullmatch(r"iree-runtime \S+ \(build [0-9a-f]{12}\)", toolchain.describe_runtime())
