@@ -42,6 +42,43 @@ def test_a_gpu_test_does_not_run_on_a_cpu_and_is_an_error_where_it_is_required(p
     ]
 
 
+PROFILE = """\
+format = 1
+driver = "double-device"
+
+[[capabilities]]
+source = "the data sheet"
+memory = 8589934592
+double-device = { lanes = 4, gears = 3 }
+"""
+
+
+def test_a_device_that_differs_from_its_profile_is_noted_once_and_its_own_values_count(project: Project) -> None:
+    project.doubles(a="f: pass", b="f: pass")
+    driver = 'driver = "double-device"\n'
+    project.write({"matrix.toml": DOUBLE.replace(driver, f'{driver}profile = "double.toml"\n')})
+    project.write({"double.toml": PROFILE, "suites/suite.toml": TWICE + 'requires = ["double-device.lanes >= 4"]\n'})
+    result = project.run(*DOUBLES)
+    result.assert_outcomes(passed=4)
+    assert [line for line in result.outlines if line.startswith("note: ")] == [
+        "note: the device of runtime config 'dr' differs from its profile 'double' (matrix.toml:10): "
+        "it has memory = 1073741824, not 8589934592"
+    ]
+
+
+def test_a_profile_of_another_driver_is_an_error(project: Project) -> None:
+    project.doubles(a="f: pass")
+    driver = 'driver = "double-device"\n'
+    project.write({"matrix.toml": DOUBLE.replace(driver, f'{driver}profile = "double.toml"\n')})
+    project.write({"double.toml": PROFILE.replace("double-device", "npu")})
+    result = project.run(*DOUBLES)
+    result.assert_outcomes(passed=1, errors=1)
+    assert block(result, "ERROR at setup of twice: a_dc_dr") == [
+        "runtime config 'dr' (matrix.toml:10): found 'double', a profile of the driver 'npu', expected one of "
+        "'double-device'"
+    ]
+
+
 def test_what_does_not_compare_is_an_error_and_no_skip(project: Project) -> None:
     project.doubles(a="f: pass")
     project.write({"suites/suite.toml": TWICE + 'requires = ["memory >= much"]\n'})

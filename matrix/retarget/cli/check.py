@@ -16,12 +16,15 @@ from retarget.expect.matching import RuleSet
 from retarget.expect.usage import RuleUsage
 from retarget.extension import ChecksData
 from retarget.extension.registry import Registry, load_extensions
-from retarget.model import Origin, RunTarget, Suite, Target
-from retarget.model.locations import diagnostics_at
+from retarget.model import Origin, RunTarget, RuntimeConfig, Suite, Target
+from retarget.model.locations import SourceLocations, diagnostics_at
+from retarget.profiles.profile import Profile
+from retarget.profiles.references import find_profile
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 from retarget.support.text import counted
 from retarget.support.toml.keypaths import Problem
 from retarget.targets.expansion import expand
+from retarget.targets.profile_fit import ProfileFit, profile_mismatch
 from retarget.targets.pytest_selection import SelectionUsageError, pytest_plugin
 
 __all__ = ["add_arguments", "run"]
@@ -60,6 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         if not file_diagnostics:
             sound[file] = declared
     targets: list[Target] = []
+    notes: Sequence[str] = ()
     if registry is not None:
         diagnostics += _unknown(loader, suites, registry)
         for suite in suites:
@@ -67,6 +71,11 @@ def run(arguments: argparse.Namespace) -> int:
             expanded = _expanded(suite, registry, diagnostics)
             targets += expanded
             diagnostics += _judged(suite, expanded, registry, usage)
+        runs = [target for target in targets if isinstance(target, RunTarget)]
+        profiles, profile_diagnostics = _profiles((*loader.runtime_configs, *(target.runtime for target in runs)))
+        fit, locations = ProfileFit(runs, profiles), SourceLocations()
+        notes = list(fit.notes(locations))
+        diagnostics += (*profile_diagnostics, *diagnostics_at(fit.problems(locations)))
         usage.read(loader.expectations)
         diagnostics += usage.diagnostics(sound, whole=True)
     messages.update(dict.fromkeys(found.errors))
@@ -80,6 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stderr.write(f"{message}\n")
     if diagnostics or messages:
         return 1
+    sys.stdout.write("".join(f"note: {note}\n" for note in notes))
     sys.stdout.write(f"{_summary(len(files) + len(loader.matrix_files), suites, targets)}\n")
     return 0
 
@@ -128,6 +138,26 @@ def _unknown(loader: DeclarationLoader, suites: Iterable[Suite], registry: Regis
         except RetargetError as error:
             found.append((origin, Problem((key,), str(error))))
     return diagnostics_at(found)
+
+
+def _profiles(configs: Iterable[RuntimeConfig]) -> tuple[dict[RuntimeConfig, Profile], Sequence[Diagnostic]]:
+    """Return the profiles that runtime configs name, and what is wrong with the others."""
+    found: dict[RuntimeConfig, Profile] = {}
+    diagnostics: list[Diagnostic] = []
+    for config in dict.fromkeys(config for config in configs if config.profile):
+        try:
+            profile = find_profile(config.profile)
+            message = profile_mismatch(config, profile)
+        except DiagnosticsError as error:
+            diagnostics += error.diagnostics
+            continue
+        except RetargetError as error:
+            message = str(error)
+        if message is None:
+            found[config] = profile
+        else:
+            diagnostics += diagnostics_at([(config.origin, Problem(("profile",), message))])
+    return found, diagnostics
 
 
 def _summary(files: int, suites: Sequence[Suite], targets: Sequence[Target]) -> str:

@@ -18,7 +18,7 @@ from retarget.engine.cache.sweep import sweep_daily
 from retarget.engine.cache.transfer import ArtifactFolder, export_artifact
 from retarget.engine.compile.service import BuildService, BuildStatistics, OnBuildWait
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
-from retarget.engine.requirements import check_requirements, profiles_of
+from retarget.engine.requirements import check_requirements, difference, expected_profile, profiles_of
 from retarget.engine.run.lease import Holder, WaitNotes
 from retarget.engine.run.service import RunService
 from retarget.engine.toolchains import worker_environment
@@ -28,6 +28,7 @@ from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConf
 from retarget.model.case_names import selected_cases
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, OutputComparison, RunOutcome, first_failure
+from retarget.profiles.profile import Profile
 from retarget.targets.availability import host_mismatch
 
 __all__ = ["Engine"]
@@ -78,6 +79,8 @@ class Engine:
         self._on_device_wait = None if note is None else WaitNotes(note)
         self._exported: set[tuple[str, str]] = set()
         self._locations = SourceLocations()
+        self._profiles: dict[RuntimeConfig, Profile] = {}
+        self._differences: dict[RuntimeConfig, str] = {}
         self._started: list[BuildService | RunService] = []
 
     def __enter__(self) -> Self:
@@ -105,14 +108,25 @@ class Engine:
         """Open the devices of a runtime config and return them. Raises `UnavailableError` and `RetargetError`."""
         if (reason := host_mismatch(runtime)) is not None:
             raise UnavailableError(reason)
-        return self._runs.devices(runtime)
+        devices = self._runs.devices(runtime)
+        if (expected := self._expected(runtime)) is not None and runtime not in self._differences:
+            self._differences[runtime] = difference(runtime, expected, profiles_of(devices), self._locations)
+        return devices
 
     def devices_of(self, target: RunTarget) -> tuple[DeviceInfo, ...]:
         """Open the devices of a target. Raises as `devices` does, and `UnavailableError` where they do not meet its
-        requirements."""
+        requirements. Behind `run_under`, where no device is open, the profile of the runtime config answers."""
         devices = self.devices(target.runtime)
-        check_requirements(target.requires, profiles_of(devices), self._locations)
+        expected = self._expected(target.runtime)
+        profiles = profiles_of(devices) or (() if expected is None else (expected,))
+        check_requirements(target.requires, profiles, self._locations)
         return devices
+
+    def _expected(self, runtime: RuntimeConfig) -> Profile | None:
+        """Return the profile that a runtime config is declared with. Raises `RetargetError`."""
+        if runtime.profile and runtime not in self._profiles:
+            self._profiles[runtime] = expected_profile(runtime, self._locations)
+        return self._profiles.get(runtime)
 
     # ---------------------------------------------------------------- compiling
 
@@ -202,8 +216,10 @@ class Engine:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the store found damaged and repaired, and what was not stored, one line each."""
-        return self._builds.notes if "_builds" in vars(self) else ()
+        """What the store found damaged and repaired, what was not stored, and which devices differ from the profiles of
+        their runtime configs, one line each."""
+        stored = self._builds.notes if "_builds" in vars(self) else ()
+        return (*stored, *filter(None, self._differences.values()))
 
     def kill(self) -> None:
         """Kill all worker processes, so that `close` has none to wait for. Safe in a signal handler."""

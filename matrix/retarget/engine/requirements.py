@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from retarget.extension import UnavailableError
-from retarget.model import Requirement
+from retarget.model import Requirement, RuntimeConfig
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.profile import Profile, profile_of_device
-from retarget.profiles.requirements import Answer, Standing, answer, parse_requirement
+from retarget.profiles.references import find_profile
+from retarget.profiles.requirements import Answer, Standing, answer, parse_requirement, value_text
 from retarget.support.errors import RetargetError
+from retarget.targets.profile_fit import is_of_family, profile_mismatch
 
-__all__ = ["answers", "check_requirements", "profiles_of"]
+__all__ = ["answers", "check_requirements", "difference", "expected_profile", "profiles_of"]
+
+_SHOWN = 3
+"""How many capabilities that differ are shown with their values; the others are counted."""
 
 
 def profiles_of(devices: Iterable[DeviceInfo]) -> tuple[Profile, ...]:
@@ -42,3 +47,39 @@ def check_requirements(requires: Sequence[Requirement], devices: Sequence[Profil
     ]
     if unmet:
         raise UnavailableError("; ".join(unmet))
+
+
+def expected_profile(runtime: RuntimeConfig, locations: SourceLocations) -> Profile:
+    """Return the profile that a runtime config is declared with. Raises `RetargetError` with its place."""
+    where = locations.location(runtime.origin, "profile")
+    try:
+        profile = find_profile(runtime.profile)
+    except RetargetError as error:
+        msg = f"runtime config {runtime.name!r} ({where}): {error}"
+        raise RetargetError(msg) from error
+    if message := profile_mismatch(runtime, profile):
+        msg = f"runtime config {runtime.name!r} ({where}): {message}"
+        raise RetargetError(msg)
+    return profile
+
+
+def difference(
+    runtime: RuntimeConfig, expected: Profile, devices: Iterable[Profile], locations: SourceLocations
+) -> str:
+    """Return a line on what devices report otherwise than the profile that they are expected to have; empty for none.
+
+    What one of the two does not say is no difference.
+    """
+    found = [
+        f"{one.name} = {value_text(value)}, not {value_text(one.value)}"
+        for device in devices
+        if is_of_family(expected.driver, (device.driver,))
+        for one in expected.capabilities
+        if (value := device.get(one.name)) is not None and value != one.value
+    ]
+    if not found:
+        return ""
+    more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    where = locations.location(runtime.origin, "profile")
+    differs = f"the device of runtime config {runtime.name!r} differs from its profile {expected.name!r} ({where})"
+    return f"{differs}: it has {'; '.join(found[:_SHOWN])}{more}"
