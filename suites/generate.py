@@ -3,7 +3,8 @@
     python suites/generate.py            # write what differs
     python suites/generate.py --check    # write nothing; exit status 1 if anything differs
 
-The references are NumPy only, in float64 or exact integers, rounded once at the end. Nothing here runs a compiler.
+The references are NumPy only, with the dtypes of ml_dtypes, in float64 or exact integers, rounded once at the end.
+Nothing here runs a compiler.
 """
 
 from __future__ import annotations

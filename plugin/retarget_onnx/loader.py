@@ -19,7 +19,7 @@ __all__ = ["OnnxBackendLoader"]
 
 _GENERATED_FILE = "generated.json"
 """Beside the tests' folders: which package generated them, and which tests of the manifest it does not have."""
-_LAYOUT = "2"
+_LAYOUT = "3"
 """Changes whenever `make` writes other files for the same tests."""
 
 

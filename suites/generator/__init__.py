@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from generator import dynamic, float16, float64, integer, linalg_ext, quantised, stablehlo, tensor, torch_onnx, tosa
+from generator import (
+    dynamic,
+    float16,
+    float64,
+    integer,
+    linalg_ext,
+    quantised,
+    small_types,
+    stablehlo,
+    tensor,
+    torch_onnx,
+    tosa,
+)
 from generator.linalg import contractions, convolutions, pointwise, reductions
 from generator.support import Module, Writer
 
@@ -19,6 +31,7 @@ SOURCES = (
     pointwise,
     quantised,
     reductions,
+    small_types,
     stablehlo,
     tensor,
     torch_onnx,

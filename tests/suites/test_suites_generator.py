@@ -31,7 +31,7 @@ def test_no_module_says_that_it_was_generated_without_a_generator_that_writes_it
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
-def test_the_references_import_numpy_and_the_standard_library_only(path: Path) -> None:
+def test_the_references_import_numpy_ml_dtypes_and_the_standard_library_only(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     imported = set()
     for node in ast.walk(tree):
@@ -39,4 +39,4 @@ def test_the_references_import_numpy_and_the_standard_library_only(path: Path) -
             imported |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
             imported.add((node.module or "").partition(".")[0])
-    assert imported - sys.stdlib_module_names <= {"numpy", "generator"}
+    assert imported - sys.stdlib_module_names <= {"numpy", "ml_dtypes", "generator"}

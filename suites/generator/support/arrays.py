@@ -28,7 +28,11 @@ NEW_LINE = "\n      "
 
 NAMES = {
     "float16": "f16", "float32": "f32", "float64": "f64", "bool": "i1",
-    "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
+    "int2": "i2", "int4": "i4", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
+    **{f"float{name[1]}_{name[2:].lower()}": name for name in (
+        "f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E4M3FN", "f8E4M3FNUZ", "f8E5M2", "f8E5M2FNUZ", "f8E4M3", "f8E3M4",
+        "f8E4M3B11FNUZ", "f8E8M0FNU",
+    )},
 }  # fmt: skip
 _INFINITY_AND_NAN = {  # IEEE bit patterns: +infinity, -infinity, quiet NaN
     "f16": ("0x7C00", "0xFC00", "0x7E00"),
@@ -68,11 +72,11 @@ def _scalar(value: Any, element: str) -> str:
     if element.startswith("i"):
         return str(int(value))
     number = float(value)
-    plus, minus, nan = _INFINITY_AND_NAN[element]
-    if np.isnan(number):
-        return nan
-    if np.isinf(number):
-        return plus if number > 0 else minus
+    if not np.isfinite(number):
+        if element in _INFINITY_AND_NAN:
+            plus, minus, nan = _INFINITY_AND_NAN[element]
+            return nan if np.isnan(number) else plus if number > 0 else minus
+        return f"0x{np.asarray(value).tobytes().hex().upper()}"  # one byte
     # The shortest decimal that reads back as this value of this type.
     text = str(np.float32(number)) if element == "f32" else repr(number)
     if "e" in text:

@@ -1,4 +1,5 @@
-"""Atomic operations, with the built-ins of OpenCL C 1.x, which every device has for 32 bits.
+"""Atomic operations, with the built-ins of OpenCL C 1.x, which every device has for 32 bits. Fewer bits have none, and
+only `and` and `or` a rule, with those of the 32 bits around.
 
 IREE requires atomicity of one location, never an order between locations; the built-ins are relaxed as well.
 """
@@ -52,14 +53,29 @@ def _compare_exchange(writer: StatementWriter, op: Op) -> None:
     _call(writer, op, "cmpxchg", (comparator, value))
 
 
-def _float_add(writer: StatementWriter, op: Op) -> None:
-    place, value = op.operands
+def _helped(writer: StatementWriter, op: Op, helper: str) -> None:
+    """Write a call of a helper function, which there is for each address space."""
+    place, value = op.operands[0], op.operands[-1]
     suffix = "global" if writer.space(place) == "__global" else "local"
-    writer.define(op, f"{writer.helper(f'atomic_add_float_{suffix}')}(&{place.text}, {value.text})")
+    writer.define(op, f"{writer.helper(f'{helper}_{suffix}')}(&{place.text}, {value.text})")
+
+
+def _modify_narrow(writer: StatementWriter, op: Op) -> None:
+    """Stores of elements that share a byte: IREE clears their bits in it and sets them, one after the other."""
+    _helped(writer, op, f"atomic_{_CALLS[op.name][0]}_{writer.names.value(op.kind)}")
+
+
+def _float_add(writer: StatementWriter, op: Op) -> None:
+    _helped(writer, op, "atomic_add_float")
+
+
+def _is_wide(op: Op) -> bool:
+    return element_of(op.kind).bits >= 32
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(tuple(_CALLS), _modify),
-    Rule(("spirv.AtomicCompareExchange", "spirv.AtomicCompareExchangeWeak"), _compare_exchange),
+    Rule(tuple(_CALLS), _modify, applies=_is_wide),
+    Rule(("spirv.AtomicAnd", "spirv.AtomicOr"), _modify_narrow),
+    Rule(("spirv.AtomicCompareExchange", "spirv.AtomicCompareExchangeWeak"), _compare_exchange, applies=_is_wide),
     Rule(("spirv.EXT.AtomicFAdd",), _float_add, applies=lambda op: op.result == Scalar("float", 32)),
 )

@@ -207,6 +207,7 @@ CASES = [
     ("UMulExtended", ("i32", "i32"), "i32", "%s = spirv.UMulExtended %a, %b : !spirv.struct<(i32, i32)>\n%r = spirv.CompositeExtract %s[1 : i32] : !spirv.struct<(i32, i32)>", (-1, -1), None, -2),
     ("SMulExtended", ("i32", "i32"), "i32", "%s = spirv.SMulExtended %a, %b : !spirv.struct<(i32, i32)>\n%r = spirv.CompositeExtract %s[1 : i32] : !spirv.struct<(i32, i32)>", (-1, 1), None, -1),
     ("AtomicIAdd", ("i32",), "i32", '%o = spirv.Constant 7 : i32\n%x = spirv.AtomicIAdd <Device> <None> %q0, %o : !spirv.ptr<i32, StorageBuffer>\n%r = spirv.Load "StorageBuffer" %q0 : i32', (35,), None, 42),
+    ("AtomicAnd and AtomicOr of a byte", ("i8", "i8"), "i32", '%m = spirv.Constant 15 : i8\n%o = spirv.Constant 80 : i8\n%k = spirv.Constant -1 : i8\n%x = spirv.AtomicAnd <Device> <None> %q0, %m : !spirv.ptr<i8, StorageBuffer>\n%y = spirv.AtomicOr <Device> <None> %q0, %o : !spirv.ptr<i8, StorageBuffer>\n%z = spirv.AtomicAnd <Device> <None> %q1, %k : !spirv.ptr<i8, StorageBuffer>\n%c = spirv.Load "StorageBuffer" %q0 : i8\n%r = spirv.UConvert %c : i8 to i32', (0x27, 0x11), None, 0x57),
     ("AtomicSMax", ("i32",), "i32", '%o = spirv.Constant -7 : i32\n%x = spirv.AtomicSMax <Device> <None> %q0, %o : !spirv.ptr<i32, StorageBuffer>\n%r = spirv.Load "StorageBuffer" %q0 : i32', (-35,), None, -7),
 ]  # fmt: skip
 

@@ -1,0 +1,60 @@
+// f6E3M2FN: every code as f32, rounding from f32 to nearest even, arithmetic. IREE 3.13 has it inside a module only: it comes from bytes and leaves as f32 or bytes.
+// Numbers: ml_dtypes' conversions; arithmetic in f32 or wider, rounded once.
+//
+// Written by suites/generate.py from suites/generator/small_types.py; change it there.
+
+func.func @every_code_to_f32() {
+  %bytes = util.unfoldable_constant dense<
+      [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
+       29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55,
+       56, 57, 58, 59, 60, 61, 62, 63]> : tensor<64xi8>
+          %cast = flow.tensor.bitcast %bytes : tensor<64xi8> -> tensor<64xf6E3M2FN>
+          %x = util.optimization_barrier %cast : tensor<64xf6E3M2FN>
+
+          %empty = tensor.empty() : tensor<64xf32>
+          %out = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+              ins(%x : tensor<64xf6E3M2FN>) outs(%empty : tensor<64xf32>) {
+          ^bb0(%a: f6E3M2FN, %unused: f32):
+            %r = arith.extf %a : f6E3M2FN to f32
+            linalg.yield %r : f32
+          } -> tensor<64xf32>
+  check.expect_almost_eq_const(%out, dense<
+      [0.0, 0.0625, 0.125, 0.1875, 0.25, 0.3125, 0.375, 0.4375, 0.5, 0.625, 0.75, 0.875, 1.0, 1.25, 1.5, 1.75, 2.0,
+       2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0, 14.0, 16.0, 20.0, 24.0, 28.0, -0.0, -0.0625, -0.125,
+       -0.1875, -0.25, -0.3125, -0.375, -0.4375, -0.5, -0.625, -0.75, -0.875, -1.0, -1.25, -1.5, -1.75, -2.0, -2.5,
+       -3.0, -3.5, -4.0, -5.0, -6.0, -7.0, -8.0, -10.0, -12.0, -14.0, -16.0, -20.0, -24.0, -28.0]> : tensor<64xf32>, atol 0.00e+00, rtol 0.00e+00) : tensor<64xf32>
+  return
+}
+
+func.func @round_from_f32() {
+  %x = util.unfoldable_constant dense<
+      [0.0, 1.0, -1.5, 0.5, 6.0, -4.0, 0.3, 1.0625, 1.1875, 2.5, 3.5, -0.07, 5.0, 0.01, 2.9, -3.1]> : tensor<16xf32>
+          %empty = tensor.empty() : tensor<16xf6E3M2FN>
+          %out = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+              ins(%x : tensor<16xf32>) outs(%empty : tensor<16xf6E3M2FN>) {
+          ^bb0(%a: f32, %unused: f6E3M2FN):
+            %r = arith.truncf %a : f32 to f6E3M2FN
+            linalg.yield %r : f6E3M2FN
+          } -> tensor<16xf6E3M2FN>
+
+          %kept = util.optimization_barrier %out : tensor<16xf6E3M2FN>
+          %wide = arith.extf %kept : tensor<16xf6E3M2FN> to tensor<16xf32>
+  check.expect_almost_eq_const(%wide, dense<
+      [0.0, 1.0, -1.5, 0.5, 6.0, -4.0, 0.3125, 1.0, 1.25, 2.5, 3.5, -0.0625, 5.0, 0.0, 3.0, -3.0]> : tensor<16xf32>, atol 0.00e+00, rtol 0.00e+00) : tensor<16xf32>
+  return
+}
+
+func.func @bytes_of_what_is_rounded() {
+  %x = util.unfoldable_constant dense<
+      [0.0, 1.0, -1.5, 0.5, 6.0, -4.0, 0.3, 1.0625, 1.1875, 2.5, 3.5, -0.07, 5.0, 0.01, 2.9, -3.1]> : tensor<16xf32>
+          %empty = tensor.empty() : tensor<16xf6E3M2FN>
+          %out = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+              ins(%x : tensor<16xf32>) outs(%empty : tensor<16xf6E3M2FN>) {
+          ^bb0(%a: f32, %unused: f6E3M2FN):
+            %r = arith.truncf %a : f32 to f6E3M2FN
+            linalg.yield %r : f6E3M2FN
+          } -> tensor<16xf6E3M2FN>
+          %bytes = flow.tensor.bitcast %out : tensor<16xf6E3M2FN> -> tensor<16xi8>
+  check.expect_eq_const(%bytes, dense<[0, 12, 46, 8, 22, 52, 5, 12, 13, 17, 19, 33, 21, 0, 18, 50]> : tensor<16xi8>) : tensor<16xi8>
+  return
+}
