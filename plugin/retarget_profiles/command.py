@@ -1,13 +1,16 @@
-"""`retarget profile`: list, show and check device profiles."""
+"""`retarget profile`: list, show, check and import device profiles."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
-from retarget.profiles.files import profile_text, read_profile
+from retarget.profiles.files import profile_text, read_profile, write_profile
 from retarget.profiles.references import find_profile, shipped_profiles
 from retarget.support.errors import RetargetError
+
+from retarget_profiles.importers.merge import import_profile
 
 __all__ = ["add_arguments", "run"]
 
@@ -20,6 +23,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions.add_parser("list", help="the profiles that installed packages ship")
     show = actions.add_parser("show", help="print profiles with where each value came from")
     show.add_argument("profiles", nargs="+", metavar="PROFILE", help=_REFERENCE)
+    importing = actions.add_parser("import", help="write a profile from what other tools report of a device")
+    importing.add_argument(
+        "files",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="output of vulkaninfo --json, clinfo --json, iree-cpuinfo, clang -###",
+    )
+    importing.add_argument("-o", "--output", type=Path, metavar="PROFILE", help="the file to write (standard output)")
+    importing.add_argument(
+        "--device", default="", help="which device of a clinfo report: its number or a part of its name"
+    )
+    importing.add_argument("--description", default="", help="one line for `retarget profile list`")
     check = actions.add_parser("check", help="report every error of profiles")
     check.add_argument("profiles", nargs="+", metavar="PROFILE", help=_REFERENCE)
 
@@ -30,9 +46,22 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.write(_listing())
     elif arguments.action == "show":
         sys.stdout.write("\n".join(profile_text(find_profile(reference)) for reference in arguments.profiles))
+    elif arguments.action == "import":
+        _import(arguments)
     else:
         return _check(arguments.profiles)
     return 0
+
+
+def _import(arguments: argparse.Namespace) -> None:
+    output: Path | None = arguments.output
+    profile = import_profile(
+        arguments.files,
+        name=output.stem if output is not None else "imported",
+        description=arguments.description,
+        device=arguments.device,
+    )
+    write_profile(profile, output)
 
 
 def _listing() -> str:

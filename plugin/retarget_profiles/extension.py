@@ -16,10 +16,11 @@ def retarget_commands() -> Iterable[Command]:
         CommandModule(
             name="profile",
             module="retarget_profiles.command",
-            help="list, show and check device profiles",
+            help="list, show, check and import device profiles",
             examples=(
                 ("retarget profile list", "the profiles that ship"),
                 ("retarget profile show lavapipe", "what a device can do, and where that is from"),
+                ("retarget profile import vulkaninfo.json -o phone.toml", "of a device that is not here"),
                 ("retarget profile check profiles/*.toml", "every error of some files"),
             ),
         ),

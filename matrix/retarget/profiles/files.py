@@ -19,6 +19,7 @@ maxComputeSharedMemorySize = 32768
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 from pathlib import Path
@@ -26,12 +27,13 @@ from pathlib import Path
 from retarget.model.outcomes import FeatureValue
 from retarget.profiles.names import name_error, value_error
 from retarget.profiles.profile import Capability, Profile
-from retarget.support.errors import DiagnosticsError, did_you_mean
+from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean, display_path
+from retarget.support.files import write_atomically
 from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
 from retarget.support.toml.read import diagnostics_of, read_toml
 from retarget.support.toml.write import toml_list, toml_string
 
-__all__ = ["FORMAT", "located", "profile_text", "read_profile"]
+__all__ = ["FORMAT", "located", "profile_text", "read_profile", "write_profile"]
 
 FORMAT = 1
 """Raised when a file of today would be read wrongly."""
@@ -95,6 +97,23 @@ def profile_text(profile: Profile) -> str:
                 lines += ["", f"[capabilities.{format_key_path((prefix,))}]"]
             lines += _pairs({one.name.removeprefix(f"{prefix}."): one.value for one in members})
     return "\n".join(lines) + "\n"
+
+
+def write_profile(profile: Profile, output: Path | None) -> None:
+    """Write a profile to a file, or to standard output. Raises `RetargetError` for one that cannot be written."""
+    text = profile_text(profile)
+    if output is None:
+        sys.stdout.write(text)
+        return
+    if output.suffix != ".toml":
+        msg = f"found the file name {output.name!r} for a profile, expected one that ends in .toml"
+        raise RetargetError(msg)
+    try:
+        write_atomically(output, text.encode())
+    except OSError as error:
+        msg = f"cannot write {display_path(output)}: {error.strerror or error}"
+        raise RetargetError(msg) from error
+    sys.stdout.write(f"{display_path(output)}: {len(profile.capabilities)} capabilities, driver {profile.driver}\n")
 
 
 def _pairs(values: Mapping[str, FeatureValue]) -> Iterable[str]:

@@ -1,0 +1,1 @@
+"""Reports of other tools → device profiles: vulkaninfo, clinfo, iree-cpuinfo, clang and iree-compile."""
