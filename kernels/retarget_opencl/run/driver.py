@@ -59,6 +59,13 @@ class OpenClDriver:
 
         return tuple(map(function_info, exports))
 
+    def needs(self, artifact: bytes) -> Sequence[str]:
+        """Return what an artifact says that it needs. Implements `retarget.extension.ReadsNeeds`."""
+        try:
+            return read_artifact(artifact).needs
+        except ArtifactError:
+            return ()
+
     def tags(self, config: RuntimeConfig) -> Sequence[str]:
         """`opencl`, and the platform's name if the device's URI has it."""
         words = [self.name]

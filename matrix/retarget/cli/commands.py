@@ -53,6 +53,7 @@ _COMMANDS = (
         "list the devices that each driver finds on this machine",
         ("retarget devices", "all drivers"),
         ("retarget devices vulkan cuda", "two of them"),
+        ("retarget devices --profile vulkan://0 -o gpu.toml", "what a device can do, to compile for it elsewhere"),
     ),
     _own(
         "show",

@@ -1,4 +1,4 @@
-"""`retarget devices`: every registered driver and what it finds on this machine."""
+"""`retarget devices`: every registered driver and what it finds on this machine; the profile of a device."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
 from retarget.engine.limits import OPEN_TIMEOUT
 from retarget.engine.run.service import RunService
 from retarget.extension import UnavailableError
 from retarget.extension.registry import load_extensions
 from retarget.model.outcomes import DeviceInfo
+from retarget.profiles.files import write_profile
+from retarget.profiles.profile import Profile, profile_of_device
 from retarget.support.errors import RetargetError
 from retarget.worker.process import available_cores
 
@@ -40,6 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `retarget devices`."""
     parser.add_argument("driver", nargs="*", help="drivers to ask (all that are registered)")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
+    of_device = "write the device profile of URI, such as vulkan://0, and list nothing"
+    parser.add_argument("--profile", metavar="URI", default="", help=of_device)
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="the profile file (standard output)")
     seconds = f"seconds a driver may take ({OPEN_TIMEOUT:.0f})"
     parser.add_argument("--timeout", type=_seconds, default=OPEN_TIMEOUT, help=seconds)
 
@@ -58,10 +64,18 @@ def _seconds(text: str) -> float:
 def run(arguments: argparse.Namespace) -> int:
     """Ask each driver in a process of its own, so that one that crashes costs one line.
 
-    Returns 0; 1 if a driver crashed, hung or failed. Raises `RetargetError` for a driver that is not registered.
+    Returns 0; 1 if a driver crashed, hung or failed. Raises `RetargetError` for a driver that is not registered, and
+    for a profile that cannot be made.
     """
     extensions: Sequence[str] = getattr(arguments, "retarget_extension", None) or ()
     registry = load_extensions(extensions)
+    if arguments.profile:
+        driver = registry.driver(arguments.profile.partition("://")[0]).name
+        (finding,) = find_devices([driver], extensions=extensions, timeout=arguments.timeout)
+        write_profile(_profile(finding, arguments.profile, arguments.output), arguments.output)
+        return 0
+    if arguments.output is not None:
+        raise argparse.ArgumentError(None, "found --output without --profile, expected both")
     names = [registry.driver(name).name for name in arguments.driver] or sorted(registry.drivers)
     findings = find_devices(names, extensions=extensions, timeout=arguments.timeout)
     if arguments.format == "json":
@@ -70,6 +84,25 @@ def run(arguments: argparse.Namespace) -> int:
         for finding in findings:
             sys.stdout.write("\n".join(_lines(finding)) + "\n")
     return 1 if any(finding.error for finding in findings) else 0
+
+
+def _profile(finding: Finding, uri: str, output: Path | None) -> Profile:
+    """Return the profile of a device that a driver has found. Raises `RetargetError`."""
+    if not finding.devices:
+        reason = finding.error or finding.unavailable or "it lists none"
+        msg = f"{finding.driver}: no devices: {reason}" + (f" ({finding.hint})" if finding.hint else "")
+        raise RetargetError(msg)
+    number = uri.partition("://")[2]
+    named = [info for info in finding.devices if uri == info.uri or (number or "0") == str(info.ordinal)]
+    if not named:
+        msg = f"found no device {uri}; expected one of {', '.join(info.uri for info in finding.devices)}"
+        raise RetargetError(msg)
+    info = named[0]
+    if not info.features:
+        msg = f"the driver {finding.driver} does not report what {info.uri} can do, so that there is nothing to write"
+        raise RetargetError(msg)
+    profile = profile_of_device(info, ", ".join(filter(None, ("retarget devices", info.runtime))))
+    return replace(profile, name=output.stem if output is not None else profile.name)
 
 
 def find_devices(names: Sequence[str], *, extensions: Sequence[str], timeout: float) -> Sequence[Finding]:
