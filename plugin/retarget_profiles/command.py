@@ -1,4 +1,4 @@
-"""`retarget profile`: list, show, check and import device profiles."""
+"""`retarget profile`: list, show, check and import device profiles, and what compilers make of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import argparse
 import sys
 from pathlib import Path
 
+from retarget.extension import CompilerError, TargetsProfiles
+from retarget.extension.registry import Registry, load_extensions
 from retarget.profiles.files import profile_text, read_profile, write_profile
+from retarget.profiles.profile import Profile
 from retarget.profiles.references import find_profile, shipped_profiles
 from retarget.support.errors import RetargetError
 
@@ -36,6 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--device", default="", help="which device of a clinfo report: its number or a part of its name"
     )
     importing.add_argument("--description", default="", help="one line for `retarget profile list`")
+    target = actions.add_parser("target", help="print what each compiler makes of a profile")
+    target.add_argument("profiles", nargs="+", metavar="PROFILE", help=_REFERENCE)
+    target.add_argument("--compiler", default="", help="one compiler (all that make a target)")
     check = actions.add_parser("check", help="report every error of profiles")
     check.add_argument("profiles", nargs="+", metavar="PROFILE", help=_REFERENCE)
 
@@ -46,11 +52,38 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.write(_listing())
     elif arguments.action == "show":
         sys.stdout.write("\n".join(profile_text(find_profile(reference)) for reference in arguments.profiles))
+    elif arguments.action == "target":
+        registry = load_extensions(getattr(arguments, "retarget_extension", None) or ())
+        for reference in arguments.profiles:
+            sys.stdout.write(_targets(registry, find_profile(reference), arguments.compiler))
     elif arguments.action == "import":
         _import(arguments)
     else:
         return _check(arguments.profiles)
     return 0
+
+
+def _targets(registry: Registry, profile: Profile, wanted: str) -> str:
+    """Return the flags and the parts of a target, by each compiler that makes one. Raises `RetargetError` for none."""
+    names = [registry.compiler(wanted).name] if wanted else sorted(registry.compilers)
+    lines: list[str] = []
+    reasons: list[str] = []
+    for name in names:
+        compiler = registry.compilers[name]
+        if not isinstance(compiler, TargetsProfiles):
+            reasons.append(f"{name} does not compile for profiles")
+            continue
+        try:
+            target = compiler.profile_target(profile)
+        except CompilerError as error:
+            reasons.append(str(error))
+            continue
+        lines += [f"{name}, for {profile.name}:", *(f"  {flag}" for flag in target.flags)]
+        lines += [f"    {part.name} = {part.value}    ({part.source})" for part in target.parts]
+    if not lines:
+        msg = f"no compiler makes a target of the profile {profile.name}: {'; '.join(reasons) or 'there is none'}"
+        raise RetargetError(msg)
+    return "\n".join([*lines, ""])
 
 
 def _import(arguments: argparse.Namespace) -> None:

@@ -12,9 +12,17 @@ from functools import cache
 from pathlib import Path
 
 from retarget import __version__
-from retarget.extension import Compiled, CompileRequest, CompilerError, Resolved, SuggestedTarget, UnavailableError
+from retarget.extension import (
+    Compiled,
+    CompileRequest,
+    CompilerError,
+    ProfileTarget,
+    Resolved,
+    SuggestedTarget,
+    TargetPart,
+    UnavailableError,
+)
 from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig, Toolchain
-from retarget.model.names import tag_error
 from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.profile import Profile
 from retarget.profiles.references import find_profile, shipped_profiles
@@ -25,7 +33,7 @@ from retarget_iree.compiler.onnx_import import onnx_version
 from retarget_iree.toolchain import compiler_environment, find_compiler
 
 from retarget_opencl.artifact.file import ARTIFACT_SUFFIX, OpenClArtifact, write_artifact
-from retarget_opencl.compile.target import target_attribute
+from retarget_opencl.compile.target import parts_of, target_attribute
 from retarget_opencl.device.profile import (
     DRIVER,
     HALF_MODES,
@@ -77,6 +85,10 @@ class OpenClFlags:
     subgroups: str = ""
     matrices: str = ""
     iree: tuple[str, ...] = ()
+
+    def fields(self) -> list[tuple[str, str]]:
+        """Return the fields of the profile that are overridden, with their values."""
+        return [(name, value) for name in ("arch", *_CHOICES) if (value := getattr(self, name))]
 
 
 def split_flags(flags: Sequence[str]) -> OpenClFlags:
@@ -146,8 +158,13 @@ def _compiled_for(config: CompilerConfig, flags: OpenClFlags) -> DeviceProfile:
         profile = compile_profile(profile_of_reference(reference_of(config, flags)))
     except RetargetError as error:
         raise CompilerError(str(error)) from error
-    given = {name: getattr(flags, name) for name in ("arch", *_CHOICES)}
-    return replace(profile, **{name: value for name, value in given.items() if value})
+    return replace(
+        profile,
+        arch=flags.arch or profile.arch,
+        half=flags.half or profile.half,
+        subgroups=flags.subgroups or profile.subgroups,
+        matrices=flags.matrices or profile.matrices,
+    )
 
 
 class OpenClCompiler:
@@ -243,7 +260,29 @@ class OpenClCompiler:
         """`opencl`, and the name of the profile if the config names one that ships."""
         reference = next((flag for flag in reversed(config.flags) if flag.startswith("--opencl-profile=")), "")
         words = (reference.partition("=")[2] or " ".join(config.target_from)).split()
-        return ("opencl", *(word for word in words if not tag_error(word) and not word.endswith(".toml")))
+        return ("opencl", *(word for word in words if _device_of(word) is None and not word.endswith(".toml")))
+
+    def profile_target(self, profile: Profile) -> ProfileTarget:
+        """Return the target for a profile. Implements `retarget.extension.TargetsProfiles`."""
+        try:
+            flag = f"--iree-hal-target-device=opencl={target_attribute(compile_profile(profile))}"
+            return ProfileTarget(flags=(flag,), parts=parts_of(profile))
+        except RetargetError as error:
+            raise CompilerError(str(error)) from error
+
+    def target_parts(self, config: CompilerConfig, flags: Sequence[str]) -> Sequence[TargetPart]:
+        """Return where each part of a config's target comes from; a device of this host is not asked."""
+        split = split_flags(flags)
+        reference = reference_of(config, split)
+        overridden = [
+            TargetPart(name=one, value="", source=f"overridden by --opencl-profile={reference}")
+            for one in config.target_from
+            if split.profile
+        ]
+        if (uri := _device_of(reference)) is not None:
+            return (*overridden, TargetPart(name=uri, value="", source="the device, when it compiles"))
+        given = [TargetPart(name=f"--opencl-{name}", value=value, source="a flag") for name, value in split.fields()]
+        return (*overridden, *self.profile_target(profile_of_reference(reference)).parts, *given)
 
     def reproduce(self, target: CompileTarget, flags: tuple[str, ...], output: Path) -> Sequence[str]:
         """The command that compiles a target by hand: `python -m retarget_opencl compile`."""

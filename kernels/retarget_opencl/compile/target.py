@@ -4,17 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from retarget.extension import TargetPart
+from retarget.profiles.profile import Profile
 from retarget_iree.compiler.targets.attribute import GpuTarget, device_target, spirv_executable
+from retarget_iree.compiler.targets.profiles import source_of
 
 from retarget_opencl.artifact.program import Kernel
-from retarget_opencl.device.profile import DeviceProfile
+from retarget_opencl.device.profile import DeviceProfile, compile_profile
 
-__all__ = ["device_needs", "target_attribute"]
+__all__ = ["device_needs", "gpu_target", "parts_of", "target_attribute"]
 
 
-def target_attribute(profile: DeviceProfile) -> str:
-    """Return the `#hal.device.target` for which IREE generates SPIR-V for this profile."""
-    target = GpuTarget(
+_CAPABILITIES = {
+    "arch": ("device_type", "opencl.computeCapabilityNV", "opencl.vendor", "opencl.platform"),
+    "compute": ("opencl.fp64",),
+    "subgroup": ("opencl.computeCapabilityNV", "opencl.subgroups", "opencl.subgroup_shuffle"),
+    "mma": ("opencl.computeCapabilityNV",),
+    "subgroup_size_choices": ("opencl.subgroupSizes", "opencl.vendor"),
+    "max_workgroup_sizes": ("opencl.maxWorkItemSizes",),
+    "max_thread_count_per_workgroup": ("opencl.maxWorkGroupSize",),
+    "max_workgroup_memory_bytes": ("opencl.localMemSize",),
+}
+"""The capabilities that each field of the target comes from."""
+
+
+def gpu_target(profile: DeviceProfile) -> GpuTarget:
+    """Return the GPU for which IREE generates SPIR-V for this profile."""
+    return GpuTarget(
         arch=profile.arch,
         # Half precision is always there: where the device has none it is emulated, exactly.
         compute=(*(("fp64",) if profile.fp64 else ()), "fp32", "fp16", "int64", "int32", "int16", "int8"),
@@ -27,7 +43,19 @@ def target_attribute(profile: DeviceProfile) -> str:
         max_workgroup_items=profile.max_workgroup_items,
         workgroup_memory=profile.local_memory,
     )
-    return device_target("vulkan", (spirv_executable(target),))
+
+
+def target_attribute(profile: DeviceProfile) -> str:
+    """Return the `#hal.device.target` of this profile."""
+    return device_target("vulkan", (spirv_executable(gpu_target(profile)),))
+
+
+def parts_of(profile: Profile) -> tuple[TargetPart, ...]:
+    """Return the fields of a profile's target, each with where its value came from. Raises `RetargetError`."""
+    return tuple(
+        TargetPart(name=name, value=value, source=source_of(profile, _CAPABILITIES.get(name, ())))
+        for name, value in gpu_target(compile_profile(profile)).fields().items()
+    )
 
 
 _NEEDS = {

@@ -14,7 +14,7 @@ from typing import Any
 
 from retarget.model.outcomes import FeatureValue
 from retarget.profiles.profile import Profile
-from retarget.support.errors import RetargetError
+from retarget.support.errors import RetargetError, display_path
 
 __all__ = ["DRIVER", "HALF_MODES", "MATRIX_MODES", "SUBGROUP_MODES", "DeviceProfile", "compile_profile", "nvidia_arch"]
 
@@ -66,9 +66,9 @@ def compile_profile(profile: Profile) -> DeviceProfile:
 
     Raises `RetargetError` for a profile of another driver, and for one that does not state the limits.
     """
-    where = profile.file or profile.name
     if profile.driver != DRIVER:
-        msg = f"{where}: found a profile of the driver {profile.driver!r}, expected one of {DRIVER!r} for iree-opencl"
+        found = f"a profile of the driver {profile.driver!r}, expected one of {DRIVER!r}"
+        msg = f"{_label(profile)}: found {found} for iree-opencl"
         raise RetargetError(msg)
     arch, subgroup_size = _architecture(profile)
     subgroups, matrices = "none", "none"
@@ -100,11 +100,15 @@ def compile_profile(profile: Profile) -> DeviceProfile:
     )
 
 
+def _label(profile: Profile) -> str:
+    return display_path(profile.file) if profile.file is not None else profile.name
+
+
 def _limit(profile: Profile, name: str) -> FeatureValue:
     value = profile.get(name)
     if value is None or len(numbers(value)) != (3 if name.endswith("Sizes") else 1):
         found = "does not say" if value is None else f"has {value!r} for"
-        msg = f"{profile.file or profile.name}: the profile {found} {name}, which a compile target is made from"
+        msg = f"{_label(profile)}: the profile {found} {name}, which a compile target is made from"
         raise RetargetError(msg)
     return value
 

@@ -12,7 +12,7 @@ from retarget_iree.compiler.hostcpu import CPU_FLAG, FEATURES_FLAG, TRIPLE_FLAG
 from retarget_iree.compiler.targets.attribute import device_target, spirv_executable
 from retarget_iree.compiler.targets.vulkan import CAPABILITIES, vulkan_target
 
-__all__ = ["DEVICE", "DEVICE_IDS", "HOST", "profile_target"]
+__all__ = ["DEVICE", "DEVICE_IDS", "HOST", "profile_target", "source_of"]
 
 DEVICE_IDS = {"vulkan": "vulkan", "local-sync": "local", "local-task": "local", "cuda": "cuda", "hip": "hip"}
 """The device that IREE compiles for, by the driver of a profile."""
@@ -57,7 +57,7 @@ def _vulkan(profile: Profile) -> ProfileTarget:
     target = vulkan_target(profile)
     text = device_target("vulkan", [spirv_executable(target)])
     parts = (
-        TargetPart(name=name, value=value, source=_source(profile, (f"vulkan.{one}" for one in CAPABILITIES[name])))
+        TargetPart(name=name, value=value, source=source_of(profile, (f"vulkan.{one}" for one in CAPABILITIES[name])))
         for name, value in target.fields().items()
     )
     return ProfileTarget(flags=(f"--iree-hal-target-device={DEVICE}={text}",), parts=tuple(parts))
@@ -66,14 +66,14 @@ def _vulkan(profile: Profile) -> ProfileTarget:
 def _llvm_cpu(profile: Profile) -> ProfileTarget:
     """Name triple, CPU and features. Without the name of a CPU the features are added to those of a generic one."""
     parts = [
-        TargetPart(name=flag, value=_text(profile, name), source=_source(profile, (name,)))
+        TargetPart(name=flag, value=_text(profile, name), source=source_of(profile, (name,)))
         for name, flag in _CPU
         if name != "cpu.name" or profile.get(name)
     ]
     features = dict(_features(profile))
     if features:
         value = ",".join(features.values())
-        parts.append(TargetPart(name=FEATURES_FLAG, value=value, source=_source(profile, features)))
+        parts.append(TargetPart(name=FEATURES_FLAG, value=value, source=source_of(profile, features)))
     return ProfileTarget(flags=(*_LLVM_CPU, *(f"--{one.name}={one.value}" for one in parts)), parts=tuple(parts))
 
 
@@ -85,7 +85,7 @@ def _features(profile: Profile) -> Iterator[tuple[str, str]]:
 
 
 def _named(profile: Profile, capability: str, flag: str, value: str) -> ProfileTarget:
-    part = TargetPart(name=flag, value=value, source=_source(profile, (capability,)))
+    part = TargetPart(name=flag, value=value, source=source_of(profile, (capability,)))
     device = f"--iree-hal-target-device={DEVICE_IDS[profile.driver]}"
     return ProfileTarget(flags=(device, f"--{flag}={value}"), parts=(part,))
 
@@ -102,7 +102,7 @@ def _label(profile: Profile) -> str:
     return f"profile {profile.name}" if profile.file is None else display_path(profile.file)
 
 
-def _source(profile: Profile, names: Iterable[str]) -> str:
+def source_of(profile: Profile, names: Iterable[str]) -> str:
     """Return where the values of these capabilities come from."""
     wanted = set(names)
     sources = dict.fromkeys(one.source for one in profile.capabilities if one.name in wanted)
