@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -105,6 +105,12 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="MODULE",
         help=f"load this module as an extension, besides those installed (repeatable; also {_EXTENSIONS_VARIABLE})",
     )
+    group.addoption(
+        "--retarget-toolchain",
+        action="append",
+        metavar="NAME=PATH",
+        help="take the toolchain NAME from PATH, not from where it is declared (repeatable)",
+    )
     parser.addini("retarget_cache_dir", "keep compiled artifacts here, relative to this file")
     parser.addini("retarget_jobs", "compiles at a time")
     parser.addini("retarget_compile_timeout", "end a compile after this many seconds")
@@ -146,6 +152,7 @@ class Settings:
     compile_timeout: float = COMPILE_TIMEOUT
     run_timeout: float = RUN_TIMEOUT
     extensions: tuple[str, ...] = ()
+    toolchains: Mapping[str, Path | None] = field(default_factory=dict)
     ignore_expectations: bool = False
     update_expectations: bool = False
 
@@ -182,6 +189,7 @@ class Settings:
             compile_timeout=_value(config, "compile_timeout", _seconds, _SECONDS, COMPILE_TIMEOUT),
             run_timeout=_value(config, "run_timeout", _seconds, _SECONDS, RUN_TIMEOUT),
             extensions=tuple(dict.fromkeys(_extensions(config))),
+            toolchains=_toolchains(config),
             ignore_expectations=bool(config.getoption("retarget_ignore_expectations"))
             or bool(config.getoption("runxfail", False)),
             update_expectations=_update_expectations(config),
@@ -277,6 +285,19 @@ def _check_cache_size() -> None:
             default_max_bytes()
         except RetargetError as error:
             raise pytest.UsageError(str(error)) from None
+
+
+def _toolchains(config: pytest.Config) -> Mapping[str, Path | None]:
+    texts = config.getoption("retarget_toolchain")
+    if not texts:
+        return {}
+    from retarget.declare.scope import redirections  # only who gives the option pays for the import
+    from retarget.support.errors import RetargetError
+
+    try:
+        return redirections(texts, config.invocation_params.dir)
+    except RetargetError as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 def _extensions(config: pytest.Config) -> Iterable[str]:

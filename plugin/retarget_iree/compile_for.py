@@ -18,7 +18,7 @@ from retarget.model import CompilerConfig, Origin
 from retarget.support.errors import RetargetError
 
 from retarget_iree.compiler.compiler import IreeCompiler
-from retarget_iree.toolchain import command
+from retarget_iree.toolchain import find_compiler
 
 __all__ = ["main"]
 
@@ -41,7 +41,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"error: {error}\n")
         return 1
     rest = [flag for flag in flags if flag not in given]
-    return subprocess.run([command("iree-compile"), *module, *resolved, *rest], check=False).returncode
+    return subprocess.run(
+        [str(find_compiler().tool or "iree-compile"), *module, *resolved, *rest], check=False
+    ).returncode
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retarget.cli.support import add_path_arguments, read_declared, request_of
+from retarget.cli.support import add_path_arguments, add_toolchain_argument, read_declared, request_of
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
 from retarget.extension import Tolerance, UnavailableError
@@ -40,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `retarget compare`."""
     parser.add_argument("module", help="a module: its file, or its name")
     add_path_arguments(parser)
+    add_toolchain_argument(parser)
     parser.add_argument(
         "--configs",
         required=True,
@@ -127,7 +128,8 @@ def _declaring(arguments: argparse.Namespace, registry: Registry) -> list[_Found
     if path.is_file():
         wanted = path.resolve()
         for folder in wanted.parents:
-            if (folder / _SUITE_FILE).is_file() and (found := _in(folder / _SUITE_FILE, wanted, registry)):
+            file = folder / _SUITE_FILE
+            if file.is_file() and (found := _in(file, wanted, registry, arguments.retarget_toolchain)):
                 return _one(path, found)
         msg = f"no suite declares the module {display_path(path)}; looked for a {_SUITE_FILE} at and above its folder"
         raise argparse.ArgumentError(None, msg)
@@ -158,11 +160,12 @@ def _one(path: Path, found: list[_Found]) -> list[_Found]:
     return found
 
 
-def _in(suite_file: Path, wanted: Path, registry: Registry) -> list[_Found]:
+def _in(suite_file: Path, wanted: Path, registry: Registry, toolchains: Sequence[str]) -> list[_Found]:
     from retarget.declare.load import load_all
+    from retarget.declare.scope import redirections
 
     found = []
-    for suite in load_all([suite_file], registry):
+    for suite in load_all([suite_file], registry, redirections(toolchains, Path.cwd())):
         modules = [one for one in suite.modules if wanted in {path.resolve() for path in (one.path, *one.data)}]
         targets = expand(suite, registry) if modules else ()
         found += [_Found(suite=suite, module=one, targets=_run_targets(targets, one)) for one in modules]

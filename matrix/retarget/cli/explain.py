@@ -10,7 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from retarget.cli.support import add_expression_arguments, add_path_arguments, read_declared, request_of
+from retarget.cli.support import (
+    add_expression_arguments,
+    add_path_arguments,
+    add_toolchain_argument,
+    read_declared,
+    request_of,
+)
 from retarget.engine.commands import Commands
 from retarget.engine.compile.builds import describe_build
 from retarget.engine.toolchains import worker_environment
@@ -38,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_expression_arguments(parser)
     add_path_arguments(parser)
+    add_toolchain_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

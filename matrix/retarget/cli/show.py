@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from retarget.cli.support import add_path_arguments, read_declared, request_of
+from retarget.cli.support import add_path_arguments, add_toolchain_argument, read_declared, request_of
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
 from retarget.extension import ShowsArtifacts, UnavailableError
@@ -23,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "artifact", help="a file that --retarget-export wrote, or a compiler; or the name of a target, or its node id"
     )
     add_path_arguments(parser)
+    add_toolchain_argument(parser)
     parser.add_argument("--compiler", default="", help="the compiler a file is from (the one whose suffix it has)")
 
 

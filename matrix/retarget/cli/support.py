@@ -9,7 +9,14 @@ from pathlib import Path
 from retarget.support.errors import display_path
 from retarget.targets.pytest_selection import Selection, SelectionRequest, SelectionUsageError, pytest_plugin
 
-__all__ = ["add_expression_arguments", "add_path_arguments", "read_declared", "request_of", "table"]
+__all__ = [
+    "add_expression_arguments",
+    "add_path_arguments",
+    "add_toolchain_argument",
+    "read_declared",
+    "request_of",
+    "table",
+]
 
 _SHOWN = 100
 
@@ -25,6 +32,17 @@ def add_path_arguments(parser: argparse.ArgumentParser, *, positional: bool = Tr
         )
     parser.add_argument(
         "--ignore", action="append", default=[], metavar="PATH", help="leave this file or folder out; may be repeated"
+    )
+
+
+def add_toolchain_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare how a subcommand that compiles or runs takes toolchains from elsewhere."""
+    parser.add_argument(
+        "--retarget-toolchain",
+        action="append",
+        default=[],
+        metavar="NAME=PATH",
+        help="take the toolchain NAME from PATH, not from where it is declared; may be repeated",
     )
 
 
@@ -59,6 +77,7 @@ def request_of(arguments: argparse.Namespace, paths: Sequence[str], *, or_else: 
         keyword=getattr(arguments, "keyword", ""),
         ignore=tuple(arguments.ignore),
         extensions=tuple(arguments.retarget_extension),
+        toolchains=tuple(getattr(arguments, "retarget_toolchain", ())),
     )
 
 

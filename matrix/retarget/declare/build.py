@@ -9,7 +9,7 @@ from retarget.declare.configs import extend_scope
 from retarget.declare.expectations import build_expectations
 from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
 from retarget.declare.read import FileTables, read_tables
-from retarget.declare.scope import FileDeclarations, Scope
+from retarget.declare.scope import FileDeclarations, Redirections, Scope
 from retarget.declare.suites import build_suites
 from retarget.extension.registry import Registry
 from retarget.model import Suite
@@ -21,16 +21,22 @@ __all__ = ["build_declarations", "read_tables"]
 
 
 def build_declarations(
-    tables: FileTables, role: str, above: Scope, *, taken: Mapping[str, Path], registry: Registry | None
+    tables: FileTables,
+    role: str,
+    above: Scope,
+    *,
+    taken: Mapping[str, Path],
+    registry: Registry | None,
+    toolchains: Redirections,
 ) -> FileDeclarations:
     """Resolve what a file declares. `role` is the name of the file that it is read as; `above` are the configs of the
-    files above, `taken` the names of the suites of other files."""
+    files above, `taken` the names of the suites of other files, `toolchains` are where some are in this session."""
     problems = [*tables.problems, *_misplaced(tables, role)]
     scope = above
     suites: tuple[Suite, ...] = ()
     elsewhere: tuple[Diagnostic, ...] = ()
     if role != EXPECTATIONS_FILE:
-        scope, found = extend_scope(above, tables, registry)
+        scope, found = extend_scope(above, tables, registry, toolchains)
         problems += found
     if role == SUITE_FILE:
         suites, found, elsewhere = build_suites(tables, scope, taken, registry)

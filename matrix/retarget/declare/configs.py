@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from retarget.declare.devices import compile_device_problems, device_problems, device_values, main_driver, role_problems
 from retarget.declare.read import Declared, FileTables
 from retarget.declare.schema.tables import CompilerConfigTable, ConfigTable, RuntimeConfigTable
-from retarget.declare.scope import Names, Scope, find_named, unknown_name
+from retarget.declare.scope import Names, Redirections, Scope, find_named, unknown_name
 from retarget.extension import TargetsProfiles
 from retarget.model import CompilerConfig, Origin, Requirement, RuntimeConfig, TargetConfig, Toolchain
 from retarget.model.names import config_name_error, name_error, tag_error
@@ -38,14 +38,15 @@ _REPORTED = 20
 
 
 def extend_scope(
-    above: Scope, tables: FileTables, registry: Registry | None = None
+    above: Scope, tables: FileTables, registry: Registry | None = None, redirected: Redirections | None = None
 ) -> tuple[Scope, tuple[Problem, ...]]:
     """Return what a file can see (its own configs and those above it) and what is wrong with its own.
 
     `registry` knows which drivers load what which compilers make; without it none is checked against the other.
+    `redirected` says where some toolchains are in this session.
     """
     problems: list[Problem] = []
-    toolchains = _toolchains(above.toolchains, tables, problems)
+    toolchains = _toolchains(above.toolchains, tables, redirected or {}, problems)
     compilers = _heirs(
         above.compilers,
         tables,
@@ -230,7 +231,9 @@ def _chain(name: str, bases: Mapping[str, str]) -> list[str]:
 # ---------------------------------------------------------------- the four sorts
 
 
-def _toolchains(above: Names[Toolchain], tables: FileTables, problems: list[Problem]) -> Names[Toolchain]:
+def _toolchains(
+    above: Names[Toolchain], tables: FileTables, redirected: Redirections, problems: list[Problem]
+) -> Names[Toolchain]:
     good, bad = _new_names(above, tables.toolchains, name_error, problems)
     configs = dict(above.configs)
     for name, entry in good.items():
@@ -242,6 +245,7 @@ def _toolchains(above: Names[Toolchain], tables: FileTables, problems: list[Prob
             bad.add(name)
             continue
         path = None if entry.table.path == "PATH" else tables.file.parent / Path(entry.table.path).expanduser()
+        path = redirected.get(name, path)
         origin = Origin(file=tables.file, key_path=format_key_path(entry.path))
         configs[name] = Toolchain(**entry.table.values_for(Toolchain) | {"path": path}, origin=origin)
     return Names(

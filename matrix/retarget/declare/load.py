@@ -17,23 +17,24 @@ from pathlib import Path
 from typing import TypeVar
 
 from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE, discover
-from retarget.declare.scope import FileDeclarations, Scope
+from retarget.declare.scope import FileDeclarations, Redirections, Scope, unknown_name
 from retarget.extension.registry import Registry
-from retarget.model import CompilerConfig, Expectation, RuntimeConfig, Suite
-from retarget.support.errors import Diagnostic, DiagnosticsError
+from retarget.model import CompilerConfig, Expectation, RuntimeConfig, Suite, Toolchain
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 
 __all__ = ["EXPECTATIONS_FILE", "MATRIX_FILE", "SUITE_FILE", "DeclarationLoader", "discover", "load_all"]
 
-_ConfigT = TypeVar("_ConfigT", CompilerConfig, RuntimeConfig)
+_ConfigT = TypeVar("_ConfigT", CompilerConfig, RuntimeConfig, Toolchain)
 
 
 class DeclarationLoader:
     """Loads suite files; reads each `matrix.toml` once. One loader serves one session."""
 
-    def __init__(self, registry: Registry | None = None) -> None:
+    def __init__(self, registry: Registry | None = None, toolchains: Redirections | None = None) -> None:
         """`registry` has the kinds that find modules in a way of their own (without it each source is a module), and
-        knows which drivers load what which compilers make."""
+        knows which drivers load what which compilers make. `toolchains` are where some are in this session."""
         self._registry = registry
+        self._redirected = toolchains or {}
         self._visible: dict[Path, FileDeclarations] = {}
         self._matrix_files: list[Path] = []
         self._suites: dict[str, Path] = {}
@@ -54,6 +55,22 @@ class DeclarationLoader:
     def runtime_configs(self) -> tuple[RuntimeConfig, ...]:
         """All runtime configs of the files read so far, used or not."""
         return _distinct(config for scope in self._scopes for config in scope.runtimes.configs.values())
+
+    @property
+    def toolchains(self) -> tuple[Toolchain, ...]:
+        """All toolchains of the files read so far, used or not."""
+        return _distinct(one for scope in self._scopes for one in scope.toolchains.configs.values())
+
+    def check_redirections(self) -> None:
+        """Raise `RetargetError` for a redirected toolchain that no file read so far declares."""
+        known = dict.fromkeys(name for scope in self._scopes for name in scope.toolchains.declared)
+        for name in self._redirected:
+            if name not in known:
+                error = unknown_name("toolchain", name, known).replace(
+                    "declared in this file or above", "of these files"
+                )
+                msg = f"--retarget-toolchain: {error}"
+                raise RetargetError(msg)
 
     @property
     def expectations(self) -> tuple[Expectation, ...]:
@@ -122,7 +139,9 @@ class DeclarationLoader:
 
         tables = read_tables(file)
         outer = above(tables.root)
-        found = build_declarations(tables, role, outer.scope, taken=self._suites, registry=self._registry)
+        found = build_declarations(
+            tables, role, outer.scope, taken=self._suites, registry=self._registry, toolchains=self._redirected
+        )
         self._scopes.append(found.scope)
         self._expectations += found.expectations
         rules = (*outer.expectations, *found.expectations)
@@ -130,14 +149,16 @@ class DeclarationLoader:
         return replace(found, suites=suites, expectations=rules, diagnostics=(*outer.diagnostics, *found.diagnostics))
 
 
-def load_all(paths: Sequence[Path], registry: Registry | None = None) -> tuple[Suite, ...]:
+def load_all(
+    paths: Sequence[Path], registry: Registry | None = None, toolchains: Redirections | None = None
+) -> tuple[Suite, ...]:
     """Return the suites of all suite files at and below `paths`, in the order of the files.
 
-    `registry` is as in `DeclarationLoader`.
+    `registry` and `toolchains` are as in `DeclarationLoader`.
 
-    Raises `DiagnosticsError` with all errors of all files.
+    Raises `DiagnosticsError` with all errors of all files, `RetargetError` for toolchains that none declares.
     """
-    loader = DeclarationLoader(registry)
+    loader = DeclarationLoader(registry, toolchains)
     suites: list[Suite] = []
     diagnostics: dict[Diagnostic, None] = {}  # a matrix.toml's errors come with each suite file below it
     for file in discover(paths):
@@ -146,6 +167,7 @@ def load_all(paths: Sequence[Path], registry: Registry | None = None) -> tuple[S
         diagnostics.update(dict.fromkeys(found))
     if diagnostics:
         raise DiagnosticsError(tuple(diagnostics))
+    loader.check_redirections()
     return tuple(suites)
 
 

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import fnmatch
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from retarget.model import CompilerConfig, Expectation, RuntimeConfig, Suite, TargetConfig, Toolchain
 from retarget.model.names import is_glob, known_words
-from retarget.support.errors import Diagnostic, did_you_mean
+from retarget.support.errors import Diagnostic, RetargetError, did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
 
 if TYPE_CHECKING:
     from retarget.declare.schema.tables import CompilerConfigTable, RuntimeConfigTable
 
-__all__ = ["FileDeclarations", "Names", "Scope", "find_named", "unknown_name"]
+__all__ = ["FileDeclarations", "Names", "Redirections", "Scope", "find_named", "redirections", "unknown_name"]
+
+Redirections = Mapping[str, Path | None]
+"""Where toolchains are in place of their declared paths, by name; None for the tools on PATH."""
+
 
 ConfigT = TypeVar("ConfigT", bound=Toolchain | CompilerConfig | RuntimeConfig | TargetConfig)
 
@@ -65,6 +71,20 @@ class FileDeclarations:
     suites: tuple[Suite, ...] = ()
     expectations: tuple[Expectation, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def redirections(texts: Iterable[str], folder: Path) -> Redirections:
+    """Return what `NAME=PATH` texts say, relative to `folder`. Raises `RetargetError` for one of another form, and for
+    a name that is given twice."""
+    found: dict[str, Path | None] = {}
+    for text in texts:
+        name, _, path = text.partition("=")
+        if not name or not path or name in found:
+            what = f"{name!r} a second time, expected it once" if name in found else f"{text!r}, expected NAME=PATH"
+            msg = f"--retarget-toolchain: found {what}: the name of a [[toolchain]] and where it is in this session"
+            raise RetargetError(msg)
+        found[name] = None if path == "PATH" else Path(os.path.abspath(folder / Path(path).expanduser()))  # noqa: PTH100
+    return found
 
 
 def find_named(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from retarget.extension.registry import Registry
-from retarget.model import Suite, Target
+from retarget.model import Suite, Target, Toolchain
 from retarget.support.errors import RetargetError
 
 __all__ = [
@@ -31,13 +31,14 @@ _GROUP, _NAME = "pytest11", "retarget"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionRequest:
-    """What to select, in the words of pytest's command line. `paths` may be node ids."""
+    """What to select, in the words of pytest's command line. `paths` may be node ids, `toolchains` are `NAME=PATH`."""
 
     paths: tuple[str, ...] = (".",)
     mark: str = ""
     keyword: str = ""
     ignore: tuple[str, ...] = ()
     extensions: tuple[str, ...] = ()
+    toolchains: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +52,11 @@ class CollectedSuite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What was collected: suites, and the extensions that gave the words of their targets."""
+    """What was collected: suites, the toolchains of all files read, and the extensions that gave the targets' words."""
 
     registry: Registry
     suites: tuple[CollectedSuite, ...] = ()
+    toolchains: tuple[Toolchain, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,7 @@ class CollectionHooks:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """A target reached through its suite file and through its module is one item. Nothing is deselected yet."""
+        declared(config).check_toolchains()
         if declared(config).by_module and not config.getoption("keepduplicates"):
             items[:] = {item.nodeid: item for item in reversed(items)}.values()
             items.reverse()

@@ -36,7 +36,7 @@ _ADDOPTS = "PYTEST_ADDOPTS"
 _KEPT = frozenset(
     {
         *("-p", "-o", "--override-ini", "--ignore", "--ignore-glob", "--deselect", "--import-mode", "--confcutdir"),
-        *("--rootdir", "--retarget-extension"),
+        *("--rootdir", "--retarget-extension", "--retarget-toolchain"),
     }
 )
 _DECLARATIONS = frozenset({SUITE_FILE, MATRIX_FILE, EXPECTATIONS_FILE})
@@ -47,7 +47,9 @@ def select(request: SelectionRequest) -> Selection:
     collector = _Collector()
     config = _collect(request, collector)
     collector.raise_errors()
-    return Selection(registry=declared(config).registry, suites=tuple(collector.suites()))
+    return Selection(
+        registry=declared(config).registry, suites=tuple(collector.suites()), toolchains=declared(config).toolchains
+    )
 
 
 def find(request: SelectionRequest) -> FoundFiles:
@@ -65,6 +67,7 @@ def _collect(request: SelectionRequest, collector: _Collector) -> pytest.Config:
         *("-m", request.mark, "-k", request.keyword),
         *(f"--ignore={path}" for path in request.ignore),
         *(f"--retarget-extension={module}" for module in request.extensions),
+        *(f"--retarget-toolchain={toolchain}" for toolchain in request.toolchains),
         *("--", *request.paths),
     ]
     stdout, stderr = io.StringIO(), io.StringIO()

@@ -12,7 +12,7 @@ from retarget.expect.diagnostics import contradiction_diagnostics
 from retarget.expect.matching import Assignment, RuleSet
 from retarget.expect.usage import CaseUse, RuleUsage
 from retarget.extension.registry import Registry, load_extensions
-from retarget.model import Module, Suite, Target
+from retarget.model import Module, Suite, Target, Toolchain
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path, grouped
 from retarget.targets.expansion import expand
 
@@ -57,12 +57,25 @@ class Declared:
         """The declaration files read, those of the configs first."""
         return (*(self._loader.matrix_files if self._loader is not None else ()), *self.suite_files)
 
+    @property
+    def toolchains(self) -> tuple[Toolchain, ...]:
+        """The toolchains of the files read."""
+        return self._loader.toolchains if self._loader is not None else ()
+
+    def check_toolchains(self) -> None:
+        """Raise `pytest.UsageError` for a `--retarget-toolchain` whose name no file declares."""
+        if self._loader is not None:
+            try:
+                self._loader.check_redirections()
+            except RetargetError as error:
+                raise pytest.UsageError(str(error)) from None
+
     def suites(self, path: Path) -> tuple[Suite, ...]:
         """Read one `suite.toml`. Raises `pytest.Collector.CollectError` with the errors and nothing else."""
         if path not in self._suites:
             try:
                 if self._loader is None:
-                    self._loader = DeclarationLoader(self.registry)
+                    self._loader = DeclarationLoader(self.registry, self._settings.toolchains)
                 self._suites[path] = self._loader.load_suite_file(path)
             except RetargetError as error:
                 raise self.collect_error(error, path) from error

@@ -1,0 +1,133 @@
+"""Toolchains in declarations: names, places, redirections, and the words of the targets that use them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from retarget.declare.load import DeclarationLoader
+from retarget.declare.scope import redirections
+from retarget.extension.registry import Registry
+from retarget.model import Suite, Toolchain
+from retarget.support.errors import RetargetError
+from retarget.targets.expansion import expand
+from retarget.targets.tags import marks
+
+TEXT = """
+[[toolchain]]
+name = "iree-{v}"
+path = "builds/{v}"
+tags = ["nightly"]
+axes = { v = ["1", "2"] }
+[[toolchain]]
+name = "here"
+path = "PATH"
+
+[[compiler_config]]
+name = "cpu-{v}"
+compiler = "iree"
+toolchain = "iree-{v}"
+axes = { v = ["1", "2"] }
+[[runtime_config]]
+name = "task"
+driver = "local-task"
+toolchain = "here"
+[[target_config]]
+name = "cpu"
+compiler = "cpu-*"
+runtimes = ["task"]
+
+[[module_test_suite]]
+name = "all"
+srcs = ["a.mlir"]
+kind = "check"
+targets = ["cpu"]
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "a.mlir").touch()
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "suite.toml").write_text(TEXT)
+    return tmp_path / "suite.toml"
+
+
+def used(suite: Suite) -> list[Toolchain | None]:
+    return [config.toolchain for config in suite.targets[0].compilers]
+
+
+def test_a_path_is_relative_to_its_file_and_path_is_none(file: Path) -> None:
+    (suite,) = DeclarationLoader().load_suite_file(file)
+    assert [one and one.path for one in used(suite)] == [file.parent / "builds/1", file.parent / "builds/2"]
+    assert [one.toolchain and one.toolchain.path for one in suite.targets[0].runtimes] == [None]
+
+
+def test_names_and_tags_of_toolchains_are_words_of_their_targets(file: Path) -> None:
+    (suite,) = DeclarationLoader().load_suite_file(file)
+    compiled, run, *_ = expand(suite, Registry())
+    assert {"iree-1", "nightly"} <= set(compiled.tags)
+    assert "here" not in compiled.tags
+    assert {"iree-1", "nightly", "here"} <= set(run.tags)
+    assert [dict(values)["name"] for name, values in marks(run) if name == "toolchain"] == ["iree-1", "here"]
+
+
+def test_a_redirected_toolchain_is_elsewhere_and_its_targets_keep_their_names(file: Path) -> None:
+    elsewhere = redirections(["iree-2=PATH", "here=../x"], file.parent)
+    loader = DeclarationLoader(toolchains=elsewhere)
+    (suite,) = loader.load_suite_file(file)
+    loader.check_redirections()
+    assert [one and one.path for one in used(suite)] == [file.parent / "builds/1", None]
+    assert {one.name: one.path for one in loader.toolchains}["here"] == file.parent.parent / "x"
+    (plain,) = DeclarationLoader().load_suite_file(file)
+    names = [target.name for target in expand(suite, Registry())]
+    assert names == [target.name for target in expand(plain, Registry())]
+
+
+def test_a_redirection_of_no_declared_toolchain_is_an_error_with_the_nearest(file: Path) -> None:
+    loader = DeclarationLoader(toolchains=redirections(["iree-3=/x"], file.parent))
+    loader.load_suite_file(file)
+    with pytest.raises(RetargetError) as caught:
+        loader.check_redirections()
+    found = "found 'iree-3', expected the name of a toolchain of these files; did you mean 'iree-2'?"
+    assert str(caught.value) == f"--retarget-toolchain: {found}"
+
+
+@pytest.mark.parametrize(
+    ("texts", "found"),
+    [
+        (["iree-1"], "'iree-1', expected NAME=PATH"),
+        (["=x"], "'=x', expected NAME=PATH"),
+        (["a="], "'a=', expected NAME=PATH"),
+        (["a=x", "a=y"], "'a' a second time, expected it once"),
+    ],
+)
+def test_other_forms_are_errors(texts: list[str], found: str) -> None:
+    with pytest.raises(RetargetError) as caught:
+        redirections(texts, Path("/"))
+    expected = "the name of a [[toolchain]] and where it is in this session"
+    assert str(caught.value) == f"--retarget-toolchain: found {found}: {expected}"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (
+            'toolchain = "here"',
+            'toolchain = "her"',
+            ":19: runtime_config[0].toolchain: found 'her', expected the name of a toolchain declared in this file or "
+            "above; did you mean 'here'?",
+        ),
+        ('path = "PATH"', 'path = ""', ":9: toolchain[1].path: found an empty path, expected a folder, or PATH"),
+        (
+            'name = "here"',
+            'name = "iree-1"',
+            ":8: toolchain[1].name: found 'iree-1', which toolchain[0] declares already; expected another name",
+        ),
+    ],
+)
+def test_an_error_of_a_toolchain_is_reported_with_its_line(file: Path, old: str, new: str, expected: str) -> None:
+    file.write_text(TEXT.replace(old, new))
+    with pytest.raises(RetargetError) as caught:
+        DeclarationLoader().load_suite_file(file)
+    assert str(caught.value).splitlines()[0].endswith(expected)
