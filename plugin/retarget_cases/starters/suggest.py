@@ -116,8 +116,12 @@ def _value(argument: DeclaredType, function: Function) -> str:
     dtype, shape = argument.dtype or "", argument.shape or ()
     if dtype == "bool":
         keys = ['random = "integers"', "low = 0", "high = 2"]
+    elif dtype in {"int2", "uint2"}:
+        keys = ['random = "integers"', "low = 0", "high = 2"]
     elif "int" in dtype:  # no zero, which may be divided by; nothing large, which may be an index
         keys = ['random = "integers"', "low = 1", "high = 5"]
+    elif dtype == "float8_e8m0fnu":  # powers of two, without a sign
+        keys = ['random = "uniform"', "low = 1", "high = 4"]
     else:
         keys = ['random = "uniform"', "low = -1", "high = 1"]
     if function.is_untyped or None in shape:
