@@ -114,9 +114,7 @@ def _case(function: Function, reference: str, *, named: bool) -> str:
 
 def _value(argument: DeclaredType, function: Function) -> str:
     dtype, shape = argument.dtype or "", argument.shape or ()
-    if dtype == "bool":
-        keys = ['random = "integers"', "low = 0", "high = 2"]
-    elif dtype in {"int2", "uint2"}:
+    if dtype in {"bool", "int2", "uint2"}:
         keys = ['random = "integers"', "low = 0", "high = 2"]
     elif "int" in dtype:  # no zero, which may be divided by; nothing large, which may be an index
         keys = ['random = "integers"', "low = 1", "high = 5"]
