@@ -6,7 +6,7 @@ import argparse
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,15 +17,28 @@ from retarget.cli.support import (
     read_declared,
     request_of,
 )
+from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.commands import Commands
 from retarget.engine.compile.builds import describe_build
+from retarget.engine.engine import Engine
 from retarget.engine.toolchains import worker_environment
 from retarget.expect.matching import RuleSet
 from retarget.expect.verdict import excuse, expected_text, is_expired, today
 from retarget.extension import CompilerError, TargetsProfiles, UnavailableError
 from retarget.extension.registry import Registry, named_extensions
-from retarget.model import CompilerConfig, CompileTarget, Origin, RunTarget, RuntimeConfig, Suite, Target, TargetConfig
+from retarget.model import (
+    CompilerConfig,
+    CompileTarget,
+    Origin,
+    Requirement,
+    RunTarget,
+    RuntimeConfig,
+    Suite,
+    Target,
+    TargetConfig,
+)
 from retarget.model.locations import SourceLocations
+from retarget.profiles.requirements import Answer
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.targets.availability import host_mismatch
 from retarget.targets.expansion import active_overrides, compile_target_name, excluding_override, run_target_name
@@ -62,16 +75,19 @@ def run(arguments: argparse.Namespace) -> int:
         raise argparse.ArgumentError(None, msg)
     of_suite, _, name = named.rpartition("::")
     declared = read_declared(request_of(arguments, paths))
+    extensions = arguments.retarget_extension
+    engine = Engine(registry=declared.registry, cache=cache_of_command().folder, extensions=extensions)
     explainer = _Explainer(
-        registry=declared.registry, locations=SourceLocations(), extensions=arguments.retarget_extension
+        registry=declared.registry, locations=SourceLocations(), extensions=extensions, engine=engine
     )
     suites = [one for one in declared.suites if _is_named(one.suite, of_suite)]
-    found = [
-        "\n".join(explainer.target(one.suite, target))
-        for one in suites
-        for target in one.selected
-        if name in {"", target.name}
-    ]
+    with engine:
+        found = [
+            "\n".join(explainer.target(one.suite, target))
+            for one in suites
+            for target in one.selected
+            if name in {"", target.name}
+        ]
     if not found and not is_expression:
         found = [
             "\n".join(explainer.excluded(one.suite, name, by)) for one in suites if (by := _excluding(one.suite, name))
@@ -129,6 +145,7 @@ class _Explainer:
     registry: Registry
     locations: SourceLocations
     extensions: Sequence[str]
+    engine: Engine
     builds: dict[CompilerConfig | RuntimeConfig, str] = field(default_factory=dict)
 
     def excluded(self, suite: Suite, name: str, overrides: Sequence[int]) -> Iterator[str]:
@@ -156,6 +173,8 @@ class _Explainer:
             yield from _section(
                 "a build of the runtime needs", [*((dep, "") for dep in runtime.deps), *runtime.defines]
             )
+        if isinstance(target, RunTarget):
+            yield from _section("requirements", self._requirements(target))
         yield from _section("tags", self._tags(suite, compiled, runtime, through))
         yield from _section("expectation", self._expectation(suite, target))
         yield from _section("builds", self._builds(compiled, runtime))
@@ -192,6 +211,8 @@ class _Explainer:
         if runtime is not None:
             if runtime.run_under:
                 yield "run under", shlex.join(runtime.run_under), ""
+            if runtime.profile:
+                yield "profile", Path(runtime.profile).stem, self.locations.location(runtime.origin, "profile")
             yield "compile target", compiled.name, ""
         for index in active_overrides(suite, compiled.module.name):
             override = suite.overrides[index]
@@ -261,6 +282,20 @@ class _Explainer:
                 for word, text in (("signature", rule.signature), ("reason", excuse(rule)), ("until", until)):
                     if text:
                         yield f"  {word.ljust(9)} {text}", ""
+
+    def _requirements(self, target: RunTarget) -> Iterator[tuple[str, str]]:
+        """What the target requires, and what the device of this host answers."""
+        if not target.requires:
+            return
+        asked: Mapping[Requirement, Answer] = {}
+        reason = ""
+        try:
+            asked = dict(self.engine.answers(target))
+        except (UnavailableError, RetargetError) as error:
+            reason = f"not asked: {error}"
+        for one in target.requires:
+            found = f"{asked[one].standing}: {asked[one].reason}" if one in asked else reason
+            yield f"{one.text} ({self.locations.location(one.origin)})", found
 
     def _availability(self, compiled: CompileTarget, runtime: RuntimeConfig | None) -> Iterator[tuple[str, str]]:
         reasons = [self._missing(self.registry.compiler, compiled.compiler.compiler)]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from retarget.cli.support import add_expression_arguments, add_path_arguments, read_declared, request_of, table
-from retarget.model import CompilerConfig, CompileTarget, Origin, RunTarget, RuntimeConfig, Suite, Target
+from retarget.model import CompilerConfig, CompileTarget, Origin, Requirement, RunTarget, RuntimeConfig, Suite, Target
 from retarget.support.errors import did_you_mean, display_path
 from retarget.targets.tags import marks
 
@@ -82,7 +82,9 @@ def _target_row(suite: Suite, target: Target) -> _Row:
 
 def _target_json(_: Suite, target: Target) -> _Json:
     compiled = target if isinstance(target, CompileTarget) else target.compile
-    runtime: _Json = {} if isinstance(target, CompileTarget) else {"runtime_config": target.runtime.name}
+    runtime: _Json = {}
+    if isinstance(target, RunTarget):
+        runtime = {"runtime_config": target.runtime.name, "requires": _texts(target.requires)}
     return {
         "name": target.name,
         "sort": "compile" if isinstance(target, CompileTarget) else "run",
@@ -124,7 +126,8 @@ def _runtimes(selected: _Selected) -> Iterable[tuple[RuntimeConfig, int]]:
 def _runtime_row(runtime: RuntimeConfig, count: int) -> _Row:
     host = " ".join((*runtime.host_os, *runtime.host_arch)) or "any"
     needs = " ".join((*runtime.deps, *(f"{name}={value}" for name, value in runtime.defines)))
-    return runtime.name, " ".join(runtime.drivers), host, str(count), needs
+    requires = ", ".join(_texts(runtime.requires))
+    return runtime.name, " ".join(runtime.drivers), host, str(count), requires, needs
 
 
 def _runtime_json(runtime: RuntimeConfig, count: int) -> _Json:
@@ -133,7 +136,8 @@ def _runtime_json(runtime: RuntimeConfig, count: int) -> _Json:
         "env": dict(runtime.env),
         **_fields(runtime, "host_os", "host_arch", "run_under", "deps"),
         "defines": dict(runtime.defines),
-        **_fields(runtime, "tags", "timeout", "concurrency"),
+        **_fields(runtime, "tags", "timeout", "concurrency", "profile"),
+        "requires": _texts(runtime.requires),
         "run_targets": count,
         "declared": _declared(runtime.origin),
     }
@@ -181,6 +185,10 @@ def _compiler_json(config: CompilerConfig, count: int) -> _Json:
 # ---------------------------------------------------------------- suites, tags
 
 
+def _texts(requires: Iterable[Requirement]) -> Sequence[str]:
+    return [one.text for one in requires]
+
+
 def _suites(selected: _Selected) -> Iterable[tuple[Suite, int, int]]:
     """Return the suites of the targets, each with the numbers of compile and run targets."""
     suites: dict[int, Suite] = {}
@@ -194,7 +202,7 @@ def _suites(selected: _Selected) -> Iterable[tuple[Suite, int, int]]:
 
 def _suite_row(suite: Suite, compiles: int, runs: int) -> _Row:
     counts = (str(count) for count in (len(suite.modules), compiles, runs))
-    return suite.name, suite.kind, *counts, display_path(suite.origin.file)
+    return suite.name, suite.kind, *counts, ", ".join(_texts(suite.requires)), display_path(suite.origin.file)
 
 
 def _suite_json(suite: Suite, compiles: int, runs: int) -> _Json:
@@ -207,6 +215,7 @@ def _suite_json(suite: Suite, compiles: int, runs: int) -> _Json:
         "compile_targets": compiles,
         "run_targets": runs,
         "tags": suite.tags,
+        "requires": _texts(suite.requires),
         "declared": _declared(suite.origin),
     }
 
@@ -229,7 +238,7 @@ _VIEWS = {
     "runtimes": _View(
         help="their runtime configs, and the distinct builds of them",
         key="runtimes",
-        header=("runtime config", "driver", "host", "run targets", "needs"),
+        header=("runtime config", "driver", "host", "run targets", "requires", "needs"),
         found=_runtimes,
         row=_runtime_row,
         content=_runtime_json,
@@ -246,7 +255,7 @@ _VIEWS = {
     "suites": _View(
         help="their suites",
         key="suites",
-        header=("suite", "kind", "modules", "compile targets", "run targets", "file"),
+        header=("suite", "kind", "modules", "compile targets", "run targets", "requires", "file"),
         found=_suites,
         row=_suite_row,
         content=_suite_json,

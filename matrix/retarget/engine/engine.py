@@ -18,17 +18,18 @@ from retarget.engine.cache.sweep import sweep_daily
 from retarget.engine.cache.transfer import ArtifactFolder, export_artifact
 from retarget.engine.compile.service import BuildService, BuildStatistics, OnBuildWait
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
-from retarget.engine.requirements import check_requirements, difference, expected_profile, profiles_of
+from retarget.engine.requirements import answers, check_requirements, difference, expected_profile, profiles_of
 from retarget.engine.run.lease import Holder, WaitNotes
 from retarget.engine.run.service import RunService
 from retarget.engine.toolchains import worker_environment
 from retarget.extension import Tolerance, UnavailableError
 from retarget.extension.registry import Registry
-from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig
+from retarget.model import CompilerConfig, CompileTarget, Requirement, RunTarget, RuntimeConfig
 from retarget.model.case_names import selected_cases
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, OutputComparison, RunOutcome, first_failure
 from retarget.profiles.profile import Profile
+from retarget.profiles.requirements import Answer
 from retarget.targets.availability import host_mismatch
 
 __all__ = ["Engine"]
@@ -115,12 +116,20 @@ class Engine:
 
     def devices_of(self, target: RunTarget) -> tuple[DeviceInfo, ...]:
         """Open the devices of a target. Raises as `devices` does, and `UnavailableError` where they do not meet its
-        requirements. Behind `run_under`, where no device is open, the profile of the runtime config answers."""
+        requirements."""
+        devices = self.devices(target.runtime)
+        check_requirements(self.answers(target), self._locations)
+        return devices
+
+    def answers(self, target: RunTarget) -> Sequence[tuple[Requirement, Answer]]:
+        """Return what the devices of a target answer to each of its requirements. Raises as `devices` does.
+
+        Behind `run_under`, where no device is open, the profile of the runtime config answers.
+        """
         devices = self.devices(target.runtime)
         expected = self._expected(target.runtime)
         profiles = profiles_of(devices) or (() if expected is None else (expected,))
-        check_requirements(target.requires, profiles, self._locations)
-        return devices
+        return answers(target.requires, profiles, self._locations)
 
     def _expected(self, runtime: RuntimeConfig) -> Profile | None:
         """Return the profile that a runtime config is declared with. Raises `RetargetError`."""

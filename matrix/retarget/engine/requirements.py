@@ -25,24 +25,25 @@ def profiles_of(devices: Iterable[DeviceInfo]) -> tuple[Profile, ...]:
     return tuple(profile_of_device(info, info.runtime) for info in devices)
 
 
-def answers(requires: Iterable[Requirement], devices: Sequence[Profile]) -> Iterable[tuple[Requirement, Answer]]:
-    """Yield each requirement with what devices answer. Raises `RetargetError` for one that cannot be asked."""
+def answers(
+    requires: Iterable[Requirement], devices: Sequence[Profile], locations: SourceLocations
+) -> tuple[tuple[Requirement, Answer], ...]:
+    """Return each requirement with what devices answer. Raises `RetargetError` for one that cannot be asked."""
+    found = []
     for requirement in requires:
         try:
-            yield requirement, answer(parse_requirement(requirement.text), devices)
+            found.append((requirement, answer(parse_requirement(requirement.text), devices)))
         except RetargetError as error:
-            msg = f"{SourceLocations().location(requirement.origin)}: {error}"
+            msg = f"{locations.location(requirement.origin)}: {error}"
             raise RetargetError(msg) from error
+    return tuple(found)
 
 
-def check_requirements(requires: Sequence[Requirement], devices: Sequence[Profile], locations: SourceLocations) -> None:
-    """Raise `UnavailableError` with all that devices do not meet, or are not known to meet, and where it is declared.
-
-    Raises `RetargetError` for a requirement that does not compare with what a device has.
-    """
+def check_requirements(asked: Iterable[tuple[Requirement, Answer]], locations: SourceLocations) -> None:
+    """Raise `UnavailableError` with all that is not met, or not known to be met, and where it is declared."""
     unmet = [
         f"needs {requirement.text} ({locations.location(requirement.origin)}), and {found.reason}"
-        for requirement, found in answers(requires, devices)
+        for requirement, found in asked
         if found.standing is not Standing.MET
     ]
     if unmet:

@@ -52,7 +52,7 @@ MATRIX = declarations(
     compiler("base", "tiny", flags=["-base"], env={"LEVEL": "2 3"}),
     table("compiler_config", name="cc", extends="base", flags=["-cc"], tags=["fast"]),
     runtime("rt", "toy", device="toy://0", flags=["--rt"], deps=["//toy"], defines={"TOY": "ON"}),
-    runtime("elsewhere", "toy", host_os="ios"),
+    runtime("elsewhere", "toy", host_os="ios", requires=["memory >= 8 GiB"]),
     target("all", "cc", ["rt", "elsewhere"]),
 )
 
@@ -135,6 +135,7 @@ def test_a_target_as_json(project: Path, capsys: pytest.CaptureFixture[str]) -> 
                 "compile_target": "foo_cc",
                 "compiler_config": "cc",
                 "runtime_config": "rt",
+                "requires": [],
                 "flags": ["-base", "-cc", "-suite", "-foo"],
                 "timeout": None,
                 "tags": ["run", "first", "cc", "backend-of-cc", "fast", "all", "odd", "rt", "toy", "toy://0"],
@@ -157,9 +158,9 @@ def test_a_target_as_json(project: Path, capsys: pytest.CaptureFixture[str]) -> 
         (
             "runtimes",
             [
-                "RUNTIME CONFIG  DRIVER  HOST  RUN TARGETS  NEEDS",
-                "elsewhere       toy     ios   2",
-                "rt              toy     any   1            //toy TOY=ON",
+                "RUNTIME CONFIG  DRIVER  HOST  RUN TARGETS  REQUIRES         NEEDS",
+                "elsewhere       toy     ios   2            memory >= 8 GiB",
+                "rt              toy     any   1                             //toy TOY=ON",
             ],
         ),
         (
@@ -172,8 +173,8 @@ def test_a_target_as_json(project: Path, capsys: pytest.CaptureFixture[str]) -> 
         (
             "suites",
             [
-                "SUITE  KIND   MODULES  COMPILE TARGETS  RUN TARGETS  FILE",
-                "first  lines  2        2                3            suites/suite.toml",
+                "SUITE  KIND   MODULES  COMPILE TARGETS  RUN TARGETS  REQUIRES  FILE",
+                "first  lines  2        2                3                      suites/suite.toml",
             ],
         ),
         (
@@ -242,7 +243,7 @@ def test_check_shows_errors_and_what_no_extension_brings(project: Path, capsys: 
     assert err.splitlines() == [
         "suites/matrix.toml:23: runtime_config[1].driver: found the driver 'tay', expected a registered one: "
         f"{_others('drivers', 'toy')}; did you mean 'toy'?",
-        "suites/matrix.toml:33: compiler_config[2].compiler: found the compiler 'gcc', expected a registered one: "
+        "suites/matrix.toml:34: compiler_config[2].compiler: found the compiler 'gcc', expected a registered one: "
         f"{_others('compilers', 'tiny')}; is the extension that provides it installed?",
         "suites/suite.toml:4: module_test_suite[0].kind: found the case loader 'linse', expected a registered one: "
         f"{_others('case_loaders', 'lines')}; did you mean 'lines'?",
@@ -257,6 +258,36 @@ def _others(sort: str, name: str) -> str:
     return ", ".join(names)
 
 
+PROFILE = """\
+format = 1
+driver = "toy"
+
+[[capabilities]]
+source = "the data sheet"
+memory = 1073741824
+"""
+
+
+def test_check_reports_a_profile_that_meets_no_target_of_its_config(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    matrix = project / "suites" / "matrix.toml"
+    text = matrix.read_text()
+    matrix.write_text(text.replace('host_os = "ios"\n', 'host_os = "ios"\nprofile = "toy.toml"\n'))
+    status, out, err = run(capsys, "check", "suites")
+    missing = project / "suites" / "toy.toml"
+    assert (status, out) == (1, "")
+    assert f"{missing.relative_to(project)}: cannot be read: " in err
+    missing.write_text(PROFILE)
+    assert run(capsys, "check", "suites") == (
+        1,
+        "",
+        "suites/matrix.toml:25: runtime_config[1].profile: found a profile that meets no run target of this config: "
+        "2 times memory >= 8 GiB (suites/matrix.toml:26), and toy has memory = 1 GiB; expected another profile, or "
+        "other requirements\n",
+    )
+
+
 def test_check_reads_matrix_files_that_serve_no_suite(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -266,7 +297,7 @@ def test_check_reads_matrix_files_that_serve_no_suite(
     assert status == 1
     assert err == (
         "matrix.toml:1: typo: found the unknown key 'typo', expected one of compiler_config, expectation, "
-        "module_test_suite, root, runtime_config, target_config\n"
+        "module_test_suite, root, runtime_config, target_config, toolchain\n"
     )
 
 
@@ -285,7 +316,7 @@ foo_cc_rt (run target)
   module           foo                       suites/foo.lines
   suite            first                     suites/suite.toml:1
   kind             lines                     suites/suite.toml:4
-  target config    all                       suites/matrix.toml:26
+  target config    all                       suites/matrix.toml:27
   compiler config  cc (compiler tiny)        suites/matrix.toml:7
   runtime config   rt (driver toy, toy://0)  suites/matrix.toml:13
   compile target   foo_cc
@@ -381,6 +412,7 @@ def test_explain_says_why_a_target_cannot_run_here(project: Path, capsys: pytest
     system, architecture = host_platform()
     reason = f"runtime config 'elsewhere' needs ios; this host is {system} on {architecture}"
     assert f"on this host\n  {reason}\n" in out
+    assert f"requirements\n  memory >= 8 GiB (suites/matrix.toml:25)  not asked: {reason}\n" in out
 
 
 def test_explain_says_which_override_takes_a_target_out(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
