@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from retarget.extension import CaseLoader, Command, CommandModule, Compiler, Driver, hookimpl
 
-from retarget_iree.checks import CheckCaseLoader
+from retarget_iree.checks.loader import CheckCaseLoader
 from retarget_iree.compiler.compiler import IreeCompiler
 from retarget_iree.flagfile.loader import RunModuleCaseLoader
 from retarget_iree.runtime.drivers import DRIVERS

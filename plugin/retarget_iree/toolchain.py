@@ -41,6 +41,7 @@ __all__ = [
     "environment_facts",
     "find_compiler",
     "find_runtime",
+    "find_tool",
     "select_runtime",
 ]
 
@@ -75,6 +76,22 @@ def find_runtime(toolchain: Toolchain | None = None) -> RuntimeBuild:
         return runtime_at(folder_of(toolchain, "iree-run-module"))
     folder = os.environ.get(VARIABLE)
     return runtime_at(Path(folder)) if folder else installed_runtime()
+
+
+def find_tool(toolchain: Toolchain | None) -> RuntimeBuild:
+    """Return the runtime of a toolchain, or else that of this process, with the tool that runs artifacts, which the
+    toolchain may name by `run_with`. Raises `UnavailableError`."""
+    if toolchain is not None and toolchain.run_with and toolchain.path is not None:
+        tool = toolchain.path.absolute() / toolchain.run_with
+        if not tool.is_file():
+            msg = f"{toolchain.path} has no {toolchain.run_with}, which is its run_with"
+            raise UnavailableError(msg)
+        return RuntimeBuild(folder=toolchain.path.absolute(), tool=tool)
+    build = find_runtime(toolchain)
+    if build.tool is None:
+        msg = f"{build.folder} has no iree-run-module"
+        raise UnavailableError(msg)
+    return build
 
 
 def compiler_environment(toolchain: Toolchain | None) -> tuple[tuple[str, str], ...]:
@@ -201,6 +218,6 @@ def command(name: str, toolchain: Toolchain | None = None) -> str:
 
 def _tool_of(toolchain: Toolchain, name: str) -> str:
     with contextlib.suppress(UnavailableError):
-        tool = (find_compiler if name == "iree-compile" else find_runtime)(toolchain).tool
+        tool = (find_compiler if name == "iree-compile" else find_tool)(toolchain).tool
         return name if tool is None else str(tool)
     return str(toolchain.path / name) if toolchain.path is not None else name  # it is missing, and the shell says so

@@ -118,12 +118,18 @@ def test_the_compilers_colours_are_kept_on_a_terminal_and_dropped_elsewhere(proj
 def test_behind_run_under_a_mismatch_is_reported_as_anywhere(project: Project) -> None:
     project.cpu(differs=DIFFERS)
     project.write({"matrix.toml": CPU.replace('driver = "local-task"', 'driver = "local-task"\nrun_under = ["env"]')})
-    result = project.run()
+    result = project.run("-vv")
     result.assert_outcomes(passed=1, failed=2)
     here, outside = (block(result, f"linalg: differs_vmvx_{runtime}") for runtime in ("sync", "task"))
     assert outside[0] == here[0] == "compare: wrong: 1 of 3 elements differ, first at [2]: actual 6.0, expected 7.0"
     assert "  differs_vmvx_task  failed alike" in here
     assert not any(line.startswith("to compare them by hand") for line in here)
+    by_hand = commands(outside)
+    assert by_hand[1].split()[1:3] == ["-m", "retarget_iree.checks"]
+    assert by_hand[-1].startswith("env ")
+    assert by_hand[-1].endswith(" --device=local-task:// --module=/tmp/differs_vmvx.returned.vmfb --function=wrong")
+    pasted = shell(by_hand)
+    assert "result[0]: hal.buffer_view\n3xf32=2 4 6\nresult[1]: hal.buffer_view\n3xf32=2 4 7\n" in pasted.stdout
 
 
 def test_every_failed_function_is_named_and_what_passed_too(project: Project) -> None:

@@ -114,7 +114,7 @@ def test_wrong_outputs_and_short_files_fail_their_own_folders_with_commands_that
     assert "[FAILED] result[0]: element at index 7" in pasted.stdout + pasted.stderr
 
 
-def test_behind_run_under_the_tool_itself_judges(tree: Project) -> None:
+def test_behind_run_under_results_are_judged_as_anywhere(tree: Project) -> None:
     for name in ("test_size", "test_add_uint8", "test_where_example"):
         shutil.rmtree(tree.path / TREE / name)
     tree.write(
@@ -128,8 +128,7 @@ def test_behind_run_under_the_tool_itself_judges(tree: Project) -> None:
     result = tree.run("--retarget-ignore-expectations")
     result.assert_outcomes(passed=3, failed=1)
     lines = block(result, "onnx_ops: onnx/node/generated/test_abs_vmvx_sync")
-    assert lines[0].startswith("compare: result[0]: element at index 0 ")
-    assert any(line.startswith("[FAILED] result[0]: element at index 0") for line in map(str.strip, lines))
+    assert lines[0].startswith("compare: result 0: ")
 
 
 PARAMETERS = "--parameters=model=weights.irpa\n"

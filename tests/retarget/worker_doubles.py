@@ -261,8 +261,6 @@ class DoubleDriver:
         return ("double",)
 
     def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> extension.RunPlan | None:
-        if "--no-tool" in config.flags:
-            return None
         code = (
             "import os, sys, worker_doubles\n"
             "lines = {line[1]: line for line in worker_doubles.functions_of(open(sys.argv[1], 'rb').read())}\n"

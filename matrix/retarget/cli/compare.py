@@ -226,7 +226,7 @@ def _available(engine: Engine, targets: Sequence[RunTarget], name: str) -> RunTa
         except (UnavailableError, RetargetError) as error:
             reason = first_line(str(error))
         else:
-            if not target.runtime.run_under:
+            if not engine.registry.gives_no_outputs(target.runtime):
                 return target
             reason = "out of run_under come no outputs to compare"
         reasons.append(reason if _pair(target) == name else f"{_pair(target)}: {reason}")

@@ -9,6 +9,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import ParamSpec
 
@@ -61,10 +62,15 @@ class Commands:
 
     @_or_why
     def compile(self, target: CompileTarget) -> list[str]:
-        """The line that compiles a target to a file in the folder for temporary files."""
-        compiler = self._registry.compiler(target.compiler.compiler)
-        argv = compiler.reproduce(target, target.flags, self._output(target))
-        return [self._line(self._environment(target.compiler, argv), argv)]
+        """The lines that compile a target to a file in the folder for temporary files."""
+        compiler, output = self._registry.compiler(target.compiler.compiler), self._output(target)
+        lines = []
+        if target.returns_checks and (rewriter := self._registry.check_rewriter(target.kind)) is not None:
+            rewritten = output.with_suffix(target.module.path.suffix)
+            lines.append(self._line((), rewriter.return_checks_command(target.module.path, rewritten)))
+            target = replace(target, module=replace(target.module, path=rewritten))
+        argv = compiler.reproduce(target, target.flags, output)
+        return [*lines, self._line(self._environment(target.compiler, argv), argv)]
 
     @_or_why
     def check(self, target: CompileTarget) -> list[str]:
@@ -97,6 +103,10 @@ class Commands:
         lines = self.compile(target.compile) if self._compiles or artifact is None else []
         path = self._output(target.compile) if self._compiles or artifact is None else Path(artifact.path)
         for case in (*cases[:limit],) or (None,):
+            if case is not None and case.command and artifact is not None:
+                argv = tuple(word.replace(artifact.path, str(path)) for word in case.command)
+                lines.append(self._line(target.runtime.env, argv))
+                continue
             if case is not None and case.agree_with and self._compiles and not target.runtime.run_under:
                 lines.append(self._compared(target, case.agree_with))
                 continue

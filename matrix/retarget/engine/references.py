@@ -92,7 +92,7 @@ class ReferenceRuns:
         missing = 0
         last = Recording()
         for other in candidates:
-            if other.runtime.run_under and host_mismatch(other.runtime) is None:
+            if self._engine.registry.gives_no_outputs(other.runtime) and host_mismatch(other.runtime) is None:
                 reasons.append(f"{other.name}: runs behind run_under, which gives no results back")
                 continue
             try:

@@ -235,8 +235,8 @@ class RuleSet:
             rule = self.rule_for(target)
             if rule is not None:
                 rules[target.name] = rule
-                if target is not compiled and rules.get(compiled.name) is rule:
-                    deferred.add(compiled.name)
+                if target is not compiled and rules.get(compiled.item) is rule:
+                    deferred.add(compiled.item)
             if case_rules := self.case_rules_for(target):
                 by_case[target.name] = case_rules
         return Assignment(

@@ -31,6 +31,7 @@ __all__ = [
     "FindsModules",
     "HasParameters",
     "MakesModules",
+    "ReturnsChecks",
     "RunsCasesOutside",
     "Tolerance",
 ]
@@ -111,7 +112,7 @@ class CaseLoader(Protocol):
     """Turns a module and the functions of its artifact into cases. `kind` is what `module_test_suite.kind` says.
 
     It may offer more: see `FindsModules`, `ChecksSuites`, `ChecksData`, `MakesModules`, `HasParameters`,
-    `RunsCasesOutside`, `ComparesConfigs`, `ChecksArtifacts`, `DescribesFiles`, `SuggestsSuites`.
+    `RunsCasesOutside`, `ComparesConfigs`, `ChecksArtifacts`, `DescribesFiles`, `ReturnsChecks`, `SuggestsSuites`.
     """
 
     kind: str
@@ -196,7 +197,7 @@ class HasParameters(Protocol):
 
 @runtime_checkable
 class RunsCasesOutside(Protocol):
-    """A case loader whose cases a tool can run out of process, with their inputs, and judge."""
+    """A case loader whose cases a tool can run by hand, with their inputs, and judge."""
 
     def run_case_outside(
         self, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
@@ -204,7 +205,7 @@ class RunsCasesOutside(Protocol):
         """Do what `Driver.run_outside` does for the case of that name, instead of it; None if there is no tool.
 
         `case` is empty where no name is known yet: any case of `module` does. `folder` is the suite's. Pure; runs in
-        pytest's process as well as in device workers.
+        pytest's process.
         """
 
 
@@ -218,6 +219,22 @@ class ComparesConfigs(Protocol):
         Pure; runs in pytest's process. Raises `RetargetError` for invalid data, and for configs that wait for each
         other in a cycle.
         """
+
+
+@runtime_checkable
+class ReturnsChecks(Protocol):
+    """A case loader whose modules check themselves while they run, and can be rewritten for runs that a tool does
+    (`RunsByTool`): the functions then return what they would check, and the driver makes the checks of it."""
+
+    def return_checks_version(self) -> str:
+        """Name what rewrites: equal answers promise equal programs. Cheap; runs in pytest's process."""
+
+    def return_checks(self, source: bytes, name: str) -> bytes:
+        """Return the program of a module's file, whose name has no folder, rewritten. Runs in a compile worker. Raises
+        `CompilerError` for checks that cannot be returned."""
+
+    def return_checks_command(self, source: Path, output: Path) -> Sequence[str]:
+        """The argument list that does so by hand. Pure; runs in pytest's process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,15 +29,23 @@ __all__ = [
     "Program",
     "ReadsNeeds",
     "RunPlan",
+    "RunsByTool",
+    "ShowsCommand",
 ]
 
 
 class DriverError(Exception):
-    """A driver failed to open, load or call. `str()` is the runtime's own message."""
+    """A driver failed to open, load or call. `str()` is the runtime's own message.
 
-    def __init__(self, message: str, hint: str = "") -> None:
+    `stage` is where it failed if that is not where it was raised: a tool loads the artifact again for each call.
+    `signal` names the signal that ended a tool (`SIGSEGV`).
+    """
+
+    def __init__(self, message: str, hint: str = "", *, stage: Stage | None = None, signal: str = "") -> None:
         super().__init__(message)
         self.hint = hint
+        self.stage = stage
+        self.signal = signal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +92,15 @@ class Program(Protocol):
 
         Checks of the module are passed to `on_check` with arrays of their own, to be kept. Raises `DriverError`.
         """
+
+
+@runtime_checkable
+class ShowsCommand(Protocol):
+    """What a program may implement in addition to `Program`: it makes each call by a command."""
+
+    def last_command(self, artifact: Path) -> Sequence[str]:
+        """Return the argument list of the last call, for a shell: the artifact is `artifact`, and other files that it
+        names stay. Asked for where a case has failed."""
 
 
 class Device(Protocol):
@@ -145,8 +162,17 @@ class Driver(Protocol):
 
     def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
         """The command that runs one function of an artifact by hand, without `run_under`; None if there is no tool for
-        it. Used to reproduce failures and, behind `run_under`, to run out of process. Exit status 0 must mean passed.
-        Pure; runs in pytest's process as well as in device workers."""
+        it. Exit status 0 must mean passed. Pure; runs in pytest's process."""
+
+
+@runtime_checkable
+class RunsByTool(Protocol):
+    """What a driver may implement in addition to `Driver`: programs that a tool runs, a process for each call."""
+
+    def runs_by_tool(self, config: RuntimeConfig) -> bool:
+        """Whether `open` gives a device for this config whose programs are run by a tool; it must where the config has
+        `run_under`, which then prefixes the tool. Such programs cannot check anything while they run: see
+        `ReturnsChecks`. Pure; runs in pytest's process as well as in device workers."""
 
 
 @runtime_checkable

@@ -23,6 +23,7 @@ from retarget.extension.cases import (
     FindsModules,
     HasParameters,
     MakesModules,
+    ReturnsChecks,
     RunsCasesOutside,
 )
 from retarget.extension.commands import Command
@@ -34,7 +35,7 @@ from retarget.extension.compilers import (
     TargetsProfiles,
     UsesToolchains,
 )
-from retarget.extension.drivers import Driver, LoadsArtifacts, OpensTogether, ReadsNeeds
+from retarget.extension.drivers import Driver, LoadsArtifacts, OpensTogether, ReadsNeeds, RunsByTool
 from retarget.extension.returned import NEAR, protocol_members
 from retarget.extension.suggestions import SuggestsSuites, SuggestsTargets
 from retarget.support.errors import RetargetError
@@ -72,7 +73,7 @@ SORTS = (
         hook="retarget_drivers",
         protocol=Driver,
         lists=("artifact_suffixes", "opens_with"),
-        optional=(LoadsArtifacts, ReadsNeeds, DescribesBuild, OpensTogether, UsesToolchains),
+        optional=(LoadsArtifacts, ReadsNeeds, DescribesBuild, OpensTogether, UsesToolchains, RunsByTool),
     ),
     Sort(
         word="case loader",
@@ -89,6 +90,7 @@ SORTS = (
             ComparesConfigs,
             ChecksArtifacts,
             DescribesFiles,
+            ReturnsChecks,
             SuggestsSuites,
         ),
     ),

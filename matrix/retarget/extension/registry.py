@@ -26,10 +26,10 @@ from typing import Any, TypeVar
 
 import pluggy
 
-from retarget.extension.cases import CaseLoader, ChecksArtifacts, MakesModules
+from retarget.extension.cases import CaseLoader, ChecksArtifacts, MakesModules, ReturnsChecks
 from retarget.extension.commands import Command
 from retarget.extension.compilers import Compiler, DescribesBuild, NamesDevices
-from retarget.extension.drivers import Driver, LoadsArtifacts, OpensTogether
+from retarget.extension.drivers import Driver, LoadsArtifacts, OpensTogether, RunsByTool
 from retarget.extension.hooks import ENTRY_POINT_GROUP, PROJECT, HookSpecs
 from retarget.extension.protocol_checks import SORTS, Sort, can_be_called, checked_product
 from retarget.extension.returned import guarded
@@ -88,6 +88,20 @@ class Registry:
         """Return the case loader of a kind whose modules are generated on demand; None for every other kind."""
         loader = self.case_loaders.get(kind)
         return loader if isinstance(loader, MakesModules) else None
+
+    def check_rewriter(self, kind: str) -> ReturnsChecks | None:
+        """Return the case loader of a kind whose modules can return what they would check; None for every other."""
+        loader = self.case_loaders.get(kind)
+        return loader if isinstance(loader, ReturnsChecks) else None
+
+    def runs_by_tool(self, config: RuntimeConfig) -> bool:
+        """Return whether a tool of the driver runs a config's programs; false where there is no such driver."""
+        driver = self.drivers.get(config.driver)
+        return isinstance(driver, RunsByTool) and driver.runs_by_tool(config)
+
+    def gives_no_outputs(self, config: RuntimeConfig) -> bool:
+        """Return whether runs of a config give no outputs back: behind `run_under`, without a tool of the driver."""
+        return bool(config.run_under) and not self.runs_by_tool(config)
 
     def unknown(self, suite: Suite) -> tuple[str, ...]:
         """Return an error for each compiler, driver and kind of a suite that no extension provides.

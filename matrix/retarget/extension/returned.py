@@ -19,7 +19,15 @@ from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from retarget.extension.compilers import CompilerError, UnavailableError
-from retarget.extension.drivers import Device, DriverError, FunctionInfo, LoadsParameters, RunPlan
+from retarget.extension.drivers import (
+    Device,
+    DriverError,
+    FunctionInfo,
+    LoadsParameters,
+    Program,
+    RunPlan,
+    ShowsCommand,
+)
 from retarget.support.errors import RetargetError
 
 __all__ = ["NEAR", "ExtensionError", "guarded", "protocol_members"]
@@ -40,6 +48,9 @@ _IN_PROCESS = frozenset(
         "version",
         "made",
         "references",
+        "return_checks_command",
+        "return_checks_version",
+        "runs_by_tool",
         "suggest_targets",
         "suggest_suites",
     }
@@ -76,7 +87,7 @@ class _Array:
 _NAMES = {"Array": _Array, "FunctionInfo": FunctionInfo, "RunPlan": RunPlan}
 """What annotations name that their modules import for type checkers only."""
 
-_OPTIONAL = {Device: (LoadsParameters,)}
+_OPTIONAL: Mapping[type[Any], tuple[type[Any], ...]] = {Device: (LoadsParameters,), Program: (ShowsCommand,)}
 """Protocols that an opened object may implement besides its own."""
 
 _NOT_CHECKED = frozenset({"tags"})

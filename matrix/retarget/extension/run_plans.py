@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from retarget.extension.cases import CaseLoader, RunsCasesOutside
-from retarget.extension.drivers import Driver, RunPlan
+from retarget.extension.cases import RunsCasesOutside
+from retarget.extension.drivers import RunPlan
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, Module, RunTarget, RuntimeConfig
 from retarget.model.outcomes import Stage
 
-__all__ = ["RUN_CASE", "check_command", "plan_by_hand", "plan_outside", "run_case_plan"]
+__all__ = ["RUN_CASE", "check_command", "plan_by_hand", "run_case_plan"]
 
 RUN_CASE = "retarget.run_case"
 """What `python -m` runs."""
@@ -54,24 +54,21 @@ def run_case_plan(
     return RunPlan(argv=argv, telling=_TELLING)
 
 
-def plan_outside(
-    driver: Driver, loader: CaseLoader | None, target: RunTarget, artifact: Path, *, case: str, function: str
-) -> RunPlan | None:
-    """Return how the tool of the kind, or else that of the driver, runs a case; None where there is none."""
-    if isinstance(loader, RunsCasesOutside):
-        return loader.run_case_outside(target.runtime, artifact, target.compile.module, target.compile.folder, case)
-    return driver.run_outside(target.runtime, artifact, function, target.compile.kind)
-
-
 def plan_by_hand(registry: Registry, target: RunTarget, artifact: Path, *, case: str, function: str) -> RunPlan | None:
-    """Return how a case is run by hand: as `plan_outside` says, else with this module, which knows no `run_under`.
+    """Return how a case is run by hand, without `run_under`: with the tool of its kind, or else that of the driver, or
+    else with this package's. Runs by a tool are those of the driver, and other runs behind `run_under` this package's.
 
     Raises `RetargetError` for a driver that is not registered.
     """
     kind, config, module = target.compile.kind, target.runtime, target.compile.module
-    loader = registry.case_loaders.get(kind)
-    plan = plan_outside(registry.driver(config.driver), loader, target, artifact, case=case, function=function)
-    if plan is not None or config.run_under or loader is None:
+    driver, loader = registry.driver(config.driver), registry.case_loaders.get(kind)
+    by_tool = registry.runs_by_tool(config)
+    plan = None
+    if isinstance(loader, RunsCasesOutside) and not config.run_under and not by_tool:
+        plan = loader.run_case_outside(config, artifact, module, target.compile.folder, case)
+    elif by_tool or not config.run_under:
+        plan = driver.run_outside(config, artifact, function, kind)
+    if plan is not None or by_tool or loader is None:
         return plan
     folder = target.compile.folder
     return run_case_plan(kind=kind, config=config, artifact=artifact, module=module, folder=folder, case=case)

@@ -232,7 +232,8 @@ class CompileTarget:
     """(module, compiler config). `flags` are the config's, then the suite's, then the module's.
 
     `folder` and `known_compilers` are the suite's. `backends` are the words that the compiler derived from its config;
-    they are among `tags`.
+    they are among `tags`. With `returns_checks` the module is rewritten before it is compiled, for runs by a tool: its
+    functions return what they would check.
     """
 
     name: str
@@ -245,7 +246,14 @@ class CompileTarget:
     timeout: float | None
     tags: tuple[str, ...]
     backends: tuple[str, ...] = ()
+    returns_checks: bool = False
     known_compilers: tuple[str, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def item(self) -> str:
+        """The name of the compile target of this module and compiler config that users see: this one's, but where
+        a run by a tool needs the module otherwise than the others do."""
+        return f"{self.module.name}_{self.compiler.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

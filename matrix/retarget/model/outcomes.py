@@ -158,7 +158,8 @@ class CaseOutcome:
     """One call of a module. Passed when `failure` is None. `seconds` is wall time of call and comparison.
 
     `function` is what was called; empty where it goes by the case's name. `agree_with` is the other compiler config
-    whose results were expected, empty where that is none.
+    whose results were expected, empty where that is none. `command` is the argument list of the process that made the
+    call; empty where no process of its own did.
     """
 
     name: str
@@ -167,6 +168,7 @@ class CaseOutcome:
     mismatches: tuple[Mismatch, ...] = ()
     function: str = ""
     agree_with: str = ""
+    command: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache, partial
 
 from retarget.extension.registry import Registry
@@ -37,6 +38,10 @@ __all__ = [
     "run_target_name",
     "running_compilers",
 ]
+
+_RETURNED = ".returned"
+"""Ends the name of a compile target that no item has: the module as runs by a tool need it, for a config whose other
+runs do without."""
 
 MAX_TARGETS = 1_000_000
 """How many targets a suite may have: pytest takes a minute to collect so many."""
@@ -93,16 +98,22 @@ def running_compilers(suite: Suite) -> dict[str, tuple[str, ...]]:
     return {module.name: running(active_for(module.name)) for module in suite.modules}
 
 
-_Plan = Sequence[tuple[str, Callable[..., CompileTarget], Sequence[tuple[str, Callable[..., RunTarget]]]]]
-"""For each compiler config its name and what makes its compile target for a module, and so for each runtime config."""
+_Plan = Sequence[tuple[str, Callable[..., CompileTarget], Sequence[tuple[str, bool, Callable[..., RunTarget]]]]]
+"""For each compiler config its name and what makes its compile target for a module, and so for each runtime config;
+of these also whether the module must return its checks."""
 
 
 def _targets(plan: _Plan, module: Module) -> Iterator[Target]:
     for compiler, compile_target, runs in plan:
-        compiled = compile_target(name=compile_target_name(module.name, compiler), module=module)
+        compiled: CompileTarget = compile_target(name=compile_target_name(module.name, compiler), module=module)
         yield compiled
-        for runtime, run_target in runs:
-            yield run_target(name=run_target_name(module.name, compiler, runtime), compile=compiled)
+        returned = compiled
+        for runtime, returns_checks, run_target in runs:
+            if returns_checks and returned is compiled and not compiled.returns_checks:
+                returned = replace(compiled, name=f"{compiled.name}{_RETURNED}", returns_checks=True)
+            yield run_target(
+                name=run_target_name(module.name, compiler, runtime), compile=returned if returns_checks else compiled
+            )
 
 
 def _plan(suite: Suite, overrides: Sequence[ModuleOverride], own: tuple[str, ...], registry: Registry) -> _Plan:
@@ -135,9 +146,11 @@ def _plan(suite: Suite, overrides: Sequence[ModuleOverride], own: tuple[str, ...
         )
         return tuple(sources)
 
-    plan: list[tuple[str, Callable[..., CompileTarget], Sequence[tuple[str, Callable[..., RunTarget]]]]] = []
+    can_return = registry.check_rewriter(suite.kind) is not None
+    plan: list[tuple[str, Callable[..., CompileTarget], Sequence[tuple[str, bool, Callable[..., RunTarget]]]]] = []
     for name, compiler in compilers.items():
         backends = registry.compiler_tags(compiler)
+        returning = [can_return and registry.runs_by_tool(runtime) for runtime in runtimes.get(name, {}).values()]
         compile_target = partial(
             CompileTarget,
             suite=suite.name,
@@ -148,11 +161,13 @@ def _plan(suite: Suite, overrides: Sequence[ModuleOverride], own: tuple[str, ...
             timeout=compiler.timeout if suite.timeout is None else suite.timeout,
             tags=tags(compiler, backends),
             backends=backends,
+            returns_checks=bool(returning) and all(returning),
             known_compilers=suite.known_compilers,
         )
         runs = [
             (
                 runtime.name,
+                returns_checks,
                 partial(
                     RunTarget,
                     runtime=registry.in_order(compiler, runtime),
@@ -161,7 +176,7 @@ def _plan(suite: Suite, overrides: Sequence[ModuleOverride], own: tuple[str, ...
                     requires=(*runtime.requires, *requires),
                 ),
             )
-            for runtime in runtimes.get(name, {}).values()
+            for runtime, returns_checks in zip(runtimes.get(name, {}).values(), returning, strict=True)
         ]
         plan.append((name, compile_target, runs))
     return plan

@@ -82,9 +82,13 @@ class DescribeBuild:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileModule:
-    """Compile one module. Answered by `CompiledModule` or `Refused`."""
+    """Compile one module. Answered by `CompiledModule` or `Refused`.
+
+    With a `rewriting` kind, the case loader of that kind rewrites the module first, to return its checks.
+    """
 
     compiler: str
+    rewriting: str = ""
     request: CompileRequest
 
 
@@ -106,8 +110,8 @@ class OpenDevices:
 class RunModule:
     """Run an artifact's cases. Answered by `retarget.model.outcomes.RunOutcome`, with `Progress` before it.
 
-    `digest` is the SHA-256 hex that the artifact's bytes must have; empty: not known. With a `run_under`
-    each case runs in a process of its own and no device is opened here.
+    `digest` is the SHA-256 hex that the artifact's bytes must have; empty: not known. Behind a `run_under` that the
+    driver has no tool for, each case runs in a process of its own and no device is opened here.
 
     What every case gave is written to the folder `record`, if there is one; `references` are (compiler config, folder
     with what a run of its artifact gave) pairs, `lacking` (compiler config, why there is no such run) pairs. With a

@@ -122,7 +122,7 @@ class MatrixItem(pytest.Item):
 
     @property
     def compile_id(self) -> str:
-        """The node id of the compile target."""
+        """The node id of the compile target; of one that no item has, an id that no item has."""
         return f"{self.home.nodeid}::{self.compile_target.name}"
 
     @property
@@ -160,7 +160,7 @@ class MatrixItem(pytest.Item):
                 runtime=runtime.name if runtime else "",
                 driver=runtime.driver if runtime else "",
                 tags=self.target.tags,
-                runs_external=bool(runtime and runtime.run_under),
+                runs_external=runtime is not None and self.services.registry.gives_no_outputs(runtime),
             )
         return self._record
 
@@ -200,7 +200,7 @@ class MatrixItem(pytest.Item):
 
     def serve(self, assignment: Assignment) -> None:
         """Take the rules in force for the target and its compile target from those of its suite."""
-        compiled = self.compile_target.name
+        compiled = self.compile_target.item
         rule, compile_rule = assignment.rules.get(self.target.name), assignment.rules.get(compiled)
         if rule is not None:
             self.rule = rule

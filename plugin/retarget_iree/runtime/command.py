@@ -16,7 +16,6 @@ from retarget_iree.toolchain import command
 
 __all__ = ["check_plan", "run_module_command"]
 
-
 def check_plan(config: RuntimeConfig, artifact: Path, function: str) -> RunPlan:
     """Return how a function of a check module is run, all of them where `function` is empty.
 
@@ -35,7 +34,8 @@ def run_module_command(config: RuntimeConfig, artifact: Path, arguments: Sequenc
     if None in uris:
         return None
     devices = (f"--device={uri}" for uri in uris)
-    return (command("iree-run-module", config.toolchain), *devices, f"--module={artifact}", *arguments, *config.flags)
+    tool = command("iree-run-module", config.toolchain)
+    return (tool, *devices, f"--module={artifact}", *arguments, *config.flags)
 
 
 def _tool_uri(device: str) -> str | None:

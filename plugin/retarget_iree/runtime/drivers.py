@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from retarget.extension import DriverError, FunctionInfo, RunPlan, UnavailableError
+from retarget.extension import Device, DriverError, FunctionInfo, RunPlan, UnavailableError
 from retarget.model import CompilerConfig, RuntimeConfig, Toolchain
 from retarget.model.outcomes import DeviceInfo
 from retarget.support.errors import did_you_mean
@@ -21,10 +21,7 @@ from retarget_iree.runtime.features import live_features
 from retarget_iree.runtime.identity import describe_device
 from retarget_iree.runtime.needs import artifact_needs
 from retarget_iree.runtime.selection import driver_of, select_device
-from retarget_iree.toolchain import VARIABLE, describe_runtime, find_runtime, select_runtime
-
-if TYPE_CHECKING:
-    from retarget_iree.runtime.program import IreeDevice
+from retarget_iree.toolchain import VARIABLE, describe_runtime, find_runtime, find_tool, select_runtime
 
 __all__ = ["DRIVERS", "IreeDriver", "parse_runtime_flags"]
 
@@ -52,7 +49,18 @@ class IreeDriver:
         select_runtime()
         return self.records(complete=True)[1]
 
-    def open(self, config: RuntimeConfig) -> IreeDevice:
+    def runs_by_tool(self, config: RuntimeConfig) -> bool:
+        """Whether `iree-run-module` runs a config's artifacts: behind `run_under`, where the toolchain names the tool,
+        and where it has no Python packages. Implements `retarget.extension.RunsByTool`."""
+        toolchain = config.toolchain
+        if config.run_under or toolchain is None or toolchain.run_with:
+            return bool(config.run_under or toolchain)
+        try:
+            return find_runtime(toolchain).packages is None
+        except UnavailableError:
+            return False
+
+    def open(self, config: RuntimeConfig) -> Device:
         """Open the config's devices in order, its first or default device if it names none.
 
         Runtime flags are parsed first; they hold for the whole process. Raises `UnavailableError` if a device is not
@@ -60,6 +68,10 @@ class IreeDriver:
         does not open.
         """
         select_runtime()
+        if self.runs_by_tool(config):
+            from retarget_iree.tool.device import open_tool
+
+            return open_tool(config)
         parse_runtime_flags(config)
         drivers: dict[str, tuple[Any, tuple[DeviceInfo, ...], list[dict[str, Any]]]] = {}
         from retarget_iree.runtime.program import IreeDevice
@@ -89,20 +101,17 @@ class IreeDriver:
 
     def toolchain_environment(self, config: CompilerConfig | RuntimeConfig) -> Sequence[tuple[str, str]]:
         """Return the variable that selects a toolchain. Implements `retarget.extension.UsesToolchains`."""
-        build = find_runtime(config.toolchain)
-        if isinstance(config, RuntimeConfig) and config.run_under:
-            return ()  # the tool of the toolchain runs there; this process needs what is installed
-        if build.packages is None:
-            msg = f"{build.folder} has no Python package of the IREE runtime, only {build.tool}"
-            raise UnavailableError(msg, hint="with run_under the tool runs the artifacts")
-        return ((VARIABLE, str(build.folder)),)
+        if isinstance(config, RuntimeConfig) and self.runs_by_tool(config):
+            find_tool(config.toolchain)
+            return ()  # the tool of the toolchain runs the artifacts; this process needs what is installed
+        return ((VARIABLE, str(find_runtime(config.toolchain).folder)),)
 
     def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
         """List an artifact's functions without a device. Raises `DriverError` for bytes that are no module."""
         select_runtime()
-        from retarget_iree.runtime.program import module_functions  # imports the runtime
+        from retarget_iree.runtime.program import function_info, module_signatures  # imports the runtime
 
-        return module_functions(artifact)
+        return [function_info(name, signature) for name, (signature, _) in module_signatures(artifact).items()]
 
     def needs(self, artifact: bytes) -> Sequence[str]:
         """Return what an artifact needs of a device. Implements `retarget.extension.ReadsNeeds`."""
@@ -115,7 +124,7 @@ class IreeDriver:
 
     def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
         """Return the command that runs one function by hand; None where no tool takes the config's devices."""
-        if kind == "check":
+        if kind == "check" and not self.runs_by_tool(config):
             return check_plan(config, artifact, function)
         argv = run_module_command(config, artifact, (f"--function={function}",) if function else ())
         return None if argv is None else RunPlan(argv=argv, env=config.env)

@@ -11,30 +11,22 @@ from typing import TYPE_CHECKING, Any
 import iree.runtime as rt
 import numpy as np
 from iree.runtime import version
-from retarget.arrays.dtypes import dtype_of, kind_of, resigned
 from retarget.arrays.packing import pack, unpack
 from retarget.extension import Check, CheckSink, DriverError, FunctionInfo
-from retarget.model.element_types import parse_type
 from retarget.model.outcomes import DeviceInfo
 from retarget.support.errors import did_you_mean
 
 from retarget_iree.noise import RUNTIME_ERRORS, clean_status
 from retarget_iree.runtime.elements import dtype_of_code, element_type_of
 from retarget_iree.runtime.parameters import parameter_indices, parameters_hint
+from retarget_iree.runtime.scalars import as_declared, scalar_argument, scalar_result
 from retarget_iree.runtime.signature import Signature, parse_signature
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     from retarget.extension import Array
 
-__all__ = ["IreeDevice", "IreeProgram", "module_functions"]
-
-_CONVENTION_DTYPES: dict[str, np.dtype[np.generic]] = {
-    "i": np.dtype(np.int32),
-    "I": np.dtype(np.int64),
-    "f": np.dtype(np.float32),
-    "F": np.dtype(np.float64),
-}
+__all__ = ["IreeDevice", "IreeProgram", "function_info", "module_signatures", "unknown_function"]
 
 
 class _CheckRecorder:
@@ -119,7 +111,8 @@ def _signature(function: Any) -> Signature:
     return parse_signature(repr(function), dict(function.reflection))
 
 
-def _function_info(name: str, signature: Signature) -> FunctionInfo:
+def function_info(name: str, signature: Signature) -> FunctionInfo:
+    """Return what the case loaders learn of a function."""
     return FunctionInfo(
         name=name,
         arguments=None if signature.arguments is None else len(signature.arguments),
@@ -128,11 +121,20 @@ def _function_info(name: str, signature: Signature) -> FunctionInfo:
     )
 
 
-def module_functions(artifact: bytes) -> Sequence[FunctionInfo]:
-    """List a module's exported functions without a device. Raises `DriverError` for bytes that are no module."""
-    instance = rt.VmInstance()
-    module = _load_module(instance, artifact)
-    return [_function_info(name, _signature(function)) for name, function in _exported(module).items()]
+def module_signatures(artifact: bytes) -> Mapping[str, tuple[Signature, Mapping[str, str]]]:
+    """Return signature and reflection of a module's exported functions, without a device.
+
+    Raises `DriverError` for bytes that are no module.
+    """
+    module = _load_module(rt.VmInstance(), artifact)
+    return {name: (_signature(one), dict(one.reflection)) for name, one in _exported(module).items()}
+
+
+def unknown_function(function: str, entries: Mapping[str, object]) -> DriverError:
+    """Return the error for a function that a module does not export."""
+    known = ", ".join(entries) or "none"
+    msg = f"the module exports no function {function!r}; it exports: {known}{did_you_mean(function, entries)}"
+    return DriverError(msg)
 
 
 class IreeDevice:
@@ -272,16 +274,13 @@ class IreeProgram:
     @property
     def functions(self) -> Sequence[FunctionInfo]:
         """The exported functions in the module's order, without initialisers and the `$async` variants of others."""
-        return [_function_info(name, signature) for name, signature in self._signatures.items()]
+        return [function_info(name, signature) for name, signature in self._signatures.items()]
 
     def call(self, function: str, inputs: Sequence[Array], on_check: CheckSink) -> Sequence[Array]:
         """Call a function and return its results on the host. Raises `DriverError` with the runtime's own message."""
         entry = self._entries.get(function)
         if entry is None:
-            known = ", ".join(self._entries) or "none"
-            guess = did_you_mean(function, self._entries)
-            msg = f"the module exports no function {function!r}; it exports: {known}{guess}"
-            raise DriverError(msg)
+            raise unknown_function(function, self._entries)
         signature = self._signatures[function]
         arguments = self._pack(function, signature, inputs)
         results = rt.VmVariantList(len(signature.results or ""))
@@ -300,17 +299,10 @@ class IreeProgram:
         return self._unpack(function, signature, results)
 
     def _pack(self, function: str, signature: Signature, inputs: Sequence[Array]) -> Any:
-        letters = signature.arguments
-        if letters is not None and len(letters) != len(inputs):
-            types = ", ".join(signature.argument_types)
-            msg = f"{function} takes {len(letters)} arguments{f' ({types})' if types else ''}; {len(inputs)} were given"
-            raise DriverError(msg)
         packed = rt.VmVariantList(len(inputs))
-        for index, array in enumerate(inputs):
-            letter = letters[index] if letters is not None else "r"
-            declared = signature.argument_types[index] if signature.argument_types else ""
+        for index, (array, kind) in enumerate(zip(inputs, signature.passed(function, len(inputs)), strict=True)):
             try:
-                self._push(packed, letter, declared, np.asarray(array))
+                self._push(packed, *kind, np.asarray(array))
             except (*RUNTIME_ERRORS, DriverError) as error:
                 msg = f"argument {index} of {function}: {clean_status(str(error))}"
                 raise DriverError(msg) from error
@@ -321,23 +313,12 @@ class IreeProgram:
             view = self._device.place(array)
             packed.push_ref(view.get_buffer() if declared == "!hal.buffer" else view)
             return
-        if array.size != 1:
-            msg = f"expected one number{f' ({declared})' if declared else ''}, found an array of shape {array.shape}"
-            raise DriverError(msg)
-        dtype: np.dtype[Any] = dtype_of(parse_type(declared)) or _CONVENTION_DTYPES[letter]
-        value = array.reshape(()).astype(dtype)
-        if letter == "i" and kind_of(dtype) == "f":
-            packed.push_int(int(value.view(f"u{dtype.itemsize}")))
-        elif letter in "iI":
-            packed.push_int(int(value.astype(np.int64)))
-        else:
-            packed.push_float(float(value.astype(np.float64)))
+        number = scalar_argument(array, letter, declared)
+        packed.push_int(number) if letter in "iI" else packed.push_float(number)
 
     def _unpack(self, function: str, signature: Signature, results: Any) -> list[Array]:
         unpacked: list[Array] = []
-        letters = signature.results if signature.results is not None else "r" * len(results)
-        for index, letter in enumerate(letters):
-            declared = signature.result_types[index] if signature.result_types else ""
+        for index, (letter, declared) in enumerate(signature.returned(len(results))):
             try:
                 unpacked.append(self._pull(results, index, letter, declared))
             except (*RUNTIME_ERRORS, DriverError) as error:
@@ -346,15 +327,9 @@ class IreeProgram:
         return unpacked
 
     def _pull(self, results: Any, index: int, letter: str, declared: str) -> Array:
-        dtype = dtype_of(parse_type(declared))
         if letter == "r":
-            array = self._device.fetch(results.get_as_object(index, rt.HalBufferView))
-            return array if dtype is None else resigned(array, dtype)  # signless on the way, unsigned as declared
-        value = results.get_variant(index)
-        if letter == "i" and dtype is not None and kind_of(dtype) == "f":
-            return np.asarray(value, np.int32).astype(f"u{dtype.itemsize}").view(dtype)
-        number: np.dtype[Any] = dtype or _CONVENTION_DTYPES[letter]
-        return np.asarray(value).astype(number)
+            return as_declared(self._device.fetch(results.get_as_object(index, rt.HalBufferView)), declared)
+        return scalar_result(results.get_variant(index), letter, declared)
 
     def close(self) -> None:
         """Drop functions and state, so that the device can be released."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from retarget.extension import DriverError
 from retarget.model.element_types import split_types
 
 __all__ = ["Signature", "declared_types", "parse_signature"]
@@ -31,6 +32,20 @@ class Signature:
     results: str | None
     argument_types: tuple[str, ...] = ()
     result_types: tuple[str, ...] = ()
+
+    def passed(self, function: str, count: int) -> list[tuple[str, str]]:
+        """Return the letter and the declared type of each argument. Raises `DriverError` if there are not `count`."""
+        letters, types = self.arguments, self.argument_types
+        if letters is not None and len(letters) != count:
+            listed = f" ({', '.join(types)})" if types else ""
+            msg = f"{function} takes {len(letters)} arguments{listed}; {count} were given"
+            raise DriverError(msg)
+        return list(zip("r" * count if letters is None else letters, types or [""] * count, strict=True))
+
+    def returned(self, count: int = 0) -> list[tuple[str, str]]:
+        """Return the letter and the declared type of each result, `count` of them where the module does not say."""
+        letters = "r" * count if self.results is None else self.results
+        return list(zip(letters, self.result_types or [""] * len(letters), strict=True))
 
 
 def parse_signature(shown: str, reflection: Mapping[str, str]) -> Signature:

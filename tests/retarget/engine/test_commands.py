@@ -95,4 +95,6 @@ def test_behind_run_under_a_tool_on_the_path_goes_by_its_name(monkeypatch: pytes
     target = RunTarget(name="a_c_r", compile=TARGET, runtime=runtime, timeout=None, tags=())
     case = CaseOutcome(name="f", function="f", seconds=0.0)
     [line] = commands.run(target, Artifact(digest="", size=0, path="/a.bin"), [case])
-    assert line == f"nice -n 5 {Path(sys.executable).name} -m toy f"
+    python = Path(sys.executable).name
+    arguments = "--kind=check --driver=toy --artifact=/a.bin --case=f a.mlir"
+    assert line == f"nice -n 5 {python} -m retarget.run_case {arguments}"

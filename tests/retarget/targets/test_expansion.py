@@ -12,7 +12,7 @@ from declaration_texts import compiler, declarations, runtime, table, target
 from model_targets import ORIGIN
 from retarget.cli import main
 from retarget.declare.load import DeclarationLoader
-from retarget.extension.registry import Registry
+from retarget.extension.registry import Registry, load_extensions
 from retarget.model import (
     CompilerConfig,
     CompileTarget,
@@ -279,6 +279,21 @@ def test_a_compiler_that_derives_a_bad_word_is_named() -> None:
         "extension 'ext': compiler 'iree': tags of config 'a': found 'a b', expected a word for -m: letters, digits "
         "and any of _ : + - . [ ] / \\"
     )
+
+
+def test_what_runs_by_a_tool_gets_the_module_with_its_checks_returned() -> None:
+    inside, outside = runtime("inside"), runtime("outside", run_under=("env",))
+    configs = [target_config("one", [A], [inside, outside]), target_config("two", [B], [outside])]
+    targets = expand(suite_of(configs), load_extensions())
+    found = [(one.name, one.compile.name if isinstance(one, RunTarget) else one.returns_checks) for one in targets]
+    assert found == [
+        ("m_a", False),
+        ("m_a_inside", "m_a"),
+        ("m_a_outside", "m_a.returned"),
+        ("m_b", True),  # all of its runs are by a tool: one compile is enough
+        ("m_b_outside", "m_b"),
+    ]
+    assert [one.compile.item for one in targets if isinstance(one, RunTarget)] == ["m_a", "m_a", "m_b"]
 
 
 def test_a_hundred_thousand_targets_share_what_they_have_in_common() -> None:

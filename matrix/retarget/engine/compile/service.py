@@ -281,6 +281,9 @@ class BuildService:
         """Return the outcome; None if the key's lock is held elsewhere."""
         try:
             resolved = self._resolver.resolve(target.compiler, target.flags)
+            if target.returns_checks and (rewriter := self._registry.check_rewriter(target.kind)) is not None:
+                fact = ("checks returned", rewriter.return_checks_version())
+                resolved = replace(resolved, facts=(*resolved.facts, fact))
             source = _read_source(target)
         except NotBuiltError as error:
             return CompileOutcome(key="", seconds=0.0, reused=False, failure=error.failure)
@@ -322,6 +325,7 @@ class BuildService:
         compiler = target.compiler.compiler
         message = CompileModule(
             compiler=compiler,
+            rewriting=target.kind if target.returns_checks else "",
             request=CompileRequest(
                 source=source, source_name=target.module.path.name, source_path=target.module.path, resolved=resolved
             ),

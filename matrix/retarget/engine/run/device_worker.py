@@ -50,7 +50,8 @@ class DeviceWorker:
         self._infos: tuple[DeviceInfo, ...] = ()
         self._error: UnavailableError | RetargetError | None = None
         self._attempts = 0
-        self._can_pause = sys.platform == "linux" and not config.run_under
+        self._starts_processes = bool(config.run_under) or config.toolchain is not None
+        self._can_pause = sys.platform == "linux" and not self._starts_processes
         self._rest_lock = threading.Lock()
         self._timer: threading.Timer | None = None
 
@@ -124,7 +125,10 @@ class DeviceWorker:
         env = self._environment(config)
         try:
             self._worker = WorkerProcess(
-                spawner=self._spawner, extensions=self._extensions, env=env, starts_processes=bool(config.run_under)
+                spawner=self._spawner,
+                extensions=self._extensions,
+                env=env,
+                starts_processes=self._starts_processes,
             )
         except RetargetError as error:
             if not config.env:
@@ -132,8 +136,6 @@ class DeviceWorker:
             names = ", ".join(name for name, _ in config.env)
             msg = f"runtime config {config.name!r}, which sets {names}: {error}"
             raise RetargetError(msg) from error
-        if config.run_under:
-            return ()
         answer = self._worker.ask(OpenDevices(config=config), Devices, timeout=self._open_timeout)
         infos = device_infos(answer, f"runtime config {config.name!r}: driver {config.driver!r}", "open")
         _expect_distinct(config, infos)

@@ -17,6 +17,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -148,6 +149,8 @@ class _Server:
             case ProbeDriver(driver=driver):
                 return Devices(infos=tuple(self._registry.driver(driver).probe()))
             case OpenDevices(config=config):
+                if self._registry.gives_no_outputs(config):
+                    return Devices(infos=())
                 self._device = self._registry.driver(config.driver).open(config)
                 return Devices(infos=tuple(self._device.infos))
             case RunModule():
@@ -164,9 +167,14 @@ class _Server:
         raise TypeError(msg)
 
     def _compile(self, message: CompileModule) -> CompiledModule:
-        compiler = self._registry.compiler(message.compiler)
+        compiler, request = self._registry.compiler(message.compiler), message.request
         start = time.perf_counter()
-        compiled = compiler.compile(message.request)
+        if (rewriter := self._registry.check_rewriter(message.rewriting)) is not None:
+            name = Path(request.source_name)
+            rewritten = rewriter.return_checks(request.source, str(name))
+            if rewritten != request.source:  # by another name: its locations are of the file, its lines are not
+                request = replace(request, source=rewritten, source_name=f"{name.stem}.returned{name.suffix}")
+        compiled = compiler.compile(request)
         seconds = time.perf_counter() - start
         return CompiledModule(
             artifact=bytes(compiled.artifact),
@@ -178,7 +186,7 @@ class _Server:
     def _run(self, message: RunModule) -> object:
         config = message.target.runtime
         loader = self._registry.case_loader(message.target.compile.kind)
-        if config.run_under:
+        if self._registry.gives_no_outputs(config):
             from retarget.worker.child.run_external import run_external
 
             return run_external(self._registry.driver(config.driver), loader, message, self._send)

@@ -1,4 +1,4 @@
-"""Runs the cases of one artifact behind `run_under`: one process per case, judged by its exit status."""
+"""Runs the cases of one artifact behind `run_under` where the driver has no tool: `retarget.run_case` for each case."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from retarget.extension import Case, CaseLoader, Driver, DriverError, RunPlan, RunsCasesOutside
+from retarget.extension import Case, CaseLoader, Driver, DriverError, RunPlan
 from retarget.extension.registry import extensions_environment
 from retarget.extension.returned import ExtensionError
-from retarget.extension.run_plans import RUN_CASE, plan_outside
+from retarget.extension.run_plans import run_case_plan
 from retarget.model.case_names import selected_cases
 from retarget.model.outcomes import CaseOutcome, Failure, RunOutcome, Stage, first_failure
 from retarget.support.errors import RetargetError
@@ -32,8 +32,7 @@ def run_external(
 ) -> RunOutcome:
     """List the artifact's functions without a device and run each case in a process of its own.
 
-    Such a process gets no inputs and returns no results: cases that have them fail, unless their loader knows a tool
-    that reads and judges them itself.
+    Such a process reads and judges its case itself, and returns no results.
     """
     target = message.target.compile
     send(Progress(stage=Stage.LOAD))
@@ -61,7 +60,7 @@ def run_external(
         stage = Stage.RUN if case.read is None else Stage.LOAD
         first = not outcomes
         send(Progress(stage=stage, case=case.name, done=None if first else outcomes[-1], names=names if first else ()))
-        outcome, output = _run_case(driver, loader, case, message, send)
+        outcome, output = _run_case(case, message, send)
         outcomes.append(outcome)
         outputs.append(output)
     return RunOutcome(
@@ -75,38 +74,17 @@ def run_external(
     )
 
 
-def _run_case(
-    driver: Driver, loader: CaseLoader, case: Case, message: RunModule, send: Callable[[Progress], None]
-) -> tuple[CaseOutcome, str]:
+def _run_case(case: Case, message: RunModule, send: Callable[[Progress], None]) -> tuple[CaseOutcome, str]:
     start = time.perf_counter()
     output = ""
-    judged_there = isinstance(loader, RunsCasesOutside)
-    target = message.target
-    plan = plan_outside(driver, loader, target, message.artifact, case=case.name, function=case.function)
-    has_data = bool(case.inputs) or case.expected is not None or case.read is not None or bool(case.agree_with)
-    if has_data and not judged_there:
-        failure: Failure | None = Failure(
-            stage=Stage.RUN,
-            summary="a case with inputs or expected results cannot be run behind run_under",
-            hint="run it on a runtime config without run_under",
-        )
-    elif plan is None:
-        module = f"a module of kind {target.compile.kind!r}"
-        failure = Failure(
-            stage=Stage.RUN,
-            summary=f"driver {driver.name!r} has no tool that runs {module} out of process",
-            hint="remove run_under from the runtime config",
-        )
-    else:
-        failure = _readable(case, message) if judged_there else None
-        if failure is None:
-            if case.read is not None:
-                send(Progress(stage=Stage.RUN, case=case.name))
-            failure, output = _judge(target.runtime.run_under, _of_session(plan, case, message))
-            if failure is not None and failure.summary == not_finished(case.agree_with, case.name):
-                failure = replace(failure, lacking=case.agree_with, no_verdict=True)
-    seconds = time.perf_counter() - start
-    return case_outcome(case, target.compile.compiler.name, seconds, failure), output
+    failure = _readable(case, message)
+    if failure is None:
+        if case.read is not None:
+            send(Progress(stage=Stage.RUN, case=case.name))
+        failure, output = _judge(message.target.runtime.run_under, _plan(case, message))
+        if failure is not None and failure.summary == not_finished(case.agree_with, case.name):
+            failure = replace(failure, lacking=case.agree_with, no_verdict=True)
+    return case_outcome(case, message.target.compile.compiler.name, time.perf_counter() - start, failure), output
 
 
 def _readable(case: Case, message: RunModule) -> Failure | None:
@@ -126,15 +104,20 @@ def _readable(case: Case, message: RunModule) -> Failure | None:
     )
 
 
-def _of_session(plan: RunPlan, case: Case, message: RunModule) -> RunPlan:
-    """Give our own tool what this session has: its extensions, and the results that a case is to agree with."""
-    if RUN_CASE not in plan.argv:
-        return plan
-    plan = replace(plan, env=(*extensions_environment().items(), *plan.env))
-    if not case.agree_with:
-        return plan
+def _plan(case: Case, message: RunModule) -> RunPlan:
+    """Return how a case is run: with what this session has, its extensions and the results that a case agrees with."""
+    target = message.target
+    plan = run_case_plan(
+        kind=target.compile.kind,
+        config=target.runtime,
+        artifact=message.artifact,
+        module=target.compile.module,
+        folder=target.compile.folder,
+        case=case.name,
+    )
     references = (f"--reference={config}={folder}" for config, folder in message.references)
-    return replace(plan, argv=(*plan.argv, f"--compiler={message.target.compile.compiler.name}", *references))
+    compiler = (f"--compiler={target.compile.compiler.name}", *references) if case.agree_with else ()
+    return replace(plan, argv=(*plan.argv, *compiler), env=tuple(extensions_environment().items()))
 
 
 def _judge(run_under: Sequence[str], plan: RunPlan) -> tuple[Failure | None, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,7 @@ from retarget.extension import (
     LoadsParameters,
     Program,
     ReadsNeeds,
+    ShowsCommand,
     Tolerance,
     UnavailableError,
 )
@@ -99,6 +101,7 @@ def run_in_process(
     run = _Run(
         program=program,
         compiler=request.compiler,
+        artifact=message.artifact,
         references=references,
         lacking=dict(message.lacking),
         send=send,
@@ -130,7 +133,11 @@ def driver_failure(stage: Stage, error: DriverError) -> Failure:
     """Return what `error` means for a target. The summary is its first line, the text all of it."""
     text = str(error)
     return Failure(
-        stage=stage, summary=first_line(text, "the driver failed without a word"), text=text, hint=error.hint
+        stage=error.stage or stage,
+        summary=first_line(text, "the driver failed without a word"),
+        text=text,
+        hint=error.hint,
+        signal=error.signal,
     )
 
 
@@ -169,6 +176,7 @@ class _Run:
 
     program: Program
     compiler: str
+    artifact: Path
     references: Mapping[str, Mapping[str, CaseOutputs]]
     lacking: Mapping[str, str]
     send: Callable[[Progress], None]
@@ -222,7 +230,10 @@ class _Run:
             failure = Failure(stage=Stage.COMPARE, summary=mismatches[0].summary)
         if failure is None and case.must_check and not checks:
             failure = Failure(stage=Stage.COMPARE, summary=f"function {case.function!r} made no check")
-        return case_outcome(case, self.compiler, compared - start, failure or unexpected, mismatches)
+        outcome = case_outcome(case, self.compiler, compared - start, failure or unexpected, mismatches)
+        if failure is not None and isinstance(self.program, ShowsCommand):
+            return replace(outcome, command=tuple(self.program.last_command(self.artifact)))
+        return outcome
 
     def _expected(self, case: Case, data: CaseData) -> Sequence[Array | None] | None:
         """Return what is expected: the case's own values, or what the config that it is to agree with gave."""

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
 
 from retarget.extension import Case, CaseRequest, ModulesRequest, SuggestedSuite, Suggestions
+
+from retarget_iree.toolchain import command
 
 __all__ = ["CheckCaseLoader"]
 
@@ -32,6 +36,20 @@ class CheckCaseLoader:
             for function in request.functions
             if function.arguments == 0
         ]
+
+    def return_checks_version(self) -> str:
+        """Name the rewriting by its code."""
+        return sha256(Path(__file__).with_name("rewrite.py").read_bytes()).hexdigest()
+
+    def return_checks(self, source: bytes, name: str) -> bytes:
+        """Return the module with checks as results; see `rewrite.return_checks`."""
+        from retarget_iree.checks.rewrite import return_checks  # it imports the compiler
+
+        return return_checks(source, name)
+
+    def return_checks_command(self, source: Path, output: Path) -> Sequence[str]:
+        """Return the command that writes it to a file."""
+        return (command("python"), "-m", "retarget_iree.checks", str(source), "-o", str(output))
 
     def suggest_suites(self, request: ModulesRequest) -> Suggestions:
         """Return one suite of all modules that make checks of their own."""

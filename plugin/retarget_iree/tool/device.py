@@ -1,0 +1,235 @@
+"""Runs artifacts with `iree-run-module`, a process for each call: behind `run_under`, or the tool of a toolchain.
+
+The tool may be of another architecture, and needs no Python on its side. What it is called with and what it returns
+goes through files; results are compared by who called. Lives in device workers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from retarget.extension import Check, CheckSink, DriverError, FunctionInfo, UnavailableError
+from retarget.model import RuntimeConfig
+from retarget.model.outcomes import DeviceInfo, Stage
+from retarget.support.files import write_atomically
+from retarget.support.scratch import ScratchFolder
+from retarget.support.text import cut_stacks, first_line
+
+from retarget_iree.checks.returned import ReturnedCheck, checks_in
+from retarget_iree.noise import clean_status
+from retarget_iree.runtime.identity import describe_device
+from retarget_iree.runtime.program import function_info, module_signatures, unknown_function
+from retarget_iree.runtime.selection import driver_of, select_device
+from retarget_iree.runtime.signature import Signature
+from retarget_iree.tool.values import input_flag, output_flag, read_output
+from retarget_iree.toolchain import find_tool
+
+if TYPE_CHECKING:
+    from retarget.extension import Array
+
+__all__ = ["ToolDevice", "open_tool"]
+
+_SHELL = 128
+"""What a shell, and a wrapper that acts like one, adds to the number of the signal that ended its child."""
+_CRASHES = (signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV)
+_LISTED = re.compile(r"(?m)^# --device=[\w-]+://(?P<path>\S*)\n#   (?P<name>.*)\n# ===.*\n(?P<dump>(?:(?!# =).*\n)*)")
+_TAIL = re.compile(
+    r"(?:; *)+(?:(?:invoking|looking up) function '|creating (?:VM|run) context|`\w+ func @|processing function ).*",
+    re.DOTALL,
+)
+"""What the tool appends to a status, and the runtime in a process does not."""
+
+
+def open_tool(config: RuntimeConfig) -> ToolDevice:
+    """Ask the tool for the devices of the config's drivers, behind `run_under`, and return those of the config.
+
+    Raises `UnavailableError` with what the tool, or what was to run it, said.
+    """
+    build = find_tool(config.toolchain)
+    tool = str(build.tool)
+    infos: dict[str, Sequence[DeviceInfo]] = {}
+    wanted = config.devices or ("0",)
+    for name in (driver_of(one, config) for one in wanted):
+        infos[name] = infos.get(name) or _devices(name, config, tool)
+    chosen = [select_device(one, infos[driver_of(one, config)], driver=driver_of(one, config)) for one in wanted]
+    chosen = [replace(info, runtime=build.describe()) for info in chosen]
+    uris = [info.uri + "".join(one.partition("?")[1:]) for info, one in zip(chosen, wanted, strict=True)]
+    return ToolDevice((*config.run_under, tool, *(f"--device={uri}" for uri in uris)), config.flags, chosen)
+
+
+def _devices(driver: str, config: RuntimeConfig, tool: str) -> Sequence[DeviceInfo]:
+    """Return the devices that the tool lists for a driver. Raises `UnavailableError`."""
+    what = f"{tool} behind {config.run_under[0]}" if config.run_under else tool
+    try:
+        done = _started([*config.run_under, tool, f"--dump_devices={driver}"])
+    except OSError as error:
+        msg = f"{what} does not start: {error.strerror or error}"
+        hint = f"run_under of runtime config {config.name!r} names what runs a tool of another machine, such as QEMU"
+        raise UnavailableError(msg, hint) from error
+    found = [match.groupdict() for match in _LISTED.finditer(done.stdout)]
+    if done.returncode or not found:
+        said = _status(done) if done.returncode else f"it lists no device of driver {driver}"
+        msg = f"{what} does not run here: {said}"
+        raise UnavailableError(msg)
+    return [describe_device(driver, number, record, record["dump"]) for number, record in enumerate(found)]
+
+
+class ToolDevice:
+    """The devices that a tool opens again for each call. Implements `retarget.extension.Device`."""
+
+    def __init__(self, command: Sequence[str], flags: Sequence[str], infos: Sequence[DeviceInfo]) -> None:
+        self._command = tuple(command)
+        self._flags = tuple(flags)
+        self._infos = tuple(infos)
+        self._scratch = ScratchFolder("calls")
+
+    @property
+    def infos(self) -> Sequence[DeviceInfo]:
+        """What the tool opens, in order."""
+        return self._infos
+
+    def load(self, artifact: bytes) -> ToolProgram:
+        """Read the functions of a `.vmfb`. Raises `DriverError` for bytes that are no module."""
+        return self.load_with_parameters(artifact, ())
+
+    def load_with_parameters(self, artifact: bytes, parameters: Sequence[tuple[str, Path]]) -> ToolProgram:
+        """Read the functions of a `.vmfb` whose parameters lie in (scope, file) pairs. Raises `DriverError`."""
+        signatures = module_signatures(artifact)
+        folder = self._scratch.subfolder()
+        (folder / "module.vmfb").write_bytes(artifact)
+        named = (f"--parameters={f'{scope}=' if scope else ''}{path}" for scope, path in parameters)
+        return ToolProgram(self._command, (*named, *self._flags), folder, signatures)
+
+    def close(self) -> None:
+        """Remove the files."""
+        self._scratch.close()
+
+
+class ToolProgram:
+    """An artifact that the tool loads anew for each call. Implements `Program` and `ShowsCommand`."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        flags: Sequence[str],
+        folder: Path,
+        signatures: Mapping[str, tuple[Signature, Mapping[str, str]]],
+    ) -> None:
+        self._command = tuple(command)
+        self._flags = tuple(flags)
+        self._folder = folder
+        self._entries = {name: (one, checks_in(reflection)) for name, (one, reflection) in signatures.items()}
+        self._called: tuple[str, ...] = ()
+
+    @property
+    def functions(self) -> Sequence[FunctionInfo]:
+        """The exported functions in the module's order; the values of checks are not among their results."""
+        return [function_info(name, _own(*entry)) for name, entry in self._entries.items()]
+
+    def call(self, function: str, inputs: Sequence[Array], on_check: CheckSink) -> Sequence[Array]:
+        """Run the tool for one call and return the results. Raises `DriverError` with what the tool says."""
+        if function not in self._entries:
+            raise unknown_function(function, self._entries)
+        signature, checks = self._entries[function]
+        flags = [f"--function={function}"]
+        for index, (array, kind) in enumerate(zip(inputs, signature.passed(function, len(inputs)), strict=True)):
+            with _naming(f"argument {index} of {function}"):
+                flags.append(input_flag(np.asarray(array), *kind, self._folder / f"input{index}.bin"))
+        results = signature.returned()
+        outputs = [output_flag(*kind, self._folder / f"output{at}") for at, kind in enumerate(results)]
+        self._called = (*flags, *self._flags)
+        self._run([flag for flag, _ in outputs])
+        arrays = []
+        for index, ((_, file), kind) in enumerate(zip(outputs, results, strict=True)):
+            with _naming(f"result {index} of {function}"):
+                arrays.append(read_output(file, *kind))
+        values = iter(arrays[len(_own(signature, checks).results or "") :])
+        for check in checks:
+            actual = next(values)
+            if check.kind in {"true", "false"}:
+                actual = np.asarray(actual != 0)
+            expected = next(values) if check.values > 1 else None
+            on_check(Check(kind=check.kind, actual=actual, expected=expected, atol=check.atol, rtol=check.rtol))
+        return arrays[: len(arrays) - sum(check.values for check in checks)]
+
+    def last_command(self, artifact: Path) -> Sequence[str]:
+        """Return the command of the last call, without its `--output` flags, so that it prints what it returns.
+
+        The files of its inputs are copied to where they stay.
+        """
+        kept = Path(tempfile.gettempdir()) / "retarget-inputs"
+        words = [f"--module={artifact}"]
+        for word in self._called:
+            before, at, file = word.partition("=@")
+            if at and Path(file).parent == self._folder:
+                content = Path(file).read_bytes()
+                kept.mkdir(exist_ok=True)
+                path = kept / f"{hashlib.sha256(content).hexdigest()[:16]}.bin"
+                write_atomically(path, content)
+                words.append(f"{before}=@{path}")
+            else:
+                words.append(word)
+        return (*self._command, *words)
+
+    def _run(self, outputs: Sequence[str]) -> None:
+        try:
+            done = _started([*self._command, f"--module={self._folder / 'module.vmfb'}", *self._called, *outputs])
+        except OSError as error:
+            msg = f"cannot start {self._command[0]!r}: {error.strerror or error}"
+            raise DriverError(msg, stage=Stage.LOAD) from error
+        if not done.returncode:
+            return
+        if crash := _crash(done.returncode):
+            msg = f"{Path(self._command[0]).name} crashed: {crash}\n{cut_stacks(done.stderr)}".rstrip()
+            raise DriverError(msg, signal=crash)
+        is_called = any(line.startswith("EXEC @") for line in done.stdout.splitlines())
+        raise DriverError(_status(done), stage=None if is_called else Stage.LOAD)
+
+
+def _own(signature: Signature, checks: Sequence[ReturnedCheck]) -> Signature:
+    """Return a signature without the results that are values of checks."""
+    letters = signature.results or ""
+    own = len(letters) - sum(check.values for check in checks)
+    return replace(signature, results=letters[:own], result_types=signature.result_types[:own])
+
+
+@contextmanager
+def _naming(what: str) -> Iterator[None]:
+    """Name the argument or the result that an error is about."""
+    try:
+        yield
+    except DriverError as error:
+        msg = f"{what}: {error}"
+        raise DriverError(msg, hint=error.hint) from error
+
+
+def _started(argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
+
+
+def _crash(status: int) -> str:
+    """Return the name of the signal that ended the tool; empty where it ended by itself."""
+    number = -status if status < 0 else status - _SHELL
+    if status < 0 or number in _CRASHES:
+        try:
+            return signal.Signals(number).name
+        except ValueError:
+            return f"signal {number}"
+    return ""
+
+
+def _status(done: subprocess.CompletedProcess[str]) -> str:
+    """Return what a tool, or what ran it, said of its failure, as the runtime words it in a process."""
+    lines = [line for line in done.stderr.splitlines() if "FLAGS ERROR" not in line]
+    said = _TAIL.sub("", clean_status("\n".join(lines)))
+    return said or first_line(done.stdout) or f"exit status {done.returncode}"

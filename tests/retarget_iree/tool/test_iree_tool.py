@@ -1,0 +1,173 @@
+"""Runs by `iree-run-module`: what it gives is what the runtime gives in the process."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+import pytest
+from iree_modules import ARITHMETIC, ELEMENT_TYPES, FAILING, element_types_module
+from iree_support import ORIGIN, VMVX, Compile, OpenDevice, checks_of, driver_named, runtime_config
+from retarget.extension import Check, Device, DriverError, UnavailableError
+from retarget.model import RuntimeConfig, Toolchain
+from retarget.model.outcomes import Stage
+from retarget_iree.checks.rewrite import return_checks
+from retarget_iree.tool.device import open_tool
+
+CRASHING = ("sh", "-c", 'case "$*" in *--function*) kill -SEGV $$;; *) exec "$@";; esac', "sh")
+
+
+def config(*run_under: str, flags: Sequence[str] = (), toolchain: Toolchain | None = None) -> RuntimeConfig:
+    plain = runtime_config("local-sync", flags=flags)
+    return dataclasses.replace(plain, run_under=run_under, toolchain=toolchain)
+
+
+@pytest.fixture
+def tool() -> Iterator[Device]:
+    device = driver_named("local-sync").open(config("env"))
+    yield device
+    device.close()
+
+
+@pytest.fixture
+def returned(compile_module: Compile) -> bytes:
+    return compile_module(return_checks((ARITHMETIC + FAILING).encode(), "test.mlir"), *VMVX)
+
+
+def no_check(_: object) -> None:
+    raise AssertionError
+
+
+def test_the_tool_describes_the_device_as_the_runtime_does(tool: Device, open_device: OpenDevice) -> None:
+    (info,) = tool.infos
+    (here,) = open_device("local-sync").infos
+    assert (info.driver, info.uri, info.name, info.physical_id) == (here.driver, here.uri, here.name, "cpu")
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs"),
+    [
+        ("tensor_and_scalars", (np.float32([1, -2, np.inf, np.nan]), np.int32(-7), np.float32(0.1))),
+        ("scalars", (np.int8(-3), np.bool_(1), np.int64(2**40), np.float16(1.5), np.float32(-2.5), np.int64(9))),
+        ("tensors", (np.bool_([1, 0]), np.uint8([1, 255]), ml_dtypes.bfloat16(0.5), np.zeros((0, 3), np.float32))),
+        ("complex", (np.complex64([1 + 2j, -3j]),)),
+        (
+            "small",
+            (
+                np.arange(-4, 4).astype(ml_dtypes.int4),
+                np.arange(5).astype(ml_dtypes.uint4),
+                np.arange(-2, 1).astype(ml_dtypes.int2),
+                np.ones((2, 3), ml_dtypes.float8_e8m0fnu),
+            ),
+        ),
+        ("small_scalars", (ml_dtypes.int4(-3), ml_dtypes.float8_e4m3fn(1.5), ml_dtypes.float8_e8m0fnu(4))),
+    ],
+)
+def test_numbers_and_tensors_come_back_as_in_the_process(
+    function: str, inputs: Sequence[npt.ArrayLike], signatures: bytes, tool: Device, open_device: OpenDevice
+) -> None:
+    ours = tool.load(signatures)
+    theirs = open_device("local-sync").load(signatures)
+    assert list(ours.functions) == list(theirs.functions)
+    arrays = [np.asarray(one) for one in inputs]
+    pairs = zip(ours.call(function, arrays, no_check), theirs.call(function, arrays, no_check), strict=True)
+    for actual, expected in pairs:
+        assert (actual.dtype, actual.shape, actual.tobytes()) == (expected.dtype, expected.shape, expected.tobytes())
+
+
+def test_every_element_type_comes_back_as_in_the_process(
+    element_types: bytes, compile_module: Compile, tool: Device, open_device: OpenDevice
+) -> None:
+    rewritten = return_checks(element_types_module().encode(), "test.mlir")
+    program = tool.load(compile_module(rewritten, *VMVX, "--iree-input-demote-f64-to-f32=false"))
+    device = open_device("local-sync")
+    assert len(program.functions) == len(ELEMENT_TYPES)
+    for function in program.functions:
+        ours: list[Check] = []
+        program.call(function.name, (), ours.append)
+        (theirs,) = checks_of(device, element_types, function.name)
+        for actual, expected in ((ours[0].actual, theirs.actual), (ours[0].expected, theirs.expected)):
+            assert actual is not None
+            assert expected is not None
+            assert (actual.dtype, actual.tobytes()) == (expected.dtype, expected.tobytes()), function.name
+
+
+def test_returned_checks_are_those_that_the_module_makes(
+    returned: bytes, arithmetic: bytes, tool: Device, open_device: OpenDevice
+) -> None:
+    device = open_device("local-sync")
+    assert [function.result_types for function in tool.load(returned).functions][:2] == [(), ()]
+    for function in ("passes", "differs", "checks_nothing"):
+        ours, theirs = checks_of(tool, returned, function), checks_of(device, arithmetic, function)
+        assert len(ours) == len(theirs)
+        for actual, expected in zip(ours, theirs, strict=True):
+            assert (actual.kind, actual.atol, actual.rtol) == (expected.kind, expected.atol, expected.rtol)
+            np.testing.assert_array_equal(actual.actual, expected.actual)
+            np.testing.assert_array_equal(np.asarray(actual.expected), np.asarray(expected.expected))
+    kinds = [(check.kind, check.actual.tolist()) for check in checks_of(tool, returned, "scalars")]
+    assert kinds == [("true", True), ("false", False), ("true", False), ("all_true", [1, 1, 0])]
+
+
+def test_a_failing_call_says_what_the_runtime_says(returned: bytes, tool: Device) -> None:
+    program = tool.load(returned)
+    with pytest.raises(DriverError) as caught:
+        program.call("asserts", (), no_check)
+    assert str(caught.value) == "FAILED_PRECONDITION; must be zero"
+    assert caught.value.stage is None
+
+
+def test_what_fails_before_the_call_failed_at_load(returned: bytes) -> None:
+    device = open_tool(config("env", flags=("--no_such_flag=1",)))
+    with pytest.raises(DriverError) as caught:
+        device.load(returned).call("passes", (), no_check)
+    device.close()
+    assert str(caught.value) == "INVALID_ARGUMENT; flag 'no_such_flag' not recognized"
+    assert caught.value.stage is Stage.LOAD
+
+
+def test_a_crash_has_its_signal(returned: bytes) -> None:
+    device = open_tool(config(*CRASHING))
+    with pytest.raises(DriverError, match=r"^sh crashed: SIGSEGV") as caught:
+        device.load(returned).call("passes", (), no_check)
+    device.close()
+    assert caught.value.signal == "SIGSEGV"
+
+
+def test_the_last_command_can_be_repeated_after_the_device_is_gone(signatures: bytes, tmp_path: Path) -> None:
+    device = open_tool(config("env"))
+    program = device.load(signatures)
+    program.call("tensor_and_scalars", (np.float32([1, 2, 3, 4]), np.int32(5), np.float32(6)), no_check)
+    artifact = tmp_path / "m.vmfb"
+    artifact.write_bytes(signatures)
+    argv = program.last_command(artifact)
+    device.close()
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("4xf32=2 4 6 8\nresult[1]: i32=10\nresult[2]: f32=12\n")
+
+
+@pytest.mark.parametrize(
+    ("path", "run_under", "reason"),
+    [
+        ("empty", (), "toolchain 'other' has no iree-run-module: there is no {path}/tool"),
+        ("foreign", (), "{path}/tool does not start: Exec format error"),
+        ("foreign", ("sh", "-c", "echo no ELF >&2; exit 3"), "{path}/tool behind sh does not run here: no ELF"),
+        ("foreign", ("true",), "{path}/tool behind true does not run here: it lists no device of driver local-sync"),
+    ],
+)
+def test_what_cannot_run_the_tool_is_unavailable(
+    path: str, run_under: tuple[str, ...], reason: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / path
+    folder.mkdir()
+    if path == "foreign":
+        (folder / "tool").write_bytes(b"\x7fELF of another machine")
+        (folder / "tool").chmod(0o755)
+    other = Toolchain(name="other", path=folder, run_with="tool", origin=ORIGIN)
+    with pytest.raises(UnavailableError) as caught:
+        open_tool(config(*run_under, toolchain=other))
+    assert str(caught.value) == reason.format(path=folder)
