@@ -16,6 +16,7 @@ from retarget_iree.toolchain import command
 
 __all__ = ["check_plan", "run_module_command"]
 
+
 def check_plan(config: RuntimeConfig, artifact: Path, function: str) -> RunPlan:
     """Return how a function of a check module is run, all of them where `function` is empty.
 

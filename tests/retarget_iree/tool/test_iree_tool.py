@@ -153,7 +153,7 @@ def test_the_last_command_can_be_repeated_after_the_device_is_gone(signatures: b
 @pytest.mark.parametrize(
     ("path", "run_under", "reason"),
     [
-        ("empty", (), "toolchain 'other' has no iree-run-module: there is no {path}/tool"),
+        ("empty", (), "{path} has no tool, which is its run_with"),
         ("foreign", (), "{path}/tool does not start: Exec format error"),
         ("foreign", ("sh", "-c", "echo no ELF >&2; exit 3"), "{path}/tool behind sh does not run here: no ELF"),
         ("foreign", ("true",), "{path}/tool behind true does not run here: it lists no device of driver local-sync"),

@@ -125,10 +125,7 @@ class DeviceWorker:
         env = self._environment(config)
         try:
             self._worker = WorkerProcess(
-                spawner=self._spawner,
-                extensions=self._extensions,
-                env=env,
-                starts_processes=self._starts_processes,
+                spawner=self._spawner, extensions=self._extensions, env=env, starts_processes=self._starts_processes
             )
         except RetargetError as error:
             if not config.env:
