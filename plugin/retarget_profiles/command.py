@@ -36,7 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     importing.add_argument("-o", "--output", type=Path, metavar="PROFILE", help="the file to write (standard output)")
     importing.add_argument(
-        "--device", default="", help="which device of a clinfo report: its number or a part of its name"
+        "--device",
+        default="",
+        help="which of several in a report: number or part of a name (clinfo), name of a Vulkan profile",
     )
     importing.add_argument("--description", default="", help="one line for `retarget profile list`")
     target = actions.add_parser("target", help="print what each compiler makes of a profile")

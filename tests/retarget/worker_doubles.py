@@ -237,6 +237,7 @@ class DoubleDriver:
                 physical_id="double-hw",
                 driver_version="1.2",
                 capabilities=(("memory", "16 GiB"), ("fp64", "")),
+                features=(("device_type", "accelerator"), ("double.fp64", True), ("memory", 2**34)),
                 exclusive=not os.environ.get("DOUBLE_SHARED"),
             )
         ]

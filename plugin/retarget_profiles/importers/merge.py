@@ -27,7 +27,8 @@ _EXPECTED = (
 def import_profile(files: Sequence[Path], *, name: str, description: str = "", device: str = "") -> Profile:
     """Return the profile of the device that the files describe together.
 
-    `device` chooses among several in a report of clinfo, by number or by a part of the name. Raises `RetargetError` for
+    `device` chooses among several in a report: of clinfo by number or by a part of the name, of a file of Vulkan
+    Profiles by the profile's name. Raises `RetargetError` for
     files that cannot be read, of no known tool, of several drivers, or that contradict each other.
     """
     reports = [_read(file, device) for file in files]
@@ -80,7 +81,7 @@ def _read(file: Path, device: str) -> Report:
             message = f"found JSON nested too deeply, {_EXPECTED}"
         else:
             if isinstance(data, dict) and is_vulkan(data):
-                return _with_values(vulkan_report(file, data))
+                return _with_values(vulkan_report(file, data, device))
             if isinstance(data, dict) and is_opencl(data):
                 return opencl_report(file, data, device)
             message = f"found JSON of no known tool, {_EXPECTED}"

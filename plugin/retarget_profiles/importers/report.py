@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from retarget.model.outcomes import FeatureValue
 from retarget.profiles.names import value_error
@@ -43,6 +45,13 @@ class Report:
         else:
             self.values.setdefault(name, value)
             self.places.setdefault(name, place)
+
+    def table(self, value: object, place: KeyPath) -> Mapping[str, Any]:
+        """Return a value that must be a table of JSON; an empty one with an error where it is none."""
+        if isinstance(value, dict):
+            return value
+        self.error(place, f"found {value!r}, expected a table")
+        return {}
 
     def error(self, place: KeyPath, message: str) -> None:
         """Note an error of the file."""

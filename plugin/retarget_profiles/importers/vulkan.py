@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from retarget.profiles.names import known_names
+from retarget.support.errors import RetargetError, display_path
 from retarget.support.toml.keypaths import KeyPath
 
 from retarget_profiles.importers.report import Report, frozen_list
@@ -37,12 +38,21 @@ def is_vulkan(data: Mapping[str, Any]) -> bool:
     return "VkPhysicalDeviceProperties" in data or isinstance(data.get("profiles"), dict)
 
 
-def vulkan_report(file: Path, data: Mapping[str, Any]) -> Report:
-    """Return the device that a report describes."""
+def vulkan_report(file: Path, data: Mapping[str, Any], wanted: str) -> Report:
+    """Return the device that a report describes. `wanted` is the name of its profile, needed for several.
+
+    Raises `RetargetError` where that is none, or several.
+    """
     report = Report(file=file, tool=_TOOL, driver="vulkan")
     if isinstance(profiles := data.get("profiles"), dict):
-        for name, profile in profiles.items():
-            _profile(report, data, name, profile)
+        names = [name for name in profiles if not wanted or wanted == name]
+        if len(names) != 1:
+            expected = (
+                f"--device {wanted}, expected one of" if wanted else "several profiles, expected --device with one of"
+            )
+            msg = f"{display_path(file)}: found {expected} {', '.join(profiles) or 'none'}"
+            raise RetargetError(msg)
+        _profile(report, data, names[0], profiles[names[0]])
     else:
         for name, structure in data.items():
             if name.startswith("VkPhysicalDevice"):
@@ -53,28 +63,25 @@ def vulkan_report(file: Path, data: Mapping[str, Any]) -> Report:
 def _profile(report: Report, data: Mapping[str, Any], name: str, profile: object) -> None:
     """Take a profile: its version and the blocks of capabilities that it names. Alternatives promise nothing."""
     place: KeyPath = ("profiles", name)
-    if not isinstance(profile, dict):
-        report.error(place, "expected a table of a Vulkan profile")
-        return
+    profile = report.table(profile, place)
+    if others := profile.get("profiles"):
+        report.error((*place, "profiles"), f"found a profile that builds on {others}, expected that of a device")
     if "api-version" in profile:
         report.add("vulkan.apiVersion", str(profile["api-version"]), (*place, "api-version"))
-    blocks = data.get("capabilities")
-    for block in profile.get("capabilities", ()):
-        found = blocks.get(block) if isinstance(blocks, dict) and isinstance(block, str) else None
-        if isinstance(found, dict):
+    blocks = report.table(data.get("capabilities"), ("capabilities",))
+    names = profile.get("capabilities")
+    for block in names if isinstance(names, list) else ():
+        if isinstance(block, str):
+            found = report.table(blocks.get(block), ("capabilities", block))
             for sort in ("features", "properties"):
-                for structure, members in dict(found.get(sort, {})).items():
+                structures = report.table(found.get(sort, {}), ("capabilities", block, sort))
+                for structure, members in structures.items():
                     _structure(report, members, ("capabilities", block, sort, structure))
-        elif isinstance(block, str):
-            report.error((*place, "capabilities"), f"found {block!r}, which is no table of capabilities")
 
 
 def _structure(report: Report, structure: object, place: KeyPath) -> None:
-    if not isinstance(structure, dict):
-        report.error(place, f"found {structure!r}, expected a structure of Vulkan")
-        return
     known = known_names("vulkan")
-    for path, key, value in _members(structure, place):
+    for path, key, value in _members(report.table(structure, place), place):
         name = _RENAMED.get(key, key) if place[-1] == "VkPhysicalDeviceSubgroupProperties" else key
         if key == "deviceType":
             _device_type(report, value, path)
@@ -103,9 +110,8 @@ def _members(structure: Mapping[str, Any], place: KeyPath) -> Iterator[tuple[Key
 
 
 def _capability(report: Report, name: str, value: object, place: KeyPath) -> None:
-    is_feature = "Features" in str(place[-2]) or str(value) in _YES_NO
     frozen = frozen_list(value)
-    if is_feature and value in (0, 1):
+    if "Features" in str(place[-2]) and isinstance(value, int) and value in {0, 1}:
         frozen = bool(value)  # as the older format writes it
     elif isinstance(value, str):
         frozen = _YES_NO.get(value, value)

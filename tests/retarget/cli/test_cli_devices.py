@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 
 import pytest
 from retarget.cli import devices as cli_devices
+from retarget.profiles.files import read_profile
 from retarget.support.errors import RetargetError
 from targets_of_doubles import EXTENSIONS
 
@@ -57,3 +59,40 @@ def test_a_timeout_is_a_number_of_seconds(text: str, capsys: pytest.CaptureFixtu
 def test_an_unknown_driver_names_the_registered_ones() -> None:
     with pytest.raises(RetargetError, match=r"found the driver 'dubble', expected a registered one: .*did you mean"):
         run("dubble")
+
+
+def test_the_profile_of_a_device_is_written_and_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "mine.toml"
+    assert run("--profile", "double://0", "-o", str(file)) == 0
+    profile = read_profile(file)
+    assert capsys.readouterr().out == f"{file}: {len(profile.capabilities)} capabilities, driver double\n"
+    assert dict(profile.identity)["name"] == "Double Device"
+    assert (profile.get("memory"), profile.get("double.fp64")) == (2**34, True)
+    assert run("--profile", "double://") == 0
+    assert capsys.readouterr().out == file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("--profile", "double://7"), "found no device double://7; expected one of double://0"),
+        (("--profile", "double-absent://"), "double-absent: no devices: no double here (plug one in)"),
+        (
+            ("--profile", "double://0", "-o", "a.txt"),
+            "found the file name 'a.txt' for a profile, expected one that ends ",
+        ),
+        (("--profile", "double://0", "-o", "gone/a.toml"), "cannot write gone/a.toml: No such file or directory"),
+    ],
+)
+def test_a_profile_that_cannot_be_written_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], error: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RetargetError) as caught:
+        run(*arguments)
+    assert str(caught.value).startswith(error)
+
+
+def test_an_output_without_a_profile_is_wrong_usage() -> None:
+    with pytest.raises(argparse.ArgumentError, match="found --output without --profile, expected both"):
+        run("-o", "a.toml")
