@@ -72,7 +72,8 @@ class CaseRecord:
 
     `stage` and `signature` say how it failed, as expectations do; empty where it did not. `reason` says in one line why
     it did not simply pass. A failure with `no_verdict` says nothing of the case. `agree_with` is the compiler config
-    whose results were expected, empty where that is none; `lacking` names it where it gave none.
+    whose results were expected, empty where that is none; `lacking` names it where it gave none. `dispatches` says how
+    many each device executed (`device_a=3 device_b=1`), empty where they were not counted.
     """
 
     name: str
@@ -84,6 +85,7 @@ class CaseRecord:
     no_verdict: bool = False
     agree_with: str = ""
     lacking: str = ""
+    dispatches: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,6 +235,7 @@ def _properties(record: TargetRecord) -> Iterator[tuple[str, str | float]]:
         yield from (("runtime_build", build) for build in record.runtime_builds)
     if record.attempts > 1:
         yield "attempts", str(record.attempts)
+    yield from ((f"case_dispatches.{case.name}", case.dispatches) for case in record.cases)
     for case in record.cases if len(record.cases) > 1 else ():
         yield f"case_outcome.{case.name}", case.outcome
         yield f"case_seconds.{case.name}", case.seconds

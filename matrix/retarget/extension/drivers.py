@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Check",
     "CheckSink",
+    "CountsWork",
     "Device",
     "Driver",
     "DriverError",
@@ -92,6 +93,15 @@ class Program(Protocol):
 
         Checks of the module are passed to `on_check` with arrays of their own, to be kept. Raises `DriverError`.
         """
+
+
+@runtime_checkable
+class CountsWork(Protocol):
+    """What a program may implement in addition to `Program`: on which of several devices a call was executed."""
+
+    def last_work(self) -> Sequence[int]:
+        """Return how much work (dispatches) the last call executed on each device, in the order of the devices. Asked
+        for where `RuntimeConfig.used` says something of a device. Raises `DriverError`."""
 
 
 @runtime_checkable

@@ -20,6 +20,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from retarget.extension.compilers import CompilerError, UnavailableError
 from retarget.extension.drivers import (
+    CountsWork,
     Device,
     DriverError,
     FunctionInfo,
@@ -87,7 +88,7 @@ class _Array:
 _NAMES = {"Array": _Array, "FunctionInfo": FunctionInfo, "RunPlan": RunPlan}
 """What annotations name that their modules import for type checkers only."""
 
-_OPTIONAL: Mapping[type[Any], tuple[type[Any], ...]] = {Device: (LoadsParameters,), Program: (ShowsCommand,)}
+_OPTIONAL: Mapping[type[Any], tuple[type[Any], ...]] = {Device: (LoadsParameters,), Program: (ShowsCommand, CountsWork)}
 """Protocols that an opened object may implement besides its own."""
 
 _NOT_CHECKED = frozenset({"tags"})

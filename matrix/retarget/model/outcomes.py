@@ -159,7 +159,8 @@ class CaseOutcome:
 
     `function` is what was called; empty where it goes by the case's name. `agree_with` is the other compiler config
     whose results were expected, empty where that is none. `command` is the argument list of the process that made the
-    call; empty where no process of its own did.
+    call; empty where no process of its own did. `dispatches` are (role or URI of a device, how many it executed) pairs;
+    none where they were not counted.
     """
 
     name: str
@@ -169,6 +170,7 @@ class CaseOutcome:
     function: str = ""
     agree_with: str = ""
     command: tuple[str, ...] = ()
+    dispatches: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

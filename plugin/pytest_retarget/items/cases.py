@@ -35,6 +35,7 @@ def case_records(
                 seconds=case.seconds,
                 reason=one.headline if one is not None and is_unexpected else "",
                 agree_with=case.agree_with,
+                dispatches=_counts(case),
             )
         else:
             yield _failed(case, case.failure, verdict)
@@ -55,4 +56,9 @@ def _failed(case: CaseOutcome, failure: Failure, verdict: TargetVerdict) -> Case
         no_verdict=failure.no_verdict,
         agree_with=case.agree_with,
         lacking=failure.lacking,
+        dispatches=_counts(case),
     )
+
+
+def _counts(case: CaseOutcome) -> str:
+    return " ".join(f"{device}={count}" for device, count in case.dispatches)

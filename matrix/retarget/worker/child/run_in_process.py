@@ -18,6 +18,7 @@ from retarget.extension import (
     CaseLoader,
     CaseRequest,
     Check,
+    CountsWork,
     Device,
     Driver,
     DriverError,
@@ -30,6 +31,7 @@ from retarget.extension import (
     UnavailableError,
 )
 from retarget.extension.returned import ExtensionError
+from retarget.model import RuntimeConfig
 from retarget.model.case_names import selected_cases
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Mismatch, RunOutcome, Stage, first_failure
 from retarget.profiles.profile import profile_of_device
@@ -100,6 +102,8 @@ def run_in_process(
 
     run = _Run(
         program=program,
+        runtime=message.target.runtime,
+        infos=infos,
         compiler=request.compiler,
         artifact=message.artifact,
         references=references,
@@ -175,6 +179,8 @@ class _Run:
     """One artifact's cases while they run. Seconds are wall time in calls and in comparisons, over all cases."""
 
     program: Program
+    runtime: RuntimeConfig
+    infos: Sequence[DeviceInfo]
     compiler: str
     artifact: Path
     references: Mapping[str, Mapping[str, CaseOutputs]]
@@ -203,10 +209,12 @@ class _Run:
             self.send(Progress(stage=Stage.RUN, case=case.name))
         checks: list[Check] = []
         results: Sequence[Array] = ()
+        dispatches: Sequence[tuple[str, int]] = ()
         failure: Failure | None = None
         called_at = time.perf_counter()
         try:
             results = self.program.call(case.function, data.inputs, checks.append)
+            dispatches = self._dispatches()
         except DriverError as error:
             failure = driver_failure(Stage.RUN, error)
         called = time.perf_counter()
@@ -230,10 +238,37 @@ class _Run:
             failure = Failure(stage=Stage.COMPARE, summary=mismatches[0].summary)
         if failure is None and case.must_check and not checks:
             failure = Failure(stage=Stage.COMPARE, summary=f"function {case.function!r} made no check")
+        failure = failure or self._misplaced(dispatches)
         outcome = case_outcome(case, self.compiler, compared - start, failure or unexpected, mismatches)
+        outcome = replace(outcome, dispatches=tuple(dispatches))
         if failure is not None and isinstance(self.program, ShowsCommand):
             return replace(outcome, command=tuple(self.program.last_command(self.artifact)))
         return outcome
+
+    def _dispatches(self) -> Sequence[tuple[str, int]]:
+        """Return what the last call executed on each device, by role or URI. Raises `DriverError`."""
+        if not any(wanted is not None for wanted in self.runtime.used):
+            return ()
+        if not isinstance(self.program, CountsWork):
+            msg = f"the driver {self.runtime.driver} does not count what a device executes"
+            hint = f"take `used` out of the devices of runtime config {self.runtime.name!r}"
+            raise DriverError(msg, hint=hint)
+        names = self.runtime.roles or [info.uri for info in self.infos]
+        return tuple(zip(names, self.program.last_work(), strict=True))
+
+    def _misplaced(self, dispatches: Sequence[tuple[str, int]]) -> Failure | None:
+        """Return a failure for the first device that executed nothing and should, or the other way round."""
+        for (name, count), wanted, info in zip(dispatches, self.runtime.used, self.infos, strict=bool(dispatches)):
+            if wanted is not None and wanted != bool(count):
+                device = name if name == info.uri else f"{name} ({info.uri})"
+                found, expected = ("no work", "some") if wanted else ("work", "none")
+                counts = ", ".join(f"{other} = {number}" for other, number in dispatches)
+                summary = f"the device {device} executed {found}, expected {expected}; dispatches: {counts}"
+                hint = (
+                    "the compile devices say which device a program takes; two of one kind may need ordinals to be two"
+                )
+                return Failure(stage=Stage.RUN, summary=summary, hint=hint)
+        return None
 
     def _expected(self, case: Case, data: CaseData) -> Sequence[Array | None] | None:
         """Return what is expected: the case's own values, or what the config that it is to agree with gave."""
