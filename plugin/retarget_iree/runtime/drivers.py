@@ -50,11 +50,18 @@ class IreeDriver:
         return self.records(complete=True)[1]
 
     def runs_by_tool(self, config: RuntimeConfig) -> bool:
-        """Whether `iree-run-module` runs a config's artifacts: behind `run_under`, where the toolchain names the tool,
-        and where it has no Python packages. Implements `retarget.extension.RunsByTool`."""
+        """Whether `iree-run-module` runs a config's artifacts. Implements `retarget.extension.RunsByTool`.
+
+        It does behind `run_under`, where the toolchain names the tool, and where it has no Python packages. It also
+        does where the work of devices is counted, and for several devices that are not all the host's cores: Python's
+        bindings have no recorder, and put no Vulkan device into a group ("queue frontier already assigned" in 3.13).
+        """
         toolchain = config.toolchain
-        if config.run_under or toolchain is None or toolchain.run_with:
-            return bool(config.run_under or toolchain)
+        is_group = len(config.devices) > 1 and not {"local-sync", "local-task"}.issuperset(config.drivers)
+        if config.run_under or is_group or any(one is not None for one in config.used):
+            return True
+        if toolchain is None or toolchain.run_with:
+            return toolchain is not None
         try:
             return find_runtime(toolchain).packages is None
         except UnavailableError:

@@ -31,6 +31,7 @@ from retarget_iree.runtime.identity import describe_device
 from retarget_iree.runtime.program import function_info, module_signatures, unknown_function
 from retarget_iree.runtime.selection import driver_of, select_device
 from retarget_iree.runtime.signature import Signature
+from retarget_iree.tool.recording import RECORDING_FLAG, recorded_dispatches
 from retarget_iree.tool.values import input_flag, output_flag, read_output
 from retarget_iree.toolchain import find_tool
 
@@ -64,7 +65,11 @@ def open_tool(config: RuntimeConfig) -> ToolDevice:
     chosen = [select_device(one, infos[driver_of(one, config)], driver=driver_of(one, config)) for one in wanted]
     chosen = [replace(info, runtime=build.describe()) for info in chosen]
     uris = [info.uri + "".join(one.partition("?")[1:]) for info, one in zip(chosen, wanted, strict=True)]
-    return ToolDevice((*config.run_under, tool, *(f"--device={uri}" for uri in uris)), config.flags, chosen)
+    command = (*config.run_under, tool, *(f"--device={uri}" for uri in uris))
+    recorder = None
+    if any(one is not None for one in config.used):  # behind run_under, the environment's own runs here
+        recorder = find_tool(None if config.run_under else config.toolchain).tool.with_name("iree-dump-replay")
+    return ToolDevice(command, config.flags, chosen, recorder=recorder)
 
 
 def _devices(driver: str, config: RuntimeConfig, tool: str) -> Sequence[DeviceInfo]:
@@ -87,8 +92,12 @@ def _devices(driver: str, config: RuntimeConfig, tool: str) -> Sequence[DeviceIn
 class ToolDevice:
     """The devices that a tool opens again for each call. Implements `retarget.extension.Device`."""
 
-    def __init__(self, command: Sequence[str], flags: Sequence[str], infos: Sequence[DeviceInfo]) -> None:
+    def __init__(
+        self, command: Sequence[str], flags: Sequence[str], infos: Sequence[DeviceInfo], *, recorder: Path | None = None
+    ) -> None:
+        """`recorder` is the tool that reads recordings; without it, calls are not recorded."""
         self._command = tuple(command)
+        self._recorder = recorder
         self._flags = tuple(flags)
         self._infos = tuple(infos)
         self._scratch = ScratchFolder("calls")
@@ -108,7 +117,7 @@ class ToolDevice:
         folder = self._scratch.subfolder()
         (folder / "module.vmfb").write_bytes(artifact)
         named = (f"--parameters={f'{scope}=' if scope else ''}{path}" for scope, path in parameters)
-        return ToolProgram(self._command, (*named, *self._flags), folder, signatures)
+        return ToolProgram(self._command, (*named, *self._flags), folder, signatures, recorder=self._recorder)
 
     def close(self) -> None:
         """Remove the files."""
@@ -116,7 +125,7 @@ class ToolDevice:
 
 
 class ToolProgram:
-    """An artifact that the tool loads anew for each call. Implements `Program` and `ShowsCommand`."""
+    """An artifact that the tool loads anew for each call. Implements `Program`, `ShowsCommand` and `CountsWork`."""
 
     def __init__(
         self,
@@ -124,8 +133,12 @@ class ToolProgram:
         flags: Sequence[str],
         folder: Path,
         signatures: Mapping[str, tuple[Signature, Mapping[str, str]]],
+        *,
+        recorder: Path | None = None,
     ) -> None:
         self._command = tuple(command)
+        self._recorder = recorder
+        self._recording = folder / "call.ireereplay"
         self._flags = tuple(flags)
         self._folder = folder
         self._entries = {name: (one, checks_in(reflection)) for name, (one, reflection) in signatures.items()}
@@ -148,7 +161,8 @@ class ToolProgram:
         results = signature.returned()
         outputs = [output_flag(*kind, self._folder / f"output{at}") for at, kind in enumerate(results)]
         self._called = (*flags, *self._flags)
-        self._run([flag for flag, _ in outputs])
+        recording = [f"{RECORDING_FLAG}={self._recording}"] if self._recorder is not None else []
+        self._run([*recording, *(flag for flag, _ in outputs)])
         arrays = []
         for index, ((_, file), kind) in enumerate(zip(outputs, results, strict=True)):
             with _naming(f"result {index} of {function}"):
@@ -161,6 +175,10 @@ class ToolProgram:
             expected = next(values) if check.values > 1 else None
             on_check(Check(kind=check.kind, actual=actual, expected=expected, atol=check.atol, rtol=check.rtol))
         return arrays[: len(arrays) - sum(check.values for check in checks)]
+
+    def last_work(self) -> Sequence[int]:
+        """Return how many dispatches the last call executed on each device; none where it was not recorded."""
+        return () if self._recorder is None else recorded_dispatches(self._recording, self._recorder)
 
     def last_command(self, artifact: Path) -> Sequence[str]:
         """Return the command of the last call, without its `--output` flags, so that it prints what it returns.

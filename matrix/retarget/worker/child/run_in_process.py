@@ -258,7 +258,7 @@ class _Run:
 
     def _misplaced(self, dispatches: Sequence[tuple[str, int]]) -> Failure | None:
         """Return a failure for the first device that executed nothing and should, or the other way round."""
-        for (name, count), wanted, info in zip(dispatches, self.runtime.used, self.infos, strict=bool(dispatches)):
+        for (name, count), wanted, info in zip(dispatches, self.runtime.used, self.infos, strict=False):
             if wanted is not None and wanted != bool(count):
                 device = name if name == info.uri else f"{name} ({info.uri})"
                 found, expected = ("no work", "some") if wanted else ("work", "none")
