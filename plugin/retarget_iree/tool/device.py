@@ -68,7 +68,8 @@ def open_tool(config: RuntimeConfig) -> ToolDevice:
     command = (*config.run_under, tool, *(f"--device={uri}" for uri in uris))
     recorder = None
     if any(one is not None for one in config.used):  # behind run_under, the environment's own runs here
-        recorder = find_tool(None if config.run_under else config.toolchain).tool.with_name("iree-dump-replay")
+        own = find_tool(None if config.run_under else config.toolchain).tool
+        recorder = None if own is None else own.with_name("iree-dump-replay")
     return ToolDevice(command, config.flags, chosen, recorder=recorder)
 
 
