@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -238,21 +239,38 @@ def test_devices_close_without_complaints_of_the_runtime(arithmetic: bytes, tmp_
 
 
 def test_check_modules_are_run_by_hand_with_run_case() -> None:
-    config = runtime_config("vulkan", "0", "vulkan://GPU-01", flags=["--vulkan_validation_layers=true"])
-    plan = driver_named("vulkan").run_outside(config, Path("a.vmfb"), "f", "check")
+    config = runtime_config("local-task", "0", "local-sync://", flags=["--task_worker_spin_us=0"])
+    plan = driver_named("local-task").run_outside(config, Path("a.vmfb"), "f", "check")
     assert plan is not None
     assert plan.argv == (
         sys.executable,
         "-m",
         "retarget.run_case",
         "--kind=check",
-        "--driver=vulkan",
+        "--driver=local-task",
         "--device=0",
-        "--device=vulkan://GPU-01",
+        "--device=local-sync://",
         "--artifact=a.vmfb",
         "--case=f",
-        "--vulkan_validation_layers=true",
+        "--task_worker_spin_us=0",
     )
+
+
+@pytest.mark.parametrize(
+    ("devices", "used", "by_tool"),
+    [
+        (("local-task://", "local-sync://"), (), False),
+        (("local-task://", "local-sync://"), (None, True), True),
+        (("vulkan://", "local-sync://"), (), True),
+        (("vulkan://",), (), False),
+        (("vulkan://",), (False,), True),
+    ],
+)
+def test_the_tool_runs_what_is_counted_and_groups_that_python_cannot_open(
+    devices: tuple[str, ...], used: tuple[bool | None, ...], by_tool: bool
+) -> None:
+    driver = driver_named(devices[0].partition("://")[0])
+    assert driver.runs_by_tool(replace(runtime_config(driver.name, *devices), used=used)) is by_tool
 
 
 def test_a_module_that_does_not_load_is_run_by_hand_without_a_function() -> None:
