@@ -15,9 +15,9 @@ from retarget.model.outcomes import DeviceInfo
 from retarget.support.errors import did_you_mean
 
 from retarget_iree.noise import clean_status
+from retarget_iree.runtime.apis.complaints import library_complaints, vulkan_complaints
+from retarget_iree.runtime.apis.features import live_features
 from retarget_iree.runtime.command import check_plan, run_module_command
-from retarget_iree.runtime.complaints import library_complaints, vulkan_complaints
-from retarget_iree.runtime.features import live_features
 from retarget_iree.runtime.identity import describe_device
 from retarget_iree.runtime.needs import artifact_needs
 from retarget_iree.runtime.selection import driver_of, select_device

@@ -8,8 +8,8 @@ import pytest
 from iree_support import driver_named
 from retarget.extension import UnavailableError
 from retarget.profiles.names import name_error, value_error
-from retarget_iree.runtime.cuda_api import cuda_features
-from retarget_iree.runtime.features import host_triple, live_features
+from retarget_iree.runtime.apis.cuda import cuda_features
+from retarget_iree.runtime.apis.features import host_triple, live_features
 
 
 @pytest.mark.needs_vulkan

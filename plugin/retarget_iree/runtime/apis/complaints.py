@@ -10,7 +10,7 @@ import sys
 
 __all__ = ["library_complaints", "vulkan_complaints"]
 
-_CREATE_INSTANCE = "from retarget_iree.runtime.vulkan_api import vulkan_features; vulkan_features()"
+_CREATE_INSTANCE = "from retarget_iree.runtime.apis.vulkan import vulkan_features; vulkan_features()"
 _SAID = re.compile(r"(?m)^(?:\[Vulkan Loader\] )?(?:ERROR|WARNING)[^:]*: *(.*)$")
 _SECONDS = 60
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from retarget.model.outcomes import FeatureValue
 
-from retarget_iree.runtime.cuda_api import cuda_features
-from retarget_iree.runtime.vulkan_api import vulkan_features
+from retarget_iree.runtime.apis.cuda import cuda_features
+from retarget_iree.runtime.apis.vulkan import vulkan_features
 
 __all__ = ["host_triple", "live_features"]
 
