@@ -10,8 +10,8 @@ from retarget.extension.hooks import hookimpl
 __all__ = ["retarget_commands"]
 
 
-def _own(name: str, does: str, *examples: tuple[str, str], takes_extensions: bool = True) -> Command:
-    module = f"retarget.cli.{name}"
+def _own(name: str, does: str, *examples: tuple[str, str], takes_extensions: bool = True, module: str = "") -> Command:
+    module = f"retarget.cli.{module or name}"
     return CommandModule(name=name, module=module, help=does, examples=examples, takes_extensions=takes_extensions)
 
 
@@ -44,9 +44,11 @@ _COMMANDS = (
     ),
     _own(
         "compare",
-        "run a module with two configs and show how the outputs differ",
+        "run a module with two configs, or all targets with two toolchains, and show what differs",
         ("retarget compare squares.mlir --configs llvm-cpu,vmvx", "two compiler configs"),
         ("retarget compare matmul --configs vmvx,vulkan/vulkan --rtol 1e-3", "a compiler and a runtime config"),
+        ("retarget compare --toolchains iree-3.12.0,environment suites -m llvm-cpu", "what a release changes"),
+        module="compare.command",
     ),
     _own(
         "devices",

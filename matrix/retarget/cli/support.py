@@ -46,7 +46,7 @@ def add_toolchain_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_expression_arguments(parser: argparse.ArgumentParser) -> None:
+def add_expression_arguments(parser: argparse._ActionsContainer) -> None:
     """Declare how a subcommand selects targets."""
     parser.add_argument(
         "-m",

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retarget.cli.support import add_path_arguments, add_toolchain_argument, read_declared, request_of
+from retarget.cli.support import read_declared, request_of
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
 from retarget.extension import Tolerance, UnavailableError
@@ -36,17 +36,8 @@ class _Found:
     targets: tuple[RunTarget, ...]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of `retarget compare`."""
-    parser.add_argument("module", help="a module: its file, or its name")
-    add_path_arguments(parser)
-    add_toolchain_argument(parser)
-    parser.add_argument(
-        "--configs",
-        required=True,
-        metavar="A,B",
-        help="two compiler configs, or compiler/runtime pairs such as vulkan/vulkan",
-    )
+def add_arguments(parser: argparse._ActionsContainer) -> None:
+    """Declare the arguments of this comparison alone."""
     parser.add_argument(
         "--atol", type=_error, default=0.0, help="absolute error to overlook, in units of the values (0)"
     )

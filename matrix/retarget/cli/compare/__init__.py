@@ -1,0 +1,1 @@
+"""`retarget compare`: a module in two ways, or all selected targets with two toolchains."""

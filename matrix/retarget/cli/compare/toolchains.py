@@ -1,0 +1,231 @@
+"""`retarget compare --toolchains A,B`: every selected target compiled, and run, with both."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
+
+from retarget.cli.compare.changes import Compared, Comparison, Compiled
+from retarget.cli.support import read_declared, request_of
+from retarget.engine.cache.folder import cache_of_command
+from retarget.engine.engine import Engine
+from retarget.engine.references import ReferenceRuns
+from retarget.extension import UnavailableError, UsesToolchains
+from retarget.extension.registry import Registry
+from retarget.model import CompileTarget, Origin, RunTarget, Target, Toolchain
+from retarget.model.locations import SourceLocations
+from retarget.model.outcomes import CompileOutcome, Failure, RunOutcome
+from retarget.support.errors import RetargetError, did_you_mean
+from retarget.support.scratch import ScratchFolder
+from retarget.support.text import first_line, strip_colour
+from retarget.targets.pytest_selection import Selection
+from retarget.worker.artifact import is_recorded
+
+__all__ = ["ENVIRONMENT", "run"]
+
+ENVIRONMENT = "environment"
+"""What is installed, as the name of a toolchain."""
+
+_TargetT = TypeVar("_TargetT", CompileTarget, RunTarget)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compare and print. Return 1 if a target that passed with the first toolchain fails with the second, or if none
+    could be compared; else 0.
+
+    Raises `argparse.ArgumentError` for a toolchain that is not declared and a selection without targets.
+    """
+    names = tuple(name.strip() for name in str(arguments.toolchains).split(","))
+    if len(set(names)) != 2 or len(names) != 2 or not all(names):
+        msg = f"found --toolchains {arguments.toolchains}, expected two, such as: --toolchains iree-3.12.0,environment"
+        raise argparse.ArgumentError(None, msg)
+    paths = [arguments.module, *(arguments.path if arguments.path != ["."] else ())] if arguments.module else ["."]
+    selection = read_declared(request_of(arguments, paths))
+    before, after = (_named(selection, name) for name in names)
+    targets = _distinct(selection)
+    if not targets:
+        msg = f"found no target to compare in {', '.join(paths)}; `retarget list` shows all"
+        raise argparse.ArgumentError(None, msg)
+    with (
+        ScratchFolder("compare") as scratch,
+        Engine(
+            registry=selection.registry, cache=cache_of_command().folder, extensions=arguments.retarget_extension
+        ) as engine,
+        closing(ReferenceRuns(engine)) as first,
+        closing(ReferenceRuns(engine)) as second,
+    ):
+        sides = tuple(
+            _Side(name=name, toolchain=one, engine=engine, references=references, folder=scratch.subfolder())
+            for name, one, references in zip(names, (before, after), (first, second), strict=True)
+        )
+        for target, _ in targets:
+            for side in sides:
+                side.submit(target)
+        compared = []
+        for number, (target, others) in enumerate(targets, 1):
+            _progress(f"{number} of {len(targets)}: {target.name}")
+            compared.append(_compared(sides, target, others))
+        _progress("")
+    builds = tuple(tuple(dict.fromkeys(side.builds)) for side in sides)
+    result = Comparison(toolchains=(names[0], names[1]), builds=(builds[0], builds[1]), targets=tuple(compared))
+    text = json.dumps(result.json(), indent=2, ensure_ascii=False) if arguments.format == "json" else None
+    sys.stdout.write((text if text is not None else "\n".join(result.text())) + "\n")
+    return 1 if result.is_bad else 0
+
+
+def _progress(text: str) -> None:
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.flush()
+
+
+# ---------------------------------------------------------------- what is compared
+
+
+def _named(selection: Selection, name: str) -> Toolchain | None:
+    """Return a declared toolchain, or that of a path; None for what is installed. Raises `argparse.ArgumentError`."""
+    if os.sep in name:
+        return Toolchain(name=name, path=Path.cwd() / name, origin=Origin(file=Path("--toolchains"), key_path=""))
+    found = [one for one in selection.toolchains if one.name == name]
+    if len(found) > 1:
+        where = " and ".join(SourceLocations().location(one.origin) for one in found)
+        msg = f"found the toolchain {name!r} declared at {where}; expected a folder below one of them"
+        raise argparse.ArgumentError(None, msg)
+    if not found and name != ENVIRONMENT:
+        known = [*dict.fromkeys(one.name for one in selection.toolchains), ENVIRONMENT]
+        hint = did_you_mean(name, known) or f"; expected one of {', '.join(known)}"
+        msg = f"found the toolchain {name!r}, which no file declares{hint}, or a path"
+        raise argparse.ArgumentError(None, msg)
+    return found[0] if found else None
+
+
+def _distinct(selection: Selection) -> list[tuple[Target, Sequence[Target]]]:
+    """Return the targets that are selected or needed by a run target that is, each with all targets of its suite.
+
+    Configs that differ in name and toolchain alone are the same ones here. What uses no toolchains is left out.
+    """
+    registry = selection.registry
+    found: dict[object, tuple[Target, Sequence[Target]]] = {}
+    for one in selection.suites:
+        for selected in one.selected:
+            for target in (selected.compile, selected) if isinstance(selected, RunTarget) else (selected,):
+                compiled = target.compile if isinstance(target, RunTarget) else target
+                if isinstance(registry.compilers.get(compiled.compiler.compiler), UsesToolchains):
+                    found.setdefault(_key(one.suite.name, target), (target, one.targets))
+    return list(found.values())
+
+
+def _key(suite: str, target: Target) -> object:
+    compiled = target.compile if isinstance(target, RunTarget) else target
+    compiler = replace(compiled.compiler, name="", toolchain=None, tags=())
+    runtime = replace(target.runtime, name="", toolchain=None, tags=()) if isinstance(target, RunTarget) else None
+    return suite, compiled.module.name, compiler, compiled.flags, runtime
+
+
+def _with(registry: Registry, target: _TargetT, toolchain: Toolchain | None) -> _TargetT:
+    """Return a target whose compiler, and whose driver if it can, use a toolchain in place of their own."""
+    if isinstance(target, CompileTarget):
+        return replace(target, compiler=replace(target.compiler, toolchain=toolchain))
+    runtime = target.runtime
+    if isinstance(registry.drivers.get(runtime.driver), UsesToolchains):
+        runtime = replace(runtime, toolchain=toolchain)
+    return replace(target, compile=_with(registry, target.compile, toolchain), runtime=runtime)
+
+
+# ---------------------------------------------------------------- comparing
+
+
+@dataclass(slots=True, kw_only=True)
+class _Side:
+    """One of the two toolchains at work. Outputs of the present run are in `folder`."""
+
+    name: str
+    toolchain: Toolchain | None
+    engine: Engine
+    references: ReferenceRuns
+    folder: Path
+    builds: list[str] = field(default_factory=list)
+
+    def submit(self, target: Target) -> None:
+        """Queue the compile of a target."""
+        if isinstance(target, CompileTarget):
+            with suppress(UnavailableError, RetargetError):  # said when its outcome is asked for
+                self.engine.submit([_with(self.engine.registry, target, self.toolchain)])
+
+    def compiled(self, target: CompileTarget) -> CompileOutcome:
+        """Compile. Raises `UnavailableError` and `RetargetError`."""
+        outcome = self.engine.compile(_with(self.engine.registry, target, self.toolchain))
+        self.builds += [outcome.build] if outcome.build else []
+        return outcome
+
+    def checked(self, target: CompileTarget, outcome: CompileOutcome) -> Failure | None:
+        """Return how a compile target failed: the compile, or the check of its artifact if its kind has one."""
+        if outcome.artifact is None or self.engine.registry.artifact_checker(target.kind) is None:
+            return outcome.failure
+        return self.engine.check(_with(self.engine.registry, target, self.toolchain), outcome.artifact).failure
+
+    def ran(self, target: RunTarget, others: Sequence[Target], outcome: CompileOutcome) -> RunOutcome:
+        """Run what was compiled, and record what it gave. Raises `UnavailableError` and `RetargetError`."""
+        registry = self.engine.registry
+        if outcome.artifact is None:
+            msg = "its compile target fails"
+            raise UnavailableError(msg)
+        own = _with(registry, target, self.toolchain)
+        module = target.compile.module
+        same = [one for one in others if isinstance(one, RunTarget) and one.compile.module == module]
+        references, lacking = self.references.of(own, [_with(registry, one, self.toolchain) for one in same])
+        self.engine.devices(own.runtime)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        record = None if own.runtime.run_under else self.folder
+        return self.engine.run(own, outcome.artifact, record=record, references=references, lacking=lacking)
+
+
+def _compared(sides: Sequence[_Side], target: Target, others: Sequence[Target]) -> Compared:
+    compiled = target.compile if isinstance(target, RunTarget) else target
+    nothing = Compared(suite=compiled.suite, target=target.name)
+    try:
+        outcomes = [side.compiled(compiled) for side in sides]
+        if isinstance(target, RunTarget):
+            return _compared_runs(nothing, sides, target, others, outcomes)
+        failures = [side.checked(compiled, outcome) for side, outcome in zip(sides, outcomes, strict=True)]
+    except (UnavailableError, RetargetError) as error:
+        return replace(nothing, reason=first_line(str(error)))
+    artifacts = tuple(_artifacts(outcomes))
+    both = (artifacts[0], artifacts[1]) if len(artifacts) == 2 else None
+    return replace(nothing, results=(_said(failures[0]), _said(failures[1])), artifacts=both)
+
+
+def _compared_runs(
+    nothing: Compared,
+    sides: Sequence[_Side],
+    target: RunTarget,
+    others: Sequence[Target],
+    outcomes: Sequence[CompileOutcome],
+) -> Compared:
+    before, after = (side.ran(target, others, outcome) for side, outcome in zip(sides, outcomes, strict=True))
+    values = ""
+    folders = (sides[0].folder, sides[1].folder)
+    if before.failure is None and after.failure is None and all(map(is_recorded, folders)):
+        difference = sides[0].engine.compare(folders, (sides[0].name, sides[1].name)).first
+        if difference is not None:
+            values = f"{difference.case}, {difference.place}: {difference.mismatch.summary}"
+    return replace(nothing, results=(_said(before.failure), _said(after.failure)), values=values)
+
+
+def _artifacts(outcomes: Sequence[CompileOutcome]) -> Iterator[Compiled]:
+    for one in outcomes:
+        if one.artifact is not None:
+            artifact = one.artifact
+            yield Compiled(digest=artifact.digest, size=artifact.size, seconds=one.seconds, reused=one.reused)
+
+
+def _said(failure: Failure | None) -> str:
+    return "" if failure is None else f"{failure.stage}: {strip_colour(failure.summary)}"

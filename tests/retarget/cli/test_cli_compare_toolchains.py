@@ -1,0 +1,237 @@
+"""`retarget compare --toolchains`: what another build changes in artifacts and results."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from retarget.cli import main
+
+EXTENSION = """\
+import os
+from pathlib import Path
+from retarget.extension import *
+from retarget.model.outcomes import DeviceInfo
+
+
+def build():
+    return int(Path(os.environ["TINY"], "build").read_text()) if "TINY" in os.environ else 1
+
+
+class Tiny:
+    def toolchain_environment(self, config):
+        folder = config.toolchain.path
+        if not (folder / "build").is_file():
+            raise UnavailableError(f"{folder} has no build")
+        return (("TINY", str(folder)),)
+
+
+class Compiler(Tiny):
+    name = "tiny"
+    artifact_suffix = ".tiny"
+
+    def fingerprint(self, config):
+        return ""
+
+    def resolve(self, config, flags):
+        return Resolved(build_id=f"tiny {build()}", flags=flags, build=f"tiny {build()}")
+
+    def compile(self, request):
+        what, number = request.source.decode(), build()
+        if what == "otherwise" or (what == "mended" and number == 1):
+            raise CompilerError(f"error: {what} {number}", verdict=True)
+        return Compiled(artifact=f"{what} {1 if what == 'same' else number * 'x'}".encode())
+
+    def tags(self, config):
+        return ()
+
+    def reproduce(self, target, flags, output):
+        return ("tinyc", str(output))
+
+
+class Program:
+    functions = [FunctionInfo(name="f", arguments=0)]
+
+    def __init__(self, artifact):
+        self.what = artifact.decode().split()[0]
+
+    def call(self, function, inputs, on_check):
+        import numpy as np
+
+        if self.what == "worse" and build() == 2:
+            raise DriverError("lost the device")
+        return (np.float32(build() if self.what == "values" else 0),)
+
+
+class Device:
+    infos = [DeviceInfo(driver="toy", uri="toy://0", ordinal=0, name="Toy", physical_id="toy-0")]
+
+    def load(self, artifact):
+        return Program(artifact)
+
+    def close(self):
+        pass
+
+
+class Driver(Tiny):
+    name = "toy"
+
+    def probe(self):
+        return []
+
+    def open(self, config):
+        return Device()
+
+    def functions(self, artifact):
+        return Program.functions
+
+    def tags(self, config):
+        return ()
+
+    def run_outside(self, config, artifact, function, kind):
+        return None
+
+
+class Loader:
+    kind = "toys"
+
+    def load(self, request):
+        return [Case(name="f", function="f")]
+
+
+@hookimpl
+def retarget_compilers(): return [Compiler()]
+@hookimpl
+def retarget_drivers(): return [Driver()]
+@hookimpl
+def retarget_case_loaders(): return [Loader()]
+"""
+
+SUITE = """\
+[[toolchain]]
+name = "new"
+path = "two"
+[[toolchain]]
+name = "gone"
+path = "absent"
+[[compiler_config]]
+name = "tiny"
+compiler = "tiny"
+[[compiler_config]]
+name = "tiny-new"
+compiler = "tiny"
+toolchain = "new"
+[[runtime_config]]
+name = "flat"
+driver = "toy"
+[[target_config]]
+name = "all"
+compiler = ["tiny", "tiny-new"]
+runtimes = ["flat"]
+[[module_test_suite]]
+name = "toys"
+srcs = ["*.toy"]
+kind = "toys"
+targets = ["all"]
+"""
+
+REPORT = """\
+environment → new: 10 targets
+  environment: tiny 1
+  new: tiny 2
+regressed (1):
+  toys::worse_tiny_flat  passed → run: lost the device
+fixed (1):
+  toys::mended_tiny  compile: error: mended 1 → passed
+fails otherwise (1):
+  toys::otherwise_tiny  compile: error: otherwise 1 → compile: error: otherwise 2
+different values (1):
+  toys::values_tiny_flat  f, result 0: 1 of 1 element differs, environment 1.0, new 2.0
+same: 4 pass, 0 fail
+artifacts: 1 of 3 byte-identical, 2 changed
+  size: 21 bytes → 23 bytes (+9.5 %)
+    values_tiny  8 bytes → 9 bytes (+12.5 %)
+    worse_tiny  7 bytes → 8 bytes (+14.3 %)
+not compared (2):
+  its compile target fails (2 targets)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("same", "mended", "otherwise", "worse", "values"):
+        (tmp_path / f"{name}.toy").write_text(name)
+    (tmp_path / "two").mkdir()  # the environment's build is 1
+    (tmp_path / "two" / "build").write_text("2")
+    (tmp_path / "suite.toml").write_text(SUITE)
+    (tmp_path / "tiny_extension.py").write_text(EXTENSION)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("RETARGET_CACHE_DIR", str(tmp_path / "cache"))
+
+
+def compared(*arguments: str) -> int:
+    return main(["compare", *arguments, "--retarget-extension", "tiny_extension"])
+
+
+def test_regressions_come_first_then_what_else_changed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert compared("--toolchains", "environment,new") == 1
+    printed = capsys.readouterr().out
+    assert re.sub(r"(?s)  compile time:.*(?=not compared)", "", printed) == REPORT
+
+    assert compared("--toolchains", "environment,new", "--format", "json", "-k", "values or mended") == 0
+    content = json.loads(capsys.readouterr().out)
+    assert [side["name"] for side in content["toolchains"]] == ["environment", "new"]
+    changes = {one["target"]: one["change"] for one in content["targets"]}
+    assert changes == {
+        "mended_tiny": "fixed",
+        "mended_tiny_flat": "not compared",
+        "values_tiny": "same",
+        "values_tiny_flat": "different values",
+    }
+    (values,) = [one for one in content["targets"] if one["target"] == "values_tiny"]
+    before, after = values["artifacts"]
+    assert (before["size"], before["reused"], after["size"], after["reused"]) == (8, True, 9, True)
+    assert before["digest"] != after["digest"]
+
+
+def test_a_toolchain_that_is_missing_is_a_reason_and_no_success(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert compared("--toolchains", "new,gone", "-m", "compile", "-k", "same") == 1
+    reason = f"toolchain 'gone' (suite.toml:6): {tmp_path / 'absent'} has no build (1 target)"
+    assert f"not compared (1):\n  {reason}\n" in capsys.readouterr().out
+    assert compared("--toolchains", "new,gone", "--retarget-toolchain", "gone=two", "-m", "compile", "-k", "same") == 0
+    assert compared("--toolchains", f"new,{tmp_path / 'two'}", "-m", "compile", "-k", "same") == 0
+    assert f"new → {tmp_path / 'two'}: 1 target\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (
+            ["--toolchains", "new"],
+            "found --toolchains new, expected two, such as: --toolchains iree-3.12.0,environment",
+        ),
+        (["--toolchains", "new,new"], "found --toolchains new,new, expected two, such as: "),
+        (
+            ["--toolchains", "old,new"],
+            "found the toolchain 'old', which no file declares; expected one of new, gone, e",
+        ),
+        (["--toolchains", "environmet,new"], "which no file declares; did you mean 'environment'?"),
+        (["--toolchains", "new,gone", "-k", "none"], "found no target to compare in .; `retarget list` shows all"),
+        (["--configs", "a,b"], "expected a module with --configs, such as: retarget compare matmul.mlir --configs"),
+        (
+            ["same.toy", "--configs", "a,b", "-k", "x"],
+            "-m, -k and --format are for --toolchains; --configs compares on",
+        ),
+    ],
+)
+def test_wrong_usage_says_what_was_expected(
+    arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert compared(*arguments) == 2
+    assert expected in capsys.readouterr().err
