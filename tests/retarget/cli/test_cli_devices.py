@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from retarget.cli import devices as cli_devices
+from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.files import read_profile
 from retarget.support.errors import RetargetError
 from targets_of_doubles import EXTENSIONS
@@ -68,29 +71,28 @@ def test_the_profile_of_a_device_is_written_and_read(tmp_path: Path, capsys: pyt
     assert capsys.readouterr().out == f"{file}: {len(profile.capabilities)} capabilities, driver double\n"
     assert dict(profile.identity)["name"] == "Double Device"
     assert (profile.get("memory"), profile.get("double.fp64")) == (2**34, True)
-    assert run("--profile", "double://") == 0
-    assert capsys.readouterr().out == file.read_text()
+
+
+DEVICE = DeviceInfo(driver="d", uri="d://GPU-1", ordinal=0, name="D", physical_id="d", features=(("memory", 1),))
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error"),
+    ("finding", "uri", "error"),
     [
-        (("--profile", "double://7"), "found no device double://7; expected one of double://0"),
-        (("--profile", "double-absent://"), "double-absent: no devices: no double here (plug one in)"),
+        ({"devices": (DEVICE,)}, "d://7", "found no device d://7; expected one of d://GPU-1"),
+        ({"unavailable": "no d here", "hint": "plug one in"}, "d://", "d: no devices: no d here (plug one in)"),
+        ({"error": "it crashed"}, "d://0", "d: no devices: it crashed"),
         (
-            ("--profile", "double://0", "-o", "a.txt"),
-            "found the file name 'a.txt' for a profile, expected one that ends ",
+            {"devices": (replace(DEVICE, features=()),)},
+            "d://0",
+            "the driver d does not report what d://GPU-1 can do, so that there is nothing to write",
         ),
-        (("--profile", "double://0", "-o", "gone/a.toml"), "cannot write gone/a.toml: No such file or directory"),
     ],
 )
-def test_a_profile_that_cannot_be_written_says_why(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], error: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_device_without_a_profile_says_why(finding: dict[str, Any], uri: str, error: str) -> None:
     with pytest.raises(RetargetError) as caught:
-        run(*arguments)
-    assert str(caught.value).startswith(error)
+        cli_devices._profile(cli_devices.Finding(driver="d", **finding), uri, None)
+    assert str(caught.value) == error
 
 
 def test_an_output_without_a_profile_is_wrong_usage() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from retarget.profiles.files import profile_text, read_profile
+from retarget.profiles.files import profile_text, read_profile, write_profile
 from retarget.profiles.profile import Capability, Profile
-from retarget.support.errors import DiagnosticsError
+from retarget.support.errors import DiagnosticsError, RetargetError
 
 GOOD = """\
 format = 1
@@ -173,3 +173,15 @@ avx512f = true
 "sse4.1" = false
 """
     )
+
+
+def test_a_profile_is_written_to_a_file_that_ends_in_toml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("taken.toml").mkdir()
+    profile = Profile(name="npu", driver="npu")
+    with pytest.raises(
+        RetargetError, match=r"^found the file name 'a.txt' for a profile, expected one that ends in .toml$"
+    ):
+        write_profile(profile, Path("a.txt"))
+    with pytest.raises(RetargetError, match=r"^cannot write taken.toml: Is a directory$"):
+        write_profile(profile, Path("taken.toml"))
