@@ -143,7 +143,9 @@ class CompilerConfigTable(HeirTable):
     toolchain: str | None = Field(default=None, examples=["iree-3.12.0"])
     """The build of the compiler, by the name of a `[[toolchain]]`. Without it, what is installed in the environment."""
 
-    target_from: OneOrMore = Field(default=[], examples=["lavapipe", ["profiles/mali.toml", "adreno"], "host"])
+    target_from: OneOrMore = Field(
+        default=[], examples=["vulkan-lavapipe", ["profiles/mali.toml", "cpu-aarch64"], "host"]
+    )
     """Device profiles to compile for, one or a list: a profile file (ends in `.toml`, relative to this file), the name
     of a shipped profile, `host` for the host's CPU, or `host:URI` for a device of this host (`host:vulkan://0`). With
     several, the artifact holds code for each and the device selects at run time."""
@@ -227,7 +229,7 @@ class RuntimeConfigTable(HeirTable):
     """`gpu`, `cpu` or `accelerator`: the same as `device_type = gpu` in `requires`. With `gpu`, nothing runs on an
     implementation of the driver for the CPU."""
 
-    profile: str | None = Field(default=None, examples=["profiles/mali.toml", "lavapipe"])
+    profile: str | None = Field(default=None, examples=["profiles/mali.toml", "vulkan-lavapipe"])
     """The device that this config is expected to have, as a profile: a profile file (ends in `.toml`, relative to this
     file), or the name of a shipped profile. `retarget check` holds requirements against it, and a run reports where the
     device differs from it."""
