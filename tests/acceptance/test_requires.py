@@ -66,6 +66,27 @@ def test_a_device_that_differs_from_its_profile_is_noted_once_and_its_own_values
     ]
 
 
+def test_behind_run_under_the_profile_answers_and_without_one_nothing_is_known(project: Project) -> None:
+    project.doubles(a="f: pass", b="f: pass", c="f: pass")
+    wrapped = 'driver = "double-device"\nrun_under = ["env"]\n'
+    with_profile = f'[[runtime_config]]\nname = "known"\n{wrapped}profile = "double.toml"\n\n[[target_config]]'
+    matrix = DOUBLE.replace('driver = "double-device"\n', wrapped).replace("[[target_config]]", with_profile)
+    project.write({"matrix.toml": matrix.replace('["dr"]', '["dr", "known"]'), "double.toml": PROFILE})
+    override = '\n[[module_test_suite.module]]\nmatch = "{}"\nrequires = ["{}"]\n'
+    needs = (("a", "vulkan.shaderInt64"), ("b", "memory >= 8 GiB"), ("c", "double-device.gears >= 4"))
+    project.write({"suites/suite.toml": TWICE + "".join(override.format(*one) for one in needs)})
+    result = project.run(*DOUBLES, "-m", "run")
+    result.assert_outcomes(passed=3, skipped=3, deselected=3)
+    assert [line for line in result.outlines if line.startswith("skipped: ")] == [
+        "skipped: dr: needs memory >= 8 GiB (suites/suite.toml:13), and the device of dr does not report memory "
+        "(1 target)",
+        "skipped: dr: needs double-device.gears >= 4 (suites/suite.toml:17), and the device of dr does not report "
+        "double-device.gears (1 target)",
+        "skipped: known: needs double-device.gears >= 4 (suites/suite.toml:17), and double has double-device.gears = "
+        "3 (1 target)",
+    ]
+
+
 def test_a_profile_of_another_driver_is_an_error(project: Project) -> None:
     project.doubles(a="f: pass")
     driver = 'driver = "double-device"\n'

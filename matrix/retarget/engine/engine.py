@@ -18,7 +18,14 @@ from retarget.engine.cache.sweep import sweep_daily
 from retarget.engine.cache.transfer import ArtifactFolder, export_artifact
 from retarget.engine.compile.service import BuildService, BuildStatistics, OnBuildWait
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
-from retarget.engine.requirements import answers, check_requirements, difference, expected_profile, profiles_of
+from retarget.engine.requirements import (
+    answers,
+    check_requirements,
+    difference,
+    expected_profile,
+    profiles_of,
+    unknown_devices,
+)
 from retarget.engine.run.lease import Holder, WaitNotes
 from retarget.engine.run.service import RunService
 from retarget.engine.toolchains import worker_environment
@@ -124,11 +131,12 @@ class Engine:
     def answers(self, target: RunTarget) -> Sequence[tuple[Requirement, Answer]]:
         """Return what the devices of a target answer to each of its requirements. Raises as `devices` does.
 
-        Behind `run_under`, where no device is open, the profile of the runtime config answers.
+        Where nothing is reported of them, as behind `run_under`, the profile of the runtime config answers.
         """
-        devices = self.devices(target.runtime)
-        expected = self._expected(target.runtime)
-        profiles = profiles_of(devices) or (() if expected is None else (expected,))
+        runtime = target.runtime
+        profiles = profiles_of(self.devices(runtime)) or unknown_devices(runtime)
+        if (expected := self._expected(runtime)) is not None and not any(one.capabilities for one in profiles):
+            profiles = (expected,) * len(profiles)
         return answers(target.requires, profiles, self._locations)
 
     def _expected(self, runtime: RuntimeConfig) -> Profile | None:

@@ -14,7 +14,7 @@ from retarget.profiles.requirements import Answer, Standing, answer, parse_requi
 from retarget.support.errors import RetargetError
 from retarget.targets.profile_fit import is_of_family, profile_mismatch
 
-__all__ = ["answers", "check_requirements", "difference", "expected_profile", "profiles_of"]
+__all__ = ["answers", "check_requirements", "difference", "expected_profile", "profiles_of", "unknown_devices"]
 
 _SHOWN = 3
 """How many capabilities that differ are shown with their values; the others are counted."""
@@ -23,6 +23,12 @@ _SHOWN = 3
 def profiles_of(devices: Iterable[DeviceInfo]) -> tuple[Profile, ...]:
     """Return the profiles of devices as their driver reports them."""
     return tuple(profile_of_device(info, info.runtime) for info in devices)
+
+
+def unknown_devices(runtime: RuntimeConfig) -> tuple[Profile, ...]:
+    """Return profiles without capabilities for the devices of a runtime config of which nothing is known."""
+    name = f"the device of {runtime.name}"
+    return (Profile(name=name, driver=runtime.driver),) * max(1, len(runtime.devices))
 
 
 def answers(

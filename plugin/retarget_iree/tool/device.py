@@ -27,6 +27,7 @@ from retarget.support.text import cut_stacks, first_line
 
 from retarget_iree.checks.returned import ReturnedCheck, checks_in
 from retarget_iree.noise import clean_status
+from retarget_iree.runtime.apis.features import live_features
 from retarget_iree.runtime.identity import describe_device
 from retarget_iree.runtime.program import function_info, module_signatures, unknown_function
 from retarget_iree.runtime.selection import driver_of, select_device
@@ -87,7 +88,11 @@ def _devices(driver: str, config: RuntimeConfig, tool: str) -> Sequence[DeviceIn
         said = _status(done) if done.returncode else f"it lists no device of driver {driver}"
         msg = f"{what} does not run here: {said}"
         raise UnavailableError(msg)
-    return [describe_device(driver, number, record, record["dump"]) for number, record in enumerate(found)]
+    infos = [describe_device(driver, number, record, record["dump"]) for number, record in enumerate(found)]
+    if config.run_under:  # it may be another machine, of which the APIs of this one know nothing
+        return infos
+    features = [live_features(driver, record["path"], record["dump"], complete=False) for record in found]
+    return [replace(info, features=one) for info, one in zip(infos, features, strict=True)]
 
 
 class ToolDevice:
