@@ -10,11 +10,12 @@ DEV_STAMP := $(VENV)/.installed-dev
 # Hundreds of processes start here: what Python compiles is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo suites conformance test test-all check docs picture bench bench-onnx clean help
+.PHONY: demo suites toolchains conformance test test-all check docs picture bench bench-onnx clean help
 
 help:
 	@echo "make demo         a slice of every shipped suite, on every device found here (a minute and a half when nothing is cached)"
 	@echo "make suites       all shipped suites (minutes when nothing is cached)"
+	@echo "make toolchains   IREE's runtime for arm64 Linux, which the suites run in an emulator (QEMU)"
 	@echo "make conformance  all of ONNX's node tests; writes docs/conformance.md (half an hour when nothing is cached)"
 	@echo "make test         the project's own tests"
 	@echo "make test-all     the same, with those that are slow"
@@ -40,6 +41,11 @@ demo: $(STAMP)
 
 suites: $(STAMP)
 	$(BIN)/pytest suites -m "not conformance" $(PYTEST_ARGS)
+
+# The version of the environment's own runtime, for another machine.
+toolchains: $(STAMP)
+	$(INSTALL) --no-deps --upgrade --target build/toolchains/iree-linux-arm64 --only-binary :all: --platform manylinux_2_28_aarch64 \
+	    "$$($(BIN)/python -m pip freeze | grep ^iree-base-runtime==)"
 
 test: $(DEV_STAMP)
 	$(BIN)/pytest tests -n auto --dist worksteal $(PYTEST_ARGS)

@@ -125,7 +125,9 @@ def _runtimes(selected: _Selected) -> Iterable[tuple[RuntimeConfig, int]]:
 
 def _runtime_row(runtime: RuntimeConfig, count: int) -> _Row:
     host = " ".join((*runtime.host_os, *runtime.host_arch)) or "any"
-    needs = " ".join((*runtime.deps, *(f"{name}={value}" for name, value in runtime.defines)))
+    defines = (f"{name}={value}" for name, value in runtime.defines)
+    toolchain = () if runtime.toolchain is None else (f"toolchain {runtime.toolchain.name}",)
+    needs = " ".join((*runtime.run_under[:1], *toolchain, *runtime.deps, *defines))
     requires = ", ".join(_texts(runtime.requires))
     return runtime.name, " ".join(runtime.drivers), host, str(count), requires, needs
 
@@ -135,6 +137,7 @@ def _runtime_json(runtime: RuntimeConfig, count: int) -> _Json:
         **_fields(runtime, "name", "driver", "devices", "roles", "flags"),
         "env": dict(runtime.env),
         **_fields(runtime, "host_os", "host_arch", "run_under", "deps"),
+        "toolchain": runtime.toolchain.name if runtime.toolchain is not None else None,
         "defines": dict(runtime.defines),
         **_fields(runtime, "tags", "timeout", "concurrency", "profile"),
         "requires": _texts(runtime.requires),

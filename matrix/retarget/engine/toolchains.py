@@ -33,5 +33,6 @@ def worker_environment(registry: Registry, config: CompilerConfig | RuntimeConfi
         selecting = user.toolchain_environment(config)
     except UnavailableError as error:
         msg = f"{where}: {error}"
-        raise UnavailableError(msg, error.hint) from error
+        hint = f"`{toolchain.install}` installs it" if toolchain.install else error.hint
+        raise UnavailableError(msg, hint) from error
     return (*config.env, *selecting)

@@ -48,12 +48,14 @@ class Requirement:
 class Toolchain:
     """One build of a compiler and its runtime. `path` is the folder that holds it, None for the tools that PATH finds.
 
-    `run_with` is the tool that runs artifacts, relative to `path`; empty: the extension looks for its own.
+    `run_with` is the tool that runs artifacts, relative to `path`; empty: the extension looks for its own. `install` is
+    the command that puts the build there.
     """
 
     name: str
     path: Path | None
     run_with: str = ""
+    install: str = ""
     tags: tuple[str, ...] = ()
     origin: Origin = field(compare=False)
 
