@@ -111,8 +111,8 @@ class ToolchainTable(ConfigTable):
     file; `PATH` means the tools that the environment variable finds."""
 
     run_with: str = Field(default="", examples=["iree/_runtime_libs/iree-run-module"])
-    """The tool that runs artifacts, a process for each call, relative to `path`. Without it, the extension looks for its
-    own tool where the runtime config has `run_under` or the build has nothing else."""
+    """The tool that runs artifacts, a process for each call, relative to `path`. Without it, the extension looks for
+    its own tool where the runtime config has `run_under` or the build has nothing else."""
 
     install: str = Field(default="", examples=["make toolchains"])
     """The command that puts the build there. A skip for want of it shows the command."""
