@@ -1,8 +1,10 @@
 """Runs the cases of one module by hand: `python -m retarget.run_case --kind=… --driver=… --artifact=… FILE…`.
 
     --kind=KIND         the case loader, as in `module_test_suite.kind`
-    --driver=NAME       a driver of any installed extension: local-sync, vulkan, opencl, …
-    --device=DEVICE     as in `runtime_config.devices`; repeat for several. The driver's default device if left out
+    --driver=NAME       a driver of any installed extension: local-sync, vulkan, opencl, …; that of the first device if
+                        left out
+    --device=DEVICE     as in `runtime_config.devices`; repeat for several, also of several drivers. The driver's
+                        default device if left out
     --artifact=FILE     what the module was compiled to
     --folder=FOLDER     the suite's folder, which data may not leave; the module's own if left out
     --entry=NAME        which program of the module's file, where it describes several
@@ -77,14 +79,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not source.is_relative_to(folder):
         parser.error(f"{source} is not in --folder={folder}")
     name = source.relative_to(folder).with_suffix("").as_posix()
+    driver = options.driver or next((one.partition("://")[0] for one in options.device if "://" in one), "")
     config = RuntimeConfig(
-        name="run_case", driver=options.driver, devices=tuple(options.device), flags=tuple(flags), origin=_ORIGIN
+        name="run_case", driver=driver, devices=tuple(options.device), flags=tuple(flags), origin=_ORIGIN
     )
     try:
         registry = load_extensions()
         loader = registry.case_loader(options.kind)
         checker = registry.artifact_checker(options.kind)
-        if not (options.driver if checker is None else options.compilers):
+        if not (driver if checker is None else options.compilers):
             parser.error(f"the following arguments are required: {'--driver' if checker is None else '--compilers'}")
         if not options.files and (checker is not None or isinstance(loader, FindsModules)):
             parser.error("the following arguments are required: FILE")
@@ -135,6 +138,10 @@ def _run(registry: Registry, loader: CaseLoader, message: RunModule) -> RunOutco
 
     config = message.target.runtime
     driver = registry.driver(config.driver)
+    for other in config.drivers:
+        registry.driver(other)
+        if fault := registry.not_beside(config.driver, other):
+            raise RetargetError(fault)
     with closing(driver.open(config)) as device:
         return run_in_process(driver, device, loader, message, lambda _: None, read_output=str)
 

@@ -49,3 +49,20 @@ def test_cases_that_judge_an_artifact_are_selected_as_well(
     out, err = capsys.readouterr()
     assert (found, out) == (0 if printed else 1, printed)
     assert ("there is no case 'other'; there are: FileCheck CHECK,VMVX" in err) is (not printed)
+
+
+@pytest.mark.parametrize(
+    ("devices", "expected"),
+    [
+        (["vulkan://", "local-task://", "opencl://0"], "found a device of the driver 'opencl', which 'vulkan' "),
+        (["local-task://", "loca-sync://"], "'loca-sync'"),
+        (["opencl://0", "opencl://1"], "the opencl driver runs on one device"),
+    ],
+)
+def test_devices_that_no_driver_opens_together_are_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], devices: list[str], expected: str
+) -> None:
+    artifact = tmp_path / "artifact"
+    artifact.write_text("")
+    assert main(["--kind=check", f"--artifact={artifact}", *(f"--device={one}" for one in devices)]) == 1
+    assert expected in capsys.readouterr().err

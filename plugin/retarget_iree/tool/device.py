@@ -203,6 +203,8 @@ class ToolProgram:
                 words.append(f"{before}=@{path}")
             else:
                 words.append(word)
+        if self._recorder is not None:
+            words.append(f"{RECORDING_FLAG}={Path(tempfile.gettempdir()) / self._recording.name}")
         return (*self._command, *words)
 
     def _run(self, outputs: Sequence[str]) -> None:
