@@ -18,9 +18,11 @@ from retarget.extension import ChecksData
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Origin, RunTarget, RuntimeConfig, Suite, Target
 from retarget.model.locations import SourceLocations, diagnostics_at
+from retarget.profiles.names import PREFIXES
 from retarget.profiles.profile import Profile
 from retarget.profiles.references import find_profile
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
+from retarget.profiles.requirements import parse_requirement
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean
 from retarget.support.text import counted
 from retarget.support.toml.keypaths import Problem
 from retarget.targets.expansion import expand
@@ -137,7 +139,22 @@ def _unknown(loader: DeclarationLoader, suites: Iterable[Suite], registry: Regis
             find(name)
         except RetargetError as error:
             found.append((origin, Problem((key,), str(error))))
-    return diagnostics_at(found)
+    return diagnostics_at((*found, *_unknown_prefixes(loader, suites, registry)))
+
+
+def _unknown_prefixes(
+    loader: DeclarationLoader, suites: Iterable[Suite], registry: Registry
+) -> Iterable[tuple[Origin, Problem]]:
+    """Yield an error for each requirement that no device can answer: its prefix is that of no driver."""
+    requires = [one for config in loader.runtime_configs for one in config.requires]
+    for suite in suites:
+        requires += (*suite.requires, *(one for override in suite.overrides for one in override.requires))
+    known = (*PREFIXES, *registry.drivers)
+    for one in requires:
+        prefix, dot, _ = parse_requirement(one.text).name.partition(".")
+        if dot and prefix not in known:
+            expected = f"expected one of {', '.join(sorted(set(known)))}{did_you_mean(prefix, known)}"
+            yield one.origin, Problem((), f"found the prefix {prefix!r}, which no driver here has; {expected}")
 
 
 def _profiles(configs: Iterable[RuntimeConfig]) -> tuple[dict[RuntimeConfig, Profile], Sequence[Diagnostic]]:

@@ -12,7 +12,7 @@ import re
 from retarget.model.outcomes import FeatureValue
 from retarget.support.errors import did_you_mean
 
-__all__ = ["DEVICE_TYPES", "NEUTRAL", "known_names", "name_error", "value_error"]
+__all__ = ["DEVICE_TYPES", "NEUTRAL", "PREFIXES", "known_names", "name_error", "value_error"]
 
 NEUTRAL = ("memory", "device_type", "devices")
 """Capabilities that devices of all drivers have: bytes, one of `DEVICE_TYPES`, how many devices a config opens."""
@@ -85,6 +85,9 @@ _KNOWN = {
     "hip": tuple(_HIP.split()),
     "cpu": ("avx2", "avx512f", "fma", "f16c", "neon", "sve", "v", "cpu"),
 }
+
+PREFIXES = tuple(_KNOWN)
+"""The prefixes whose names are known here."""
 
 _YES_NO = {
     *(f"vulkan.{name}" for name in _VULKAN_FEATURES.split()),

@@ -200,21 +200,25 @@ def answer(needed: Needed, devices: Sequence[Profile]) -> Answer:
         return Answer(standing=Standing.UNKNOWN, reason="nothing is known of the device")
     if needed.name == "devices":
         met = _holds(needed, len(devices))
-        count = "1 device" if len(devices) == 1 else f"{len(devices)} devices"
-        return Answer(standing=Standing.MET if met else Standing.UNMET, reason=f"there is {count}")
-    answers = [_of_device(needed, device) for device in devices]
+        count = "is 1 device" if len(devices) == 1 else f"are {len(devices)} devices"
+        return Answer(standing=Standing.MET if met else Standing.UNMET, reason=f"there {count}")
+    answers = [one for device in devices if (one := _of_device(needed, device)) is not None]
+    if not answers:
+        drivers = " and ".join(dict.fromkeys(device.driver for device in devices))
+        return Answer(standing=Standing.MET, reason=f"it asks nothing of {drivers}")
     order = (Standing.UNMET, Standing.UNKNOWN, Standing.MET)
     return min(answers, key=lambda one: order.index(one.standing))
 
 
-def _of_device(needed: Needed, device: Profile) -> Answer:
+def _of_device(needed: Needed, device: Profile) -> Answer | None:
+    """Return what one device answers; None where it is not asked."""
     value = device.get(needed.name)
     if value is not None:
         standing = Standing.MET if _holds(needed, value) else Standing.UNMET
         return Answer(standing=standing, reason=f"{device.name} has {needed.name} = {value_text(value, needed.unit)}")
     prefix, dot, _ = needed.name.partition(".")
     if dot and prefix != device.driver and not any(one.name.startswith(f"{prefix}.") for one in device.capabilities):
-        return Answer(standing=Standing.MET, reason=f"it asks nothing of {device.name} (driver {device.driver})")
+        return None
     return Answer(standing=Standing.UNKNOWN, reason=f"{device.name} does not report {needed.name}")
 
 

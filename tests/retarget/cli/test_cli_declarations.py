@@ -258,6 +258,22 @@ def _others(sort: str, name: str) -> str:
     return ", ".join(names)
 
 
+def test_check_reports_a_requirement_whose_prefix_no_driver_has(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    matrix = project / "suites" / "matrix.toml"
+    matrix.write_text(
+        matrix.read_text().replace('"memory >= 8 GiB"', '"toy.lanes >= 4", "toi.lanes", "vulkan.shaderInt64"')
+    )
+    status, _, err = run(capsys, "check", "suites")
+    assert status == 1
+    assert err.startswith(
+        "suites/matrix.toml:25: runtime_config[1].requires[1]: found the prefix 'toi', which no driver here has; "
+        "expected one of cpu, cuda, "
+    )
+    assert err.endswith("; did you mean 'toy'?\n")
+
+
 PROFILE = """\
 format = 1
 driver = "toy"
