@@ -18,7 +18,7 @@ def show_artifact(data: bytes) -> str:
 def _lines(artifact: OpenClArtifact) -> Iterator[str]:
     profile, program = artifact.profile, artifact.program
     yield f"OpenCL artifact {artifact.digest[:16]}"
-    yield f"  profile     {profile.name}: arch {profile.arch}, half {profile.half}, subgroups {profile.subgroups}"
+    yield f"  compiled for arch {profile.arch}, half {profile.half}, subgroups {profile.subgroups}"
     yield f"  needs       {', '.join(artifact.needs) or 'nothing beyond OpenCL 1.2'}"
     yield f"  constants   {len(artifact.blobs)}, {sum(len(blob) for blob in artifact.blobs)} bytes"
     yield f"  globals     {', '.join(name for name, _ in program.globals) or 'none'}"

@@ -62,10 +62,11 @@ _NEEDS = {
     "fp64": ("opencl.fp64",),
     "fp16": ("opencl.fp16",),
     "int64_atomics": ("opencl.int64_base_atomics", "opencl.int64_extended_atomics"),
-    # PTX has shfl.sync on all that OpenCL drivers still serve, mma.sync of 16x8x16 halves since 8.0.
-    ("shuffle", "ptx"): ("opencl.computeCapabilityNV >= 3.0",),
+    # The compilers of devices with NVIDIA's extension take inline PTX: shfl.sync, and mma.sync of 16x8x16 halves since
+    # compute capability 8.0.
+    ("shuffle", "ptx"): ("opencl.cl_nv_device_attribute_query",),
     ("shuffle", "khr"): ("opencl.subgroups", "opencl.subgroup_shuffle", "opencl.subgroup_shuffle_relative"),
-    "matrices": ("opencl.computeCapabilityNV >= 8.0",),
+    "matrices": ("opencl.cl_nv_device_attribute_query", "opencl.computeCapabilityNV >= 8.0"),
 }
 
 

@@ -141,6 +141,7 @@ def features_of(found: FoundDevice) -> tuple[tuple[str, FeatureValue], ...]:
         "device_type": next((name for bit, name in types if device.type & bit), "accelerator"),
         "memory": int(device.global_mem_size),
         **{f"opencl.{name}": f"cl_khr_{name}" in extensions for name in _EXTENSIONS},
+        "opencl.cl_nv_device_attribute_query": "cl_nv_device_attribute_query" in extensions,
         "opencl.correctlyRoundedDivideSqrt": bool(single & cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT),
         "opencl.localMemSize": int(device.local_mem_size),
         "opencl.maxComputeUnits": int(device.max_compute_units),

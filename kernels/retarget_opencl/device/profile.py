@@ -35,7 +35,6 @@ class DeviceProfile:
     `max_workgroup_sizes` in work-items per dimension.
     """
 
-    name: str
     arch: str
     fp64: bool
     half: str
@@ -57,8 +56,8 @@ class DeviceProfile:
         return cls(**{**data, "max_workgroup_sizes": tuple(data["max_workgroup_sizes"])})
 
     def fact(self) -> str:
-        """Return the profile as text for the compile key; without the name, which has no effect."""
-        return json.dumps({**self.to_json(), "name": ""}, sort_keys=True)
+        """Return the profile as text for the compile key."""
+        return json.dumps(self.to_json(), sort_keys=True)
 
 
 def compile_profile(profile: Profile) -> DeviceProfile:
@@ -85,7 +84,6 @@ def compile_profile(profile: Profile) -> DeviceProfile:
     sizes = numbers(_limit(profile, "opencl.maxWorkItemSizes"))
     atomics = ("opencl.int64_base_atomics", "opencl.int64_extended_atomics")
     return DeviceProfile(
-        name=profile.name,
         arch=arch,
         fp64=bool(profile.get("opencl.fp64")),
         half="native" if profile.get("opencl.fp16") else "emulated",

@@ -68,7 +68,7 @@ class OpenClDevice:
             raise DriverError(str(error)) from error
         unmet = _unmet(read, self.profile)
         if unmet:
-            msg = f"the artifact was compiled for the profile {read.profile.name} and needs {'; '.join(unmet)}"
+            msg = f"the artifact was compiled for the architecture {read.profile.arch} and needs {'; '.join(unmet)}"
             raise DriverError(msg, f'compile for this device: target_from = "host:{self._info.uri}"')
         with driver_errors("loading", self._info.name):
             program = self._builds.build(read, self.profile) if read.source else None

@@ -91,7 +91,7 @@ def test_another_file_is_refused(data: bytes) -> None:
 
 def test_an_artifact_is_shown_for_a_person(artifact: OpenClArtifact) -> None:
     lines = show_artifact(write_artifact(artifact)).splitlines()
-    assert "  profile     opencl-cpu: arch cpu, half emulated, subgroups none" in lines
+    assert "  compiled for arch cpu, half emulated, subgroups none" in lines
     assert "    k: 32x2x1 work-items, 2 buffers, 1 constants" in lines
     assert lines[-6:] == [
         "function main(r0)",

@@ -168,7 +168,7 @@ def test_what_an_artifact_needs_and_the_device_lacks_is_named_with_the_devices_v
     sizes = sorted({kernel.workgroup_size for kernel in artifact.program.kernels})
     assert str(caught.value) == "; ".join(
         [
-            f"the artifact was compiled for the profile {artifact.profile.name} and needs opencl.fp64 ({name} has "
+            f"the artifact was compiled for the architecture {artifact.profile.arch} and needs opencl.fp64 ({name} has "
             "opencl.fp64 = false)",
             f"opencl.localMemSize >= 2048 ({name} has opencl.localMemSize = 1024)",
             *(f"work-groups of {size} ({name} has opencl.maxWorkItemSizes = (1, 1, 1))" for size in sizes),
