@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from retarget.declare.configs import extend_scope
+from retarget.declare.configs.resolve import extend_scope
 from retarget.declare.expectations import build_expectations
 from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
 from retarget.declare.read import FileTables, read_tables

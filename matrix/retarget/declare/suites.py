@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retarget.declare.configs import requirements, word_problems
+from retarget.declare.configs.resolve import requirements, word_problems
 from retarget.declare.read import Declared, FileTables
 from retarget.declare.schema.tables import ModuleTable, ModuleTestSuiteTable
 from retarget.declare.scope import Scope, find_named

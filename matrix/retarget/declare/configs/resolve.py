@@ -8,7 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from retarget.declare.devices import compile_device_problems, device_problems, device_values, main_driver, role_problems
+from retarget.declare.configs.devices import (
+    compile_device_problems,
+    device_problems,
+    device_values,
+    main_driver,
+    role_problems,
+)
 from retarget.declare.read import Declared, FileTables
 from retarget.declare.schema.tables import CompilerConfigTable, ConfigTable, RuntimeConfigTable
 from retarget.declare.scope import Names, Redirections, Scope, find_named, unknown_name

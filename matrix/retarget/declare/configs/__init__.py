@@ -1,0 +1,1 @@
+"""Config tables → configs: names, inheritance, references, and the devices of runtime configs."""
