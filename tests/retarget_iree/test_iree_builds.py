@@ -5,6 +5,9 @@ from __future__ import annotations
 import base64
 import os
 import re
+import shutil
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -157,3 +160,51 @@ def test_a_build_is_described_with_its_folder_where_that_is_not_the_environments
     assert re.fullmatch(rf"iree 4\.0 \(build [0-9a-f]{{12}}, {re.escape(str(tmp_path))}\)", own.describe())
     assert re.fullmatch(r"iree \S+ \(build [0-9a-f]{12}\)", toolchain.find_compiler().describe())
     assert re.fullmatch(r"iree-runtime \S+ \(build [0-9a-f]{12}\)", toolchain.describe_runtime())
+
+
+LOADED = """
+from retarget_iree.toolchain import compiler_api, select_runtime
+compiler_api(), select_runtime()
+import iree.runtime, numpy
+from iree.compiler.api import ctypes_dl
+print(ctypes_dl.__file__, ctypes_dl._dylib._name, iree.runtime.__file__, numpy.__file__, sep="\\n")
+"""
+
+
+def loaded(folder: Path) -> list[str]:
+    """The wrapper of the compiler, its library, the runtime and NumPy, as a worker with this toolchain loads them."""
+    env = os.environ | {toolchain.VARIABLE: str(folder)}
+    done = subprocess.run([sys.executable, "-c", LOADED], env=env, capture_output=True, text=True, check=False)
+    return done.stdout.splitlines() or [done.stderr.strip().splitlines()[-1]]
+
+
+def test_a_worker_loads_the_packages_of_its_toolchain_and_all_else_from_the_environment(tmp_path: Path) -> None:
+    installed = builds.installed_compiler().package
+    assert installed is not None
+    shutil.copytree(installed.parent, tmp_path / "iree", copy_function=os.symlink)
+    filled(tmp_path, "numpy/__init__.py")
+    wrapper, library, runtime, numpy = loaded(tmp_path)
+    assert wrapper == str(tmp_path / "iree/compiler/api/ctypes_dl.py")
+    assert library == str(tmp_path / "iree/compiler/_mlir_libs" / LIBRARY)
+    assert runtime == str(tmp_path / "iree/runtime/__init__.py")
+    assert not numpy.startswith(str(tmp_path))
+
+
+def test_a_library_without_packages_is_called_through_the_environments(tmp_path: Path) -> None:
+    build = builds.installed_compiler()
+    assert build.library is not None
+    assert build.package is not None
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / LIBRARY).symlink_to(build.library)
+    shutil.copytree(build.package.parent / "_runtime_libs", tmp_path / "iree/_runtime_libs", copy_function=os.symlink)
+    wrapper, library, *_ = loaded(tmp_path)
+    assert wrapper == str(build.package / "api" / "ctypes_dl.py")
+    assert library == str(tmp_path / "lib" / LIBRARY)
+
+
+def test_what_does_not_load_is_unavailable_with_the_words_of_the_loader(tmp_path: Path) -> None:
+    filled(tmp_path, f"lib/{LIBRARY}")
+    assert loaded(tmp_path) == [
+        "retarget.extension.compilers.UnavailableError: the IREE compiler does not load: "
+        f"{tmp_path}/lib/{LIBRARY}: file too short"
+    ]

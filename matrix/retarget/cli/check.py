@@ -14,9 +14,9 @@ from retarget.declare.load import DeclarationLoader
 from retarget.expect.diagnostics import contradiction_diagnostics
 from retarget.expect.matching import RuleSet
 from retarget.expect.usage import RuleUsage
-from retarget.extension import ChecksData
+from retarget.extension import ChecksData, UsesToolchains
 from retarget.extension.registry import Registry, load_extensions
-from retarget.model import Origin, RunTarget, RuntimeConfig, Suite, Target
+from retarget.model import CompilerConfig, Origin, RunTarget, RuntimeConfig, Suite, Target
 from retarget.model.locations import SourceLocations, diagnostics_at
 from retarget.profiles.names import PREFIXES
 from retarget.profiles.profile import Profile
@@ -124,7 +124,7 @@ def _judged(suite: Suite, targets: Sequence[Target], registry: Registry, usage: 
 
 
 def _unknown(loader: DeclarationLoader, suites: Iterable[Suite], registry: Registry) -> Iterable[Diagnostic]:
-    """Return an error for each compiler, driver and kind that no extension provides."""
+    """Return an error for what no extension provides, compilers, drivers and kinds, and for what uses no toolchains."""
     named: list[tuple[Origin, str, Callable[[str], object], str]] = []
     named += [(one.origin, "compiler", registry.compiler, one.compiler) for one in loader.compiler_configs]
     named += [
@@ -139,7 +139,8 @@ def _unknown(loader: DeclarationLoader, suites: Iterable[Suite], registry: Regis
             find(name)
         except RetargetError as error:
             found.append((origin, Problem((key,), str(error))))
-    return diagnostics_at((*found, *_unknown_prefixes(loader, suites, registry)))
+    prefixes = _unknown_prefixes(loader, suites, registry)
+    return diagnostics_at((*found, *prefixes, *_without_toolchains(loader, registry)))
 
 
 def _unknown_prefixes(
@@ -155,6 +156,19 @@ def _unknown_prefixes(
         if dot and prefix not in known:
             expected = f"expected one of {', '.join(sorted(set(known)))}{did_you_mean(prefix, known)}"
             yield one.origin, Problem((), f"found the prefix {prefix!r}, which no driver here has; {expected}")
+
+
+def _without_toolchains(loader: DeclarationLoader, registry: Registry) -> Iterable[tuple[Origin, Problem]]:
+    """Yield an error for each config whose compiler or driver cannot use the toolchain that it names."""
+    for one in (*loader.compiler_configs, *loader.runtime_configs):
+        user: object
+        if isinstance(one, CompilerConfig):
+            user, what = registry.compilers.get(one.compiler), f"compiler {one.compiler!r}"
+        else:
+            user, what = registry.drivers.get(one.driver), f"driver {one.driver!r}"
+        if one.toolchain is not None and user is not None and not isinstance(user, UsesToolchains):
+            message = f"found {one.toolchain.name!r}, but the {what} uses no toolchains; expected none"
+            yield one.origin, Problem(("toolchain",), message)
 
 
 def _profiles(configs: Iterable[RuntimeConfig]) -> tuple[dict[RuntimeConfig, Profile], Sequence[Diagnostic]]:

@@ -118,6 +118,10 @@ def _fields(config: object, *names: str) -> _Json:
     return {name: getattr(config, name) for name in names}
 
 
+def _toolchain(config: CompilerConfig | RuntimeConfig) -> str:
+    return config.toolchain.name if config.toolchain is not None else ""
+
+
 def _runtimes(selected: _Selected) -> Iterable[tuple[RuntimeConfig, int]]:
     """Return the distinct runtime configs of the run targets, each with their number."""
     return Counter(target.runtime for _, target in selected if isinstance(target, RunTarget)).items()
@@ -129,15 +133,15 @@ def _runtime_row(runtime: RuntimeConfig, count: int) -> _Row:
     toolchain = () if runtime.toolchain is None else (f"toolchain {runtime.toolchain.name}",)
     needs = " ".join((*runtime.run_under[:1], *toolchain, *runtime.deps, *defines))
     requires = ", ".join(_texts(runtime.requires))
-    return runtime.name, " ".join(runtime.drivers), host, str(count), requires, needs
+    return runtime.name, " ".join(runtime.drivers), _toolchain(runtime), host, str(count), requires, needs
 
 
 def _runtime_json(runtime: RuntimeConfig, count: int) -> _Json:
     return {
         **_fields(runtime, "name", "driver", "devices", "roles", "flags"),
+        "toolchain": _toolchain(runtime) or None,
         "env": dict(runtime.env),
         **_fields(runtime, "host_os", "host_arch", "run_under", "deps"),
-        "toolchain": runtime.toolchain.name if runtime.toolchain is not None else None,
         "defines": dict(runtime.defines),
         **_fields(runtime, "tags", "timeout", "concurrency", "profile"),
         "requires": _texts(runtime.requires),
@@ -171,12 +175,21 @@ def _compilers(selected: _Selected) -> Iterable[tuple[CompilerConfig, int]]:
 
 def _compiler_row(config: CompilerConfig, count: int) -> _Row:
     env = " ".join(f"{name}={shlex.quote(value)}" for name, value in config.env)
-    return config.name, config.compiler, str(count), " ".join(config.tags), env, shlex.join(config.flags)
+    return (
+        config.name,
+        config.compiler,
+        _toolchain(config),
+        str(count),
+        " ".join(config.tags),
+        env,
+        shlex.join(config.flags),
+    )
 
 
 def _compiler_json(config: CompilerConfig, count: int) -> _Json:
     return {
         **_fields(config, "name", "compiler", "flags"),
+        "toolchain": _toolchain(config) or None,
         "env": dict(config.env),
         "devices": dict(config.devices),
         **_fields(config, "tags", "timeout"),
@@ -241,7 +254,7 @@ _VIEWS = {
     "runtimes": _View(
         help="their runtime configs, and the distinct builds of them",
         key="runtimes",
-        header=("runtime config", "driver", "host", "run targets", "requires", "needs"),
+        header=("runtime config", "driver", "toolchain", "host", "run targets", "requires", "needs"),
         found=_runtimes,
         row=_runtime_row,
         content=_runtime_json,
@@ -250,7 +263,7 @@ _VIEWS = {
     "compilers": _View(
         help="their compiler configs",
         key="compilers",
-        header=("compiler config", "compiler", "compile targets", "tags", "environment", "flags"),
+        header=("compiler config", "compiler", "toolchain", "compile targets", "tags", "environment", "flags"),
         found=_compilers,
         row=_compiler_row,
         content=_compiler_json,

@@ -158,16 +158,16 @@ def test_a_target_as_json(project: Path, capsys: pytest.CaptureFixture[str]) -> 
         (
             "runtimes",
             [
-                "RUNTIME CONFIG  DRIVER  HOST  RUN TARGETS  REQUIRES         NEEDS",
-                "elsewhere       toy     ios   2            memory >= 8 GiB",
-                "rt              toy     any   1                             //toy TOY=ON",
+                "RUNTIME CONFIG  DRIVER  TOOLCHAIN  HOST  RUN TARGETS  REQUIRES         NEEDS",
+                "elsewhere       toy                ios   2            memory >= 8 GiB",
+                "rt              toy                any   1                             //toy TOY=ON",
             ],
         ),
         (
             "compilers",
             [
-                "COMPILER CONFIG  COMPILER  COMPILE TARGETS  TAGS  ENVIRONMENT  FLAGS",
-                "cc               tiny      2                fast  LEVEL='2 3'  -base -cc",
+                "COMPILER CONFIG  COMPILER  TOOLCHAIN  COMPILE TARGETS  TAGS  ENVIRONMENT  FLAGS",
+                "cc               tiny                 2                fast  LEVEL='2 3'  -base -cc",
             ],
         ),
         (
@@ -235,7 +235,9 @@ def test_check_shows_errors_and_what_no_extension_brings(project: Path, capsys: 
     matrix = project / "suites" / "matrix.toml"
     matrix.write_text(matrix.read_text().replace('driver = "toy"\nhost_os', 'driver = "tay"\nhost_os'))
     unused = '\n[[compiler_config]]\nname = "unused"\ncompiler = "gcc"\n'
-    matrix.write_text(matrix.read_text() + unused)
+    plain = '\n[[compiler_config]]\nname = "plain"\ncompiler = "tiny"\ntoolchain = "own"\n'
+    own = '\n[[toolchain]]\nname = "own"\npath = "absent"\n'
+    matrix.write_text(matrix.read_text() + unused + plain + own)
     suite = project / "suites" / "suite.toml"
     suite.write_text(suite.read_text().replace('kind = "lines"', 'kind = "linse"'))
     status, out, err = run(capsys, "check", "suites")
@@ -245,6 +247,8 @@ def test_check_shows_errors_and_what_no_extension_brings(project: Path, capsys: 
         f"{_others('drivers', 'toy')}; did you mean 'toy'?",
         "suites/matrix.toml:34: compiler_config[2].compiler: found the compiler 'gcc', expected a registered one: "
         f"{_others('compilers', 'tiny')}; is the extension that provides it installed?",
+        "suites/matrix.toml:39: compiler_config[3].toolchain: found 'own', but the compiler 'tiny' uses no toolchains; "
+        "expected none",
         "suites/suite.toml:4: module_test_suite[0].kind: found the case loader 'linse', expected a registered one: "
         f"{_others('case_loaders', 'lines')}; did you mean 'lines'?",
     ]
