@@ -160,8 +160,9 @@ def _unknown_prefixes(
 
 def _without_toolchains(loader: DeclarationLoader, registry: Registry) -> Iterable[tuple[Origin, Problem]]:
     """Yield an error for each config whose compiler or driver cannot use the toolchain that it names."""
-    for one in (*loader.compiler_configs, *loader.runtime_configs):
-        user: object
+    configs: list[CompilerConfig | RuntimeConfig] = [*loader.compiler_configs, *loader.runtime_configs]
+    user: object
+    for one in configs:
         if isinstance(one, CompilerConfig):
             user, what = registry.compilers.get(one.compiler), f"compiler {one.compiler!r}"
         else:
