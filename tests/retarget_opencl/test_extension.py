@@ -7,13 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from opencl_support import ADD_ONE, compiler_config, runtime_config, shipped
+from opencl_support import ADD_ONE, Compile, compiler_config, runtime_config, shipped
 from retarget.declare.load import DeclarationLoader
-from retarget.extension import LoadsArtifacts, ShowsArtifacts, UnavailableError
+from retarget.extension import LoadsArtifacts, ReadsNeeds, ShowsArtifacts, UnavailableError
 from retarget.extension.registry import load_extensions
 from retarget.support.errors import DiagnosticsError
 from retarget.support.installing import install_hint
 from retarget_opencl.__main__ import main
+from retarget_opencl.artifact.file import read_artifact
 from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.device.devices import FoundDevice
 from retarget_opencl.run.driver import OpenClDriver
@@ -135,3 +136,12 @@ def test_a_module_is_compiled_shown_and_run_by_hand(
     assert "__kernel" in capsys.readouterr().out
     assert main(["run", str(artifact), "--function=checked"]) == status
     assert ("checked: FAILED, 1 checks" if status else "checked: passed, 1 checks") in capsys.readouterr().out
+
+
+def test_the_driver_says_what_an_artifact_needs_and_nothing_of_other_bytes(compiled: Compile) -> None:
+    driver = OpenClDriver()
+    assert isinstance(driver, ReadsNeeds)
+    artifact = compiled(ADD_ONE.replace("EXPECTED", "4.0"))
+    assert tuple(driver.needs(artifact)) == read_artifact(artifact).needs
+    assert any(need.startswith("opencl.maxWorkGroupSize >= ") for need in driver.needs(artifact))
+    assert driver.needs(b"no artifact") == ()
