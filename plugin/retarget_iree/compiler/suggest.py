@@ -35,9 +35,9 @@ def iree_targets(devices: Mapping[str, Sequence[DeviceInfo]]) -> Sequence[Sugges
         ),
         SuggestedTarget(
             name="vulkan",
-            comment="Vulkan. This target architecture runs on every device; --iree-vulkan-target names others.",
+            comment="Vulkan, for the first Vulkan device of this machine; `retarget profile list` has others.",
             compiler_config="vulkan",
-            flags=("--iree-hal-target-device=vulkan", "--iree-vulkan-target=vp_android_baseline_2022"),
+            target_from=("host:vulkan://",),
             drivers=("vulkan",) if "vulkan" in devices else (),
         ),
         SuggestedTarget(
