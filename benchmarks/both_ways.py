@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from retarget.cli.support import add_expression_arguments, add_path_arguments, read_declared, request_of
+from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
 from retarget.engine.references import ReferenceRuns
 from retarget.extension import UnavailableError
@@ -55,7 +54,7 @@ def main() -> int:
     declared = read_declared(request_of(options, options.path))
     counts: Counter[str] = Counter()
     seconds = [0.0, 0.0]
-    with tempfile.TemporaryDirectory() as cache, Engine(registry=declared.registry, cache=Path(cache)) as engine:
+    with Engine(registry=declared.registry, cache=cache_of_command().folder) as engine:
         references = ReferenceRuns(engine)
         for one in declared.suites:
             for target in one.selected:
@@ -94,7 +93,9 @@ def main() -> int:
         passed, failed = counts[kind, True, True], counts[kind, True, False]
         differ = sum(number for (of, alike, _), number in counts.items() if of == kind and not alike)
         sys.stdout.write(f"{kind}: {passed} cases passed both ways, {failed} failed alike, {differ} differ\n")
-    sys.stdout.write(f"seconds with compiles: {seconds[0]:.0f} in the process, {seconds[1]:.0f} by the tool\n")
+    sys.stdout.write(
+        f"seconds, with what was compiled: {seconds[0]:.0f} in the process, {seconds[1]:.0f} by the tool\n"
+    )
     return 1 if any(not alike for _, alike, _ in counts) else 0
 
 

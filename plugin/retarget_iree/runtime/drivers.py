@@ -76,7 +76,7 @@ class IreeDriver:
         """
         select_runtime()
         if self.runs_by_tool(config):
-            from retarget_iree.tool.device import open_tool
+            from retarget_iree.runtime.tool.device import open_tool
 
             return open_tool(config)
         parse_runtime_flags(config)

@@ -216,7 +216,8 @@ class RuntimeConfigTable(HeirTable):
     `riscv64`, `s390x`, `wasm32`, `wasm64`, `x86`, `x86_64`. Without it, any."""
 
     run_under: list[str] = Field(default=[], examples=[["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]])
-    """A command and its first arguments to run modules under, out of process: an emulator, a wrapper."""
+    """A command and its first arguments to run modules under, out of process: an emulator, a wrapper. The tool that it
+    gets is that of the toolchain (docs/emulators.md)."""
 
     deps: list[str] = Field(default=[], examples=[["//runtime/src/iree/hal/drivers/vulkan"]])
     """What a build of this runtime needs. Carried to listings; never influences a run."""

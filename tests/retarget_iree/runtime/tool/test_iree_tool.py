@@ -17,7 +17,7 @@ from retarget.extension import Check, Device, DriverError, UnavailableError
 from retarget.model import RuntimeConfig, Toolchain
 from retarget.model.outcomes import Stage
 from retarget_iree.checks.rewrite import return_checks
-from retarget_iree.tool.device import open_tool
+from retarget_iree.runtime.tool.device import open_tool
 
 CRASHING = ("sh", "-c", 'case "$*" in *--function*) kill -SEGV $$;; *) exec "$@";; esac', "sh")
 

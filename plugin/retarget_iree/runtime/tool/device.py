@@ -32,8 +32,8 @@ from retarget_iree.runtime.identity import describe_device
 from retarget_iree.runtime.program import function_info, module_signatures, unknown_function
 from retarget_iree.runtime.selection import driver_of, select_device
 from retarget_iree.runtime.signature import Signature
-from retarget_iree.tool.recording import RECORDING_FLAG, recorded_dispatches
-from retarget_iree.tool.values import input_flag, output_flag, read_output
+from retarget_iree.runtime.tool.recording import RECORDING_FLAG, recorded_dispatches
+from retarget_iree.runtime.tool.values import input_flag, output_flag, read_output
 from retarget_iree.toolchain import find_tool
 
 if TYPE_CHECKING:
