@@ -1,6 +1,7 @@
-// One product of bf16 on each of two devices, and their sum in f32.
+// A product of bf16 on each of two devices, and their sum in f32.
 
-func.func @odd(%a: tensor<37x61xbf16>, %b: tensor<61x21xbf16>) -> tensor<37x21xf32> {
+func.func @odd(%a: tensor<37x61xbf16>, %b: tensor<61x21xbf16>, %c: tensor<37x61xbf16>, %d: tensor<61x21xbf16>)
+    -> tensor<37x21xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<37x21xf32>
   %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<37x21xf32>) -> tensor<37x21xf32>
@@ -8,9 +9,9 @@ func.func @odd(%a: tensor<37x61xbf16>, %b: tensor<61x21xbf16>) -> tensor<37x21xf
   %b0 = flow.tensor.transfer %b : tensor<61x21xbf16> to #hal.device.promise<@device_a>
   %p = linalg.matmul ins(%a0, %b0 : tensor<37x61xbf16>, tensor<61x21xbf16>) outs(%start : tensor<37x21xf32>) -> tensor<37x21xf32>
   %first = flow.tensor.transfer %p : tensor<37x21xf32> to #hal.device.promise<@device_a>
-  %a1 = flow.tensor.transfer %a : tensor<37x61xbf16> to #hal.device.promise<@device_b>
-  %b1 = flow.tensor.transfer %b : tensor<61x21xbf16> to #hal.device.promise<@device_b>
-  %q = linalg.matmul ins(%a1, %b1 : tensor<37x61xbf16>, tensor<61x21xbf16>) outs(%start : tensor<37x21xf32>) -> tensor<37x21xf32>
+  %c_b = flow.tensor.transfer %c : tensor<37x61xbf16> to #hal.device.promise<@device_b>
+  %d_b = flow.tensor.transfer %d : tensor<61x21xbf16> to #hal.device.promise<@device_b>
+  %q = linalg.matmul ins(%c_b, %d_b : tensor<37x61xbf16>, tensor<61x21xbf16>) outs(%start : tensor<37x21xf32>) -> tensor<37x21xf32>
   %second = flow.tensor.transfer %q : tensor<37x21xf32> to #hal.device.promise<@device_a>
   %sum = arith.addf %first, %second : tensor<37x21xf32>
   return %sum : tensor<37x21xf32>

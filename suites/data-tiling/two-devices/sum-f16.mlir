@@ -1,6 +1,7 @@
-// One product of f16 on each of two devices, and their sum in f32.
+// A product of f16 on each of two devices, and their sum in f32.
 
-func.func @odd(%a: tensor<37x61xf16>, %b: tensor<61x21xf16>) -> tensor<37x21xf32> {
+func.func @odd(%a: tensor<37x61xf16>, %b: tensor<61x21xf16>, %c: tensor<37x61xf16>, %d: tensor<61x21xf16>)
+    -> tensor<37x21xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<37x21xf32>
   %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<37x21xf32>) -> tensor<37x21xf32>
@@ -8,15 +9,16 @@ func.func @odd(%a: tensor<37x61xf16>, %b: tensor<61x21xf16>) -> tensor<37x21xf32
   %b0 = flow.tensor.transfer %b : tensor<61x21xf16> to #hal.device.promise<@device_a>
   %p = linalg.matmul ins(%a0, %b0 : tensor<37x61xf16>, tensor<61x21xf16>) outs(%start : tensor<37x21xf32>) -> tensor<37x21xf32>
   %first = flow.tensor.transfer %p : tensor<37x21xf32> to #hal.device.promise<@device_a>
-  %a1 = flow.tensor.transfer %a : tensor<37x61xf16> to #hal.device.promise<@device_b>
-  %b1 = flow.tensor.transfer %b : tensor<61x21xf16> to #hal.device.promise<@device_b>
-  %q = linalg.matmul ins(%a1, %b1 : tensor<37x61xf16>, tensor<61x21xf16>) outs(%start : tensor<37x21xf32>) -> tensor<37x21xf32>
+  %c_b = flow.tensor.transfer %c : tensor<37x61xf16> to #hal.device.promise<@device_b>
+  %d_b = flow.tensor.transfer %d : tensor<61x21xf16> to #hal.device.promise<@device_b>
+  %q = linalg.matmul ins(%c_b, %d_b : tensor<37x61xf16>, tensor<61x21xf16>) outs(%start : tensor<37x21xf32>) -> tensor<37x21xf32>
   %second = flow.tensor.transfer %q : tensor<37x21xf32> to #hal.device.promise<@device_a>
   %sum = arith.addf %first, %second : tensor<37x21xf32>
   return %sum : tensor<37x21xf32>
 }
 
-func.func @dynamic(%a: tensor<?x?xf16>, %b: tensor<?x?xf16>) -> tensor<?x?xf32> {
+func.func @dynamic(%a: tensor<?x?xf16>, %b: tensor<?x?xf16>, %c: tensor<?x?xf16>, %d: tensor<?x?xf16>)
+    -> tensor<?x?xf32> {
   %zero = arith.constant 0.0 : f32
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -29,9 +31,9 @@ func.func @dynamic(%a: tensor<?x?xf16>, %b: tensor<?x?xf16>) -> tensor<?x?xf32> 
   %b0 = flow.tensor.transfer %b : tensor<?x?xf16>{%inner, %columns} to #hal.device.promise<@device_a>
   %p = linalg.matmul ins(%a0, %b0 : tensor<?x?xf16>, tensor<?x?xf16>) outs(%start : tensor<?x?xf32>) -> tensor<?x?xf32>
   %first = flow.tensor.transfer %p : tensor<?x?xf32>{%rows, %columns} to #hal.device.promise<@device_a>
-  %a1 = flow.tensor.transfer %a : tensor<?x?xf16>{%rows, %inner} to #hal.device.promise<@device_b>
-  %b1 = flow.tensor.transfer %b : tensor<?x?xf16>{%inner, %columns} to #hal.device.promise<@device_b>
-  %q = linalg.matmul ins(%a1, %b1 : tensor<?x?xf16>, tensor<?x?xf16>) outs(%start : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %c_b = flow.tensor.transfer %c : tensor<?x?xf16>{%rows, %inner} to #hal.device.promise<@device_b>
+  %d_b = flow.tensor.transfer %d : tensor<?x?xf16>{%inner, %columns} to #hal.device.promise<@device_b>
+  %q = linalg.matmul ins(%c_b, %d_b : tensor<?x?xf16>, tensor<?x?xf16>) outs(%start : tensor<?x?xf32>) -> tensor<?x?xf32>
   %second = flow.tensor.transfer %q : tensor<?x?xf32>{%rows, %columns} to #hal.device.promise<@device_a>
   %sum = arith.addf %first, %second : tensor<?x?xf32>
   return %sum : tensor<?x?xf32>

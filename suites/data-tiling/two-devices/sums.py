@@ -13,12 +13,14 @@ CONSTANT = np.array(
 )
 
 
-def twice(a, b):
-    return (2 * (a.astype(np.float64) @ b.astype(np.float64))).astype(np.float32)
+def sums(a, b, c, d):
+    first, second, third, fourth = (operand.astype(np.float64) for operand in (a, b, c, d))
+    return (first @ second + third @ fourth).astype(np.float32)
 
 
-def twice_integer(a, b):
-    return 2 * (a.astype(np.int32) @ b.astype(np.int32))
+def sums_integer(a, b, c, d):
+    first, second, third, fourth = (operand.astype(np.int32) for operand in (a, b, c, d))
+    return first @ second + third @ fourth
 
 
 def chain(a, b, c, d):
@@ -26,13 +28,13 @@ def chain(a, b, c, d):
     return (first @ second @ third @ fourth).astype(np.float32)
 
 
-def both(a, b):
-    product = (a.astype(np.float64) @ b.astype(np.float64)).astype(np.float32)
-    return product, product
+def both(a, b, c, d):
+    first, second, third, fourth = (operand.astype(np.float64) for operand in (a, b, c, d))
+    return (first @ second).astype(np.float32), (third @ fourth).astype(np.float32)
 
 
 def constant(a):
-    return both(a, CONSTANT)
+    return both(a, CONSTANT, a, CONSTANT)
 
 
 def same(rows):
