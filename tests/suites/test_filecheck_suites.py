@@ -25,7 +25,7 @@ TARGETS = [target for target in shipped() if isinstance(target, CompileTarget)]
 
 
 def test_every_module_is_checked_and_none_is_run() -> None:
-    folders = (SUITES / "filecheck", SUITES / "data-tiling" / "text")
+    folders = (SUITES / "filecheck", SUITES / "data-tiling" / "text", SUITES / "multi-device" / "text")
     assert {target.module.path for target in TARGETS} == {path for folder in folders for path in folder.glob("*.mlir")}
     assert shipped() == TARGETS
 
