@@ -11,7 +11,15 @@ from retarget.extension.registry import load_extensions
 from retarget.model import Suite
 
 SUITES = Path(__file__).resolve().parents[2] / "suites"
-OTHER_KINDS = ("cases", "data-tiling", "filecheck", "multi-device", "run-module")
+OTHER_KINDS = (
+    "cases",
+    "data-tiling",
+    "filecheck",
+    "multi-device",
+    "run-module",
+    "small-types/cases",
+    "small-types/run-module",
+)
 """Folders of modules that do not check themselves: see test_cases_suites.py, test_filecheck_suites.py, test_demo.py."""
 MODULES = sorted(set(SUITES.rglob("*.mlir")).difference(*((SUITES / kind).rglob("*.mlir") for kind in OTHER_KINDS)))
 DECLARATIONS = [SUITES / "matrix.toml", *discover([SUITES])]
