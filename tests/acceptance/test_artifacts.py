@@ -54,6 +54,7 @@ def test_what_was_not_compiled_elsewhere_is_an_error_where_it_is_required(export
     assert last == "--retarget-require 'local-sync' does not let this target be skipped"
 
 
+@pytest.mark.slow
 def test_commands_name_an_artifact_in_a_folder_with_blanks(exported: Project) -> None:
     moved = (exported.path / "out").rename(exported.path / "from the host")
     lines = block(exported.run("--retarget-artifacts", moved.name, "-k", "two and sync"), "linalg: two_vmvx_sync")
@@ -92,6 +93,7 @@ def test_a_compile_that_passes_when_it_is_tried_again_is_exported(project: Proje
     result.assert_outcomes(passed=1, skipped=1)
 
 
+@pytest.mark.slow
 def test_an_artifact_of_other_flags_is_an_error_that_names_them(exported: Project) -> None:
     matrix = exported.path / "matrix.toml"
     matrix.write_text(matrix.read_text().replace("flags = [", 'flags = ["--iree-opt-level=O3", '))

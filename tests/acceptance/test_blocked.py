@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from acceptance_support import Project, alone_and_xdist
 from mlir_modules import GOOD, REFUSED
 from session_output import block, ids
@@ -23,6 +24,7 @@ def test_run_targets_of_a_failed_compile_are_blocked_and_rerun_once_it_is_mended
     assert project.run("--lf", "--lfnf=none").parseoutcomes() == {"deselected": 6}
 
 
+@pytest.mark.slow
 def test_blocked_targets_say_so_in_verbose_output_and_carry_the_letter_b(project: Project) -> None:
     project.cpu(one=REFUSED)
     verbose = project.run("-v")
@@ -45,6 +47,7 @@ def test_without_the_cache_plugin_all_goes_on(project: Project) -> None:
     result.stdout.fnmatch_lines(["*1 failed, 3 passed, 2 blocked in*"])
 
 
+@pytest.mark.slow
 def test_first_failure_stops_and_stepwise_goes_on_from_there(project: Project) -> None:
     project.cpu(one=REFUSED, two=GOOD)
     assert project.run("-x").parseoutcomes() == {"failed": 1}

@@ -465,6 +465,7 @@ def test_a_file_of_expectations_named_on_the_command_line_says_what_to_do(projec
 # ---------------------------------------------------------------- the real compiler
 
 
+@pytest.mark.slow
 def test_rules_hold_for_the_real_compiler_and_its_drivers(project: Project) -> None:
     project.cpu(refused=REFUSED, differs=DIFFERS, good=GOOD)
     expecting(

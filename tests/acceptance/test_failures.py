@@ -47,6 +47,7 @@ def test_a_mismatch_shows_where_it_differs_and_commands_that_repeat_it(project: 
     assert shell([*pasted[:2], pasted[2].replace("=wrong", "=fine")]).returncode == 0
 
 
+@pytest.mark.slow
 def test_the_environment_of_the_configs_stands_before_the_commands(project: Project) -> None:
     matrix = CPU.replace('name = "vmvx"\n', 'name = "vmvx"\nenv = { COMPILE_MOOD = "a b" }\n')
     matrix = matrix.replace('name = "sync"\n', 'name = "sync"\nenv = { RUN_MOOD = "calm" }\n')
@@ -102,6 +103,7 @@ def test_a_call_that_fails_without_a_word_more_is_reported_once(project: Project
     assert lines[:3] == ["run: the double device lost its way", "", "to reproduce this by hand:"]
 
 
+@pytest.mark.slow
 def test_the_compilers_colours_are_kept_on_a_terminal_and_dropped_elsewhere(project: Project) -> None:
     project.doubles(red="compile: fail")
     arguments = ("-m", "compile", *DOUBLES)
@@ -197,6 +199,7 @@ def test_what_a_device_worker_that_crashed_came_to_is_counted(project: Project) 
     assert lines[at : at + 3] == ["passed: b", "", "2 of 3 cases failed; the run ended there, 1 not run"]
 
 
+@pytest.mark.slow
 def test_a_compiler_that_dies_is_named_by_its_signal_and_costs_its_target_only(project: Project) -> None:
     project.cpu(crashes=CRASHES, good=GOOD)
     result = project.run()
@@ -288,6 +291,7 @@ def test_line_style_is_one_line_per_failure_at_the_place_in_the_module(
     assert shown[1].startswith(f"{project.path}/suites/refused.mlir:2: compile: error: 'arith.addi' op")
 
 
+@pytest.mark.slow
 def test_commands_pasted_for_a_folder_with_blanks_work(project: Project) -> None:
     project.write({"a b/matrix.toml": CPU, "a b/it's/suite.toml": suite(), "a b/it's/wrong.mlir": DIFFERS})
     lines = block(project.run("-k", "sync", "a b"), "linalg: wrong_vmvx_sync")
@@ -296,6 +300,7 @@ def test_commands_pasted_for_a_folder_with_blanks_work(project: Project) -> None
     assert "actual 6.0, expected 7.0" in again.stdout
 
 
+@pytest.mark.slow
 def test_no_traceback_style_is_one_line_per_failure(project: Project) -> None:
     project.cpu(differs=DIFFERS)
     result = project.run("--tb=no", "-k", "not task")
@@ -332,6 +337,7 @@ def test_a_failure_that_targets_share_is_shown_once_with_a_line_for_each_of_the_
         assert sum(": compile: error: cannot fold the widget" in line for line in run("--tb=line")[0].outlines) == 2
 
 
+@pytest.mark.slow
 def test_an_extension_of_an_option_is_loaded_behind_run_under_too(project: Project) -> None:
     project.doubles(a="f: pass")
     under = DOUBLE.replace('driver = "double-device"', 'driver = "double-device"\nrun_under = ["env"]')

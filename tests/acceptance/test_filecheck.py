@@ -36,6 +36,7 @@ def test_a_text_that_holds_passes_and_there_is_nothing_to_run(project: Project) 
     result.stdout.fnmatch_lines(["*1 suite, 1 compile target, 0 run targets*"])
 
 
+@pytest.mark.slow
 def test_a_text_that_differs_fails_in_filechecks_words_and_the_command_gives_the_text(project: Project) -> None:
     texts(project, differs=DIFFERS)
     result = project.run()
@@ -71,6 +72,7 @@ def test_a_text_that_differs_fails_in_filechecks_words_and_the_command_gives_the
     assert shell(by_hand).stdout == "FileCheck CHECK,VMVX,CHECK-VMVX: passed\n"
 
 
+@pytest.mark.slow
 def test_a_modules_own_phase_replaces_the_suites(project: Project) -> None:
     override = '[[module_test_suite.module]]\nmatch = "*"\nflags = ["--compile-to=stream"]\n'
     texts(project, FLOW + override, holds=HOLDS.replace("flow.executable", "stream.executable"))
@@ -95,6 +97,7 @@ def test_an_unknown_phase_fails_with_those_there_are(project: Project) -> None:
     assert "global-optimization" in head
 
 
+@pytest.mark.slow
 def test_a_source_without_directives_and_a_misspelled_one_fail(project: Project) -> None:
     texts(
         project, none=HOLDS.replace("CHECK", "COM").replace("VMVX", "CUDA"), typo=HOLDS.replace("CHECK:", "CHECK-NXT:")
@@ -143,6 +146,7 @@ def test_directives_hold_under_xdist_too(project: Project) -> None:
     project.run("-n", "2").assert_outcomes(passed=1, failed=1)
 
 
+@pytest.mark.slow
 def test_a_text_may_be_expected_to_differ(project: Project) -> None:
     texts(project, holds=HOLDS, differs=DIFFERS)
     rules = """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 
+import pytest
 from acceptance_support import CPU, Project
 from mlir_modules import GOOD
 from retarget_iree.toolchain import find_compiler
@@ -22,6 +23,7 @@ toolchain = "own"
 """
 
 
+@pytest.mark.slow
 def test_the_build_that_compiles_is_shown_and_counts(project: Project) -> None:
     packages = project.path / "build" / "python"
     (packages / "iree").mkdir(parents=True)

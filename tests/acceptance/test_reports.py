@@ -24,6 +24,7 @@ def test_a_project_without_matrix_files_sees_nothing_of_it(project: Project) -> 
     assert [line for line in result.outlines if "retarget" in line and not line.startswith(of_pytest)] == []
 
 
+@pytest.mark.slow
 def test_a_log_says_what_is_compiled_and_how_many_are_left(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pytest_retarget.session.progress.LOG_INTERVAL", 0.0)
     monkeypatch.setattr("retarget.engine.compile.service._WAIT_STEP", 0.01)
@@ -53,6 +54,7 @@ def test_the_table_has_a_row_per_compiler_config_and_a_column_per_runtime_config
     ]
 
 
+@pytest.mark.slow
 def test_verbose_shows_every_table_and_quiet_only_what_went_wrong(project: Project) -> None:
     project.cpu(one=GOOD)
     assert section(project.run("-v"), "target matrix")[:2] == [
@@ -82,6 +84,7 @@ def test_a_second_run_compiles_nothing_and_neither_does_a_further_runtime_config
     last.stdout.fnmatch_lines(["compiled 0, reused 2 (cache: ~/kept)"])
 
 
+@pytest.mark.slow
 def test_no_cache_compiles_anew_and_leaves_nothing_behind(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.cpu(one=GOOD)
     temporary = project.path / "temporary"
@@ -122,6 +125,7 @@ def test_junit_carries_stage_key_seconds_and_device(project: Project, arguments:
     assert skipped.attrib["message"] == "blocked by suites/suite.toml::linalg::two_vmvx"
 
 
+@pytest.mark.slow
 def test_durations_and_setup_plan_work(project: Project) -> None:
     project.cpu(one=GOOD)
     project.run("--durations=3").stdout.fnmatch_lines(["*s call     suites/suite.toml::linalg::one_vmvx*"])
@@ -130,6 +134,7 @@ def test_durations_and_setup_plan_work(project: Project) -> None:
     planned.stdout.fnmatch_lines(["*suites/suite.toml::linalg::one_vmvx_sync"])
 
 
+@pytest.mark.slow
 def test_without_the_terminal_plugin_the_exit_status_tells(project: Project) -> None:
     project.cpu(one=GOOD)
     assert project.run("-p", "no:terminal").ret == pytest.ExitCode.OK

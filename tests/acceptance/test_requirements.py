@@ -154,6 +154,7 @@ def test_what_fails_to_compile_is_one_failure_and_what_it_blocks_is_blocked(proj
     assert result.parseoutcomes() == {"failed": 1, "blocked": 1}
 
 
+@pytest.mark.slow
 def test_artifacts_of_elsewhere_run_although_nothing_is_compiled(project: Project) -> None:
     project.doubles(a="f: pass")
     project.run(*DOUBLES, "--retarget-export", "out").assert_outcomes(passed=2)

@@ -219,6 +219,7 @@ def pytest_terminal_summary(terminalreporter):
 """
 
 
+@pytest.mark.slow
 def test_a_suite_is_expanded_once_in_a_process_whoever_asks_for_its_targets(project: Project) -> None:
     project.doubles(a="f: fail", b="f: pass")
     project.write({"conftest.py": COUNTING})

@@ -62,6 +62,7 @@ def test_an_interrupt_ends_workers_and_session_without_a_traceback(
 
 
 @alone_and_xdist(1)
+@pytest.mark.slow
 def test_a_second_interrupt_ends_what_the_first_is_ending(project: Project, arguments: tuple[str, ...]) -> None:
     project.doubles(a="f: pass", b="f: hang")
     slow = '[[runtime_config]]\nname = "slow"\ndriver = "double-device"\ndevice = "slow"\n'
@@ -78,6 +79,7 @@ def test_a_second_interrupt_ends_what_the_first_is_ending(project: Project, argu
     wait_until_gone(closing)
 
 
+@pytest.mark.slow
 def test_workers_do_not_outlive_a_killed_pytest(project: Project) -> None:
     project.doubles(a="f: hang", b="compile: hang\nf: pass")
     process = project.start(*DOUBLES)

@@ -43,6 +43,7 @@ def test_installed_extension_compiles_and_runs_its_module(site: Path, suites: Pa
     assert "suite.toml::integers::wrap_wat_wasmtime PASSED" in done.stdout
 
 
+@pytest.mark.slow
 def test_wrong_result_fails_at_compare_and_the_pasted_commands_show_it(site: Path, suites: Path) -> None:
     module = suites / "wrap.wat"
     module.write_text(module.read_text().replace("i32.const 1\n    i32.add))", "i32.const 3\n    i32.add))"))
@@ -57,6 +58,7 @@ def test_wrong_result_fails_at_compare_and_the_pasted_commands_show_it(site: Pat
     assert again.returncode == 1
 
 
+@pytest.mark.slow
 def test_refused_module_fails_at_compile_with_the_assemblers_words(site: Path, suites: Path) -> None:
     (suites / "wrap.wat").write_text('(module (func (export "f") (result i32) i32.cons 0))\n')
     done = run_pytest(site, suites)

@@ -97,6 +97,7 @@ def test_without_its_packages_compiler_and_driver_are_unavailable_and_name_the_e
     assert raised.value.hint == install_hint("opencl")
 
 
+@pytest.mark.slow
 def test_a_session_without_its_packages_skips_with_the_extra(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:

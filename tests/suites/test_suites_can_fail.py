@@ -85,6 +85,7 @@ def verdicts(text: str, path: Path) -> list[bool]:
         ),
     ],
 )
+@pytest.mark.slow
 def test_every_check_of_a_module_fails_when_one_of_its_expected_numbers_is_altered(name: str) -> None:
     path = SUITES / f"{name}.mlir"
     text = path.read_text(encoding="utf-8")

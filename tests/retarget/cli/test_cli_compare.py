@@ -210,6 +210,7 @@ def test_the_first_difference_shows_where_both_values_and_the_errors(
     assert compare(capsys, "plain.toy", "--configs", "good,off")[1] == lines
 
 
+@pytest.mark.slow
 def test_one_artifact_on_two_runtime_configs_and_which_agrees_with_the_module(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -236,6 +237,7 @@ def test_which_cases_do_not_agree_with_the_module(project: Path, capsys: pytest.
     ]
 
 
+@pytest.mark.slow
 def test_a_side_that_fails_is_reported_as_such(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, lines = compare(capsys, "check", "--configs", "good,broken")
     assert status == 1
@@ -302,6 +304,7 @@ def test_numbers_that_mean_nothing_are_refused(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().err.splitlines()[-1] == error
 
 
+@pytest.mark.slow
 def test_a_name_that_several_modules_bear_is_not_guessed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     suite = CONFIGS.partition("[[module_test_suite]]")
     (project / "more").mkdir()
@@ -330,6 +333,7 @@ def test_what_cannot_run_here_is_reported_with_the_reason(project: Path, capsys:
     assert lines == ["good/away cannot be compared here: no toy is here"]
 
 
+@pytest.mark.slow
 def test_outputs_do_not_come_out_of_a_command(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     under = '[[runtime_config]]\nname = "under"\ndriver = "toy"\nrun_under = ["env"]\n'
     declared = CONFIGS.replace("[[target_config]]", f"{under}[[target_config]]", 1)

@@ -29,6 +29,7 @@ def run(*arguments: str) -> int:
     return cli_devices.run(parser.parse_args(arguments))
 
 
+@pytest.mark.slow
 def test_each_driver_has_its_devices_or_its_reason(capfd: pytest.CaptureFixture[str]) -> None:
     assert run(*DOUBLES, "--timeout", "3") == 1
 

@@ -65,6 +65,7 @@ def test_without_the_package_onnx_the_hint_names_it(monkeypatch: pytest.MonkeyPa
     assert caught.value.hint == install_hint("onnx")
 
 
+@pytest.mark.slow
 def test_compile_onnx_compiles_by_hand(tmp_path: Path) -> None:
     model, output = tmp_path / "add.onnx", tmp_path / "add.vmfb"
     onnx.save(onnx_model(), model)

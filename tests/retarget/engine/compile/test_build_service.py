@@ -154,6 +154,7 @@ with BuildService(
 """
 
 
+@pytest.mark.slow
 def test_two_processes_share_the_work(tmp_path: Path, log: Path) -> None:
     argv = [sys.executable, "-c", _OTHER_PROCESS.format(path=sys.path), str(tmp_path)]
     processes = [subprocess.Popen([*argv, name]) for name in ("one", "two")]

@@ -432,6 +432,7 @@ def test_behind_run_under_each_case_is_a_process_judged_by_its_exit_status(run: 
     assert opened(log) == 4
 
 
+@pytest.mark.slow
 def test_a_hang_behind_run_under_is_killed_with_all_it_started(run: Run, tmp_path: Path) -> None:
     pid_file = tmp_path / "pid"
     command = ("sh", "-c", f'echo $$ > {pid_file}; exec "$@"', "sh")
