@@ -78,6 +78,9 @@ class IreeDriver:
         if self.runs_by_tool(config):
             from retarget_iree.runtime.tool.device import open_tool
 
+            if not config.run_under and config.toolchain is None:
+                for name in config.drivers:
+                    _named(name).records()  # says in more words than the tool why there is no device
             return open_tool(config)
         parse_runtime_flags(config)
         drivers: dict[str, tuple[Any, tuple[DeviceInfo, ...], list[dict[str, Any]]]] = {}

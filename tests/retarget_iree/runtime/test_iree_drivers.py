@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from ctypes.util import find_library
 from dataclasses import replace
 from pathlib import Path
 
@@ -271,6 +272,13 @@ def test_the_tool_runs_what_is_counted_and_groups_that_python_cannot_open(
 ) -> None:
     driver = driver_named(devices[0].partition("://")[0])
     assert driver.runs_by_tool(replace(runtime_config(driver.name, *devices), used=used)) is by_tool
+
+
+@pytest.mark.skipif(bool(find_library("cuda")), reason="this machine has CUDA")
+def test_devices_that_the_tool_would_open_are_missing_for_the_same_reason_as_others() -> None:
+    config = replace(runtime_config("cuda", "cuda://0", "cuda://1"), used=(True, True))
+    with pytest.raises(UnavailableError, match=r"^there is no CUDA driver library \(libcuda\.so\) on this machine$"):
+        driver_named("cuda").open(config)
 
 
 def test_a_module_that_does_not_load_is_run_by_hand_without_a_function() -> None:
