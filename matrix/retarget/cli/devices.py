@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -101,7 +102,8 @@ def _profile(finding: Finding, uri: str, output: Path | None) -> Profile:
     if not info.features:
         msg = f"the driver {finding.driver} does not report what {info.uri} can do, so that there is nothing to write"
         raise RetargetError(msg)
-    profile = profile_of_device(info, ", ".join(filter(None, ("retarget devices", info.runtime))))
+    runtime = re.sub(r", [^,)]*\)", ")", info.runtime)  # a build outside the environment is named with its folder
+    profile = profile_of_device(info, ", ".join(filter(None, ("retarget devices", runtime))))
     return replace(profile, name=output.stem if output is not None else profile.name)
 
 
