@@ -24,6 +24,7 @@ from pathlib import Path
 from retarget.engine.cache.inputs import files_below
 from retarget.extension import UnavailableError
 from retarget.model import Toolchain
+from retarget.support.errors import display_path
 from retarget.support.installing import install_hint
 
 __all__ = [
@@ -149,7 +150,8 @@ def folder_of(toolchain: Toolchain, tool: str) -> Path:
         if toolchain.path.is_dir():
             return toolchain.path.absolute()
         found = "is a file" if toolchain.path.exists() else "does not exist"
-        msg = f"{toolchain.path} {found}; expected a folder with packages, a virtual environment or a build folder"
+        where = display_path(toolchain.path)
+        msg = f"{where} {found}; expected a folder with packages, a virtual environment or a build folder"
         raise UnavailableError(msg)
     path = shutil.which(tool)
     if path is None:

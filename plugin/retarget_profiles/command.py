@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from retarget.cli.support import part_lines
 from retarget.extension import CompilerError, TargetsProfiles
 from retarget.extension.registry import Registry, load_extensions
 from retarget.profiles.files import profile_text, read_profile, write_profile
@@ -81,7 +82,7 @@ def _targets(registry: Registry, profile: Profile, wanted: str) -> str:
             reasons.append(str(error))
             continue
         lines += [f"{name}, for {profile.name}:", *(f"  {flag}" for flag in target.flags)]
-        lines += [f"    {part.name} = {part.value}    ({part.source})" for part in target.parts]
+        lines += [f"    {line}" for line in part_lines(target.parts)]
     if not lines:
         msg = f"no compiler makes a target of the profile {profile.name}: {'; '.join(reasons) or 'there is none'}"
         raise RetargetError(msg)

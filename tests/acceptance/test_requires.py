@@ -102,12 +102,12 @@ def test_a_profile_of_another_driver_is_an_error(project: Project) -> None:
 
 def test_what_does_not_compare_is_an_error_and_no_skip(project: Project) -> None:
     project.doubles(a="f: pass")
-    project.write({"suites/suite.toml": TWICE + 'requires = ["memory >= much"]\n'})
+    project.write({"suites/suite.toml": TWICE + 'requires = ["double-device.lanes >= much"]\n'})
     result = project.run(*DOUBLES)
     result.assert_outcomes(passed=1, errors=1)
     assert (
-        "suites/suite.toml:6: 'memory >= much' cannot be asked: memory is 1073741824, which does not compare with much"
-        in block(result, "ERROR at setup of twice: a_dc_dr")
+        "suites/suite.toml:6: 'double-device.lanes >= much' cannot be asked: double-device.lanes is 4, which does not "
+        "compare with much" in block(result, "ERROR at setup of twice: a_dc_dr")
     )
 
 

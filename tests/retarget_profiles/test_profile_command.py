@@ -43,7 +43,8 @@ def test_target_prints_what_each_compiler_makes_of_a_profile(capsys: pytest.Capt
     assert lines[opencl + 1].startswith(
         '  --iree-hal-target-device=opencl=#hal.device.target<"vulkan", [#hal.executable.'
     )
-    assert any(line.startswith("    max_workgroup_memory_bytes = 49152    (") for line in lines)
+    assert lines[opencl + 2].startswith("    opencl-h200: retarget devices")
+    assert "      max_workgroup_memory_bytes = 49152" in lines[opencl + 3 :]
 
 
 def test_a_profile_that_no_compiler_has_a_target_for_says_why_of_each(

@@ -14,7 +14,8 @@ from typing import Any
 
 from retarget.model.outcomes import FeatureValue
 from retarget.profiles.profile import Profile
-from retarget.support.errors import RetargetError, display_path
+from retarget.profiles.references import profile_label
+from retarget.support.errors import RetargetError
 
 __all__ = ["DRIVER", "HALF_MODES", "MATRIX_MODES", "SUBGROUP_MODES", "DeviceProfile", "compile_profile", "nvidia_arch"]
 
@@ -67,7 +68,7 @@ def compile_profile(profile: Profile) -> DeviceProfile:
     """
     if profile.driver != DRIVER:
         found = f"a profile of the driver {profile.driver!r}, expected one of {DRIVER!r}"
-        msg = f"{_label(profile)}: found {found} for iree-opencl"
+        msg = f"{profile_label(profile)}: found {found} for iree-opencl"
         raise RetargetError(msg)
     arch, subgroup_size = _architecture(profile)
     subgroups, matrices = "none", "none"
@@ -98,15 +99,11 @@ def compile_profile(profile: Profile) -> DeviceProfile:
     )
 
 
-def _label(profile: Profile) -> str:
-    return display_path(profile.file) if profile.file is not None else profile.name
-
-
 def _limit(profile: Profile, name: str) -> FeatureValue:
     value = profile.get(name)
     if value is None or len(numbers(value)) != (3 if name.endswith("Sizes") else 1):
         found = "does not say" if value is None else f"has {value!r} for"
-        msg = f"{_label(profile)}: the profile {found} {name}, which a compile target is made from"
+        msg = f"{profile_label(profile)}: the profile {found} {name}, which a compile target is made from"
         raise RetargetError(msg)
     return value
 

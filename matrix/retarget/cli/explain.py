@@ -14,6 +14,7 @@ from retarget.cli.support import (
     add_expression_arguments,
     add_path_arguments,
     add_toolchain_argument,
+    part_lines,
     read_declared,
     request_of,
 )
@@ -164,7 +165,7 @@ class _Explainer:
         yield f"{target.name} ({'compile target' if runtime is None else 'run target'})"
         yield from _aligned(self._parts(suite, target, compiled, runtime, through))
         yield from _section("compiler flags", self._compiler_flags(suite, compiled))
-        yield from _section("compile target", self._compile_target(compiled))
+        yield from _section("compiled for", ((line, "") for line in self._compiled_for(compiled)))
         yield from _section("compile devices", compiled.compiler.devices)
         yield from _section("compiler environment", compiled.compiler.env)
         if runtime is not None:
@@ -232,16 +233,15 @@ class _Explainer:
             for position, flag in enumerate(suite.overrides[index].flags):
                 yield flag, self.locations.location(suite.origin, "module", index, "flags", position)
 
-    def _compile_target(self, compiled: CompileTarget) -> Iterator[tuple[str, str]]:
+    def _compiled_for(self, compiled: CompileTarget) -> Iterator[str]:
         """Say what device profiles make of a target, part by part."""
         compiler = self.registry.compilers.get(compiled.compiler.compiler)
         if not compiled.compiler.target_from or not isinstance(compiler, TargetsProfiles):
             return
         try:
-            for part in compiler.target_parts(compiled.compiler, compiled.flags):
-                yield f"{part.name} = {part.value}" if part.value else part.name, part.source
+            yield from part_lines(compiler.target_parts(compiled.compiler, compiled.flags))
         except (CompilerError, RetargetError) as error:
-            yield str(error), ""
+            yield str(error)
 
     def _flags(self, flags: Sequence[str], origins: Sequence[Origin]) -> Iterator[tuple[str, str]]:
         seen: Counter[Origin] = Counter()

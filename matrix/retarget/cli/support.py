@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from retarget.extension import TargetPart
 from retarget.support.errors import display_path
 from retarget.targets.pytest_selection import Selection, SelectionRequest, SelectionUsageError, pytest_plugin
 
@@ -13,12 +14,23 @@ __all__ = [
     "add_expression_arguments",
     "add_path_arguments",
     "add_toolchain_argument",
+    "part_lines",
     "read_declared",
     "request_of",
     "table",
 ]
 
 _SHOWN = 100
+
+
+def part_lines(parts: Iterable[TargetPart]) -> Iterator[str]:
+    """Yield the parts of a compiler's target in groups, each below the source that its parts come from."""
+    groups: dict[str, list[TargetPart]] = {}
+    for part in parts:
+        groups.setdefault(part.source, []).append(part)
+    for source, found in groups.items():
+        yield source
+        yield from (f"  {part.name} = {part.value}" if part.value else f"  {part.name}" for part in found)
 
 
 def add_path_arguments(parser: argparse.ArgumentParser, *, positional: bool = True) -> None:

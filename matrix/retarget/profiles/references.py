@@ -14,9 +14,9 @@ from pathlib import Path
 
 from retarget.profiles.files import read_profile
 from retarget.profiles.profile import Profile
-from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean
+from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean, display_path
 
-__all__ = ["GROUP", "find_profile", "profile_file", "reference_error", "shipped_profiles"]
+__all__ = ["GROUP", "find_profile", "profile_file", "profile_label", "reference_error", "shipped_profiles"]
 
 GROUP = "retarget.profiles"
 
@@ -63,6 +63,13 @@ def profile_file(reference: str) -> Path:
 def find_profile(reference: str) -> Profile:
     """Read a profile by path or name. Raises `RetargetError`: `DiagnosticsError` for what is wrong in its file."""
     return read_profile(profile_file(reference))
+
+
+def profile_label(profile: Profile) -> str:
+    """Return how messages name a profile: a shipped one by its name, another by its file."""
+    if profile.file is None or profile.file == shipped_profiles().get(profile.name):
+        return profile.name
+    return display_path(profile.file)
 
 
 def reference_error(reference: str) -> str | None:

@@ -168,6 +168,9 @@ def _value(scanner: _Scanner, name: str) -> tuple[bool | int | str, str]:
     if name == "device_type" and text not in DEVICE_TYPES:
         expected = f"expected one of {', '.join(DEVICE_TYPES)}{did_you_mean(text, DEVICE_TYPES)}"
         raise RequirementError(column, f"found {text!r}, {expected}")
+    if name in {"memory", "devices"} and sort == "word":
+        expected = "a number of bytes, such as 8 GiB" if name == "memory" else "a number"
+        raise RequirementError(column, f"found {text!r}, expected {expected}")
     if sort == "word":
         return {"true": True, "false": False}.get(text, text), ""
     if re.fullmatch(r"\d+(\.\d+)*", text) is None:

@@ -10,6 +10,7 @@ from retarget.model import Origin, Requirement, RunTarget, RuntimeConfig
 from retarget.model.locations import SourceLocations
 from retarget.profiles.profile import Profile
 from retarget.profiles.requirements import Standing, answer, parse_requirement
+from retarget.support.errors import RetargetError
 from retarget.support.text import counted
 from retarget.support.toml.keypaths import Problem
 
@@ -40,9 +41,14 @@ class ProfileFit:
         @cache
         def first(runtime: RuntimeConfig, texts: tuple[str, ...]) -> tuple[int, str] | None:
             devices = [profiles[runtime]] * max(1, len(runtime.devices))
-            answers = (answer(parse_requirement(text), devices) for text in texts)
-            unmet = (item for item in enumerate(answers) if item[1].standing is Standing.UNMET)  # the rest may be met
-            return next(((index, found.reason) for index, found in unmet), None)
+            for index, text in enumerate(texts):
+                try:
+                    found = answer(parse_requirement(text), devices)
+                except RetargetError as error:
+                    return index, str(error)
+                if found.standing is Standing.UNMET:  # the rest may be met
+                    return index, found.reason
+            return None
 
         self._ways: dict[tuple[str, str], list[tuple[RuntimeConfig, _Unmet | None]]] = {}
         self._by_runtime: dict[RuntimeConfig, list[_Unmet | None]] = {}
@@ -80,7 +86,8 @@ class ProfileFit:
             if (count := sum(one is not None for one in unmet)) and runtime not in self._useless:
                 which = f"{count} of {counted(len(unmet), 'run target')} of runtime config {runtime.name!r}"
                 where = locations.location(runtime.origin, "profile")
-                yield f"{which} ({where}) ask more than its profile has: {self._unmet(runtime, locations)}"
+                verb = "asks" if count == 1 else "ask"
+                yield f"{which} ({where}) {verb} more than its profile has: {self._unmet(runtime, locations)}"
 
     def _unmet(self, runtime: RuntimeConfig, locations: SourceLocations) -> str:
         found = [one for one in self._by_runtime[runtime] if one is not None]

@@ -58,6 +58,8 @@ def device(driver: str = "vulkan", name: str = "llvmpipe", **capabilities: Featu
         ("opencl.fp64, memory", 12, f"found ',', expected {OPERATORS}"),
         ("devices >= 2, memory", 13, "found ',', expected the end; each requirement is an entry of its own"),
         ("opencl.fp64 >= true", 13, "found '>=' before true, expected = or !="),
+        ("memory >= much", 11, "found 'much', expected a number of bytes, such as 8 GiB"),
+        ("devices >= all", 12, "found 'all', expected a number"),
         ("device_type = gpus", 15, "found 'gpus', expected one of gpu, cpu, accelerator; did you mean 'gpu'?"),
     ],
 )
@@ -162,7 +164,7 @@ def test_of_no_devices_nothing_is_known() -> None:
     ("text", "value", "detail"),
     [
         ("vulkan.shaderFloat64 >= 8", True, "vulkan.shaderFloat64 is true, which does not compare with 8"),
-        ("memory >= large", 8, "memory is 8, which does not compare with large"),
+        ("vulkan.subgroupSize >= large", 8, "vulkan.subgroupSize is 8, which does not compare with large"),
         ("vulkan.driverName > 8", "llvmpipe", "vulkan.driverName is llvmpipe, which does not compare with 8"),
     ],
 )

@@ -106,7 +106,7 @@ class ConfigTable(_Table):
 class ToolchainTable(ConfigTable):
     """One build of a compiler and its runtime, to be used by compiler and runtime configs."""
 
-    path: str = Field(examples=["../iree-build", "toolchains/iree-{version}", "PATH"])
+    path: str = Field(examples=["../iree-build", "build/toolchains/iree-{version}", "PATH"])
     """Where the build is: a folder with installed packages, a virtual environment, or a build folder, relative to this
     file; `PATH` means the tools that the environment variable finds."""
 

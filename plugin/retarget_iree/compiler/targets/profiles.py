@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from retarget.extension import CompilerError, ProfileTarget, TargetPart
 from retarget.profiles.profile import Profile
-from retarget.support.errors import display_path
+from retarget.profiles.references import profile_label
 
 from retarget_iree.compiler.hostcpu import CPU_FLAG, FEATURES_FLAG, TRIPLE_FLAG
 from retarget_iree.compiler.targets.attribute import device_target, spirv_executable
@@ -47,7 +47,7 @@ def profile_target(profile: Profile) -> ProfileTarget:
         name = _text(profile, "hip.gcnArchName")
         return _named(profile, "hip.gcnArchName", "iree-rocm-target", name.partition(":")[0])
     msg = (
-        f"{_label(profile)}: the compiler iree has no target for the driver {profile.driver!r}, "
+        f"{profile_label(profile)}: the compiler iree has no target for the driver {profile.driver!r}, "
         f"expected one of {', '.join(DEVICE_IDS)}"
     )
     raise CompilerError(msg)
@@ -93,13 +93,9 @@ def _named(profile: Profile, capability: str, flag: str, value: str) -> ProfileT
 def _text(profile: Profile, name: str) -> str:
     value = profile.get(name)
     if not isinstance(value, str) or not value:
-        msg = f"{_label(profile)}: found no {name}, which names what the compiler iree compiles for"
+        msg = f"{profile_label(profile)}: found no {name}, which names what the compiler iree compiles for"
         raise CompilerError(msg)
     return value
-
-
-def _label(profile: Profile) -> str:
-    return f"profile {profile.name}" if profile.file is None else display_path(profile.file)
 
 
 def source_of(profile: Profile, names: Iterable[str]) -> str:
@@ -108,4 +104,4 @@ def source_of(profile: Profile, names: Iterable[str]) -> str:
     sources = dict.fromkeys(one.source for one in profile.capabilities if one.name in wanted)
     if not sources:
         return "the profile does not say: what every device has"
-    return f"{_label(profile)}: {', '.join(sources)}"
+    return f"{profile_label(profile)}: {', '.join(sources)}"
