@@ -17,6 +17,7 @@ from retarget.extension import CompilerError, UnavailableError
 from retarget.model import CompilerConfig, Origin
 from retarget.support.errors import RetargetError
 
+from retarget_iree.compile_onnx import main as compile_onnx
 from retarget_iree.compiler.compiler import IreeCompiler
 from retarget_iree.toolchain import find_compiler
 
@@ -26,7 +27,7 @@ __all__ = ["main"]
 def main(argv: Sequence[str] | None = None) -> int:
     """Compile and return the exit status of `iree-compile`, or 1 for profiles that it cannot compile for."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    references = tuple(takewhile(lambda word: not word.endswith((".mlir", ".mlirbc")), arguments))
+    references = tuple(takewhile(lambda word: not word.endswith((".mlir", ".mlirbc", ".onnx")), arguments))
     module, flags = arguments[len(references) : len(references) + 1], arguments[len(references) + 1 :]
     if not references or not module:
         sys.stderr.write(f"{__doc__}")
@@ -37,6 +38,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = [flag for flag in flags if flag.startswith("--")]
     try:
         resolved = IreeCompiler().resolve(config, tuple(given)).flags
+        if module[0].endswith(".onnx"):
+            return compile_onnx([*module, *resolved, *(flag for flag in flags if flag not in given)])
     except (CompilerError, UnavailableError, RetargetError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1

@@ -13,7 +13,8 @@ by part. A capability with several values equals each of them, and is greater or
 
 A requirement with the prefix of another driver (`opencl.fp64` on a Vulkan device) asks nothing of a device: a suite
 that runs on several drivers states what it needs of each. A prefix is a device's own if it is the driver's name or if
-the device reports anything with it.
+the device reports anything with it; what a device that
+reports nothing has of `cpu`, which names no driver, is unknown.
 """
 
 from __future__ import annotations
@@ -206,6 +207,9 @@ def answer(needed: Needed, devices: Sequence[Profile]) -> Answer:
         count = "is 1 device" if len(devices) == 1 else f"are {len(devices)} devices"
         return Answer(standing=Standing.MET if met else Standing.UNMET, reason=f"there {count}")
     answers = [one for device in devices if (one := _of_device(needed, device)) is not None]
+    silent = next((device.name for device in devices if not device.capabilities), None)
+    if not answers and silent is not None and needed.name.startswith("cpu."):
+        return Answer(standing=Standing.UNKNOWN, reason=f"{silent} does not report {needed.name}")
     if not answers:
         drivers = " and ".join(dict.fromkeys(device.driver for device in devices))
         return Answer(standing=Standing.MET, reason=f"it asks nothing of {drivers}")

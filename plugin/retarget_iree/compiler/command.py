@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from retarget.extension import CompilerError
 from retarget.model import CompileTarget
 
 from retarget_iree.compiler.flags import phase_of, with_devices, with_one_phase
@@ -26,8 +28,9 @@ def compile_command(target: CompileTarget, flags: Sequence[str], output: Path) -
     if target.module.path.suffix == ".onnx":
         tool = (command("python"), "-m", "retarget_iree.compile_onnx")
     if is_pure(target.compiler):
-        flags = with_profiles(target.compiler, flags)
-    elif not tool[1:]:
+        with suppress(CompilerError):  # of flags that contradict a profile: the target fails with the same words
+            flags = with_profiles(target.compiler, flags)
+    else:
         tool = (command("python"), "-m", "retarget_iree.compile_for", *target.compiler.target_from)
     complete = with_one_phase(with_devices(target.compiler, flags))
     if phase_of(complete):

@@ -140,6 +140,12 @@ def test_a_prefix_that_a_device_reports_is_its_own() -> None:
     assert (found.standing, found.reason) == (Standing.UNKNOWN, "CPU does not report cpu.avx512f")
 
 
+def test_of_a_device_that_reports_nothing_the_features_of_its_cpu_are_unknown() -> None:
+    found = answer(parse_requirement("cpu.neon"), [device("local-sync", "the device of qemu")])
+    assert (found.standing, found.reason) == (Standing.UNKNOWN, "the device of qemu does not report cpu.neon")
+    assert answer(parse_requirement("vulkan.shaderInt64"), [device("local-sync")]).standing is Standing.MET
+
+
 def test_of_several_devices_each_must_meet_it() -> None:
     large, small = device(name="large", memory=16 * 2**30), device(name="small", memory=2**30)
     found = answer(parse_requirement("memory >= 8 GiB"), [large, small])

@@ -18,14 +18,14 @@ from retarget.declare.configs.devices import (
 from retarget.declare.read import Declared, FileTables
 from retarget.declare.schema.tables import CompilerConfigTable, ConfigTable, RuntimeConfigTable
 from retarget.declare.scope import Names, Redirections, Scope, find_named, unknown_name
-from retarget.extension import TargetsProfiles
+from retarget.extension import CompilerError, TargetsProfiles
 from retarget.model import CompilerConfig, Origin, Requirement, RuntimeConfig, TargetConfig, Toolchain
 from retarget.model.names import config_name_error, name_error, tag_error
 from retarget.profiles.files import located
 from retarget.profiles.names import DEVICE_TYPES
 from retarget.profiles.references import reference_error
 from retarget.profiles.requirements import requirement_error
-from retarget.support.errors import display_path
+from retarget.support.errors import RetargetError, display_path
 from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path, parse_key_path
 from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, SYSTEM_ALIASES, word_error
 
@@ -61,6 +61,7 @@ def extend_scope(
         check=partial(_compiler_problems, toolchains, tables.file, registry),
         check_devices=partial(compile_device_problems, registry),
         build=partial(_compiler, toolchains),
+        check_built=partial(_target_problems, registry),
     )
     runtimes = _heirs(
         above.runtimes,
@@ -138,6 +139,7 @@ def _heirs(
     check: Callable[[Declared[_HeirTableT]], Iterable[Problem]],
     check_devices: Callable[[_HeirTableT, KeyPath], Iterable[Problem]],
     build: Callable[[_HeirTableT, tuple[Origin, ...], Origin], _HeirT],
+    check_built: Callable[[_HeirT, KeyPath], Iterable[Problem]] = lambda *_: (),
 ) -> Names[_HeirT]:
     """Build the configs that may extend one another, bases first.
 
@@ -176,19 +178,19 @@ def _heirs(
         diagnostics = ()
         if {"devices", "distinct"} & entry.table.model_fields_set:
             diagnostics = tuple(check_devices(table, entry.path))
-            problems.extend(diagnostics)
+        if not diagnostics and not (main_driver(table) if isinstance(table, RuntimeConfigTable) else table.compiler):
+            message = f"found no {tool}, expected its name here or by extends"
+            diagnostics = (Problem((*entry.path, tool), message),)
+        origin = Origin(file=tables.file, key_path=format_key_path(entry.path))
+        inherited = () if base is None else configs[base].flag_origins
+        built = build(table, (*inherited, *(origin for _ in entry.table.flags)), origin)
+        diagnostics = diagnostics or tuple(check_built(built, entry.path))
+        problems.extend(diagnostics)
         if diagnostics:
             invalid.add(name)
             continue
-        if not (main_driver(table) if isinstance(table, RuntimeConfigTable) else table.compiler):
-            message = f"found no {tool}, expected its name here or by extends"
-            problems.append(Problem((*entry.path, tool), message))
-            invalid.add(name)
-            continue
-        origin = Origin(file=tables.file, key_path=format_key_path(entry.path))
-        inherited = () if base is None else configs[base].flag_origins
         complete[name] = table
-        configs[name] = build(table, (*inherited, *(origin for _ in entry.table.flags)), origin)
+        configs[name] = built
     ordered = {name: configs[name] for name in (*above.configs, *good) if name in configs}
     return Names(sort=above.sort, configs=ordered, tables=complete, invalid=frozenset(invalid), is_complete=is_complete)
 
@@ -287,6 +289,16 @@ def _compiler(
 ) -> CompilerConfig:
     values = table.values_for(CompilerConfig) | {"toolchain": names.configs.get(table.toolchain or "")}
     return CompilerConfig(**values, flag_origins=flag_origins, origin=origin)
+
+
+def _target_problems(registry: Registry | None, config: CompilerConfig, path: KeyPath) -> Iterable[Problem]:
+    """Yield why a config's compiler cannot compile for its profiles with its flags."""
+    compiler = registry.compilers.get(config.compiler) if registry is not None else None
+    if config.target_from and isinstance(compiler, TargetsProfiles):
+        try:
+            compiler.target_parts(config, config.flags)
+        except (CompilerError, RetargetError) as error:
+            yield Problem((*path, "target_from"), str(error))
 
 
 def _runtime_problems(names: Names[Toolchain], entry: Declared[RuntimeConfigTable]) -> Iterable[Problem]:

@@ -83,16 +83,8 @@ def with_profiles(
     """
     if not config.target_from or _complete(flags):
         return tuple(flags)
-    if config.devices:
-        msg = "found both devices and target_from, expected one of them"
-        raise CompilerError(msg)
+    _check(config, flags)
     targets = [(reference, _target(reference)) for reference in config.target_from]
-    for device, name, flag in _selected(flags):
-        fitting = [reference for reference, target in targets if _device(target) == device]
-        if not fitting or (device == "local" and name not in {"local", "llvm-cpu"}):
-            of = ", ".join(f"{reference!r}, which is for {_device(target)}" for reference, target in targets)
-            msg = f"{flag} contradicts target_from = {of}; remove one of them"
-            raise CompilerError(msg)
     kept = [flag for flag in flags if split_flag(flag)[0] not in _SELECTING | _SHORT]
     chosen = targets[0][1].flags if len(targets) == 1 or explicit is None else _several(targets, explicit)
     return (*chosen, *kept)
@@ -101,9 +93,11 @@ def with_profiles(
 def target_parts(config: CompilerConfig, flags: Sequence[str]) -> Iterator[TargetPart]:
     """Yield the parts of the target that the profiles of a config give, and what flags and profiles override.
 
-    A device of this host is not asked.
+    A device of this host is not asked. Raises as `with_profiles` does.
     """
     complete = _complete(flags)
+    if not complete:
+        _check(config, flags)
     for reference in config.target_from:
         if complete:
             yield TargetPart(name=reference, value="", source=f"overridden by --{_DEVICE_FLAG}=#hal.device.…")
@@ -116,6 +110,19 @@ def target_parts(config: CompilerConfig, flags: Sequence[str]) -> Iterator[Targe
             name, value = split_flag(flag)
             if name in _SHORT:
                 yield TargetPart(name=name, value=value or "", source="a flag; overridden by target_from")
+
+
+def _check(config: CompilerConfig, flags: Sequence[str]) -> None:
+    """Raise `CompilerError` where a config's profiles contradict its flags or devices. No device is asked."""
+    if config.devices:
+        msg = "found both devices and target_from, expected one of them"
+        raise CompilerError(msg)
+    devices = {reference: _device(reference) for reference in config.target_from}
+    for device, name, flag in _selected(flags):
+        if device not in devices.values() or (device == "local" and name not in {"local", "llvm-cpu"}):
+            of = ", ".join(f"{reference!r}, which is for {one}" for reference, one in devices.items())
+            msg = f"{flag} contradicts target_from = {of}; remove one of them"
+            raise CompilerError(msg)
 
 
 def _complete(flags: Sequence[str]) -> bool:
@@ -136,11 +143,7 @@ def _live(uri: str) -> Profile:
     from retarget_iree.runtime.selection import select_device
 
     name = uri.partition("://")[0]
-    driver = next((driver for driver in DRIVERS if driver.name == name), None)
-    if driver is None:
-        known = ", ".join(driver.name for driver in DRIVERS)
-        msg = f"found the device 'host:{uri}' in target_from, expected a URI of one of the drivers {known}"
-        raise CompilerError(msg)
+    driver = next(driver for driver in DRIVERS if driver.name == name)
     info = select_device(uri, driver.probe(), driver=name)
     if not info.features:
         msg = f"the driver {name} does not report what {info.uri} ({info.name}) can do"
@@ -148,9 +151,16 @@ def _live(uri: str) -> Profile:
     return profile_of_device(info, info.uri)
 
 
-def _device(target: ProfileTarget) -> str:
-    """Return the id of the device that a target is for."""
-    value = flag_values(target.flags, _DEVICE_FLAG)[0]
+def _device(reference: str) -> str:
+    """Return the id of the device that a profile is compiled for. Raises `CompilerError` if IREE has none."""
+    if reference.startswith("host:"):
+        name = reference.removeprefix("host:").partition("://")[0]
+        if name not in DEVICE_IDS:
+            known = ", ".join(DEVICE_IDS)
+            msg = f"found the device {reference!r} in target_from, expected a URI of one of the drivers {known}"
+            raise CompilerError(msg)
+        return DEVICE_IDS[name]
+    value = flag_values(_target(reference).flags, _DEVICE_FLAG)[0]
     found = re.search(r'#hal\.device\.target<"([^"]+)"', value)
     return found[1] if found is not None else value
 

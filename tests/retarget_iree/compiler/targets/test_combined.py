@@ -9,9 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from declaration_texts import compiler
 from iree_support import OpenDevice
+from retarget.declare.load import DeclarationLoader
 from retarget.extension import CompileRequest, CompilerError, TargetPart
-from retarget.model import CompilerConfig, Origin
+from retarget.extension.registry import load_extensions
+from retarget.model import CompilerConfig, CompileTarget, Module, Origin
+from retarget_iree.compiler.command import compile_command
 from retarget_iree.compiler.compiler import IreeCompiler
 from retarget_iree.compiler.targets.combined import profiles_fact
 
@@ -51,6 +55,23 @@ def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "gpu2.toml").write_text(VULKAN)
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def by_hand(module: str, *references: str, flags: Sequence[str]) -> Sequence[str]:
+    path = Path(module)
+    source = Module(name="m", path=path)
+    target = CompileTarget(
+        name="m_c",
+        suite="s",
+        kind="check",
+        folder=path.parent,
+        module=source,
+        compiler=config(*references),
+        flags=tuple(flags),
+        timeout=None,
+        tags=(),
+    )
+    return compile_command(target, flags, Path("m.vmfb"))
 
 
 def config(*references: str, flags: Sequence[str] = (), devices: Sequence[tuple[str, str]] = ()) -> CompilerConfig:
@@ -122,8 +143,8 @@ def test_a_profile_overrides_short_flags_and_a_complete_target_overrides_the_pro
         (
             ["host:vulcan://0"],
             [],
-            "found the device 'host:vulcan://0' in target_from, expected a URI of one of the drivers local-sync, "
-            "local-task, vulkan, cuda, hip",
+            "found the device 'host:vulcan://0' in target_from, expected a URI of one of the drivers vulkan, "
+            "local-sync, local-task, cuda, hip",
         ),
         (
             ["gpu.toml", "gpu2.toml"],
@@ -141,6 +162,51 @@ def test_what_cannot_be_compiled_for_is_an_error(
     with pytest.raises(CompilerError) as caught:
         resolved(*references, flags=flags)
     assert str(caught.value) == message.replace("{folder}", str(profiles))
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (
+            {"target_from": "host", "flags": ["--iree-hal-target-device=cuda"]},
+            "--iree-hal-target-device=cuda contradicts target_from = 'host', which is for local; remove one of them",
+        ),
+        (
+            {"target_from": "other.toml"},
+            "other.toml: the compiler iree has no target for the driver 'opencl', expected one of vulkan, local-sync, "
+            "local-task, cuda, hip",
+        ),
+        (
+            {"target_from": ["host:vulcan://0"]},
+            "found the device 'host:vulcan://0' in target_from, expected a URI of one of the drivers vulkan, "
+            "local-sync, local-task, cuda, hip",
+        ),
+        (
+            {"target_from": "gpu.toml", "devices": {"a": "local"}},
+            "found both devices and target_from, expected one of them",
+        ),
+    ],
+)
+def test_declarations_are_refused_at_the_place_of_profiles_that_cannot_be_compiled_for(
+    profiles: Path, more: dict[str, object], message: str
+) -> None:
+    (profiles / "matrix.toml").write_text(compiler("c", **more))
+    loader = DeclarationLoader(load_extensions(entry_points=False, extra=["retarget_iree.extension"]))
+    [found] = loader.read_matrix_file(profiles / "matrix.toml")
+    line = list(more).index("target_from") + 4
+    assert str(found) == f"matrix.toml:{line}: compiler_config[0].target_from: {message}"
+
+
+def test_the_command_by_hand_of_flags_that_contradict_a_profile_has_no_target() -> None:
+    flags = ("--iree-hal-target-device=cuda",)
+    assert by_hand("m.mlir", "gpu.toml", flags=flags)[1:] == ("m.mlir", *flags, "-o", "m.vmfb")
+
+
+@pytest.mark.parametrize("module", ["m.mlir", "m.onnx"])
+def test_the_command_by_hand_names_profiles_that_only_a_device_or_the_compiler_can_turn_into_flags(module: str) -> None:
+    command = by_hand(module, "host:vulkan://0", flags=["--iree-opt-level=O3"])
+    expected = ("-m", "retarget_iree.compile_for", "host:vulkan://0", module, "--iree-opt-level=O3", "-o", "m.vmfb")
+    assert command[1:] == expected
 
 
 def test_named_devices_beside_profiles_are_an_error() -> None:
