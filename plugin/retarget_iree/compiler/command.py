@@ -27,11 +27,12 @@ def compile_command(target: CompileTarget, flags: Sequence[str], output: Path) -
     tool: tuple[str, ...] = (command("iree-compile", target.compiler.toolchain),)
     if target.module.path.suffix == ".onnx":
         tool = (command("python"), "-m", "retarget_iree.compile_onnx")
-    if is_pure(target.compiler):
-        with suppress(CompilerError):  # of flags that contradict a profile: the target fails with the same words
-            flags = with_profiles(target.compiler, flags)
-    else:
+    named = None
+    with suppress(CompilerError):  # flags that contradict a profile: what is run by hand fails with the same words
+        named = with_profiles(target.compiler, flags) if is_pure(target.compiler) else None
+    if named is None:
         tool = (command("python"), "-m", "retarget_iree.compile_for", *target.compiler.target_from)
+    flags = flags if named is None else named
     complete = with_one_phase(with_devices(target.compiler, flags))
     if phase_of(complete):
         output = output.with_suffix(".mlir")

@@ -95,6 +95,11 @@ def test_a_device_with_a_fallback_needs_no_role(two_modules: Path) -> None:
             "distinct ones, because of distinct = true",
         ),
         (
+            ["vulkan://0"],
+            {"distinct": True},
+            "suite.toml:8: runtime_config[0].distinct: found distinct = true, expected it beside two devices or more",
+        ),
+        (
             ["opencl://0", "vulkan://0"],
             {},
             "suite.toml:7: runtime_config[0].devices[1]: found a device of the driver 'vulkan', which 'opencl' does "

@@ -54,6 +54,8 @@ def device_problems(registry: Registry | None, table: RuntimeConfigTable, path: 
         if one.driver and scheme not in {"", one.driver}:
             message = f"found the device {one.device!r} of the driver {scheme!r}, expected one of {one.driver!r}"
             yield Problem((*where, "device"), message)
+    if table.distinct and len(devices) < 2:
+        yield Problem((*path, "distinct"), "found distinct = true, expected it beside two devices or more")
     drivers = [_driver(one) for one in devices]
     if table.driver and drivers and all(drivers) and table.driver not in drivers:
         message = f"found the driver {table.driver!r}, but devices of {_words(dict.fromkeys(drivers))}"

@@ -15,6 +15,7 @@ from retarget.declare.load import DeclarationLoader
 from retarget.extension import CompileRequest, CompilerError, TargetPart
 from retarget.extension.registry import load_extensions
 from retarget.model import CompilerConfig, CompileTarget, Module, Origin
+from retarget_iree.compile_for import main as compile_for
 from retarget_iree.compiler.command import compile_command
 from retarget_iree.compiler.compiler import IreeCompiler
 from retarget_iree.compiler.targets.combined import profiles_fact
@@ -197,9 +198,13 @@ def test_declarations_are_refused_at_the_place_of_profiles_that_cannot_be_compil
     assert str(found) == f"matrix.toml:{line}: compiler_config[0].target_from: {message}"
 
 
-def test_the_command_by_hand_of_flags_that_contradict_a_profile_has_no_target() -> None:
-    flags = ("--iree-hal-target-device=cuda",)
-    assert by_hand("m.mlir", "gpu.toml", flags=flags)[1:] == ("m.mlir", *flags, "-o", "m.vmfb")
+def test_the_command_by_hand_of_flags_that_contradict_a_profile_fails_with_the_same_words(
+    profiles: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = by_hand("m.mlir", "gpu.toml", flags=["--iree-hal-target-device=cuda"])
+    assert command[1:5] == ("-m", "retarget_iree.compile_for", str(profiles / "gpu.toml"), "m.mlir")
+    assert compile_for(command[3:]) == 1
+    assert "--iree-hal-target-device=cuda contradicts target_from" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("module", ["m.mlir", "m.onnx"])
