@@ -131,7 +131,7 @@ _CL = ["devices", 0, "online", 0]
             NEW,
             _changed([*_SUBGROUP, "subgroupSize"], 0),
             "capabilities.device.properties.VkPhysicalDeviceSubgroupProperties.subgroupSize: found vulkan.subgroupSize "
-            "= 0, expected work-items, a power of two",
+            "= 0, expected a power of two (work-items)",
         ),
         (
             NEW,

@@ -130,8 +130,7 @@ def _runtimes(selected: _Selected) -> Iterable[tuple[RuntimeConfig, int]]:
 def _runtime_row(runtime: RuntimeConfig, count: int) -> _Row:
     host = " ".join((*runtime.host_os, *runtime.host_arch)) or "any"
     defines = (f"{name}={value}" for name, value in runtime.defines)
-    toolchain = () if runtime.toolchain is None else (f"toolchain {runtime.toolchain.name}",)
-    needs = " ".join((*runtime.run_under[:1], *toolchain, *runtime.deps, *defines))
+    needs = " ".join((*runtime.run_under[:1], *runtime.deps, *defines))
     requires = ", ".join(_texts(runtime.requires))
     return runtime.name, " ".join(runtime.drivers), _toolchain(runtime), host, str(count), requires, needs
 

@@ -164,7 +164,7 @@ def value_error(name: str, value: FeatureValue) -> str | None:
         expected = "" if is_version else 'a version in quotes, such as "1.3"'
     elif _SUBGROUP_SIZE.fullmatch(name):
         are_powers = all(type(one) is int and one > 0 and one & (one - 1) == 0 for one in ones)
-        expected = "" if are_powers else "work-items, a power of two"
+        expected = "" if are_powers else "a power of two (work-items)"
     elif _POSITIVE.fullmatch(name):
         expected = "" if all(type(one) is int and one > 0 for one in ones) else "a whole number above 0"
     elif any(isinstance(one, int | float) and one < 0 for one in ones):

@@ -93,14 +93,14 @@ def test_a_profile_has_its_capabilities_by_full_name_with_their_sources(tmp_path
         (
             "shaderFloat16 = true",
             "subgroupSize = 0",
-            "p.toml:12: capabilities[0].vulkan.subgroupSize: found vulkan.subgroupSize = 0, expected work-items, a "
-            "power of two",
+            "p.toml:12: capabilities[0].vulkan.subgroupSize: found vulkan.subgroupSize = 0, expected a power "
+            "of two (work-items)",
         ),
         (
             "shaderFloat16 = true",
             "maxSubgroupSize = 24",
             "p.toml:12: capabilities[0].vulkan.maxSubgroupSize: found vulkan.maxSubgroupSize = 24, expected "
-            "work-items, a power of two",
+            "a power of two (work-items)",
         ),
         (
             "1024, 64]",

@@ -265,7 +265,8 @@ class _Run:
                 counts = ", ".join(f"{other} = {number}" for other, number in dispatches)
                 summary = f"the device {device} executed {found}, expected {expected}; dispatches: {counts}"
                 hint = (
-                    "the compile devices say which device a program takes; two of one kind may need ordinals to be two"
+                    "the compile devices say which device a program takes; those of one kind need ordinals, such as "
+                    "local[0] and local[1], to be different ones"
                 )
                 return Failure(stage=Stage.RUN, summary=summary, hint=hint)
         return None
