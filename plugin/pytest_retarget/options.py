@@ -17,6 +17,7 @@ import pytest
 from _pytest.mark import MarkMatcher
 from _pytest.mark.expression import Expression
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
+from retarget.support.files import user_path
 
 __all__ = ["MARKERS", "SETTINGS", "Requirement", "Settings", "add_options", "register_markers"]
 
@@ -269,7 +270,7 @@ def _folder(config: pytest.Config, name: str) -> Path | None:
         msg = f"{option}: found an empty text, expected a folder"
         raise pytest.UsageError(msg)
     base = config.invocation_params.dir
-    folder = Path(os.path.abspath(base / Path(text).expanduser()))  # noqa: PTH100  (a symbolic link stays as it is)
+    folder = Path(os.path.abspath(base / user_path(text)))  # noqa: PTH100  (a symbolic link stays as it is)
     if folder.exists() and not folder.is_dir():
         msg = f"{option}: {folder} is a file, expected a folder"
         raise pytest.UsageError(msg)

@@ -147,9 +147,13 @@ class RuntimeBuild:
 def folder_of(toolchain: Toolchain, tool: str) -> Path:
     """Return the folder of a toolchain; of one on PATH, that which the tool is of. Raises `UnavailableError`."""
     if toolchain.path is not None:
-        if toolchain.path.is_dir():
-            return toolchain.path.absolute()
-        found = "is a file" if toolchain.path.exists() else "does not exist"
+        try:
+            if toolchain.path.is_dir():
+                os.scandir(toolchain.path).close()
+                return toolchain.path.absolute()
+            found = "is a file" if toolchain.path.exists() else "does not exist"
+        except OSError as error:
+            found = f"cannot be read: {error.strerror}"
         where = display_path(toolchain.path)
         msg = f"{where} {found}; expected a folder with packages, a virtual environment or a build folder"
         raise UnavailableError(msg)

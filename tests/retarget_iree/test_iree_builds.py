@@ -208,3 +208,13 @@ def test_what_does_not_load_is_unavailable_with_the_words_of_the_loader(tmp_path
         "retarget.extension.compilers.UnavailableError: the IREE compiler does not load: "
         f"{tmp_path}/lib/{LIBRARY}: file too short"
     ]
+
+
+def test_a_path_that_the_system_refuses_is_a_reason_and_no_error_of_ours() -> None:
+    path, origin = Path("/" + "x" * 5000), Origin(file=Path("matrix.toml"), key_path="toolchain[0]")
+    with pytest.raises(UnavailableError) as caught:
+        folder_of(Toolchain(name="t", path=path, origin=origin), "iree-compile")
+    assert str(caught.value) == (
+        f"{path} cannot be read: File name too long; expected a folder with packages, a virtual environment or a build "
+        "folder"
+    )

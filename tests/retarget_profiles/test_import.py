@@ -176,6 +176,11 @@ _CL = ["devices", 0, "online", 0]
         ),
         (
             OLD,
+            _changed(["VkPhysicalDeviceMemoryProperties", "memoryHeaps", 0, "flags"], float("inf")),
+            "VkPhysicalDeviceMemoryProperties.memoryHeaps: expected a list of heaps, each with its size and its flags",
+        ),
+        (
+            OLD,
             _changed(["VkPhysicalDeviceProperties", "deviceType"], 9),
             "VkPhysicalDeviceProperties.deviceType: found 9, expected one of VkPhysicalDeviceType",
         ),
@@ -209,6 +214,10 @@ def test_what_cannot_be_is_an_error_with_its_place(
     ("content", "error"),
     [
         (b'{"a": 1,\n}', "r:2:1: found damaged JSON: Expecting property name enclosed in double quotes"),
+        (
+            rb'{"name": "\ud800"}',
+            "r: found an escape \\ud800 to \\udfff that is half a character, expected whole characters",
+        ),
         (b"[1, 2]", f"r: found JSON of no known tool, {TOOLS}"),
         (b'{"a": 1}', f"r: found JSON of no known tool, {TOOLS}"),
         (b"VULKANINFO\n==========\n", f"r: found text of no known tool, {TOOLS}"),

@@ -346,10 +346,13 @@ class _Explainer:
             return
         extensions = named_extensions(self.extensions)
         commands = Commands(registry=self.registry, folder=Path.cwd(), compiles=True, extensions=extensions)
-        if isinstance(target, RunTarget) and target.runtime.driver in self.registry.drivers:
-            lines = commands.run(target, function="FUNCTION")  # the artifact knows its functions
-        else:
-            lines = commands.compile(compiled)
+        try:
+            if isinstance(target, RunTarget) and target.runtime.driver in self.registry.drivers:
+                lines = commands.run(target, function="FUNCTION")  # the artifact knows its functions
+            else:
+                lines = commands.compile(compiled)
+        except CompilerError as error:  # of profiles that no target can be made of
+            lines = [f"nothing can be compiled: {error}"]
         yield from ((line, "") for line in lines)
 
 

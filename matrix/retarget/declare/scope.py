@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from retarget.model import CompilerConfig, Expectation, RuntimeConfig, Suite, TargetConfig, Toolchain
 from retarget.model.names import is_glob, known_words
 from retarget.support.errors import Diagnostic, RetargetError, did_you_mean
+from retarget.support.files import user_path
 from retarget.support.toml.keypaths import KeyPath, Problem
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def redirections(texts: Iterable[str], folder: Path) -> Redirections:
             what = f"{name!r} a second time, expected it once" if name in found else f"{text!r}, expected NAME=PATH"
             msg = f"--retarget-toolchain: found {what}: the name of a [[toolchain]] and where it is in this session"
             raise RetargetError(msg)
-        found[name] = None if path == "PATH" else Path(os.path.abspath(folder / Path(path).expanduser()))  # noqa: PTH100
+        found[name] = None if path == "PATH" else Path(os.path.abspath(folder / user_path(path)))  # noqa: PTH100
     return found
 
 

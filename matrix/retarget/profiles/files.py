@@ -28,7 +28,7 @@ from retarget.model.outcomes import FeatureValue
 from retarget.profiles.names import name_error, value_error
 from retarget.profiles.profile import Capability, Profile
 from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean, display_path
-from retarget.support.files import write_atomically
+from retarget.support.files import user_path, write_atomically
 from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
 from retarget.support.toml.read import diagnostics_of, read_toml
 from retarget.support.toml.write import toml_list, toml_string
@@ -43,7 +43,7 @@ _KEYS = ("format", "driver", "description", "identity", "capabilities")
 
 def located(file: Path, reference: str) -> str:
     """Return a reference to a profile that `file` writes: that to a profile file as an absolute path."""
-    return str(file.parent / Path(reference).expanduser()) if reference.endswith(".toml") else reference
+    return str(file.parent / user_path(reference)) if reference.endswith(".toml") else reference
 
 
 def read_profile(file: Path) -> Profile:

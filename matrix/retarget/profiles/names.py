@@ -101,6 +101,9 @@ _VERSIONS = {
     "cuda.computeCapability",
     "hip.computeCapability",
 }
+_OF_CPU = {"cpu.name", "cpu.triple"}
+_DIMENSIONS = {"vulkan.maxComputeWorkGroupSize", "vulkan.maxComputeWorkGroupCount"}
+_AXES = 3
 _POSITIVE = re.compile(r"memory|\w+\.max\w*(Work[Gg]roup|WorkItem|Thread|Block|Grid|SharedMemory)\w*|\w+\.localMemSize")
 _SUBGROUP_SIZE = re.compile(r"\w+\.((min|max)?[sS]ubgroupSizes?|warpSize)")
 
@@ -117,7 +120,7 @@ def name_error(name: str) -> str | None:
         if own in _KNOWN[prefix] or re.fullmatch(_ALSO.get(prefix, "(?!)"), own):
             return None
         return f"found the unknown capability {name!r}, expected {_expected(prefix)}{_nearest(name, prefix)}"
-    if dot and own and not difflib.get_close_matches(prefix, _KNOWN, n=1, cutoff=0.75):
+    if dot and own and prefix and not difflib.get_close_matches(prefix, _KNOWN, n=1, cutoff=0.75):
         return None
     expected = f"expected {', '.join(NEUTRAL)}, or a name with one of the prefixes {', '.join(_KNOWN)}"
     known = [*NEUTRAL, *(f"{other}.{one}" for other, names in _KNOWN.items() for one in names)]
@@ -165,6 +168,13 @@ def value_error(name: str, value: FeatureValue) -> str | None:
     elif _SUBGROUP_SIZE.fullmatch(name):
         are_powers = all(type(one) is int and one > 0 and one & (one - 1) == 0 for one in ones)
         expected = "" if are_powers else "a power of two (work-items)"
+    elif name in _OF_CPU:
+        is_word = isinstance(value, str) and re.fullmatch(r"[\w.+-]+", value, re.ASCII)
+        expected = "" if is_word else "a word of letters, digits and any of _ . + -"
+    elif name.startswith("cpu."):
+        expected = "" if isinstance(value, bool) else "true or false"
+    elif name in _DIMENSIONS and len(ones) != _AXES:
+        expected = "three numbers: of x, y and z"
     elif _POSITIVE.fullmatch(name):
         expected = "" if all(type(one) is int and one > 0 for one in ones) else "a whole number above 0"
     elif any(isinstance(one, int | float) and one < 0 for one in ones):

@@ -43,6 +43,7 @@ __all__ = [
 ]
 
 _UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+_DIGITS = 40
 _OPERATORS: dict[str, Callable[..., bool]] = {
     ">=": operator.ge,
     "<=": operator.le,
@@ -51,7 +52,9 @@ _OPERATORS: dict[str, Callable[..., bool]] = {
     "=": operator.eq,
     "!=": operator.ne,
 }
-_TOKENS = re.compile(r"\s*(?:(?P<number>\d[\d.]*)|(?P<word>[\w-]+(?:\.[\w-]+)*)|(?P<operator>[<>=!]+)|(?P<other>\S))")
+_TOKENS = re.compile(
+    r"\s*(?:(?P<number>[0-9][0-9.]*)|(?P<word>[\w-]+(?:\.[\w-]+)*)|(?P<operator>[<>=!]+)|(?P<other>\S))"
+)
 
 
 class RequirementError(RetargetError):
@@ -139,7 +142,7 @@ def _requirement(scanner: _Scanner, text: str) -> Needed:
     if scanner.tokens:
         _, found, at = scanner.tokens[0]
         raise RequirementError(at, f"found {found!r}, expected the end; each requirement is an entry of its own")
-    if isinstance(value, bool) and sign not in {"=", "!="}:
+    if (isinstance(value, bool) or name == "device_type") and sign not in {"=", "!="}:
         raise RequirementError(column, f"found {sign!r} before {str(value).lower()}, expected = or !=")
     return Needed(text=text, name=name, operator=sign, value=value, unit=unit)
 
@@ -176,6 +179,8 @@ def _value(scanner: _Scanner, name: str) -> tuple[bool | int | str, str]:
         return {"true": True, "false": False}.get(text, text), ""
     if re.fullmatch(r"\d+(\.\d+)*", text) is None:
         raise RequirementError(column, f"found {text!r}, expected a number or a version, such as 8 or 8.0")
+    if len(text) > _DIGITS:
+        raise RequirementError(column, f"found a number of {len(text)} characters, expected at most {_DIGITS}")
     if scanner.tokens and scanner.tokens[0][0] == "word":
         return _quantity(scanner, text)
     return int(text) if text.isdigit() else text, ""

@@ -18,6 +18,7 @@ __all__ = [
     "read_regular",
     "replacing",
     "resolve_inside",
+    "user_path",
     "write_atomically",
 ]
 
@@ -31,6 +32,11 @@ _SORTS = (
     (stat.S_ISCHR, "a device"),
     (stat.S_ISBLK, "a device"),
 )
+
+
+def user_path(text: str) -> Path:
+    """Return a path with the home folder for `~`. Where there is no such user, it stays as it is."""
+    return Path(os.path.expanduser(text))  # noqa: PTH111  (Path.expanduser raises RuntimeError)
 
 
 def irregular(path: Path) -> str:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from retarget.support.files import replacing
+from retarget.support.files import replacing, user_path
 
 __all__ = ["NODEID", "PROPERTY", "Conclusion", "complete", "junit_file"]
 
@@ -43,7 +43,7 @@ class Conclusion:
 def junit_file(config: pytest.Config) -> Path | None:
     """Return the file that pytest is to write, as it finds it itself; None if it is to write none."""
     name: str | None = config.getoption("xmlpath", None)  # there is none without pytest's junitxml plugin
-    return Path(os.path.expandvars(name)).expanduser().absolute() if name else None
+    return user_path(os.path.expandvars(name)).absolute() if name else None
 
 
 def complete(path: Path, conclusions: Mapping[str, Conclusion]) -> None:

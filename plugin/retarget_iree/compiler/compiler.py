@@ -13,6 +13,7 @@ from retarget.extension import (
     Resolved,
     SuggestedTarget,
     TargetPart,
+    UnavailableError,
 )
 from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig, Toolchain
 from retarget.model.outcomes import DeviceInfo
@@ -159,7 +160,10 @@ def _loads(build: CompilerBuild) -> bool:
     """
     error = library_error()
     if error is not None and not tool_runs(build):
-        raise error
+        if build.tool is None:
+            raise error
+        msg = f"{error}; {build.tool} --version does not succeed here"
+        raise UnavailableError(msg, error.hint)
     return error is None
 
 

@@ -75,6 +75,9 @@ def _read(file: Path, device: str) -> Report:
     if text.lstrip().startswith(("{", "[")):
         try:
             data = json.loads(text)
+            json.dumps(data, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            message = "found an escape \\ud800 to \\udfff that is half a character, expected whole characters"
         except json.JSONDecodeError as error:
             line, column, message = error.lineno, error.colno, f"found damaged JSON: {error.msg}"
         except RecursionError:

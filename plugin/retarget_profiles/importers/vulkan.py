@@ -134,7 +134,7 @@ def _memory(report: Report, heaps: object, place: KeyPath) -> None:
     """Take the largest heap of the device."""
     try:
         sizes = [int(heap["size"]) for heap in heaps if int(heap["flags"]) & _DEVICE_LOCAL]  # type: ignore[attr-defined]
-    except (TypeError, KeyError, ValueError):
+    except (TypeError, KeyError, ValueError, OverflowError):
         report.error(place, "expected a list of heaps, each with its size and its flags")
         return
     if sizes:

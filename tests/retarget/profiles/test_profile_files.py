@@ -109,6 +109,23 @@ def test_a_profile_has_its_capabilities_by_full_name_with_their_sources(tmp_path
             "1024, 0), expected a whole number above 0",
         ),
         (
+            "1024, 64]",
+            "64]",
+            "p.toml:13: capabilities[0].vulkan.maxComputeWorkGroupSize: found vulkan.maxComputeWorkGroupSize = (1024, "
+            "64), expected three numbers: of x, y and z",
+        ),
+        (
+            "[capabilities.vulkan]",
+            "cpu.triple = 'x86_64 linux'\n[capabilities.vulkan]",
+            "p.toml:11: capabilities[0].cpu.triple: found cpu.triple = 'x86_64 linux', expected a word of letters, "
+            "digits and any of _ . + -",
+        ),
+        (
+            "[capabilities.vulkan]",
+            "cpu.avx2 = 'yes'\n[capabilities.vulkan]",
+            "p.toml:11: capabilities[0].cpu.avx2: found cpu.avx2 = 'yes', expected true or false",
+        ),
+        (
             "shaderFloat16 = true",
             "apiVersion = 4206822",
             "p.toml:12: capabilities[0].vulkan.apiVersion: found vulkan.apiVersion = 4206822, expected a version in "

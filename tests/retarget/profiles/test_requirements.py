@@ -26,6 +26,8 @@ def device(driver: str = "vulkan", name: str = "llvmpipe", **capabilities: Featu
     [
         ("", 1, f"found the end, expected {NAME}"),
         (">= 8 GiB", 1, f"found '>=', expected {NAME}"),
+        ("device_type >= gpu", 13, "found '>=' before gpu, expected = or !="),
+        (f"memory >= {'9' * 5000} GiB", 11, "found a number of 5000 characters, expected at most 40"),
         ("not opencl.fp64", 1, "found 'not', expected a name; write NAME = false"),
         (
             "vulkan.shaderFloat46",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from retarget.support.files import OutsideError, is_inside, replacing, resolve_inside, write_atomically
+from retarget.support.files import OutsideError, is_inside, replacing, resolve_inside, user_path, write_atomically
 
 
 def test_a_file_is_written_with_its_folder_and_replaced(tmp_path: Path) -> None:
@@ -52,3 +52,8 @@ def test_a_path_that_leads_outside_is_refused(tmp_path: Path, written: str) -> N
 def test_what_is_no_path_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="null"):
         resolve_inside(tmp_path / "a\0b", tmp_path)
+
+
+def test_a_tilde_is_a_home_folder_and_stays_where_there_is_no_such_user() -> None:
+    assert user_path("~/x") == Path.home() / "x"
+    assert user_path("~no such user/x") == Path("~no such user/x")

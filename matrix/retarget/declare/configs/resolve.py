@@ -26,6 +26,7 @@ from retarget.profiles.names import DEVICE_TYPES
 from retarget.profiles.references import reference_error
 from retarget.profiles.requirements import requirement_error
 from retarget.support.errors import RetargetError, display_path
+from retarget.support.files import user_path
 from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path, parse_key_path
 from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, SYSTEM_ALIASES, word_error
 
@@ -252,7 +253,7 @@ def _toolchains(
         if diagnostics:
             bad.add(name)
             continue
-        path = None if entry.table.path == "PATH" else tables.file.parent / Path(entry.table.path).expanduser()
+        path = None if entry.table.path == "PATH" else tables.file.parent / user_path(entry.table.path)
         path = redirected.get(name, path)
         origin = Origin(file=tables.file, key_path=format_key_path(entry.path))
         configs[name] = Toolchain(**entry.table.values_for(Toolchain) | {"path": path}, origin=origin)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from retarget.support.files import user_path
 from retarget.targets.pytest_selection import pytest_plugin
 
 __all__ = ["CACHE_DIR_VARIABLE", "INI_KEY", "OPTION", "CacheChoice", "cache_of_command", "choose_cache"]
@@ -98,4 +99,4 @@ def _words(text: str) -> Sequence[str]:
 
 
 def _absolute(base: Path, text: str) -> Path:
-    return Path(os.path.abspath(base / Path(text).expanduser()))  # noqa: PTH100  (a symbolic link stays as the user wrote it)
+    return Path(os.path.abspath(base / user_path(text)))  # noqa: PTH100  (a symbolic link stays as the user wrote it)

@@ -12,6 +12,7 @@ import stat
 from pathlib import Path
 
 from retarget.support.errors import RetargetError
+from retarget.support.files import user_path
 
 __all__ = ["LEASE_FOLDER_VARIABLE", "LockFile", "create_lease_folder", "default_lease_folder"]
 
@@ -26,7 +27,7 @@ _OPEN_FLAGS = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a FIFO
 def default_lease_folder() -> Path:
     """Return the folder: `RETARGET_LEASE_DIR`, else one below /tmp. It need not exist."""
     given = os.environ.get(LEASE_FOLDER_VARIABLE)
-    return Path(given).expanduser().resolve() if given else Path(_DEFAULT_FOLDER)
+    return user_path(given).resolve() if given else Path(_DEFAULT_FOLDER)
 
 
 def create_lease_folder(folder: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from declaration_texts import compiler
 from iree_support import OpenDevice
 from retarget.declare.load import DeclarationLoader
+from retarget.cli import main
 from retarget.extension import CompileRequest, CompilerError, TargetPart
 from retarget.extension.registry import load_extensions
 from retarget.model import CompilerConfig, CompileTarget, Module, Origin
@@ -263,3 +264,40 @@ def test_one_artifact_runs_on_the_devices_of_its_profiles(open_device: OpenDevic
         program = open_device(driver).load(artifact)
         [result] = program.call("f", (np.array([1, 2, 3], np.float16),), print)
         assert result.tolist() == [2, 4, 6]
+
+
+@pytest.mark.parametrize(
+    ("one", "error"),
+    [
+        (
+            config("vulkan-lavapipe", devices=[("a", "local")]),
+            "found both devices and target_from, expected one of them",
+        ),
+        (
+            config("vulkan-lavapipe", flags=["--iree-hal-target-device=local"]),
+            "--iree-hal-target-device=local contradicts target_from = 'vulkan-lavapipe', which is for vulkan; remove "
+            "one of them",
+        ),
+    ],
+)
+def test_what_contradicts_is_said_before_anything_is_compiled(one: CompilerConfig, error: str) -> None:
+    with pytest.raises(CompilerError) as caught:
+        IREE.target_parts(one, one.flags)
+    assert str(caught.value) == error
+
+
+@pytest.mark.parametrize(
+    ("keys", "error"),
+    [
+        ('target_from = "opencl-pocl"', "the compiler iree has no target for the driver 'opencl'"),
+        ('target_from = "vulkan-lavapipe"\ndevices = { a = "local" }', "found both devices and target_from"),
+    ],
+)
+def test_retarget_check_names_the_config_whose_profiles_give_no_target(
+    profiles: Path, capsys: pytest.CaptureFixture[str], keys: str, error: str
+) -> None:
+    (profiles / "matrix.toml").write_text(f'[[compiler_config]]\nname = "c"\ncompiler = "iree"\n{keys}\n')
+    assert main(["check", "matrix.toml"]) == 1
+    err = capsys.readouterr().err
+    assert err.startswith("matrix.toml:4: compiler_config[0].target_from: ")
+    assert error in err
