@@ -14,7 +14,7 @@ from retarget.declare.load import DeclarationLoader
 from retarget.expect.diagnostics import contradiction_diagnostics
 from retarget.expect.matching import RuleSet
 from retarget.expect.usage import RuleUsage
-from retarget.extension import ChecksData, CompilerError, TargetsProfiles, UsesToolchains
+from retarget.extension import ChecksData, UsesToolchains
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompilerConfig, Origin, RunTarget, RuntimeConfig, Suite, Target
 from retarget.model.locations import SourceLocations, diagnostics_at
@@ -140,8 +140,7 @@ def _unknown(loader: DeclarationLoader, suites: Iterable[Suite], registry: Regis
         except RetargetError as error:
             found.append((origin, Problem((key,), str(error))))
     prefixes = _unknown_prefixes(loader, suites, registry)
-    unused = (*_without_toolchains(loader, registry), *_without_targets(loader, registry))
-    return diagnostics_at((*found, *prefixes, *unused))
+    return diagnostics_at((*found, *prefixes, *_without_toolchains(loader, registry)))
 
 
 def _unknown_prefixes(
@@ -171,17 +170,6 @@ def _without_toolchains(loader: DeclarationLoader, registry: Registry) -> Iterab
         if one.toolchain is not None and user is not None and not isinstance(user, UsesToolchains):
             message = f"found {one.toolchain.name!r}, but the {what} uses no toolchains; expected none"
             yield one.origin, Problem(("toolchain",), message)
-
-
-def _without_targets(loader: DeclarationLoader, registry: Registry) -> Iterable[tuple[Origin, Problem]]:
-    """Yield an error for each config whose profiles its compiler can make no target of."""
-    for one in loader.compiler_configs:
-        compiler = registry.compilers.get(one.compiler)
-        if one.target_from and isinstance(compiler, TargetsProfiles):
-            try:
-                compiler.target_parts(one, one.flags)
-            except (CompilerError, RetargetError) as error:
-                yield one.origin, Problem(("target_from",), str(error))
 
 
 def _profiles(configs: Iterable[RuntimeConfig]) -> tuple[dict[RuntimeConfig, Profile], Sequence[Diagnostic]]:

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from declaration_texts import compiler
 from iree_support import OpenDevice
-from retarget.declare.load import DeclarationLoader
 from retarget.cli import main
+from retarget.declare.load import DeclarationLoader
 from retarget.extension import CompileRequest, CompilerError, TargetPart
 from retarget.extension.registry import load_extensions
 from retarget.model import CompilerConfig, CompileTarget, Module, Origin
