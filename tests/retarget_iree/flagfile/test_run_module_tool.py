@@ -223,7 +223,8 @@ def ours(device: Device, flagfile: Path) -> RunOutcome:
     compiled = compile_target(config="vmvx", kind="run-module", folder=flagfile.parent)
     target = run_target(replace(compiled, module=module))
     message = RunModule(target=target, artifact=flagfile.parent / "module.vmfb", digest="")
-    return run_in_process(device, RunModuleCaseLoader(), message, lambda progress: None, str)
+    driver = driver_named("local-sync")
+    return run_in_process(driver, device, RunModuleCaseLoader(), message, lambda progress: None, read_output=str)
 
 
 def tool(flagfile: Path) -> subprocess.CompletedProcess[str]:
