@@ -17,7 +17,6 @@ import pytest
 from _pytest.mark import MarkMatcher
 from _pytest.mark.expression import Expression
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
-from retarget.support.files import user_path
 
 __all__ = ["MARKERS", "SETTINGS", "Requirement", "Settings", "add_options", "register_markers"]
 
@@ -269,6 +268,8 @@ def _folder(config: pytest.Config, name: str) -> Path | None:
     if not text:
         msg = f"{option}: found an empty text, expected a folder"
         raise pytest.UsageError(msg)
+    from retarget.support.files import user_path  # a project without matrix files imports nothing but options
+
     base = config.invocation_params.dir
     folder = Path(os.path.abspath(base / user_path(text)))  # noqa: PTH100  (a symbolic link stays as it is)
     if folder.exists() and not folder.is_dir():
