@@ -35,6 +35,7 @@ def test_artifacts_made_elsewhere_run_and_nothing_is_compiled(exported: Project)
     assert "--artifact=out/linalg/two_vmvx.vmfb" in pasted[1]
 
 
+@pytest.mark.slow
 def test_what_the_others_did_is_reported_by_commands_that_compile_nothing(exported: Project) -> None:
     result = exported.run("--retarget-artifacts", "out", "-k", "two and sync", "--retarget-cache-dir", "device-host")
     command = next(line for line in block(result, "linalg: two_vmvx_sync") if line.startswith("to run what has not"))
@@ -46,6 +47,7 @@ def test_what_the_others_did_is_reported_by_commands_that_compile_nothing(export
     assert not (exported.path / "device-host" / "v1" / "artifacts").exists()
 
 
+@pytest.mark.slow
 def test_what_was_not_compiled_elsewhere_is_an_error_where_it_is_required(exported: Project) -> None:
     result = exported.run("--retarget-artifacts", "out", "-m", "local-sync", "--retarget-require", "local-sync")
     result.assert_outcomes(passed=1, failed=2, deselected=6)
@@ -63,6 +65,7 @@ def test_commands_name_an_artifact_in_a_folder_with_blanks(exported: Project) ->
     assert "actual 6.0, expected 7.0" in again.stdout
 
 
+@pytest.mark.slow
 def test_a_missing_artifact_is_an_error_that_names_the_file_and_how_to_make_it(exported: Project) -> None:
     (exported.path / "out" / "linalg" / "one_vmvx.json").unlink()
     result = exported.run("--retarget-artifacts", "out", "suites/one.mlir", "-m", "local-sync")
@@ -72,6 +75,7 @@ def test_a_missing_artifact_is_an_error_that_names_the_file_and_how_to_make_it(e
     assert "--retarget-export" in text
 
 
+@pytest.mark.slow
 def test_a_truncated_artifact_is_an_error_that_reports_it(exported: Project) -> None:
     artifact = exported.path / "out" / "linalg" / "one_vmvx.vmfb"
     artifact.write_bytes(artifact.read_bytes()[:100])
@@ -82,6 +86,7 @@ def test_a_truncated_artifact_is_an_error_that_reports_it(exported: Project) -> 
 
 
 @pytest.mark.parametrize("behaviour", ["fail-1", "crash-1"])
+@pytest.mark.slow
 def test_a_compile_that_passes_when_it_is_tried_again_is_exported(project: Project, behaviour: str) -> None:
     project.doubles(shaky=f"compile: {behaviour}\nf: pass")
     stage = "crash" if behaviour.startswith("crash") else "compile"

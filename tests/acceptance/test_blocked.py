@@ -41,6 +41,7 @@ def test_run_targets_whose_compile_was_deselected_report_the_failure_themselves(
     assert "'arith.addi' op operand #0" in lines[0]
 
 
+@pytest.mark.slow
 def test_without_the_cache_plugin_all_goes_on(project: Project) -> None:
     project.cpu(one=REFUSED, two=GOOD)
     result = project.run("-p", "no:cacheprovider")
@@ -56,6 +57,7 @@ def test_first_failure_stops_and_stepwise_goes_on_from_there(project: Project) -
     project.run("--sw").assert_outcomes(passed=6)
 
 
+@pytest.mark.slow
 def test_failed_first_puts_what_was_blocked_first_too(project: Project) -> None:
     project.cpu(one=GOOD, two=REFUSED)
     project.run()

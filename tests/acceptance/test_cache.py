@@ -8,6 +8,7 @@ from mlir_modules import GOOD
 
 
 @alone_and_xdist(1)
+@pytest.mark.slow
 def test_a_damaged_artifact_is_compiled_again_with_a_note(project: Project, arguments: tuple[str, ...]) -> None:
     project.cpu(one=GOOD)
     project.run("--retarget-cache-dir", "kept", "-m", "compile").assert_outcomes(passed=1, deselected=2)

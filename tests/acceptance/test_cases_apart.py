@@ -89,6 +89,7 @@ def test_each_case_has_its_outcome_and_a_rule_excuses_no_other_case(
     assert len(case.findall("failure")) == 1
 
 
+@pytest.mark.slow
 def test_what_a_session_says_of_cases_is_quiet_without_v_and_names_that_no_case_has_are_errors(
     project: Project,
 ) -> None:
@@ -107,6 +108,7 @@ def test_what_a_session_says_of_cases_is_quiet_without_v_and_names_that_no_case_
     assert "bda" not in project.run(*DOUBLES, "-k", "n_", "--lf").stdout.str()
 
 
+@pytest.mark.slow
 def test_some_cases_are_run_alone_and_no_rule_of_others_is_judged(project: Project) -> None:
     project.doubles(m="good: pass\nbad: fail\n", n="odd: pass\n")
     expecting(project, rule("m", "bad"))
@@ -124,6 +126,7 @@ def test_some_cases_are_run_alone_and_no_rule_of_others_is_judged(project: Proje
     assert wanted in none.outlines
 
 
+@pytest.mark.slow
 def test_an_update_names_cases_where_they_differ_and_the_next_run_is_green(project: Project) -> None:
     project.doubles(
         m="good: pass\nbad: fail\nlost: raise\n",

@@ -426,6 +426,7 @@ def test_a_rule_without_effect_fails_a_full_run_whatever_was_selected(
         result.stdout.no_fnmatch_line("*expectation?1?*")
 
 
+@pytest.mark.slow
 def test_a_rule_is_not_judged_where_suites_that_it_serves_were_left_out(project: Project) -> None:
     project.doubles(b="f: pass")
     project.write(
@@ -521,6 +522,7 @@ def every_other_time(a):
 
 
 @alone_and_xdist()
+@pytest.mark.slow
 def test_a_run_of_the_real_compilers_artifact_that_fails_at_first_is_flaky(
     project: Project, arguments: tuple[str, ...]
 ) -> None:

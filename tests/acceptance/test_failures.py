@@ -117,6 +117,7 @@ def test_the_compilers_colours_are_kept_on_a_terminal_and_dropped_elsewhere(proj
     assert "suites/red.mlir:1:1: \x1b[31merror\x1b[0m: cannot fold the widget" in through_xdist.outlines
 
 
+@pytest.mark.slow
 def test_behind_run_under_a_mismatch_is_reported_as_anywhere(project: Project) -> None:
     project.cpu(differs=DIFFERS)
     project.write({"matrix.toml": CPU.replace('driver = "local-task"', 'driver = "local-task"\nrun_under = ["env"]')})

@@ -131,6 +131,7 @@ def test_a_directive_of_a_config_that_there_is_not_fails_beside_others_that_hold
     ]
 
 
+@pytest.mark.slow
 def test_text_in_a_suite_that_runs_is_refused_at_load(project: Project) -> None:
     project.write({"matrix.toml": CPU, "suites/suite.toml": suite() + FLOW, "suites/good.mlir": GOOD})
     result = project.run()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
 from acceptance_support import Project
 from mlir_modules import GOOD
 
@@ -24,6 +25,7 @@ func.func @fused(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {
 """
 
 
+@pytest.mark.slow
 def test_the_declarations_of_a_mixture_of_modules_pass_on_the_cpu(project: Project) -> None:
     project.write({"good.mlir": GOOD, "sub/scale.mlir": SCALE, "lit/text.mlir": TEXT})
     project.write({"run/model.mlir": SCALE, "run/flags.txt": FLAGS, ".git/HEAD": ""})

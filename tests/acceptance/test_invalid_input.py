@@ -22,6 +22,7 @@ def test_errors_are_lines_without_traceback_and_exit_status_2(project: Project) 
 
 
 @alone_and_xdist(1)
+@pytest.mark.slow
 def test_the_short_summary_names_the_first_error(project: Project, arguments: tuple[str, ...]) -> None:
     project.cpu(one=GOOD)
     project.write({"suites/suite.toml": suite().replace("targets", "target")})
@@ -130,6 +131,7 @@ def test_an_extension_that_does_not_import_is_a_collection_error_that_names_it(p
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions")
+@pytest.mark.slow
 def test_a_cache_folder_that_cannot_be_written_is_an_error_that_names_it(project: Project) -> None:
     project.cpu(one=GOOD)
     project.write({"file": ""})
@@ -141,6 +143,7 @@ def test_a_cache_folder_that_cannot_be_written_is_an_error_that_names_it(project
     assert "Traceback" not in result.stdout.str()
 
 
+@pytest.mark.slow
 def test_a_module_that_goes_away_after_collection_fails_its_compile_target(project: Project) -> None:
     project.cpu(one=GOOD)
     lines = ["import pathlib", "", "def pytest_collection_finish(session):"]

@@ -185,6 +185,7 @@ def test_ordinary_tests_and_targets_live_in_one_session(two: Project) -> None:
     two.run("suites/one.mlir", "suites/test_py.py").assert_outcomes(passed=4)
 
 
+@pytest.mark.slow
 def test_an_extension_in_the_folder_of_the_project_is_found_by_the_console_script_and_in_workers(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

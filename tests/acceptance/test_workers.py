@@ -31,6 +31,7 @@ def wait_until_gone(pid: int, seconds: float = 10.0) -> None:
     ],
     ids=["compile-worker", "device-worker"],
 )
+@pytest.mark.slow
 def test_killing_a_worker_in_mid_run_fails_one_target_only(
     project: Project, module: str, victim: str, counts: str, cause: str
 ) -> None:

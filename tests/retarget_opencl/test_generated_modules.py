@@ -28,6 +28,7 @@ def _agrees(load: Load, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(NORMAL))
+@pytest.mark.slow
 def test_a_generated_module_agrees_with_numpy(load: Load, seed: int) -> None:
     _agrees(load, seed)
 

@@ -346,6 +346,7 @@ def test_outputs_do_not_come_out_of_a_command(project: Path, capsys: pytest.Capt
     assert lines[1].startswith("  good/flat  ran")  # the next runtime config
 
 
+@pytest.mark.slow
 def test_two_backends_of_a_real_compiler_agree(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     backends = "\n".join(
         f'[[compiler_config]]\nname = "{name}"\ncompiler = "iree"\nflags = ["--iree-hal-target-device=local", '

@@ -555,6 +555,7 @@ def toml(value: object) -> str:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100, deadline=None)
 @given(data=FILES)
+@pytest.mark.slow
 def test_whatever_stands_in_a_file_is_a_suite_or_an_error(folder: Path, data: dict[str, object]) -> None:
     path = folder / "suite.toml"
     path.write_text("".join(f"{key} = {toml(value)}\n" for key, value in data.items()))

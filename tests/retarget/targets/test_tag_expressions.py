@@ -112,6 +112,7 @@ def splits(draw: st.DrawFn) -> tuple[list[Target], list[Target]]:
 
 @settings(max_examples=200, deadline=None)
 @given(splits())
+@pytest.mark.slow
 def test_it_is_exact_whatever_the_configs_are_called(split: tuple[list[Target], list[Target]]) -> None:
     wanted, others = split
     if wanted:

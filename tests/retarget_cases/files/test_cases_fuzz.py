@@ -56,6 +56,7 @@ TYPES = st.sampled_from(
     st.lists(TYPES, max_size=2),
     st.dictionaries(st.sampled_from(["tolerance", "parameters", "x"]), VALUES, max_size=2),
 )
+@pytest.mark.slow
 def test_a_file_is_read_or_refused_with_errors(
     folder: Path, cases: list[dict[str, object]], types: list[str], top: dict[str, object]
 ) -> None:

@@ -304,6 +304,7 @@ def test_a_file_that_is_no_text_or_too_long_is_reported(tmp_path: Path, monkeypa
 
 
 @given(st.lists(st.one_of(st.text(max_size=30), LIKELY), max_size=6).map("\n".join))
+@pytest.mark.slow
 def test_any_text_is_read_or_refused_with_a_place_in_it(text: str) -> None:
     try:
         parse_flagfile(FILE, text, FILE.parent)

@@ -142,6 +142,7 @@ modules(Path(sys.argv[1]), maker).resolve(target(Path(sys.argv[1]), "one"), make
 """
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_left_is_swept_and_stands_in_nobodys_way(tmp_path: Path) -> None:
     argv = [sys.executable, "-c", _KILLED.format(path=sys.path), str(tmp_path)]
     assert subprocess.run(argv, check=False).returncode == -signal.SIGKILL

@@ -496,6 +496,7 @@ def test_an_evicted_artifact_is_made_again_in_the_same_session(make: Make, tmp_p
     assert Path(first.artifact.path).exists()
 
 
+@pytest.mark.slow
 def test_a_damaged_artifact_is_compiled_again_with_a_note(make: Make, tmp_path: Path) -> None:
     target = compile_target(tmp_path, "a", "pass a")
     first = make().result(target)

@@ -192,6 +192,7 @@ def rules(text: str) -> list[dict[str, object]]:
 
 @settings(max_examples=200, deadline=None)
 @given(data=st.data(), text=files())
+@pytest.mark.slow
 def test_an_edit_says_what_was_requested_and_leaves_all_else(data: st.DataObject, text: str) -> None:
     before = rules(text)
     index = data.draw(st.integers(0, len(before) - 1))

@@ -80,6 +80,7 @@ def test_numbers_and_tensors_come_back_as_in_the_process(
         assert (actual.dtype, actual.shape, actual.tobytes()) == (expected.dtype, expected.shape, expected.tobytes())
 
 
+@pytest.mark.slow
 def test_every_element_type_comes_back_as_in_the_process(
     element_types: bytes, compile_module: Compile, tool: Device, open_device: OpenDevice
 ) -> None:
