@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from retarget.extension import UnavailableError
 from retarget.model.outcomes import DeviceInfo, FeatureValue
+from retarget.profiles.names import OPENCL_EXTENSIONS
 from retarget.profiles.profile import Profile, profile_of_device
 from retarget.support.installing import install_hint
 
@@ -118,17 +119,6 @@ def _query(device: cl.Device, name: str, default: Any) -> Any:
         return default
 
 
-_EXTENSIONS = (
-    "fp64",
-    "fp16",
-    "int64_base_atomics",
-    "int64_extended_atomics",
-    "subgroups",
-    "subgroup_shuffle",
-    "subgroup_shuffle_relative",
-)
-
-
 def features_of(found: FoundDevice) -> tuple[tuple[str, FeatureValue], ...]:
     """Return the capabilities of a device, by the names of `retarget.profiles.names`."""
     import pyopencl as cl
@@ -140,7 +130,7 @@ def features_of(found: FoundDevice) -> tuple[tuple[str, FeatureValue], ...]:
     features: dict[str, FeatureValue] = {
         "device_type": next((name for bit, name in types if device.type & bit), "accelerator"),
         "memory": int(device.global_mem_size),
-        **{f"opencl.{name}": f"cl_khr_{name}" in extensions for name in _EXTENSIONS},
+        **{f"opencl.{name}": f"cl_khr_{name}" in extensions for name in OPENCL_EXTENSIONS},
         "opencl.cl_nv_device_attribute_query": "cl_nv_device_attribute_query" in extensions,
         "opencl.correctlyRoundedDivideSqrt": bool(single & cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT),
         "opencl.localMemSize": int(device.local_mem_size),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from retarget.extension import DriverError
 from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.profile import Profile
-from retarget.profiles.requirements import Standing, answer, parse_requirement
+from retarget.profiles.requirements import Status, answer, parse_requirement
 
 from retarget_opencl.artifact.file import ArtifactError, OpenClArtifact, read_artifact
 from retarget_opencl.device.devices import FoundDevice, info_of, profile_of
@@ -85,7 +85,7 @@ class OpenClDevice:
 def _unmet(artifact: OpenClArtifact, device: Profile) -> list[str]:
     """Return what the artifact needs and the device does not have, each with the device's value."""
     answers = [(need, answer(parse_requirement(need), (device,))) for need in artifact.needs]
-    unmet = [f"{need} ({found.reason})" for need, found in answers if found.standing is Standing.UNMET]
+    unmet = [f"{need} ({found.reason})" for need, found in answers if found.status is Status.UNMET]
     limits = numbers(device.get("opencl.maxWorkItemSizes"))
     sizes = sorted({kernel.workgroup_size for kernel in artifact.program.kernels})
     too_large = [size for size in sizes if any(items > limit for items, limit in zip(size, limits, strict=False))]

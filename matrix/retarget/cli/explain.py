@@ -294,7 +294,7 @@ class _Explainer:
         except (UnavailableError, RetargetError) as error:
             reason = f"not asked: {error}"
         for one in target.requires:
-            found = f"{asked[one].standing}: {asked[one].reason}" if one in asked else reason
+            found = f"{asked[one].status}: {asked[one].reason}" if one in asked else reason
             yield f"{one.text} ({self.locations.location(one.origin)})", found
 
     def _availability(self, compiled: CompileTarget, runtime: RuntimeConfig | None) -> Iterator[tuple[str, str]]:

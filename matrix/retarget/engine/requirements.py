@@ -10,7 +10,7 @@ from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.profile import Profile, profile_of_device
 from retarget.profiles.references import find_profile
-from retarget.profiles.requirements import Answer, Standing, answer, parse_requirement, value_text
+from retarget.profiles.requirements import Answer, Status, answer, parse_requirement, value_text
 from retarget.support.errors import RetargetError
 from retarget.targets.profile_fit import is_of_family, profile_mismatch
 
@@ -50,7 +50,7 @@ def check_requirements(asked: Iterable[tuple[Requirement, Answer]], locations: S
     unmet = [
         f"needs {requirement.text} ({locations.location(requirement.origin)}), and {found.reason}"
         for requirement, found in asked
-        if found.standing is not Standing.MET
+        if found.status is not Status.MET
     ]
     if unmet:
         raise UnavailableError("; ".join(unmet))

@@ -12,7 +12,7 @@ import re
 from retarget.model.outcomes import FeatureValue
 from retarget.support.errors import did_you_mean
 
-__all__ = ["DEVICE_TYPES", "NEUTRAL", "PREFIXES", "known_names", "name_error", "value_error"]
+__all__ = ["DEVICE_TYPES", "NEUTRAL", "OPENCL_EXTENSIONS", "PREFIXES", "known_names", "name_error", "value_error"]
 
 NEUTRAL = ("memory", "device_type", "devices")
 """Capabilities that devices of all drivers have: bytes, one of `DEVICE_TYPES`, how many devices a config opens."""
@@ -59,11 +59,18 @@ maxSubgroupSize requiredSubgroupSizeStages subgroupSupportedOperations subgroupS
 denormBehaviorIndependence roundingModeIndependence cooperativeMatrixProperties
 """
 
-_OPENCL_FEATURES = """
-fp64 fp16 int64_base_atomics int64_extended_atomics subgroups subgroup_shuffle subgroup_shuffle_relative
-correctlyRoundedDivideSqrt
-"""
-"""Those that are OpenCL's extensions have their names without `cl_khr_`."""
+OPENCL_EXTENSIONS = (
+    "fp64",
+    "fp16",
+    "int64_base_atomics",
+    "int64_extended_atomics",
+    "subgroups",
+    "subgroup_shuffle",
+    "subgroup_shuffle_relative",
+)
+"""Capabilities of OpenCL that are extensions, by their names without `cl_khr_`."""
+
+_OPENCL_FEATURES = (*OPENCL_EXTENSIONS, "correctlyRoundedDivideSqrt")
 
 _OPENCL_OTHERS = """
 platform vendor version maxComputeUnits maxWorkGroupSize maxWorkItemSizes localMemSize maxMemAllocSize subgroupSizes
@@ -80,7 +87,7 @@ _HIP = f"gcnArchName {_CUDA}"
 
 _KNOWN = {
     "vulkan": (*_VULKAN_FEATURES.split(), *_VULKAN_OTHERS.split()),
-    "opencl": (*_OPENCL_FEATURES.split(), *_OPENCL_OTHERS.split()),
+    "opencl": (*_OPENCL_FEATURES, *_OPENCL_OTHERS.split()),
     "cuda": tuple(_CUDA.split()),
     "hip": tuple(_HIP.split()),
     "cpu": ("avx2", "avx512f", "fma", "f16c", "neon", "sve", "v", "cpu"),
@@ -89,10 +96,7 @@ _KNOWN = {
 PREFIXES = tuple(_KNOWN)
 """The prefixes whose names are known here."""
 
-_YES_NO = {
-    *(f"vulkan.{name}" for name in _VULKAN_FEATURES.split()),
-    *(f"opencl.{name}" for name in _OPENCL_FEATURES.split()),
-}
+_YES_NO = {*(f"vulkan.{name}" for name in _VULKAN_FEATURES.split()), *(f"opencl.{name}" for name in _OPENCL_FEATURES)}
 _VERSIONS = {
     "vulkan.apiVersion",
     "vulkan.conformanceVersion",

@@ -35,7 +35,7 @@ __all__ = [
     "Answer",
     "Needed",
     "RequirementError",
-    "Standing",
+    "Status",
     "answer",
     "parse_requirement",
     "requirement_error",
@@ -77,7 +77,7 @@ class Needed:
     unit: str = ""
 
 
-class Standing(StrEnum):
+class Status(StrEnum):
     """What devices are to a requirement. UNKNOWN: they do not say whether they have what it needs."""
 
     MET = auto()
@@ -89,7 +89,7 @@ class Standing(StrEnum):
 class Answer:
     """Whether devices meet a requirement, and what they have: `llvmpipe has memory = 3 GiB`."""
 
-    standing: Standing
+    status: Status
     reason: str
 
 
@@ -206,32 +206,32 @@ def answer(needed: Needed, devices: Sequence[Profile]) -> Answer:
     Raises `RetargetError` where a device's value cannot be compared with the requirement's.
     """
     if not devices:
-        return Answer(standing=Standing.UNKNOWN, reason="nothing is known of the device")
+        return Answer(status=Status.UNKNOWN, reason="nothing is known of the device")
     if needed.name == "devices":
         met = _holds(needed, len(devices))
         count = "is 1 device" if len(devices) == 1 else f"are {len(devices)} devices"
-        return Answer(standing=Standing.MET if met else Standing.UNMET, reason=f"there {count}")
+        return Answer(status=Status.MET if met else Status.UNMET, reason=f"there {count}")
     answers = [one for device in devices if (one := _of_device(needed, device)) is not None]
     silent = next((device.name for device in devices if not device.capabilities), None)
     if not answers and silent is not None and needed.name.startswith("cpu."):
-        return Answer(standing=Standing.UNKNOWN, reason=f"{silent} does not report {needed.name}")
+        return Answer(status=Status.UNKNOWN, reason=f"{silent} does not report {needed.name}")
     if not answers:
         drivers = " and ".join(dict.fromkeys(device.driver for device in devices))
-        return Answer(standing=Standing.MET, reason=f"it asks nothing of {drivers}")
-    order = (Standing.UNMET, Standing.UNKNOWN, Standing.MET)
-    return min(answers, key=lambda one: order.index(one.standing))
+        return Answer(status=Status.MET, reason=f"it asks nothing of {drivers}")
+    order = (Status.UNMET, Status.UNKNOWN, Status.MET)
+    return min(answers, key=lambda one: order.index(one.status))
 
 
 def _of_device(needed: Needed, device: Profile) -> Answer | None:
     """Return what one device answers; None where it is not asked."""
     value = device.get(needed.name)
     if value is not None:
-        standing = Standing.MET if _holds(needed, value) else Standing.UNMET
-        return Answer(standing=standing, reason=f"{device.name} has {needed.name} = {value_text(value, needed.unit)}")
+        status = Status.MET if _holds(needed, value) else Status.UNMET
+        return Answer(status=status, reason=f"{device.name} has {needed.name} = {value_text(value, needed.unit)}")
     prefix, dot, _ = needed.name.partition(".")
     if dot and prefix != device.driver and not any(one.name.startswith(f"{prefix}.") for one in device.capabilities):
         return None
-    return Answer(standing=Standing.UNKNOWN, reason=f"{device.name} does not report {needed.name}")
+    return Answer(status=Status.UNKNOWN, reason=f"{device.name} does not report {needed.name}")
 
 
 def value_text(value: FeatureValue, unit: str = "") -> str:

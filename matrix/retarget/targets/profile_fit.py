@@ -9,7 +9,7 @@ from functools import cache
 from retarget.model import Origin, Requirement, RunTarget, RuntimeConfig
 from retarget.model.locations import SourceLocations
 from retarget.profiles.profile import Profile
-from retarget.profiles.requirements import Standing, answer, parse_requirement
+from retarget.profiles.requirements import Status, answer, parse_requirement
 from retarget.support.errors import RetargetError
 from retarget.support.text import counted
 from retarget.support.toml.keypaths import Problem
@@ -46,7 +46,7 @@ class ProfileFit:
                     found = answer(parse_requirement(text), devices)
                 except RetargetError as error:
                     return index, str(error)
-                if found.standing is Standing.UNMET:  # the rest may be met
+                if found.status is Status.UNMET:  # the rest may be met
                     return index, found.reason
             return None
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from retarget.profiles.names import OPENCL_EXTENSIONS
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.toml.keypaths import KeyPath
 
@@ -15,15 +16,6 @@ from retarget_profiles.importers.report import Report, frozen_list
 __all__ = ["is_opencl", "opencl_report"]
 
 _TOOL = "clinfo --json"
-_EXTENSIONS = (
-    "fp64",
-    "fp16",
-    "int64_base_atomics",
-    "int64_extended_atomics",
-    "subgroups",
-    "subgroup_shuffle",
-    "subgroup_shuffle_relative",
-)
 _NAMES = {
     "CL_DEVICE_GLOBAL_MEM_SIZE": "memory",
     "CL_DEVICE_LOCAL_MEM_SIZE": "opencl.localMemSize",
@@ -89,7 +81,7 @@ def _device(report: Report, device: Mapping[str, Any], place: KeyPath) -> None:
             report.add("device_type", next((name for word, name in types if word in words), "accelerator"), path)
         elif key == "CL_DEVICE_EXTENSIONS":
             extensions = set(str(value).split())
-            for name in _EXTENSIONS:
+            for name in OPENCL_EXTENSIONS:
                 report.add(f"opencl.{name}", f"cl_khr_{name}" in extensions, path)
             vendors = "cl_nv_device_attribute_query"
             report.add(f"opencl.{vendors}", vendors in extensions, path)

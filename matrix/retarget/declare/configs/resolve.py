@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -253,7 +254,8 @@ def _toolchains(
         if diagnostics:
             bad.add(name)
             continue
-        path = None if entry.table.path == "PATH" else tables.file.parent / user_path(entry.table.path)
+        folder = tables.file.parent / user_path(entry.table.path)
+        path = None if entry.table.path == "PATH" else Path(os.path.abspath(folder))  # noqa: PTH100  (keeps symbolic links)
         path = redirected.get(name, path)
         origin = Origin(file=tables.file, key_path=format_key_path(entry.path))
         configs[name] = Toolchain(**entry.table.values_for(Toolchain) | {"path": path}, origin=origin)

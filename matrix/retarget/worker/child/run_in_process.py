@@ -35,7 +35,7 @@ from retarget.model import RuntimeConfig
 from retarget.model.case_names import selected_cases
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Mismatch, RunOutcome, Stage, first_failure
 from retarget.profiles.profile import profile_of_device
-from retarget.profiles.requirements import Standing, answer, parse_requirement
+from retarget.profiles.requirements import Status, answer, parse_requirement
 from retarget.support.errors import RetargetError
 from retarget.support.text import first_line
 from retarget.worker.artifact import read_artifact
@@ -152,7 +152,7 @@ def _check_needs(needs: Sequence[str], infos: Sequence[DeviceInfo]) -> None:
     """
     devices = [profile_of_device(info, info.runtime) for info in infos]
     answers = [(need, answer(parse_requirement(need), devices)) for need in needs]
-    unmet = [f"{need}, and {found.reason}" for need, found in answers if found.standing is Standing.UNMET]
+    unmet = [f"{need}, and {found.reason}" for need, found in answers if found.status is Status.UNMET]
     if unmet:
         msg = f"the artifact needs {'; '.join(unmet)}"
         raise UnavailableError(msg, hint="compile for this device: compare the compiler config's target with it")

@@ -7,6 +7,7 @@ goes through files; results are compared by who called. Lives in device workers.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import signal
 import subprocess
@@ -191,7 +192,7 @@ class ToolProgram:
 
         The files of its inputs are copied to where they stay.
         """
-        kept = Path(tempfile.gettempdir()) / "retarget-inputs"
+        kept = Path(tempfile.gettempdir()) / f"retarget-inputs-{os.getuid()}"  # other users have their own
         words = [f"--module={artifact}"]
         for word in self._called:
             before, at, file = word.partition("=@")

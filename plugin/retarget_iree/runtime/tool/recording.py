@@ -16,7 +16,7 @@ __all__ = ["RECORDING_FLAG", "count_dispatches", "recorded_dispatches"]
 RECORDING_FLAG = "--device_replay_output"
 """The flag of `iree-run-module` that names the file to record to."""
 
-_TOLD_BY = ('"kind":"object"', ".dispatch", ".queue_dispatch", ".queue_execute")
+_COUNTED = ('"kind":"object"', ".dispatch", ".queue_dispatch", ".queue_execute")
 
 
 def recorded_dispatches(recording: Path, tool: Path) -> tuple[int, ...]:
@@ -43,7 +43,7 @@ def count_dispatches(lines: Iterable[str]) -> tuple[int, ...]:
     in_buffer: Counter[int] = Counter()
     devices: list[int] = []
     for line in lines:
-        if not any(word in line for word in _TOLD_BY):
+        if not any(word in line for word in _COUNTED):
             continue
         record = json.loads(line)
         operation, device = record.get("operation"), record.get("device_id")
