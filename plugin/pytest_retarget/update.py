@@ -9,11 +9,11 @@ process that shows the reports writes the rules.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from retarget.declare.load import DeclarationLoader, discover
 from retarget.expect.diagnostics import expired_diagnostics
 from retarget.expect.update.edited_rules import key_of
@@ -23,6 +23,7 @@ from retarget.expect.verdict import is_expired, observed_text, today
 from retarget.extension.registry import Registry
 from retarget.model import Expectation, Suite
 from retarget.model.outcomes import Observation, Stage
+from retarget.results.record import CaseRecord, Outcome, Result, TargetRecord
 from retarget.support.checkout import incomplete
 from retarget.support.errors import DiagnosticsError, RetargetError, display_path
 from retarget.support.text import counted
@@ -30,7 +31,7 @@ from retarget.targets.expansion import compile_target_name, expand
 
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.options import SETTINGS
-from pytest_retarget.record import CaseRecord, Outcome, Result, TargetRecord, record_of
+from pytest_retarget.record import record_of
 from pytest_retarget.session.declared import declared
 
 __all__ = ["UpdateExpectations"]

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields, replace
 
 import pytest
-from pytest_retarget.record import (
-    RECORD,
+from msgspec.structs import fields, replace
+from pytest_retarget.record import RECORD, properties, record_of
+from retarget.model.outcomes import Observation, Stage
+from retarget.results.record import (
     CaseRecord,
     CompileRecord,
+    DeviceRecord,
     Outcome,
     Result,
     RunRecord,
     Sibling,
     TargetRecord,
     from_plain,
-    properties,
-    record_of,
     to_plain,
 )
-from retarget.model.outcomes import DeviceInfo, Observation, Stage
 
 BARE = TargetRecord(file="f", suite="s", compiler="c")
 
@@ -49,7 +48,7 @@ FULL = TargetRecord(
     reason="why",
     hint="do",
     blocked_by="f::s::m_c",
-    attempts=2,
+    attempt=2,
     cases=(
         CaseRecord(name="a", outcome=Outcome.FAILED, seconds=0.5, stage="compare", signature="values differ"),
         CaseRecord(name="b", outcome=Outcome.NOT_RUN, reason="the run ended before it"),
@@ -57,9 +56,7 @@ FULL = TargetRecord(
     unselected_cases=("z",),
     compile=CompileRecord(key="k", reused=True, seconds=1.5, build="iree 3", artifact="ab"),
     run=RunRecord(load_seconds=0.25, run_seconds=0.5, compare_seconds=0.125, failed_cases=("a",)),
-    devices=(
-        DeviceInfo(driver="d", uri="d://p", ordinal=1, name="n", physical_id="p", driver_version="1", runtime="rt 3"),
-    ),
+    devices=(DeviceRecord(driver="d", uri="d://p", name="n", physical_id="p", driver_version="1", runtime="rt 3"),),
     siblings=(Sibling(target="m_c_t", compiler="c", runtime="t", driver="d"),),
 )
 
@@ -79,10 +76,10 @@ def test_each_field_is_tested_with_a_value_of_its_own() -> None:
 
 def test_as_plain_data_it_holds_builtin_types_alone() -> None:
     def types(value: object) -> set[type]:
-        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        inner = value.values() if isinstance(value, dict) else value if isinstance(value, tuple) else ()
         return {type(value)}.union(*map(types, inner))
 
-    assert types(to_plain(FULL)) == {dict, list, str, int, float, bool}
+    assert types(to_plain(FULL)) == {dict, tuple, str, int, float, bool}
 
 
 def test_a_report_from_another_process_gives_the_record_again() -> None:

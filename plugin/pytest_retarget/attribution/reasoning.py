@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
+from msgspec.structs import replace
 from retarget.model.outcomes import Observation
 from retarget.model.signatures import CRASH, TIMEOUT
-
-from pytest_retarget.record import CaseRecord, Outcome, TargetRecord
+from retarget.results.record import CaseRecord, Outcome, TargetRecord
 
 __all__ = ["conclusion", "fails", "listing", "passes", "reference", "stage_of", "unrun"]
 

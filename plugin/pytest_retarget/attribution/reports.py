@@ -12,23 +12,24 @@ import shlex
 import time
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 from _pytest._code.code import ExceptionRepr
+from msgspec.structs import asdict
 from retarget.engine.commands import COMPARE, program
 from retarget.extension import UnavailableError
 from retarget.extension.registry import EXTENSIONS_VARIABLE
 from retarget.model import RunTarget
 from retarget.model.outcomes import OutputComparison, Stage
+from retarget.results.record import TargetRecord
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.scratch import ScratchFolder
 
 from pytest_retarget.attribution.junit import Conclusion, complete, junit_file
 from pytest_retarget.attribution.reasoning import conclusion, fails, listing, reference, stage_of, unrun
 from pytest_retarget.options import SETTINGS
-from pytest_retarget.record import TargetRecord, record_of
+from pytest_retarget.record import record_of
 from pytest_retarget.session.declared import declared
 from pytest_retarget.session.services import SERVICES, Services
 

@@ -13,9 +13,8 @@ from retarget.expect.diagnostics import unknown_case_diagnostics
 from retarget.expect.usage import CaseUse
 from retarget.model import Origin
 from retarget.model.case_names import is_one_of
+from retarget.results.record import TargetRecord
 from retarget.support.errors import did_you_mean
-
-from pytest_retarget.record import TargetRecord
 
 __all__ = ["CaseNames", "PlainUse", "plain_uses"]
 

@@ -17,7 +17,6 @@ deselect (`--lf`, sharding).
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -25,6 +24,8 @@ from _pytest._code.code import TerminalRepr
 from _pytest.mark import KeywordMatcher
 from _pytest.mark.expression import Expression
 from _pytest.outcomes import Skipped
+from msgspec.structs import replace
+from retarget.results.record import Outcome, TargetRecord
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.targets.selection import terms
 
@@ -32,7 +33,7 @@ from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.failures import error_repr
 from pytest_retarget.items.skips import Excused, Unavailable, Unselected
 from pytest_retarget.options import SETTINGS, Requirement
-from pytest_retarget.record import Outcome, TargetRecord, record_of
+from pytest_retarget.record import record_of
 
 __all__ = ["Requirements"]
 

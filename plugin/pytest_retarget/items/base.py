@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, MutableMapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, NoReturn, Protocol
 
+import msgspec
 import pytest
 from _pytest._code.code import ExceptionInfo, TerminalRepr, TracebackStyle
 from retarget.expect.cases import CaseRule, TargetRules, judge_target
@@ -17,12 +17,12 @@ from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
 from retarget.model.case_names import is_one_of
 from retarget.model.outcomes import CompileOutcome, Failure, Observation, RunOutcome, Stage, first_failure
+from retarget.results.record import CompileRecord, Outcome, Result, TargetRecord
 
 from pytest_retarget.items.cases import case_records
 from pytest_retarget.items.expected import AsExpected, Attempts, attempts
 from pytest_retarget.items.failures import StageFailedError, compile_failed, error_repr
 from pytest_retarget.items.skips import Excused, Unavailable, Unselected
-from pytest_retarget.record import CompileRecord, Outcome, Result, TargetRecord
 from pytest_retarget.session.services import SERVICES, Services
 
 __all__ = ["Home", "MatrixItem"]
@@ -166,7 +166,7 @@ class MatrixItem(pytest.Item):
 
     def enter(self, **known: Any) -> None:
         """Enter fields of the record."""
-        self._record = replace(self.record, **known)
+        self._record = msgspec.structs.replace(self.record, **known)
 
     def observe(self, tried: Attempts, rules: TargetRules | None) -> None:
         """Enter how the target ended, before anything is made of it. `rules` are those by which it is judged."""
@@ -178,7 +178,7 @@ class MatrixItem(pytest.Item):
             result = Result.PASSED
         else:
             result = Result.UNKNOWN if tried.error.failure.no_verdict else Result.FAILED
-        self.enter(result=result, observation=tried.observation, attempts=len(tried.before) + 1)
+        self.enter(result=result, observation=tried.observation, attempt=len(tried.before) + 1)
         if result is not Result.UNKNOWN and verdict is not None and verdict.ruling is Ruling.CHANCE:
             self.enter_chance(next(one.rule for one in verdict.verdicts if one.ruling is Ruling.CHANCE))
 

@@ -8,9 +8,8 @@ from retarget.expect.cases import TargetRules, TargetVerdict
 from retarget.expect.verdict import Ruling, excuse
 from retarget.model.outcomes import CaseOutcome, Failure
 from retarget.model.signatures import observe
+from retarget.results.record import CaseRecord, Outcome
 from retarget.support.text import strip_colour
-
-from pytest_retarget.record import CaseRecord, Outcome
 
 __all__ = ["case_records"]
 

@@ -16,6 +16,7 @@ from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
 from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, Failure, Observation, RunOutcome, Stage
 from retarget.model.signatures import CRASH, TIMEOUT, observe_all
+from retarget.results.record import DeviceRecord, RunRecord
 from retarget.support.errors import RetargetError
 from retarget.targets.availability import host_mismatch
 
@@ -23,7 +24,6 @@ from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.expected import AsExpected, Attempts, attempts, settle
 from pytest_retarget.items.failures import StageFailedError, first_line, run_failed
 from pytest_retarget.items.skips import Blocked, Unavailable
-from pytest_retarget.record import RunRecord
 
 if TYPE_CHECKING:
     from retarget.engine.references import Recording
@@ -204,7 +204,7 @@ class RunItem(MatrixItem):
         raise error
 
     def _enter_devices(self, devices: Iterable[DeviceInfo]) -> None:
-        if found := tuple(replace(device, capabilities=(), features=()) for device in devices):
+        if found := tuple(_device(device) for device in devices):
             self.enter(devices=found)
 
     def _enter_run(self, run: RunOutcome) -> None:
@@ -218,6 +218,17 @@ class RunItem(MatrixItem):
                 failed_cases=tuple(case.name for case in run.cases if case.failure is not None),
             ),
         )
+
+
+def _device(device: DeviceInfo) -> DeviceRecord:
+    return DeviceRecord(
+        driver=device.driver,
+        uri=device.uri,
+        name=device.name,
+        physical_id=device.physical_id,
+        driver_version=device.driver_version,
+        runtime=device.runtime,
+    )
 
 
 def _excused_by(failed: Target, rule: Expectation) -> str:

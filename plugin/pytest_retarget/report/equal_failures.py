@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 from _pytest._code.code import ReprEntryNative, ReprExceptionInfo
 from retarget.engine.commands import BY_HAND
+from retarget.results.record import Result
 from retarget.support.text import strip_colour
 
-from pytest_retarget.record import Result, record_of
+from pytest_retarget.record import record_of
 
 __all__ = ["FoldAlike", "Unfold", "without_chance", "without_names"]
 

@@ -6,8 +6,9 @@ import copy
 from typing import Any
 
 import pytest
+from retarget.results.record import Outcome
 
-from pytest_retarget.record import Outcome, record_of
+from pytest_retarget.record import record_of
 
 __all__ = ["RememberBlocked"]
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from retarget.expect.verdict import excuse
+from retarget.results.record import Outcome, Sibling, TargetRecord, to_plain
 
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.expected import AsExpected, UnexpectedPassError
 from pytest_retarget.items.failures import error_repr, first_line
 from pytest_retarget.items.run_item import RunItem
 from pytest_retarget.items.skips import Blocked, Unavailable
-from pytest_retarget.record import RECORD, Outcome, Sibling, TargetRecord, properties, to_plain
+from pytest_retarget.record import RECORD, properties
 
 __all__ = ["Adjustment", "Recorder"]
 
@@ -94,10 +95,10 @@ def _passed(item: MatrixItem) -> tuple[Outcome, str]:
     record = item.record
     if record.outcome is Outcome.INTERMITTENT:
         return record.outcome, record.reason
-    if record.attempts == 1:
+    if record.attempt == 1:
         return Outcome.PASSED, ""
     rule = item.rule or item.compile_rule
-    reason = f"{item.nodeid} passed at attempt {record.attempts}"
+    reason = f"{item.nodeid} passed at attempt {record.attempt}"
     return Outcome.FLAKY, f"{reason} ({excuse(rule)})" if rule is not None else reason
 
 

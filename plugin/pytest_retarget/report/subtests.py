@@ -10,8 +10,7 @@ from __future__ import annotations
 import pytest
 from _pytest.junitxml import xml_key
 from _pytest.subtests import SubtestContext
-
-from pytest_retarget.record import CaseRecord, Outcome, TargetRecord
+from retarget.results.record import CaseRecord, Outcome, TargetRecord
 
 __all__ = ["case_status", "log_cases"]
 

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from retarget.model.signatures import CRASH, TIMEOUT
-
-from pytest_retarget.record import Result, TargetRecord
+from retarget.results.record import Result, TargetRecord
 
 __all__ = ["Line", "Tally"]
 

@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 from _pytest._code.code import ReprExceptionInfo
+from retarget.results.record import Outcome
 
 from pytest_retarget.collect.case_names import CaseNames, PlainUse, plain_uses
 from pytest_retarget.collect.hooks import CollectionHooks
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.failures import PlainWhereItMust
 from pytest_retarget.options import SETTINGS
-from pytest_retarget.record import Outcome, record_of
+from pytest_retarget.record import record_of
 from pytest_retarget.report.subtests import case_status, log_cases
 from pytest_retarget.report.summary import Tally
 from pytest_retarget.session.cachedir import cache_dir

@@ -4,12 +4,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 from pytest_retarget.attribution.reasoning import conclusion, listing, reference, unrun
-from pytest_retarget.record import CaseRecord, Outcome, TargetRecord
 from retarget.model.outcomes import Observation
+from retarget.results.record import CaseRecord, Outcome, TargetRecord
 
 COMPARE = {"stage": "compare", "signature": "values differ", "message": "compare: 1 of 3 elements differ"}
 CRASH = {"stage": "crash", "signature": "SIGSEGV", "message": "run: device worker crashed: SIGSEGV"}

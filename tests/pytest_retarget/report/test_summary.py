@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pytest_retarget.record import CompileRecord, Result, TargetRecord
 from pytest_retarget.report.summary import Tally, count_text
 from retarget.model.outcomes import DeviceInfo, Observation
+from retarget.results.record import CompileRecord, Result, TargetRecord
 
 RUNTIMES = ("", "local-sync", "local-task")
 

@@ -1,0 +1,1 @@
+"""What happened to each target, as records on disk, and the plan of a CI run that they answer to."""

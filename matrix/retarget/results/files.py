@@ -1,0 +1,279 @@
+"""Results on disk: JSON Lines, one file per session, each line written as soon as it is known.
+
+A file begins with a `SessionStart`, has a `TargetRecord` per target and attempt and an `Attribution` per failure that
+the others explain, and ends with a `SessionEnd`. Without that end the session was killed: its results are incomplete.
+The last line of such a file may be cut; any other line that is no record is an error. A merged file has the lines of
+several sessions; a record says by `session` whose it is.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+
+from retarget.results.record import TargetRecord
+from retarget.support.errors import RetargetError, display_path
+
+__all__ = [
+    "SUFFIX",
+    "VERSION",
+    "Attribution",
+    "Line",
+    "ResultsWriter",
+    "SessionEnd",
+    "SessionResults",
+    "SessionStart",
+    "json_schema",
+    "latest",
+    "new_session",
+    "read_results",
+    "result_files",
+]
+
+VERSION = 1
+"""Of the lines; raised whenever a field changes its meaning."""
+
+SUFFIX = ".jsonl"
+
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9.+-]+")
+
+
+class _Line(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag_field="type"
+):
+    """Frozen; fields by name alone."""
+
+
+class SessionStart(_Line, tag="session", frozen=True, kw_only=True):
+    """A session of pytest, when its targets are known. `session` is its id, unique.
+
+    `selected` targets are to run, whose ids have the digest `digest` (see `retarget.results.plan.digest_of_ids`).
+    `started` is in seconds since 1970, UTC. `leg` and `plan` are those of the plan that it runs, empty without one.
+    `revision` is the commit of the checkout, with `+` where it has changes, empty where it is none. `arguments` are
+    pytest's.
+    """
+
+    version: int
+    session: str
+    started: float
+    selected: int
+    digest: str
+    leg: str = ""
+    plan: str = ""
+    revision: str = ""
+    retarget: str = ""
+    python: str = ""
+    host: str = ""
+    platform: str = ""
+    cores: int = 0
+    arguments: tuple[str, ...] = ()
+
+
+class SessionEnd(_Line, tag="end", frozen=True, kw_only=True):
+    """The end of a session: pytest's exit status, and how many target records were written."""
+
+    session: str
+    ended: float
+    status: int
+    records: int
+
+
+class Attribution(_Line, tag="attribution", frozen=True, kw_only=True):
+    """What the other run targets of its module say of a failed one: one sentence, and the whole section."""
+
+    session: str
+    nodeid: str
+    sentence: str
+    section: str
+
+
+Line = SessionStart | TargetRecord | Attribution | SessionEnd
+"""One line of a file of results."""
+
+_ENCODER = msgspec.json.Encoder()
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a line."""
+    return {"title": f"A line of retarget's results, version {VERSION}", **msgspec.json.schema(Line)}
+
+
+def new_session(**known: Any) -> SessionStart:
+    """Return a session that starts now, with an id of its own."""
+    return SessionStart(version=VERSION, session=uuid.uuid4().hex, started=time.time(), **known)
+
+
+class ResultsWriter:
+    """Writes the file of one session into a folder, line by line. Each line is in the file when `write` returns.
+
+    Several sessions may write into one folder at a time: each has a file of its own.
+    """
+
+    def __init__(self, folder: Path, start: SessionStart) -> None:
+        """Raises `RetargetError` if the file cannot be written."""
+        when = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(start.started))
+        name = _NOT_IN_NAMES.sub("-", start.leg) or "session"
+        self.path = folder / f"{name}-{when}-{start.session[:8]}{SUFFIX}"
+        self._session = start.session
+        self._records = 0
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file = self.path.open("xb", buffering=0)
+        except OSError as error:
+            raise self._failed(error) from error
+        self.write(start)
+
+    def write(self, line: Line) -> None:
+        """Append a line. Raises `RetargetError` where that fails, such as on a full disk."""
+        try:
+            self._file.write(_ENCODER.encode(line) + b"\n")
+        except OSError as error:
+            raise self._failed(error) from error
+        self._records += isinstance(line, TargetRecord)
+
+    def end(self, status: int) -> None:
+        """Write the end, and close the file."""
+        self.write(SessionEnd(session=self._session, ended=time.time(), status=status, records=self._records))
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def _failed(self, error: OSError) -> RetargetError:
+        return RetargetError(f"cannot write results to {display_path(self.path)}: {error.strerror or error}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionResults:
+    """One session as it was found on disk: `records` in the order written, and the files that have lines of it.
+
+    It is incomplete without an `end`: the session was killed, or still runs.
+    """
+
+    start: SessionStart
+    records: tuple[TargetRecord, ...]
+    attributions: tuple[Attribution, ...] = ()
+    end: SessionEnd | None = None
+    files: tuple[Path, ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the session came to its end, and all that it wrote is here."""
+        return self.end is not None and self.end.records == len(self.records)
+
+
+def result_files(paths: Iterable[Path]) -> list[Path]:
+    """Return the files of results among `paths`, sorted: the files named, and all below the folders named.
+
+    Raises `RetargetError` for a path that is not there, and for a folder without results.
+    """
+    found: dict[Path, None] = {}
+    for path in paths:
+        if path.is_dir():
+            below = sorted(path.rglob(f"*{SUFFIX}"))
+            if not below:
+                command = f"pytest --retarget-results {display_path(path)}"
+                msg = f"{display_path(path)}: found no results (*{SUFFIX}) in this folder; write some with `{command}`"
+                raise RetargetError(msg)
+            found.update(dict.fromkeys(below))
+        elif path.exists():
+            found[path] = None
+        else:
+            msg = f"{display_path(path)}: found no such file or folder, expected results of `pytest --retarget-results`"
+            raise RetargetError(msg)
+    return list(found)
+
+
+def read_results(paths: Iterable[Path]) -> tuple[SessionResults, ...]:
+    """Read all results in files and folders: the sessions, by their start. What is in several files counts once.
+
+    Raises `RetargetError` for what `result_files` refuses, for a line that is no record (but a cut last one), for
+    results of another version, and for records of a session whose start is nowhere.
+    """
+    starts: dict[str, SessionStart] = {}
+    ends: dict[str, SessionEnd] = {}
+    records: dict[str, dict[TargetRecord, None]] = {}
+    attributions: dict[str, dict[Attribution, None]] = {}
+    files: dict[str, dict[Path, None]] = {}
+    for file in result_files(paths):
+        for line in _lines(file):
+            files.setdefault(line.session, {})[file] = None
+            if isinstance(line, TargetRecord):
+                records.setdefault(line.session, {})[line] = None
+            elif isinstance(line, Attribution):
+                attributions.setdefault(line.session, {})[line] = None
+            elif isinstance(line, SessionEnd):
+                ends[line.session] = line
+            else:
+                starts[line.session] = line
+    for session in records:
+        if session not in starts:
+            where = display_path(next(iter(files[session])))
+            msg = f"{where}: found records of the session {session!r} without its first line; the file is damaged"
+            raise RetargetError(msg)
+    return tuple(
+        SessionResults(
+            start=start,
+            records=tuple(records.get(session, ())),
+            attributions=tuple(attributions.get(session, ())),
+            end=ends.get(session),
+            files=tuple(files[session]),
+        )
+        for session, start in sorted(starts.items(), key=lambda one: (one[1].started, one[0]))
+    )
+
+
+class _Version(msgspec.Struct):
+    type: str = ""
+    version: int = VERSION
+
+
+def _lines(file: Path) -> Iterator[Line]:
+    """Yield the lines of a file. A last one without its end is left out."""
+    decoder = msgspec.json.Decoder(Line)
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        msg = f"cannot read {display_path(file)}: {error.strerror or error}"
+        raise RetargetError(msg) from error
+    *lines, _cut = data.split(b"\n")
+    for number, line in enumerate(lines, 1):
+        try:
+            yield decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise RetargetError(_damaged(file, number, line, error)) from error
+
+
+def _damaged(file: Path, number: int, line: bytes, error: Exception) -> str:
+    where = f"{display_path(file)}:{number}"
+    try:
+        version = msgspec.json.decode(line, type=_Version).version
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        version = VERSION
+    if version != VERSION:
+        next_step = "read them with the retarget that wrote them"
+        return f"{where}: found results of version {version}, expected {VERSION}; {next_step}"
+    return f"{where}: found a damaged line, expected a record of results: {error}"
+
+
+def latest(records: Sequence[TargetRecord]) -> dict[str, TargetRecord]:
+    """Return the result of each target, by its id: of several attempts, the last."""
+    found: dict[str, TargetRecord] = {}
+    for record in records:
+        known = found.get(record.nodeid)
+        if known is None or record.attempt >= known.attempt:
+            found[record.nodeid] = record
+    return found

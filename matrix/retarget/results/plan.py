@@ -1,0 +1,120 @@
+"""The plan of a CI run: legs, each with the ids of the targets that it must run.
+
+`retarget ci plan` writes it; `pytest --retarget-plan FILE --retarget-leg NAME` runs one leg of it, and the results of
+that leg carry its name and the plan's digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from retarget.support.errors import RetargetError
+from retarget.support.files import write_atomically
+
+__all__ = ["VERSION", "Leg", "Plan", "Waived", "digest_of_ids", "read_plan", "write_plan"]
+
+VERSION = 1
+"""Of plan files; raised whenever a field changes its meaning."""
+
+
+class _Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Frozen; fields by name alone."""
+
+
+class Leg(_Part, frozen=True, kw_only=True):
+    """One job: the targets `ids`, sorted, on a machine of `runner`. `labels` are that runner's.
+
+    A leg of the kind `build` compiles on a machine that needs no device, and its artifacts travel to the legs of the
+    kind `run` that name it in `needs`; those compile nothing. `digest` is `digest_of_ids` of `ids`. `select` is what
+    people read: the expression that the event selects with. `seconds` is the predicted duration, 0 where nothing is
+    known.
+    """
+
+    name: str
+    kind: Literal["build", "run"]
+    runner: str
+    labels: tuple[str, ...] = ()
+    select: str = ""
+    ids: tuple[str, ...]
+    digest: str
+    seconds: float = 0.0
+    needs: tuple[str, ...] = ()
+
+
+class Waived(_Part, frozen=True, kw_only=True):
+    """Targets that no leg runs, and why: a waiver of `ci.toml`."""
+
+    ids: tuple[str, ...]
+    reason: str
+    issue: str = ""
+    until: str = ""
+
+
+class Plan(_Part, frozen=True, kw_only=True):
+    """All legs of one event. No two legs have a target in common; together they have all that the event selects.
+
+    `paths` are what pytest is given, relative to the folder of `ci.toml`; ids are node ids relative to that folder.
+    `declared` is the digest of all ids that the event selects. `since` is the revision to which the selection was
+    compared, empty without `--since`; `unchanged` counts the targets that it leaves out.
+    """
+
+    version: int = VERSION
+    event: str
+    paths: tuple[str, ...]
+    select: str = ""
+    since: str = ""
+    unchanged: int = 0
+    declared: str = ""
+    legs: tuple[Leg, ...] = ()
+    waived: tuple[Waived, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 (hex) of the plan's content: it says which plan a result answers to."""
+        return hashlib.sha256(msgspec.json.encode(self)).hexdigest()
+
+    def leg(self, name: str) -> Leg | None:
+        """Return a leg by its name; None where there is none."""
+        return next((leg for leg in self.legs if leg.name == name), None)
+
+
+def digest_of_ids(ids: Iterable[str]) -> str:
+    """Return the SHA-256 (hex) of target ids, sorted, a line each."""
+    return hashlib.sha256("".join(f"{one}\n" for one in sorted(ids)).encode()).hexdigest()
+
+
+def write_plan(plan: Plan, path: Path) -> None:
+    """Write a plan as JSON. Raises `RetargetError` if the file cannot be written."""
+    try:
+        write_atomically(path, msgspec.json.format(msgspec.json.encode(plan)) + b"\n")
+    except OSError as error:
+        msg = f"cannot write the plan {path}: {error.strerror or error}"
+        raise RetargetError(msg) from error
+
+
+def read_plan(path: Path) -> Plan:
+    """Read a plan. Raises `RetargetError` if it cannot be read, is damaged, or is of another version."""
+    again = "write it again with `retarget ci plan`"
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        msg = f"cannot read the plan {path}: {error.strerror or error}; {again}"
+        raise RetargetError(msg) from error
+    try:
+        version = msgspec.json.decode(data, type=_Version).version
+        if version != VERSION:
+            msg = f"{path}: found a plan of version {version}, expected {VERSION}; {again} of this retarget"
+            raise RetargetError(msg)
+        return msgspec.json.decode(data, type=Plan)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        msg = f"{path}: expected a plan, found other content: {error}; {again}"
+        raise RetargetError(msg) from error
+
+
+class _Version(msgspec.Struct):
+    version: int

@@ -1,0 +1,225 @@
+"""What happened to a target, as data: one record, which its report carries, the results on disk hold, and everything
+that looks back reads.
+
+Records are msgspec structs: msgspec writes them as JSON without the fields that have their default, reads them back
+with the path of what is wrong, and gives their JSON Schema. A field that is added needs a default, so that older
+results stay readable; one whose meaning changes raises `retarget.results.files.VERSION`.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from retarget.expect.verdict import observed_text
+from retarget.model.outcomes import Observation
+
+__all__ = [
+    "CaseRecord",
+    "CompileRecord",
+    "DeviceRecord",
+    "Outcome",
+    "Result",
+    "RunRecord",
+    "Sibling",
+    "TargetRecord",
+    "from_plain",
+    "to_plain",
+]
+
+
+class Outcome(StrEnum):
+    """What became of a target or a case, its expectations considered. Each is reported under this name."""
+
+    PASSED = "passed"
+    FLAKY = "flaky"
+    """It failed as its rule says, was tried again, and passed."""
+    INTERMITTENT = "intermittent"
+    """It passed or failed as its rule allows: the result is chance."""
+    XFAILED = "xfailed"
+    """It failed as its rule, or that of a target it needs, says."""
+    XPASSED = "xpassed"
+    """It was expected to fail and passed, which is a failure."""
+    FAILED = "failed"
+    ERROR = "error"
+    """Its setup or teardown failed."""
+    BLOCKED = "blocked"
+    """It could not run because another target failed."""
+    SKIPPED = "skipped"
+    NOT_RUN = "not run"
+
+
+class Result(StrEnum):
+    """What a target did by itself, whatever its expectations make of it."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+    """It did not run, or it failed in a way that says nothing of it."""
+
+
+class _Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Frozen; fields by name alone."""
+
+
+class CaseRecord(_Record, frozen=True, kw_only=True):
+    """One case of a target, after `seconds` of wall time.
+
+    `stage` and `signature` say how it failed, as expectations do; empty where it did not. `reason` says in one line why
+    it did not simply pass. A failure with `no_verdict` says nothing of the case. `agree_with` is the compiler config
+    whose results were expected, empty where that is none; `lacking` names it where it gave none. `dispatches` says how
+    many each device executed (`device_a=3 device_b=1`), empty where they were not counted.
+    """
+
+    name: str
+    outcome: Outcome
+    seconds: float = 0.0
+    stage: str = ""
+    signature: str = ""
+    reason: str = ""
+    no_verdict: bool = False
+    agree_with: str = ""
+    lacking: str = ""
+    dispatches: str = ""
+
+
+class CompileRecord(_Record, frozen=True, kw_only=True):
+    """The compile of a target's module: its key, whether the artifact was `reused`, the compiler's wall time in
+    seconds, the build of the compiler for people, and the artifact's SHA-256 digest, empty where there is none.
+
+    Where this session compiled it, `started` is when (seconds since 1970, UTC), and `worker` the number of the compile
+    worker, from 1, in its process; 0 where it did not.
+    """
+
+    key: str
+    reused: bool = False
+    seconds: float = 0.0
+    build: str = ""
+    artifact: str = ""
+    started: float = 0.0
+    worker: int = 0
+
+
+class RunRecord(_Record, frozen=True, kw_only=True):
+    """The last run of a target: wall times in seconds, and the names of the cases that failed in it.
+
+    `started` is when its device worker began (seconds since 1970, UTC), `wait_seconds` how long it waited for its
+    devices before.
+    """
+
+    load_seconds: float
+    run_seconds: float
+    compare_seconds: float
+    failed_cases: tuple[str, ...] = ()
+    started: float = 0.0
+    wait_seconds: float = 0.0
+
+
+class DeviceRecord(_Record, frozen=True, kw_only=True):
+    """A device that a target ran on, as `retarget.model.outcomes.DeviceInfo` has it."""
+
+    driver: str
+    uri: str
+    name: str
+    physical_id: str
+    driver_version: str = ""
+    runtime: str = ""
+
+
+class Sibling(_Record, frozen=True, kw_only=True):
+    """Another run target of the same module."""
+
+    target: str
+    compiler: str
+    runtime: str
+    driver: str
+
+
+class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only=True):
+    """What happened to one target, at one attempt. `runtime` and `driver` are empty for a compile target.
+
+    `nodeid` is the target's id: it is the same on every machine. `file` is the suite file, `line` the suite's line in
+    it (0-based), `position` the target's in its suite: reports may come in any order. `module_file` is the module's own
+    file, empty where it shares the file with others. On disk, files are relative to pytest's root folder. A target that
+    `runs_external` runs in a process of a tool, which keeps the outputs to itself. `requirements` are the numbers of
+    the `--retarget-require` that select it.
+
+    `stage` is the last stage that the target reached, empty where it was not tried. `result` is its own, `observation`
+    how it failed, also where that says nothing of it; `outcome` is what its expectations make of that. `message` is the
+    first line of what was raised, `reason` why it was skipped or excused, `hint` what to install where something is
+    missing, `blocked_by` the node id of the target that reports the failure, empty for none. `text` is the whole report
+    of a failure, without colour, `commands` are its commands to paste.
+
+    `unavailable` means that it was skipped because something is missing on this machine: a device, a compiler, a tool.
+
+    `attempt` counts from 1; the record with the highest is the target's result, those below are of the attempts before.
+
+    `cases` are all cases of the module, where they became known; `unselected_cases` their names where
+    `--retarget-case` selects none. `siblings` are recorded
+    where a run target failed. `case_digest` covers what the target's cases are and how it is run (SHA-256 hex).
+
+    `started` and `ended` are seconds since 1970, UTC. `process` is xdist's worker (`gw0`), empty without xdist.
+    `session` is the id of the session, `leg` the leg of the plan with the digest `plan`, both empty without a plan.
+    """
+
+    file: str = ""
+    suite: str = ""
+    compiler: str = ""
+    runtime: str = ""
+    driver: str = ""
+    nodeid: str = ""
+    target: str = ""
+    module: str = ""
+    module_file: str = ""
+    line: int = 0
+    position: int = 0
+    tags: tuple[str, ...] = ()
+    runs_external: bool = False
+    requirements: tuple[int, ...] = ()
+    stage: str = ""
+    outcome: Outcome = Outcome.NOT_RUN
+    result: Result = Result.UNKNOWN
+    observation: Observation | None = None
+    message: str = ""
+    reason: str = ""
+    hint: str = ""
+    unavailable: bool = False
+    blocked_by: str = ""
+    text: str = ""
+    commands: tuple[str, ...] = ()
+    attempt: int = 1
+    cases: tuple[CaseRecord, ...] = ()
+    unselected_cases: tuple[str, ...] = ()
+    compile: CompileRecord | None = None
+    run: RunRecord | None = None
+    devices: tuple[DeviceRecord, ...] = ()
+    siblings: tuple[Sibling, ...] = ()
+    case_digest: str = ""
+    started: float = 0.0
+    ended: float = 0.0
+    process: str = ""
+    session: str = ""
+    leg: str = ""
+    plan: str = ""
+
+    @property
+    def runtime_builds(self) -> tuple[str, ...]:
+        """The builds of the runtime that its devices report, each once."""
+        return tuple(dict.fromkeys(device.runtime for device in self.devices if device.runtime))
+
+    @property
+    def chance(self) -> str:
+        """What an intermittent target did."""
+        return "not compiled" if self.result is Result.UNKNOWN else observed_text(self.observation)
+
+
+def to_plain(record: TargetRecord) -> Any:
+    """Return a record as builtin types: dicts, lists, texts and numbers. It crosses xdist's channel so."""
+    return msgspec.to_builtins(record)
+
+
+def from_plain(plain: Any) -> TargetRecord:
+    """The inverse of `to_plain`."""
+    return msgspec.convert(plain, TargetRecord)

@@ -1,0 +1,22 @@
+"""The subcommand `report`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from retarget.extension import Command, CommandModule, hookimpl
+
+__all__ = ["retarget_commands"]
+
+_REPORT = CommandModule(
+    name="report",
+    module="retarget_report.command",
+    help="write results as a page: the matrix, failures by signature, where the time went, history",
+    examples=(("retarget report results -o site", "of all results in a folder; open site/index.html"),),
+)
+
+
+@hookimpl
+def retarget_commands() -> Iterable[Command]:
+    """`report`."""
+    return (_REPORT,)
