@@ -89,11 +89,15 @@ class CompileRecord(_Record, frozen=True, kw_only=True):
     """The compile of a target's module: its key, whether the artifact was `reused`, the compiler's wall time in
     seconds, the build of the compiler for people, and the artifact's SHA-256 digest, empty where there is none.
 
+    `returns_checks` is that of the compile target: what a run by a tool needs may be another compile, with a key of its
+    own, than that of the same compiler config which people see.
+
     Where this session compiled it, `started` is when (seconds since 1970, UTC), and `worker` the number of the compile
     worker, from 1, in its process; 0 where it did not.
     """
 
     key: str
+    returns_checks: bool = False
     reused: bool = False
     seconds: float = 0.0
     build: str = ""
@@ -153,6 +157,7 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     of a failure, without colour, `commands` are its commands to paste.
 
     `unavailable` means that it was skipped because something is missing on this machine: a device, a compiler, a tool.
+    `excused` means that a rule with `outcome = "skip"` has it skipped: nobody expects a result.
 
     `attempt` counts from 1; the record with the highest is the target's result, those below are of the attempts before.
 
@@ -187,6 +192,7 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     hint: str = ""
     unavailable: bool = False
     blocked_by: str = ""
+    excused: bool = False
     text: str = ""
     commands: tuple[str, ...] = ()
     attempt: int = 1

@@ -22,7 +22,7 @@ from retarget.results.record import CompileRecord, Outcome, Result, TargetRecord
 from pytest_retarget.items.cases import case_records
 from pytest_retarget.items.expected import AsExpected, Attempts, attempts
 from pytest_retarget.items.failures import StageFailedError, compile_failed, error_repr
-from pytest_retarget.items.skips import Excused, Unavailable, Unselected
+from pytest_retarget.items.skips import ExcusedByRule, Unavailable, Unselected
 from pytest_retarget.session.services import SERVICES, Services
 
 __all__ = ["Home", "MatrixItem"]
@@ -222,7 +222,7 @@ class MatrixItem(pytest.Item):
         """Forget an earlier try; skip if an expectation says so."""
         self._record = self.compile_observation = None
         if (rule := self.skipping) is not None:
-            raise Excused(excuse(rule))
+            raise ExcusedByRule(excuse(rule))
 
     def check_files(self) -> None:
         """Skip or fail if the module's files are to be generated and cannot be."""
@@ -258,6 +258,7 @@ class MatrixItem(pytest.Item):
         self.enter(
             compile=CompileRecord(
                 key=outcome.key,
+                returns_checks=self.compile_target.returns_checks,
                 reused=outcome.reused,
                 seconds=outcome.seconds,
                 build=outcome.build,
@@ -292,7 +293,7 @@ class MatrixItem(pytest.Item):
             msg = f"no case matches --retarget-case {' or '.join(self.services.settings.cases)}"
             raise Unselected(msg)
         rules = [rule for rule in (self.rules.of(name) for name in selected) if rule is not None]
-        raise Excused("; ".join(dict.fromkeys(excuse(rule) for rule in rules)))
+        raise ExcusedByRule("; ".join(dict.fromkeys(excuse(rule) for rule in rules)))
 
     def attempted(self, run: RunOutcome, word: Callable[[Failure, Sequence[str]], StageFailedError]) -> Attempts:
         """What came of running, or checking, the target's cases. `word` words a failure and the expected cases."""

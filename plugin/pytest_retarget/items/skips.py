@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from _pytest.outcomes import Skipped
 
-__all__ = ["Blocked", "Excused", "Unavailable", "Unselected"]
+__all__ = ["Blocked", "Excused", "ExcusedByRule", "Unavailable", "Unselected"]
 
 
 class Unavailable(Skipped):
@@ -31,6 +31,10 @@ class Blocked(Skipped):
 class Excused(Skipped):
     """The skip is requested: by a rule with `outcome = "skip"`, by `--retarget-artifacts` for a compile, or as
     `Unselected`."""
+
+
+class ExcusedByRule(Excused):
+    """A rule with `outcome = "skip"` asks for it: nobody expects a result."""
 
 
 class Unselected(Excused):

@@ -14,7 +14,7 @@ from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.expected import AsExpected, UnexpectedPassError
 from pytest_retarget.items.failures import error_repr, first_line
 from pytest_retarget.items.run_item import RunItem
-from pytest_retarget.items.skips import Blocked, Unavailable
+from pytest_retarget.items.skips import Blocked, ExcusedByRule, Unavailable
 from pytest_retarget.record import RECORD, properties
 
 __all__ = ["Adjustment", "Recorder"]
@@ -47,6 +47,7 @@ class Recorder:
             message=first_line(failure) if failure is not None else "",
             hint=error.hint if isinstance(error, Unavailable) else "",
             blocked_by=error.by if isinstance(error, Blocked) else "",
+            excused=isinstance(error, ExcusedByRule),
             siblings=_siblings(item) if report.failed and isinstance(item, RunItem) else (),
         )
         others = [pair for pair in item.user_properties if not pair[0].startswith("retarget.")]
