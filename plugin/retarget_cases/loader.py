@@ -91,6 +91,12 @@ class CasesLoader:
 
         return run_case_plan(kind=self.kind, config=config, artifact=artifact, module=module, folder=folder, case=case)
 
+    def data_files(self, module: Module, folder: Path) -> Sequence[Path]:
+        """Return the files of values, references and parameters that the cases name. Raises `DiagnosticsError`."""
+        from retarget_cases.files.read import read_cases_file
+
+        return [path.parent / name for path in module.data for name in read_cases_file(path, folder).named_files()]
+
     def parameters(self, request: CaseRequest) -> Sequence[tuple[str, Path]]:
         """Return the parameter archives that the cases file names, by scope. Raises `DiagnosticsError`."""
         from retarget_cases.files.read import parameter_files

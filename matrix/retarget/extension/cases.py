@@ -31,6 +31,7 @@ __all__ = [
     "FindsModules",
     "HasParameters",
     "MakesModules",
+    "NamesDataFiles",
     "ReturnsChecks",
     "RunsCasesOutside",
     "Tolerance",
@@ -112,7 +113,8 @@ class CaseLoader(Protocol):
     """Turns a module and the functions of its artifact into cases. `kind` is what `module_test_suite.kind` says.
 
     It may offer more: see `FindsModules`, `ChecksSuites`, `ChecksData`, `MakesModules`, `HasParameters`,
-    `RunsCasesOutside`, `ComparesConfigs`, `ChecksArtifacts`, `DescribesFiles`, `ReturnsChecks`, `SuggestsSuites`.
+    `NamesDataFiles`, `RunsCasesOutside`, `ComparesConfigs`, `ChecksArtifacts`, `DescribesFiles`, `ReturnsChecks`,
+    `SuggestsSuites`.
     """
 
     kind: str
@@ -154,6 +156,19 @@ class ChecksData(Protocol):
     def data_diagnostics(self, module: Module, suite: Suite) -> Sequence[Diagnostic]:
         """Return what is wrong with the files that hold a module's cases. Pure; reads files at and below the suite's
         folder only. The same errors fail the cases when they are run."""
+
+
+@runtime_checkable
+class NamesDataFiles(Protocol):
+    """A case loader whose case files name further files: arrays, parameters, references. `retarget ci plan --since`
+    selects a target again when the content of one changes."""
+
+    def data_files(self, module: Module, folder: Path) -> Sequence[Path]:
+        """Return what the cases of a module read in addition to `Module.data`, in order, whether it is there or not.
+        `folder` is the suite's.
+
+        Pure; runs in pytest's process. Raises `RetargetError` for invalid data.
+        """
 
 
 @runtime_checkable

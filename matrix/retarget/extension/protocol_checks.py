@@ -23,6 +23,7 @@ from retarget.extension.cases import (
     FindsModules,
     HasParameters,
     MakesModules,
+    NamesDataFiles,
     ReturnsChecks,
     RunsCasesOutside,
 )
@@ -84,6 +85,7 @@ SORTS = (
             FindsModules,
             ChecksSuites,
             ChecksData,
+            NamesDataFiles,
             MakesModules,
             HasParameters,
             RunsCasesOutside,

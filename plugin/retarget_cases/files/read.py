@@ -5,7 +5,7 @@ What is written is kept as it is: what values become depends on the types that t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -66,6 +66,15 @@ class CasesFile:
     parameters: tuple[tuple[str, str, KeyPath], ...]
     tolerance: Overrides
     cases: tuple[WrittenCase, ...]
+
+    def named_files(self) -> Iterator[str]:
+        """Yield the files that it names, as written."""
+        yield from (written for _, written, _ in self.parameters)
+        for case in self.cases:
+            for value in (*case.inputs, *(case.expected or ())):
+                yield from (written for written, _ in value.files())
+            if case.reference is not None:
+                yield case.reference.file
 
     def diagnostic(self, key_path: KeyPath, message: str) -> DiagnosticsError:
         """Return the error for a key of the file."""

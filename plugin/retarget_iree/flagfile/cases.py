@@ -6,7 +6,7 @@ Imported when there are flagfiles, not before.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -18,12 +18,12 @@ from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError,
 from retarget.support.files import OutsideError, is_inside, resolve_inside
 
 from retarget_iree.flagfile.lines import Flag, flags_of, read_text
-from retarget_iree.flagfile.parse import FlagFile, load_flagfile
+from retarget_iree.flagfile.parse import FlagFile, load_flagfile, parse_flagfile
 from retarget_iree.flagfile.values import Location, Written, packed_text, parse_value, quoted
 from retarget_iree.runtime.command import run_module_command
 from retarget_iree.runtime.drivers import DRIVERS
 
-__all__ = ["cases_of", "data_diagnostics", "find_modules", "parameters_of", "plan_of"]
+__all__ = ["cases_of", "data_diagnostics", "find_modules", "named_files", "parameters_of", "plan_of"]
 
 _SOURCES = (".mlir", ".mlirbc")
 _IMPORTED = ".onnx"
@@ -62,6 +62,16 @@ def data_diagnostics(module: Module, folder: Path) -> Sequence[Diagnostic]:
         except DiagnosticsError as error:
             diagnostics += error.diagnostics
     return diagnostics
+
+
+def named_files(path: Path, folder: Path) -> Iterator[Path]:
+    """Yield the flagfiles that one includes, and the files that they name. Raises `DiagnosticsError`."""
+    text = read_text(path)
+    flags, _ = flags_of(path, text, folder)
+    yield from dict.fromkeys(flag.location.file for flag in flags if flag.location.file != path)
+    file = parse_flagfile(path, text, folder)
+    yield from (path.parent / value.path for value in (*file.inputs, *(file.expected or ())) if value.path)
+    yield from (path.parent / one.path.text for one in file.parameters)
 
 
 def cases_of(request: CaseRequest) -> Sequence[Case]:

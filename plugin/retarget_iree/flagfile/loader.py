@@ -18,7 +18,8 @@ __all__ = ["RunModuleCaseLoader"]
 
 
 class RunModuleCaseLoader:
-    """Implements `CaseLoader`, and with it `FindsModules`, `ChecksData`, `HasParameters` and `RunsCasesOutside`.
+    """Implements `CaseLoader`, and with it `FindsModules`, `ChecksData`, `NamesDataFiles`, `HasParameters` and
+    `RunsCasesOutside`.
 
     A module's flagfiles are its cases, named by stem; one alone is named by its function. A flagfile without
     `--expected_output` asks only that its call comes to an end. An invalid flagfile fails its own case, at stage load.
@@ -41,6 +42,15 @@ class RunModuleCaseLoader:
         from retarget_iree.flagfile import cases
 
         return cases.data_diagnostics(module, suite.folder)
+
+    def data_files(self, module: Module, folder: Path) -> Sequence[Path]:
+        """Return the flagfiles included by those of a module, and the files of values and parameters that they name.
+
+        Raises `DiagnosticsError`.
+        """
+        from retarget_iree.flagfile import cases
+
+        return [file for path in module.data for file in cases.named_files(path, folder)]
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
         """Return one case per flagfile. Errors are kept for the case, whose `read` raises them."""

@@ -1,0 +1,105 @@
+"""The case digest of a target: what is tried of its artifact, how, and what is expected of it.
+
+A target whose compile key and case digest are those of another revision gives the same result there, as far as files
+can tell. The digest of a run target covers the content of the files that hold its cases and of those that they name,
+and what is declared of its run: driver, devices, flags, environment, requirements, time limit; that of any target the
+expectations in force for it. No path is part of it, no timestamp, and nothing of the machine. Cases that are to agree
+with another compiler config (`ComparesConfigs`) depend on its artifact too, which has a compile key of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from retarget.engine.cache.inputs import InputDigests
+from retarget.engine.cache.key import digest_of
+from retarget.expect.cases import TargetRules
+from retarget.extension import NamesDataFiles
+from retarget.extension.registry import Registry
+from retarget.model import CompileTarget, Expectation, RunTarget, Target
+from retarget.support.errors import RetargetError
+
+__all__ = ["CaseDigests"]
+
+_FORMAT = 1
+"""Raised whenever what the digest covers changes."""
+
+
+class CaseDigests:
+    """The case digests of a session's targets. Each file is read once while it stays as it is."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._inputs = InputDigests()
+        self._known: dict[tuple[object, ...], tuple[object, str]] = {}
+
+    def of(self, target: Target, rules: TargetRules | None = None) -> str:
+        """Return the case digest of a target (SHA-256 hex), whose modules are generated where its kind generates them:
+        see `Engine.generated`. `rules` are those in force for it: `retarget.expect.matching.Assignment.of`.
+        """
+        compiled = target.compile if isinstance(target, RunTarget) else target
+        rules = rules or TargetRules()
+        parts = [
+            *(self._run_parts(target) if isinstance(target, RunTarget) else self._check_parts(target)),
+            self._part(("rules", id(rules.whole), id(rules.by_case)), rules, lambda: [*map(_rule, rules.all)]),
+        ]
+        return digest_of(json.dumps([_FORMAT, compiled.kind, *parts]).encode())
+
+    def _run_parts(self, target: RunTarget) -> Iterator[str]:
+        compiled = target.compile
+        yield self._part(
+            ("cases", compiled.kind, compiled.compiler.name, compiled.module, compiled.folder),
+            None,
+            lambda: [compiled.compiler.name, compiled.module.entry, *self._files(compiled)],
+        )
+        key = ("run", id(target.runtime), id(target.requires), target.timeout)
+        yield self._part(key, (target.runtime, target.requires), lambda: self._declared(target))
+
+    def _check_parts(self, target: CompileTarget) -> Iterator[str]:
+        """What a check of the artifact depends on, where the kind makes one: its own lines are in the module."""
+        if self._registry.artifact_checker(target.kind) is not None:
+            yield json.dumps([target.compiler.name, target.tags, target.known_compilers])
+
+    def _files(self, target: CompileTarget) -> Iterator[list[str]]:
+        """Yield the files with a module's cases, and the content of those that they name."""
+        module, loader = target.module, self._registry.case_loaders.get(target.kind)
+        is_made = not module.data and self._registry.module_generator(target.kind) is not None
+        for path in (module.path,) if is_made else module.data:
+            yield [path.name, self._content(path)]
+        if isinstance(loader, NamesDataFiles):
+            try:
+                yield [self._content(path) for path in loader.data_files(module, target.folder)]
+            except RetargetError:  # the files' own errors, which their content gives
+                yield ["invalid"]
+
+    def _declared(self, target: RunTarget) -> list[object]:
+        """What is declared of a run, in the order of the model's fields."""
+        runtime = target.runtime
+        toolchain = runtime.toolchain
+        return [
+            [runtime.driver, runtime.devices, runtime.roles, runtime.used, runtime.distinct],
+            [runtime.flags, sorted(runtime.env), runtime.run_under],
+            [toolchain.name, toolchain.run_with] if toolchain is not None else [],
+            self._content(Path(runtime.profile)) if Path(runtime.profile).is_absolute() else runtime.profile,
+            target.timeout,
+            [requirement.text for requirement in target.requires],
+        ]
+
+    def _content(self, path: Path) -> str:
+        ((_, digest),) = self._inputs.of((), files=[path])
+        return digest
+
+    def _part(self, key: tuple[object, ...], kept: object, make: Callable[[], list[object]]) -> str:
+        """Return the digest of what `make` gives, made once for a key. `kept` are objects whose ids are in the key."""
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = (kept, digest_of(json.dumps(make()).encode()))
+        return found[1]
+
+
+def _rule(rule: Expectation) -> list[object]:
+    """What a rule excuses, without why."""
+    until = rule.until.isoformat() if rule.until is not None else ""
+    return [rule.outcome, rule.stages, rule.signature, rule.cases, rule.retries, until]
