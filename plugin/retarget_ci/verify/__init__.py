@@ -1,0 +1,1 @@
+"""`retarget ci verify`: no target is missing in CI, and none that was planned in its results."""

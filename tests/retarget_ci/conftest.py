@@ -1,0 +1,1 @@
+"""For the tests of `retarget ci`; with it, pytest finds the modules of this folder."""
