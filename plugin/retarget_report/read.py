@@ -1,0 +1,182 @@
+"""Results and plans → the report: every target once, with its attempts, its state and its place in the plan."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from retarget.results.files import SessionResults, read_results
+from retarget.results.plan import Plan, read_plan
+from retarget.results.record import TargetRecord
+
+from retarget_report.states import LOOKS, State, stage_of, state_of
+
+__all__ = ["Report", "Target", "read_report"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A target as the page shows it. `runtime` is empty for a compile target.
+
+    `attempts` are the records of the newest session that has any, by attempt; the last is the result. There are none
+    where only a plan names the target. `leg` is that of the plan, `waiver` why no leg runs it. `sessions` counts those
+    that have a result of it.
+    """
+
+    id: str
+    suite_file: str
+    suite: str
+    module: str
+    compiler: str
+    runtime: str
+    state: State
+    attempts: tuple[TargetRecord, ...] = ()
+    leg: str = ""
+    waiver: str = ""
+    sessions: int = 0
+
+    @property
+    def record(self) -> TargetRecord | None:
+        """The result."""
+        return self.attempts[-1] if self.attempts else None
+
+    @property
+    def stage(self) -> str:
+        """Where it failed; empty where it did not."""
+        return stage_of(self.attempts[-1]) if self.attempts else ""
+
+    @property
+    def signature(self) -> str:
+        """How it failed; empty where it did not."""
+        observation = self.attempts[-1].observation if self.attempts else None
+        return observation.signature if observation is not None else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """All that the page is made of. `targets` are in the order of suite files, suites and declarations.
+
+    `attributions` say by target id what the other targets suggest of its failure. `outside` counts the targets with a
+    result that no plan names; it is 0 without plans. `history` is where the history lies, empty without one.
+    """
+
+    title: str
+    sessions: tuple[SessionResults, ...]
+    targets: tuple[Target, ...]
+    plans: tuple[Plan, ...] = ()
+    attributions: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    outside: int = 0
+    history: str = ""
+
+    @property
+    def counts(self) -> dict[State, int]:
+        """How many targets are in each state that any is in, in the order of the legend."""
+        counted = Counter(target.state for target in self.targets)
+        return {state: counted[state] for state in LOOKS if counted[state]}
+
+
+def read_report(results: Iterable[Path], plans: Iterable[Path] = (), *, title: str = "", history: str = "") -> Report:
+    """Read results and plans. Raises `RetargetError` for what their readers refuse."""
+    sessions = read_results(results)
+    read = tuple(read_plan(path) for path in plans)
+    targets, outside = _targets(sessions, read)
+    return Report(
+        title=title or "retarget",
+        sessions=sessions,
+        targets=tuple(targets),
+        plans=read,
+        attributions={one.nodeid: (one.sentence, one.section) for session in sessions for one in session.attributions},
+        outside=outside,
+        history=history,
+    )
+
+
+def _targets(sessions: Sequence[SessionResults], plans: Sequence[Plan]) -> tuple[list[Target], int]:
+    attempts: dict[str, list[TargetRecord]] = {}
+    counted: Counter[str] = Counter()
+    for session in sessions:
+        of_session: dict[str, list[TargetRecord]] = {}
+        for record in session.records:
+            of_session.setdefault(record.nodeid, []).append(record)
+        counted.update(of_session.keys())
+        attempts |= of_session  # a later session's result replaces an earlier one's
+    legs = {one: leg for plan in plans for leg in plan.legs for one in leg.ids}
+    waived = {one: waiver for plan in plans for waiver in plan.waived for one in waiver.ids}
+    found: list[Target] = []
+    for nodeid, records in attempts.items():
+        records.sort(key=lambda record: record.attempt)
+        record = records[-1]
+        leg, waiver = legs.get(nodeid), waived.get(nodeid)
+        found.append(
+            Target(
+                id=nodeid,
+                suite_file=record.file,
+                suite=record.suite,
+                module=record.module,
+                compiler=record.compiler,
+                runtime=record.runtime,
+                state=state_of(record),
+                attempts=tuple(records),
+                leg=leg.name if leg is not None else "",
+                waiver=waiver.reason if waiver is not None else "",
+                sessions=counted[nodeid],
+            )
+        )
+    found.sort(key=lambda target: (target.suite_file, target.attempts[-1].line, target.attempts[-1].position))
+    outside = sum(target.id not in legs and target.id not in waived for target in found) if plans else 0
+    compilers = {target.compiler for target in found}
+    compilers |= {nodeid.rsplit("_", 1)[-1] for nodeid, leg in legs.items() if leg.kind == "build"}
+    for nodeid in sorted((legs.keys() | waived.keys()) - attempts.keys()):
+        planned = legs.get(nodeid)
+        where = _named(nodeid, compilers)
+        found.append(
+            Target(
+                id=nodeid,
+                suite_file=where[0],
+                suite=where[1],
+                module=where[2],
+                compiler=where[3],
+                runtime=where[4],
+                state=State.WAIVED if planned is None else State.MISSING,
+                leg=planned.name if planned is not None else "",
+                waiver=_reason(waived, nodeid),
+            )
+        )
+    return _grouped(found), outside
+
+
+def _reason(waived: Mapping[str, object], nodeid: str) -> str:
+    waiver = waived.get(nodeid)
+    if waiver is None:
+        return ""
+    parts = [getattr(waiver, "reason", ""), getattr(waiver, "issue", "")]
+    until = getattr(waiver, "until", "")
+    return " · ".join([*filter(None, parts), *([f"until {until}"] if until else [])])
+
+
+def _named(nodeid: str, compilers: set[str]) -> tuple[str, str, str, str, str]:
+    """Return file, suite, module, compiler and runtime of an id: `suites/a/suite.toml::a::foo_llvm-cpu_local-task`.
+
+    Names of configs have no `_`. The part before the last is the compiler config of a run target.
+    """
+    file, suite, name = ("", "", *nodeid.split("::", 2))[-3:]
+    parts = name.rsplit("_", 2)
+    if len(parts) == 3 and parts[1] in compilers:
+        return file, suite, parts[0], parts[1], parts[2]
+    module, _, compiler = name.rpartition("_")
+    return file, suite, module, compiler, ""
+
+
+def _grouped(targets: Iterable[Target]) -> list[Target]:
+    """Put targets that only a plan names behind those of their suite."""
+    groups: dict[tuple[str, str], list[Target]] = {}
+    for target in targets:
+        groups.setdefault((target.suite_file, target.suite), []).append(target)
+    return list(_flat(groups.values()))
+
+
+def _flat(groups: Iterable[Iterable[Target]]) -> Iterator[Target]:
+    for group in groups:
+        yield from group

@@ -1,0 +1,122 @@
+"""Writes the page: `index.html` from its template, scripts and style as they are, and data as scripts.
+
+    index.html      header, navigation, an empty place for the view; it loads every script of app/
+    app/*.js        frame.js, and one script per view
+    app/style.css
+    data/NAME.js    `Retarget.data("NAME", …)`: loaded when a view asks for NAME, since a page opened from a file may
+                    load scripts but not fetch
+
+The module of a view lists its data: `data(report)` yields (name, value) pairs, and its docstring says what they are.
+Values are what msgspec writes as JSON. A name is a file's: letters, digits, `-`.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from retarget.support.errors import RetargetError, display_path
+from retarget.support.files import write_atomically
+
+from retarget_report import matrix
+from retarget_report.read import Report
+from retarget_report.states import LOOKS, State
+
+__all__ = ["VIEWS", "as_script", "write_site"]
+
+View = Callable[[Report], Iterable[tuple[str, Any]]]
+
+VIEWS: Mapping[str, View] = {"matrix": matrix.data}
+"""The views in the order of the navigation: the name of the script in app/, and what yields its data."""
+
+_MARK = b'<meta name="generator" content="retarget report">'
+
+
+def write_site(report: Report, folder: Path) -> Path:
+    """Write the page into a folder; return its `index.html`.
+
+    An older page in the folder is replaced. Raises `RetargetError` for a folder with other files, and where it cannot
+    be written.
+    """
+    index = folder / "index.html"
+    try:
+        if folder.exists() and not (folder.is_dir() and (not any(folder.iterdir()) or _is_page(index))):
+            expected = "expected a new or empty folder, or a page of `retarget report`"
+            msg = f"{display_path(folder)}: found something that is no page, {expected}; choose another folder with -o"
+            raise RetargetError(msg)
+        (folder / "app").mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(folder / "data", ignore_errors=True)
+        (folder / "data").mkdir()
+        for name in ("style.css", *_scripts()):
+            write_atomically(folder / "app" / name, _resource(f"app/{name}").encode())
+        for view in VIEWS.values():
+            for name, value in view(report):
+                write_atomically(folder / "data" / f"{name}.js", as_script(name, value))
+        write_atomically(index, _index(report).encode())
+    except OSError as error:
+        msg = f"cannot write the page to {display_path(folder)}: {error.strerror or error}"
+        raise RetargetError(msg) from error
+    return index
+
+
+def as_script(name: str, value: object) -> bytes:
+    """Return data as a script. No text in it can end a script element, nor a line of JavaScript."""
+    data = msgspec.json.encode(value)
+    for found, escaped in ((b"<", b"\\u003c"), ("\u2028".encode(), b"\\u2028"), ("\u2029".encode(), b"\\u2029")):
+        data = data.replace(found, escaped)
+    return b'Retarget.data("' + name.encode() + b'", ' + data + b");\n"
+
+
+def _is_page(index: Path) -> bool:
+    return index.is_file() and _MARK in index.read_bytes()
+
+
+def _resource(path: str) -> str:
+    return files("retarget_report").joinpath(path).read_text(encoding="utf-8")
+
+
+def _scripts() -> Iterator[str]:
+    yield "frame.js"
+    yield from (f"{name}.js" for name in VIEWS)
+
+
+def _index(report: Report) -> str:
+    import jinja2
+
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
+    environment.filters |= {"when": _when, "duration": _duration}
+    counts = report.counts
+    total = sum(counts.values())
+    judged = sum(number for state, number in counts.items() if LOOKS[state].sort != "none")
+    return environment.from_string(_resource("templates/index.html.j2")).render(
+        report=report,
+        percent=_percent,
+        scripts=list(_scripts()),
+        counts=[(state, LOOKS[state], number) for state, number in counts.items()],
+        total=total,
+        judged=judged,
+        good=sum(number for state, number in counts.items() if LOOKS[state].sort == "good"),
+        missing=counts.get(State.MISSING, 0),
+        incomplete=[session for session in report.sessions if not session.is_complete],
+        written=datetime.now(UTC).timestamp(),
+    )
+
+
+def _percent(part: int, whole: int) -> str:
+    """Return a share in percent, rounded down: only all of them are 100 %."""
+    return f"{1000 * part // whole / 10:g} %"
+
+
+def _when(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _duration(seconds: float) -> str:
+    minutes, left = divmod(round(max(seconds, 0)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {left:02} s" if minutes else f"{left} s"
