@@ -1,15 +1,21 @@
-"""The subcommand `ci`: one module per action."""
+"""The subcommand `ci`: one module per action, which has `add(subparsers)` and sets `act`."""
 
 from __future__ import annotations
 
 import argparse
 
+from retarget_ci import schema
+
 __all__ = ["add_arguments", "run"]
+
+_ACTIONS = (schema,)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the actions."""
-    parser.add_subparsers(dest="action", required=True, metavar="action")
+    subparsers = parser.add_subparsers(dest="action", required=True, metavar="action")
+    for action in _ACTIONS:
+        action.add(subparsers)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -30,9 +30,10 @@ class Leg(_Part, frozen=True, kw_only=True):
     """One job: the targets `ids`, sorted, on a machine of `runner`. `labels` are that runner's.
 
     A leg of the kind `build` compiles on a machine that needs no device, and its artifacts travel to the legs of the
-    kind `run` that name it in `needs`; those compile nothing. `digest` is `digest_of_ids` of `ids`. `select` is what
-    people read: the expression that the event selects with. `seconds` is the predicted duration, 0 where nothing is
-    known.
+    kind `run` that name it in `needs`; those compile nothing. A leg of the kind `run` without `needs` compiles what it
+    runs itself: its artifacts are for the very machine that compiles them (`host`). `digest` is `digest_of_ids` of
+    `ids`. `select` is what people read: the expression that the event selects with. `seconds` is the predicted
+    duration, 0 where nothing is known.
     """
 
     name: str

@@ -1,0 +1,1 @@
+"""`ci.toml`: what may be written in it, and how it is read, with every error at once."""

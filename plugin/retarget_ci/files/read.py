@@ -1,0 +1,257 @@
+"""`ci.toml` as frozen data, read with every error of the file, each with file, line and key path."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+from retarget.declare.schema.errors import schema_problems
+from retarget.declare.schema.export import model_schema
+from retarget.model import Origin
+from retarget.model.names import name_error
+from retarget.profiles.files import located
+from retarget.profiles.references import reference_error
+from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean, display_path
+from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
+from retarget.support.toml.read import diagnostics_of, read_toml
+from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, word_error
+from retarget.targets.selection import ExpressionError, compile_selector
+
+from retarget_ci.files.tables import CiFileTable, EventTable, RunnerTable, WaiverTable
+from retarget_ci.model import CI_FILE, CiConfig, Event, Runner, Waiver
+
+__all__ = ["ci_schema", "find_ci", "read_ci"]
+
+_UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
+_DURATION = re.compile(r"\s*(?:\d+(?:\.\d+)?\s*(?:s|min|h)\s*)+")
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|h)")
+_CRON = re.compile(r"[\d*,/A-Za-z-]+( +[\d*,/A-Za-z-]+){4}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+_Table = TypeVar("_Table", bound=BaseModel)
+
+
+def find_ci(folder: Path) -> Path:
+    """Return the `ci.toml` of a folder, or of the nearest folder above it that has one, up to the checkout's.
+
+    Raises `RetargetError` where there is none.
+    """
+    for one in (folder, *folder.parents):
+        if (file := one / CI_FILE).is_file():
+            return file
+        if (one / ".git").exists():
+            break
+    next_step = "write one (docs/ci-plan.md has an example), or name it with --ci FILE"
+    msg = f"found no {CI_FILE} in {folder} or in the folders above it; {next_step}"
+    raise RetargetError(msg)
+
+
+def read_ci(file: Path) -> CiConfig:
+    """Read a file. Raises `DiagnosticsError` with every error of it."""
+    file = file.absolute()
+    text, data, unreadable = read_toml(file)
+    if unreadable:
+        raise DiagnosticsError(unreadable)
+    problems: list[Problem] = []
+    try:
+        CiFileTable.model_validate(data)
+    except ValidationError as error:
+        problems += schema_problems(error, data, model=CiFileTable)
+    reader = _Reader(file, data, problems)
+    config = reader.config()
+    if problems or config is None:
+        raise DiagnosticsError(diagnostics_of(file, text, problems))
+    return config
+
+
+def ci_schema() -> str:
+    """Return the JSON Schema of the file, for editors, as text."""
+    dialect = "https://json-schema.org/draft/2020-12/schema"
+    return json.dumps({"$schema": dialect, "title": CI_FILE, **model_schema(CiFileTable)}, indent=2) + "\n"
+
+
+class _Reader:
+    """Reads each table for itself, so that an error in one hides none of another."""
+
+    def __init__(self, file: Path, data: Mapping[str, object], problems: list[Problem]) -> None:
+        self._file = file
+        self._data = data
+        self._problems = problems
+
+    def config(self) -> CiConfig | None:
+        """Return what the file says, None where that is not known; problems are noted."""
+        top = _valid(CiFileTable, {**self._data, "runner": [_ANY_RUNNER], "event": [_ANY_EVENT], "waiver": []})
+        labels = _texts(self._data.get("labels")) if top is None else top.labels
+        runners = [self._runner(table, path, labels) for table, path in self._tables(RunnerTable, "runner")]
+        events = [self._event(table, path) for table, path in self._tables(EventTable, "event")]
+        waivers = [self._waiver(table, path) for table, path in self._tables(WaiverTable, "waiver")]
+        if top is None:
+            return None
+        self._twice(top.labels, [("labels", at) for at in range(len(top.labels))])
+        for at, path in enumerate(top.paths):
+            self._path(path, ("paths", at))
+        self._environment(top.env, ())
+        return CiConfig(
+            file=self._file,
+            paths=tuple(top.paths),
+            labels=tuple(top.labels),
+            setup=tuple(top.setup),
+            env=tuple(top.env.items()),
+            emit=tuple(dict.fromkeys(top.emit)),
+            runners=tuple(runners),
+            events=tuple(events),
+            waivers=tuple(waivers),
+        )
+
+    def _tables(self, model: type[_Table], key: str) -> Sequence[tuple[_Table, KeyPath]]:
+        """Return the tables of a sort that are well-formed. What is wrong with the others is noted already."""
+        entries = self._data.get(key)
+        found: list[tuple[_Table, KeyPath]] = []
+        names: list[tuple[str, KeyPath]] = []
+        for at, entry in enumerate(entries if isinstance(entries, list) else []):
+            if (table := _valid(model, entry)) is not None:
+                found.append((table, (key, at)))
+            if isinstance(entry, dict) and isinstance(name := entry.get("name"), str):
+                names.append((name, (key, at, "name")))
+                if message := name_error(name):
+                    self._problem((key, at, "name"), message)
+        self._twice([name for name, _ in names], [path for _, path in names])
+        return found
+
+    def _runner(self, table: RunnerTable, path: KeyPath, labels: Sequence[str]) -> Runner:
+        for at, label in enumerate(table.labels):
+            if label not in labels:
+                expected = f"expected one of the labels of this project ({', '.join(labels)})"
+                self._problem((*path, "labels", at), f"found {label!r}, {expected}{did_you_mean(label, labels)}")
+        for key, word, known in (("os", table.os, HOST_SYSTEMS), ("arch", table.arch, HOST_ARCHITECTURES)):
+            if message := word_error(word, known):
+                self._problem((*path, key), message)
+        devices = tuple(located(self._file, device) for device in table.devices)
+        for at, device in enumerate(devices):
+            if device == "host" or device.startswith("host:"):
+                expected = "expected the profile of a device: a file or the name of a shipped one"
+                self._problem((*path, "devices", at), f"found {device!r}, {expected}")
+            elif message := reference_error(device):
+                self._problem((*path, "devices", at), message)
+        self._environment(table.env, path)
+        return Runner(
+            name=table.name,
+            labels=tuple(table.labels),
+            os=table.os,
+            arch=table.arch,
+            builds=table.builds,
+            drivers=tuple(table.drivers),
+            devices=devices,
+            tools=tuple(table.tools),
+            toolchains=tuple(table.toolchains),
+            capacity=table.capacity,
+            compiles=table.compiles,
+            setup=tuple(table.setup),
+            env=tuple(table.env.items()),
+            pytest=tuple(table.pytest),
+            origin=self._origin(path),
+        )
+
+    def _event(self, table: EventTable, path: KeyPath) -> Event:
+        if not table.on and not table.schedule:
+            self._problem(
+                path, 'found neither on nor schedule, expected what starts the event, such as on = ["manual"]'
+            )
+        if table.branches and not {"push", "pull_request"} & set(table.on):
+            self._problem((*path, "branches"), "found branches without push or pull_request in on, which they are for")
+        if table.only_changed and "pull_request" not in table.on:
+            self._problem((*path, "only_changed"), "found only_changed without pull_request in on, which it is for")
+        for at, cron in enumerate(table.schedule):
+            if not _CRON.fullmatch(cron.strip()):
+                expected = "expected five fields as cron has them, such as '0 3 * * *' for 03:00 UTC every day"
+                self._problem((*path, "schedule", at), f"found {cron!r}, {expected}")
+        self._expression(table.select, path)
+        return Event(
+            name=table.name,
+            on=tuple(dict.fromkeys(table.on)),
+            branches=tuple(table.branches),
+            schedule=tuple(one.strip() for one in table.schedule),
+            select=table.select,
+            budget=self._duration(table.budget, (*path, "budget")),
+            timeout=None if table.timeout is None else self._duration(table.timeout, (*path, "timeout")),
+            only_changed=table.only_changed,
+            pytest=tuple(table.pytest),
+            origin=self._origin(path),
+        )
+
+    def _waiver(self, table: WaiverTable, path: KeyPath) -> Waiver:
+        self._expression(table.select, path)
+        for key, text, what in (("select", table.select, "an expression"), ("reason", table.reason, "a reason")):
+            if not text.strip():
+                self._problem((*path, key), f"found an empty text, expected {what}")
+        return Waiver(
+            select=table.select, reason=table.reason, issue=table.issue, until=table.until, origin=self._origin(path)
+        )
+
+    # ------------------------------------------------------------ values
+
+    def _duration(self, text: str, path: KeyPath) -> float:
+        """Return seconds."""
+        parts = _PART.findall(text) if _DURATION.fullmatch(text) else []
+        seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
+        if seconds <= 0:
+            self._problem(path, f"found {text!r}, expected a duration above 0, such as '20 min' or '1 h 30 min'")
+        return seconds
+
+    def _expression(self, text: str, path: KeyPath) -> None:
+        try:
+            compile_selector(text)
+        except ExpressionError as error:
+            self._problem((*path, "select"), f"{text!r}: {error.diagnostic}")
+
+    def _path(self, text: str, path: KeyPath) -> None:
+        written = PurePosixPath(text)
+        if written.is_absolute() or ".." in written.parts:
+            self._problem(path, f"found {text!r}, expected a path below the folder of {CI_FILE}")
+        elif not (self._file.parent / text.partition("::")[0]).exists():
+            self._problem(path, f"found no file or folder {text!r} in {display_path(self._file.parent)}")
+
+    def _environment(self, variables: Mapping[str, str], path: KeyPath) -> None:
+        for name, value in variables.items():
+            if not _VARIABLE.fullmatch(name):
+                expected = "expected the name of an environment variable: letters, digits and _"
+                self._problem((*path, "env", name), f"found {name!r}, {expected}")
+            if not value.isprintable():
+                self._problem((*path, "env", name), f"found {value!r}, expected printable text on one line")
+
+    def _twice(self, names: Iterable[str], paths: Sequence[KeyPath]) -> None:
+        first: dict[str, KeyPath] = {}
+        for name, path in zip(names, paths, strict=True):
+            if first.setdefault(name, path) != path:
+                self._problem(path, f"found {name!r} a second time, expected it once; {_at(first[name])} has it")
+
+    def _problem(self, path: KeyPath, message: str) -> None:
+        self._problems.append(Problem(path, message))
+
+    def _origin(self, path: KeyPath) -> Origin:
+        return Origin(file=self._file, key_path=format_key_path(path))
+
+
+_ANY_RUNNER = {"name": "any", "labels": ["any"]}
+_ANY_EVENT = {"name": "any", "budget": "1 h"}
+
+
+def _valid(model: type[_Table], entry: object) -> _Table | None:
+    """Return a table, None where it is not well-formed. Unknown keys hide nothing else that is wrong with it."""
+    known = {key: entry[key] for key in entry if key in model.model_fields} if isinstance(entry, dict) else entry
+    try:
+        return model.model_validate(known)
+    except ValidationError:
+        return None
+
+
+def _texts(value: object) -> Sequence[str]:
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
+def _at(path: KeyPath) -> str:
+    return format_key_path(path[:-1] if path[-1] == "name" else path)

@@ -1,0 +1,121 @@
+"""What `ci.toml` declares, as frozen data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+from retarget.model import Origin
+from retarget.support.errors import RetargetError, did_you_mean
+
+__all__ = ["CI_FILE", "CiConfig", "Event", "Runner", "Waiver"]
+
+CI_FILE = "ci.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runner:
+    """A sort of machine. `labels` are what the CI system finds one by.
+
+    `builds` means that it compiles for the others. `drivers` are what it has devices of, each as often as it has
+    devices; `devices` are profiles of further ones: absolute paths of profile files, and names of shipped profiles.
+    `tools` are the commands of `run_under` that it has, `toolchains` names of toolchains and globs over them. An event
+    gives it at most `capacity` legs of a sort; `compiles` run at a time on it. `setup` are shell commands, `pytest`
+    further arguments.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    os: str = "linux"
+    arch: str = "x86_64"
+    builds: bool = False
+    drivers: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    toolchains: tuple[str, ...] = ()
+    capacity: int = 1
+    compiles: int = 1
+    setup: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+    pytest: tuple[str, ...] = ()
+    origin: Origin = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """What starts a run of the CI, and what it runs.
+
+    `on` are some of `pull_request`, `merge_queue`, `push` and `manual`; `branches` are globs over those that `push` and
+    `pull_request` mean (none: all). `schedule` are times as cron has them (UTC). `select` is an expression in the
+    language of `-m`. `budget` is for one leg, in seconds, as predicted; `timeout` (seconds) is when a leg is stopped,
+    None for never. With `only_changed`, a pull request runs only what it changes (`--since`).
+    """
+
+    name: str
+    on: tuple[str, ...] = ()
+    branches: tuple[str, ...] = ()
+    schedule: tuple[str, ...] = ()
+    select: str = ""
+    budget: float
+    timeout: float | None = None
+    only_changed: bool = False
+    pytest: tuple[str, ...] = ()
+    origin: Origin = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiver:
+    """Targets that need no runner, those that `select` selects and that no runner can take, up to and with `until`."""
+
+    select: str
+    reason: str
+    issue: str = ""
+    until: date
+    origin: Origin = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CiConfig:
+    """A `ci.toml`. `paths` are what pytest is given, relative to the folder of `file`, which is pytest's root folder.
+
+    `labels` are all labels that machines of this project have. `setup` are the shell commands of every leg, before the
+    runner's own. `emit` are the CI systems that workflows are written for.
+    """
+
+    file: Path
+    paths: tuple[str, ...]
+    labels: tuple[str, ...]
+    setup: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+    emit: tuple[str, ...] = ()
+    runners: tuple[Runner, ...]
+    events: tuple[Event, ...]
+    waivers: tuple[Waiver, ...] = ()
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the file."""
+        return self.file.parent
+
+    def origin(self) -> Origin:
+        """Return the location of the file as a whole; keys at its top are steps below it."""
+        return Origin(file=self.file, key_path="")
+
+    def event(self, name: str) -> Event:
+        """Return an event by its name. Raises `RetargetError` if there is none."""
+        found = next((event for event in self.events if event.name == name), None)
+        if found is None:
+            names = [event.name for event in self.events]
+            msg = f"found the unknown event {name!r}, expected one of {', '.join(names)}{did_you_mean(name, names)}"
+            raise RetargetError(msg)
+        return found
+
+    def runner(self, name: str) -> Runner:
+        """Return a runner by its name. Raises `RetargetError` if there is none."""
+        found = next((runner for runner in self.runners if runner.name == name), None)
+        if found is None:
+            names = [runner.name for runner in self.runners]
+            msg = f"found the unknown runner {name!r}, expected one of {', '.join(names)}{did_you_mean(name, names)}"
+            raise RetargetError(msg)
+        return found

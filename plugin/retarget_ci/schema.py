@@ -1,0 +1,44 @@
+"""`retarget ci schema`, and the option that names a `ci.toml`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from retarget.support.errors import RetargetError
+
+from retarget_ci.model import CI_FILE, CiConfig
+
+__all__ = ["add", "add_file_argument", "declared_ci"]
+
+
+def add(subparsers: Any) -> None:
+    """Declare the action."""
+    parser = subparsers.add_parser("schema", help=f"print the JSON Schema of {CI_FILE}, for editors")
+    parser.set_defaults(act=_print)
+
+
+def _print(_: argparse.Namespace) -> int:
+    from retarget_ci.files.read import ci_schema
+
+    sys.stdout.write(ci_schema())
+    return 0
+
+
+def add_file_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare how an action takes a `ci.toml`."""
+    parser.add_argument(
+        "--ci", type=Path, metavar="FILE", help=f"the {CI_FILE} (that of this folder, or of the nearest one above)"
+    )
+
+
+def declared_ci(arguments: argparse.Namespace) -> CiConfig:
+    """Read the `ci.toml` that is meant. Raises `RetargetError` where there is none, and for what is wrong in it."""
+    from retarget_ci.files.read import find_ci, read_ci  # pydantic is for those who need it
+
+    if arguments.ci is not None and not arguments.ci.is_file():
+        msg = f"--ci: found no file {arguments.ci}"
+        raise RetargetError(msg)
+    return read_ci(arguments.ci or find_ci(Path.cwd()))
