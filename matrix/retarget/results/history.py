@@ -1,0 +1,254 @@
+"""The history of a project's targets: one small file per run, and all runs in columns.
+
+A run is what the sessions of one CI run found together. Its file is compressed JSON: the targets' ids, the states that
+occur once each, and for each target the number of its state and how long it took. The file's name begins with the
+run's start and ends with a digest of its content, so the same run has the same file wherever it is written.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import statistics
+import time
+import zlib
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from retarget.results.changes import State, state_of
+from retarget.results.files import SessionResults, latest
+from retarget.results.record import TargetRecord
+from retarget.support.errors import RetargetError
+
+__all__ = ["SUFFIX", "VERSION", "History", "Run", "durations", "pack", "seconds_of", "unpack"]
+
+VERSION = 1
+"""Of the files of a history; raised whenever a field changes its meaning."""
+
+SUFFIX = ".history.json.gz"
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One run of a history, without its targets. `started` and `ended` are seconds since 1970, UTC.
+
+    `name` is that of its file, without the suffix. `sessions` are the ids of its sessions, `plans` the digests of the
+    plans that they answer to, `legs` the legs, `revisions` the commits, each sorted and once. It is incomplete where a
+    session was killed. `targets` counts them.
+    """
+
+    name: str = ""
+    started: float
+    ended: float
+    sessions: tuple[str, ...]
+    plans: tuple[str, ...] = ()
+    legs: tuple[str, ...] = ()
+    revisions: tuple[str, ...] = ()
+    complete: bool = True
+    targets: int = 0
+
+
+class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A run's file. `states` has a number for each target, into `of`; `milliseconds` are at least 1, 0 for unknown."""
+
+    version: int = VERSION
+    run: Run
+    of: list[State]
+    ids: list[str]
+    states: list[int]
+    milliseconds: list[int]
+
+
+class _Version(msgspec.Struct):
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """All runs, oldest first, in columns: `cells[run][target]` is a number of `states`, `milliseconds` likewise.
+
+    `ids` are sorted: all targets that any run has. `states[0]` is None: the run does not have the target. Milliseconds
+    are 0 where the target did not run. `damaged` says of each file that could not be read where and why.
+    """
+
+    runs: tuple[Run, ...] = ()
+    ids: tuple[str, ...] = ()
+    states: tuple[State | None, ...] = (None,)
+    cells: tuple[array[int], ...] = ()
+    milliseconds: tuple[array[int], ...] = ()
+    damaged: tuple[str, ...] = ()
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    """The number of each target in `ids`."""
+
+    def at(self, run: int) -> dict[str, State]:
+        """Return the states of one run's targets, by id. `run` is its number, negative ones from the end."""
+        known = zip(self.ids, self.cells[run], strict=True)
+        return {name: state for name, number in known if (state := self.states[number]) is not None}
+
+
+def seconds_of(record: TargetRecord) -> float:
+    """Return how long a target took by itself: the compile of a compile target (also where it was reused), the run of a
+    run target without its compile and without waiting; 0 where that is unknown."""
+    if record.runtime:
+        run = record.run
+        return run.load_seconds + run.run_seconds + run.compare_seconds if run is not None else 0.0
+    return record.compile.seconds if record.compile is not None else 0.0
+
+
+def pack(sessions: Sequence[SessionResults]) -> tuple[Run, bytes]:
+    """Return the run that sessions make together, and its file's content: the same for the same sessions in any order.
+
+    The sessions must agree (`retarget.results.merge.merged`). Raises `RetargetError` where there is no session.
+    """
+    if not sessions:
+        msg = "found no session; a run of a history needs at least one"
+        raise RetargetError(msg)
+    starts = [one.start for one in sessions]
+    found = latest([record for one in sessions for record in one.records])
+    states = {name: state_of(record) for name, record in sorted(found.items())}
+    of = sorted(set(states.values()))
+    numbers = {state: number for number, state in enumerate(of)}
+    times = [one.started for one in starts]
+    times += [one.end.ended for one in sessions if one.end] + [record.ended for record in found.values()]
+    run = Run(
+        started=min(one.started for one in starts),
+        ended=max(times),
+        sessions=_each(one.session for one in starts),
+        plans=_each(one.plan for one in starts),
+        legs=_each(one.leg for one in starts),
+        revisions=_each(one.revision for one in starts),
+        complete=all(one.is_complete for one in sessions),
+        targets=len(states),
+    )
+    content = msgspec.json.encode(
+        _File(
+            run=run,
+            of=of,
+            ids=list(states),
+            states=[numbers[state] for state in states.values()],
+            milliseconds=[_milliseconds(seconds_of(found[name])) for name in states],
+        )
+    )
+    when = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(run.started))
+    name = f"{when}-{hashlib.sha256(content).hexdigest()[:16]}"
+    return msgspec.structs.replace(run, name=name), gzip.compress(content, compresslevel=6, mtime=0)
+
+
+def _each(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted({text for text in texts if text}))
+
+
+def _milliseconds(seconds: float) -> int:
+    return max(round(seconds * 1000), 1) if seconds > 0 else 0
+
+
+def unpack(files: Iterable[tuple[str, str, bytes | str]]) -> History:
+    """Return the history that files make: (name, where for people, content) each, in any order.
+
+    A content that is a text says why the file cannot be read. It, a damaged file and one of another version are left
+    out and named in `damaged`. A run all of whose sessions are in a larger run counts as part of that.
+    """
+    damaged: list[str] = []
+    read: list[_Columns] = []
+    numbers: dict[str, int] = {}
+    states: dict[State | None, int] = {None: 0}
+    ids: list[str] = []
+    places: list[int] = []
+    for name, where, content in files:
+        try:
+            file = _decoded(content)
+        except _DamagedError as error:
+            damaged.append(f"{where}: {error}")
+            continue
+        if file.ids != ids:  # most runs have the targets of the one before
+            ids, places = file.ids, [numbers.setdefault(one, len(numbers)) for one in file.ids]
+        of = [states.setdefault(state, len(states)) for state in file.of]
+        cells = _column(places, map(of.__getitem__, file.states), len(numbers))
+        milliseconds = _column(places, file.milliseconds, len(numbers))
+        read.append((msgspec.structs.replace(file.run, name=name), cells, milliseconds))
+    kept = _without_parts(read)
+    for _, cells, milliseconds in kept:
+        cells.extend(_zeros(len(numbers) - len(cells)))
+        milliseconds.extend(_zeros(len(numbers) - len(milliseconds)))
+    names = sorted(numbers)
+    if len(kept) < len(read):
+        names = [name for name in names if any(cells[numbers[name]] for _, cells, _ in kept)]
+    order = [numbers[name] for name in names]
+    return History(
+        runs=tuple(run for run, _, _ in kept),
+        ids=tuple(names),
+        states=tuple(states),
+        cells=tuple(array("I", map(cells.__getitem__, order)) for _, cells, _ in kept),
+        milliseconds=tuple(array("I", map(milliseconds.__getitem__, order)) for _, _, milliseconds in kept),
+        damaged=tuple(damaged),
+        numbers={name: number for number, name in enumerate(names)},
+    )
+
+
+_Columns = tuple[Run, "array[int]", "array[int]"]
+
+
+class _DamagedError(Exception):
+    """Why a file is left out."""
+
+
+def _decoded(content: bytes | str) -> _File:
+    if isinstance(content, str):
+        raise _DamagedError(content)
+    try:
+        data = gzip.decompress(content)
+        version = msgspec.json.decode(data, type=_Version).version
+        if version != VERSION:
+            msg = f"found a run of version {version}, expected {VERSION}; read it with the retarget that wrote it"
+            raise _DamagedError(msg)
+        file = msgspec.json.decode(data, type=_File)
+    except (OSError, EOFError, zlib.error, msgspec.DecodeError, UnicodeDecodeError) as error:
+        msg = f"found a damaged file, expected a run of `retarget history add`: {error}"
+        raise _DamagedError(msg) from error
+    if not len(file.ids) == len(file.states) == len(file.milliseconds) or len(set(file.ids)) != len(file.ids):
+        msg = "found a damaged file: its columns do not have one row per target"
+        raise _DamagedError(msg)
+    if min(file.states, default=0) < 0 or max(file.states, default=-1) >= len(file.of):
+        msg = "found a damaged file: it has no such state as a target's"
+        raise _DamagedError(msg)
+    if min(file.milliseconds, default=0) < 0 or max(file.milliseconds, default=0) >= 2**32:
+        msg = "found a damaged file: a target's duration is impossible"
+        raise _DamagedError(msg)
+    return file
+
+
+def _without_parts(read: Iterable[_Columns]) -> list[_Columns]:
+    """Return the runs by their start, without those whose sessions are all in another that has more of them, or more
+    targets of the same."""
+    kept: list[_Columns] = []
+    for one in sorted(read, key=lambda one: (-len(one[0].sessions), -one[0].targets, one[0].name)):
+        if not any(set(one[0].sessions) <= set(run.sessions) for run, _, _ in kept):
+            kept.append(one)
+    return sorted(kept, key=lambda one: (one[0].started, one[0].name))
+
+
+def _column(places: Sequence[int], values: Iterable[int], count: int) -> array[int]:
+    """Return a column of `count` rows, those at `places` with a value each, the others 0."""
+    if len(places) == count and places[-1:] == [count - 1] and places == sorted(places):
+        return array("I", values)
+    column = _zeros(count)
+    for place, value in zip(places, values, strict=True):
+        column[place] = value
+    return column
+
+
+def _zeros(count: int) -> array[int]:
+    return array("I", bytes(array("I").itemsize * count))
+
+
+def durations(history: History, *, last: int = 5) -> dict[str, float]:
+    """Return how long each target takes, in seconds: the median of its `last` runs in which that is known."""
+    found: dict[str, float] = {}
+    rows = zip(*reversed(history.milliseconds), strict=True)
+    for name, row in zip(history.ids, rows, strict=False):
+        known = [taken for taken in row if taken][:last]
+        if known:
+            found[name] = statistics.median(known) / 1000
+    return found

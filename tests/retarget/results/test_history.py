@@ -1,0 +1,292 @@
+"""The history of targets: one file per run, read into columns; what many runs say of a target."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from retarget.results.changes import Change, State, change_of, state_of
+from retarget.results.history import SUFFIX, History, durations, pack, unpack
+from retarget.results.history_files import add_run, read_history
+from retarget.results.record import Outcome
+from retarget.results.timeline import Regression, Transition, changes_between, timeline, timelines
+from retarget.support.errors import RetargetError
+from sample_results import compiled, failed, passed, session
+
+PASSED, FAILED = State(Outcome.PASSED), State(Outcome.FAILED, "compare", "values differ")
+FLAKY, SKIPPED = State(Outcome.FLAKY), State(Outcome.SKIPPED, "", "no device")
+
+
+def history_of(*runs: dict[str, State | None], killed: tuple[int, ...] = ()) -> History:
+    """One run per dict, a day apart."""
+    packed = []
+    for day, states in enumerate(runs):
+        records = [
+            passed(name, outcome=state.outcome, reason=state.signature)
+            if not state.is_bad
+            else failed(name, state.signature, state.stage)
+            for name, state in states.items()
+            if state is not None
+        ]
+        packed.append(pack([session(f"s{day}", *records, day=day, killed=day in killed)]))
+    return unpack([(run.name, run.name, content) for run, content in packed])
+
+
+def one(*states: State | None) -> History:
+    return history_of(*({"t": state, "other": PASSED} for state in states))
+
+
+# Files
+
+
+def test_a_run_reads_back_as_it_was_added(tmp_path: Path) -> None:
+    legs = [session("b", passed("t1", 2.0), leg="x", revision="r1"), session("a", failed("t2"), day=-1, plan="p")]
+    run, is_new = add_run(legs, str(tmp_path))
+
+    found = read_history(str(tmp_path))
+    assert is_new
+    assert found.runs == (run,)
+    assert (run.sessions, run.legs, run.plans, run.revisions) == (("a", "b"), ("x",), ("p",), ("r1",))
+    assert (run.started, run.ended, run.complete, run.targets) == (1749913600.0, 1750000060.0, True, 2)
+    assert found.at(0) == {"t1": PASSED, "t2": FAILED}
+    assert [path.name for path in tmp_path.iterdir()] == [f"{run.name}{SUFFIX}"]
+
+
+def test_adding_a_run_twice_in_any_order_changes_nothing(tmp_path: Path) -> None:
+    legs = [session("a", passed("t1")), session("b", passed("t2"))]
+    first, _ = add_run(legs, str(tmp_path))
+    (file,) = tmp_path.iterdir()
+    before = file.read_bytes(), file.stat().st_mtime_ns
+
+    assert add_run(legs[::-1], str(tmp_path)) == (first, False)
+    assert (file.read_bytes(), file.stat().st_mtime_ns) == before
+    assert [*tmp_path.iterdir()] == [file]
+
+
+def test_a_run_that_was_added_with_fewer_of_its_legs_counts_once(tmp_path: Path) -> None:
+    legs = [session("a", passed("t1"), passed("lost")), session("b", passed("t2"))]
+    add_run(legs[:1], str(tmp_path))
+    whole, _ = add_run(legs, str(tmp_path))
+
+    assert read_history(str(tmp_path)).runs == (whole,)
+    assert read_history(str(tmp_path)).ids == ("lost", "t1", "t2")
+
+
+def test_a_session_that_went_on_after_it_was_added_counts_once() -> None:
+    early = pack([session("a", passed("t1"), killed=True)])
+    late = pack([session("a", passed("t1"), passed("t2"))])
+    for order in (early, late), (late, early):
+        found = unpack([(run.name, "", content) for run, content in order])
+        assert [run.name for run in found.runs] == [late[0].name]
+
+
+def test_many_writers_at_once_lose_nothing(tmp_path: Path) -> None:
+    runs = [[session(f"s{number % 8}", passed("t"), day=number % 8)] for number in range(32)]
+    threads = [threading.Thread(target=add_run, args=(run, str(tmp_path))) for run in runs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert [run.sessions for run in read_history(str(tmp_path)).runs] == [(f"s{number}",) for number in range(8)]
+    assert all(path.name.endswith(SUFFIX) for path in tmp_path.iterdir())
+
+
+def test_the_last_runs_are_read_alone(tmp_path: Path) -> None:
+    for day in range(4):
+        add_run([session(f"s{day}", passed("t"), day=day)], str(tmp_path))
+    assert [run.sessions for run in read_history(str(tmp_path), last=2).runs] == [("s2",), ("s3",)]
+
+
+def test_a_history_may_be_on_any_file_system_that_fsspec_knows() -> None:
+    place = "memory://a-history"
+    run, _ = add_run([session("a", passed("t"))], place)
+    assert add_run([session("a", passed("t"))], place) == (run, False)
+    assert read_history(place).runs == (run,)
+
+
+def test_a_url_that_cannot_be_opened_is_named() -> None:
+    with pytest.raises(RetargetError) as caught:
+        read_history("gopher9://x")
+    assert str(caught.value) == (
+        "cannot open the history gopher9://x: Protocol not known: gopher9; "
+        "expected a folder, or a URL that fsspec can open"
+    )
+
+
+def test_without_fsspec_a_url_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "fsspec", None)
+    with pytest.raises(RetargetError, match=r"^the history s3://b/h needs the package fsspec; install it with `pip "):
+        read_history("s3://b/h")
+
+
+def test_a_history_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(RetargetError) as caught:
+        add_run([session("a", passed("t"))], f"{tmp_path}/file")
+    where = f"cannot write the history {tmp_path}/file"
+    assert str(caught.value) == f"{where}: Not a directory; give a folder that you may write with --to"
+
+
+def test_a_folder_without_a_history_is_named(tmp_path: Path) -> None:
+    (tmp_path / "other.json").touch()
+    with pytest.raises(RetargetError) as caught:
+        read_history(str(tmp_path))
+    next_step = f"`retarget history add RESULTS --to {tmp_path}` writes one"
+    assert str(caught.value) == f"{tmp_path}: found no history, expected files '*{SUFFIX}'; {next_step}"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda data: data[:20], "found a damaged file, expected a run of `retarget history add`: Compressed file"),
+        (lambda data: b"", "found a damaged file, expected a run of `retarget history add`: "),
+        (lambda data: b"{}", "found a damaged file, expected a run of `retarget history add`: Not a gzipped file"),
+        (lambda data: edited(data, version=2), "found a run of version 2, expected 1; read it with the retarget that"),
+        (lambda data: edited(data, ids="t"), "found a damaged file, expected a run of `retarget history add`: Expect"),
+        (lambda data: edited(data, ids=[]), "found a damaged file: its columns do not have one row per target"),
+        (lambda data: edited(data, states=[7]), "found a damaged file: it has no such state as a target's"),
+        (lambda data: edited(data, milliseconds=[-1]), "found a damaged file: a target's duration is impossible"),
+    ],
+)
+def test_a_damaged_file_is_named_and_the_others_are_read(tmp_path: Path, change: object, message: str) -> None:
+    add_run([session("a", passed("t"))], str(tmp_path))
+    (file,) = tmp_path.iterdir()
+    whole, _ = add_run([session("b", passed("t"), day=1)], str(tmp_path))
+    file.write_bytes(change(file.read_bytes()))  # type: ignore[operator]
+
+    found = read_history(str(tmp_path))
+    assert found.runs == (whole,)
+    assert len(found.damaged) == 1
+    assert found.damaged[0].startswith(f"{file}: {message}")
+
+
+def edited(data: bytes, **changed: object) -> bytes:
+    return gzip.compress(json.dumps(json.loads(gzip.decompress(data)) | changed).encode())
+
+
+def test_a_damaged_file_is_written_again_by_the_run_it_was(tmp_path: Path) -> None:
+    run, _ = add_run([session("a", passed("t"))], str(tmp_path))
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(b"cut")
+    assert add_run([session("a", passed("t"))], str(tmp_path)) == (run, True)
+    assert not read_history(str(tmp_path)).damaged
+
+
+@given(st.lists(st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from([PASSED, FAILED, FLAKY])), max_size=8))
+def test_columns_are_right_whatever_targets_the_runs_have(runs: list[dict[str, State | None]]) -> None:
+    found = history_of(*runs)
+    assert [found.at(number) for number in range(len(runs))] == runs
+
+
+# States
+
+
+def test_a_state_has_stage_and_signature_of_a_failure_and_the_reason_of_a_skip() -> None:
+    assert state_of(failed("t", "SIGFPE", "crash")) == State(Outcome.FAILED, "crash", "SIGFPE")
+    assert state_of(passed("t", outcome=Outcome.XPASSED, message="passed: 3 times")) == State(
+        Outcome.XPASSED, "compare", "passed: N times"
+    )
+    assert state_of(passed("t", outcome=Outcome.SKIPPED, reason="no device")) == SKIPPED
+    assert state_of(passed("t", outcome=Outcome.FLAKY, reason="passed at attempt 2")) == FLAKY
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "change"),
+    [
+        (PASSED, FAILED, Change.BROKEN),
+        (SKIPPED, FAILED, Change.BROKEN),
+        (FAILED, PASSED, Change.MENDED),
+        (PASSED, SKIPPED, Change.STOPPED),
+        (FAILED, SKIPPED, Change.STOPPED),
+        (FAILED, State(Outcome.FAILED, "load", "x"), Change.OTHER),
+        (SKIPPED, PASSED, Change.OTHER),
+        (None, FAILED, Change.NEW),
+        (FAILED, None, Change.GONE),
+        (FAILED, FAILED, None),
+        (None, None, None),
+    ],
+)
+def test_what_a_change_is_called(before: State | None, after: State | None, change: Change | None) -> None:
+    assert change_of(before, after) is change
+
+
+# Durations
+
+
+def test_a_duration_is_the_median_of_the_last_runs_in_which_the_target_ran() -> None:
+    times = [100.0, 9.0, 3.0, None, 1.0, 2.0, 8.0]
+    packed = [
+        pack([session(f"s{day}", *([passed("t", time)] if time else []), compiled("c", 0.0001), day=day)])
+        for day, time in enumerate(times)
+    ]
+    found = unpack([(run.name, "", content) for run, content in packed])
+    assert durations(found) == {"c": 0.001, "t": 3.0}
+    assert durations(found, last=1) == {"c": 0.001, "t": 8.0}
+
+
+def test_a_target_that_never_ran_has_no_duration() -> None:
+    packed, content = pack([session("a", passed("t", 0.0, outcome=Outcome.SKIPPED))])
+    assert durations(unpack([(packed.name, "", content)])) == {}
+    assert durations(History()) == {}
+
+
+# Timelines
+
+
+def test_a_timeline_says_since_when_a_target_is_as_it_is() -> None:
+    found = timeline(one(PASSED, FAILED, None, FAILED, PASSED, FLAKY, PASSED), "t")
+    assert found is not None
+    assert found.since == 4
+    assert found.transitions == (
+        Transition(run=1, before=PASSED, after=FAILED),
+        Transition(run=4, before=FAILED, after=PASSED),
+    )
+    assert [transition.change for transition in found.transitions] == [Change.BROKEN, Change.MENDED]
+    assert (found.flaky, found.ran, found.idle) == (1, 6, 0)
+
+
+def test_regressions_open_and_close_and_a_skip_closes_none() -> None:
+    other = State(Outcome.FAILED, "load", "x")
+    found = timeline(one(FAILED, PASSED, other, SKIPPED, FAILED, PASSED, FAILED), "t")
+    assert found is not None
+    assert found.regressions == (Regression(opened=0, closed=1), Regression(opened=2, closed=5), Regression(opened=6))
+    assert found.is_open
+
+
+def test_a_timeline_says_how_long_a_target_has_not_run_at_all() -> None:
+    found = timeline(one(PASSED, SKIPPED, SKIPPED, None), "t")
+    assert found is not None
+    assert (found.last_run, found.idle, found.now, found.since) == (0, 3, None, 1)
+    never = timeline(one(SKIPPED, SKIPPED), "t")
+    assert never is not None
+    assert (never.last_run, never.idle, never.ran) == (-1, 2, 0)
+
+
+def test_timelines_of_all_targets_are_those_of_each() -> None:
+    found = history_of({"b": PASSED, "a": FAILED}, {"b": FAILED})
+    assert [line.id for line in timelines(found)] == ["a", "b"]
+    assert [*timelines(found)] == [timeline(found, "a"), timeline(found, "b")]
+    assert timeline(found, "c") is None
+    assert [*timelines(History())] == []
+
+
+def test_changes_are_against_the_last_run_or_a_chosen_one() -> None:
+    found = history_of(
+        {"a": PASSED, "b": FAILED, "c": PASSED, "d": PASSED},
+        {"a": FAILED, "b": FAILED, "c": PASSED, "d": FLAKY},
+        {"a": FAILED, "b": PASSED, "d": PASSED, "e": PASSED},
+    )
+    assert changes_between(found, -2) == {"b": Change.MENDED, "c": Change.GONE, "e": Change.NEW}
+    assert changes_between(found, 0, 1) == {"a": Change.BROKEN}
+
+
+def test_a_killed_run_says_nothing_of_the_targets_it_lacks() -> None:
+    found = history_of({"a": PASSED, "b": PASSED}, {"a": FAILED}, {"a": FAILED, "b": PASSED}, killed=(1,))
+    assert changes_between(found, 0, 1) == {"a": Change.BROKEN}
+    assert changes_between(found, 1, 2) == {}
