@@ -1,0 +1,145 @@
+"""`ci.lock`: written sorted, one line per cell; what it says otherwise than the declarations."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+from retarget_ci.lock import NONE, Cell, lock_problems, lock_text
+
+FILE = Path("ci.lock")
+WRITE = "`retarget ci emit` writes it"
+
+Cells = dict[Cell, list[tuple[str, tuple[str, ...]]]]
+
+RUNNERS = {"linux": ["ubuntu-24.04"], "gpu": ["self-hosted", "gpu-nvidia"]}
+
+
+def cells(compiler: str = "llvm-cpu", modules: tuple[str, ...] = ("add", "dot"), tag: str = "cpu") -> Cells:
+    found: Cells = {}
+    for runner, runtime in (("linux", NONE), ("linux", "local-sync"), ("gpu", "cuda")):
+        cell = Cell(event="pr", runner=runner, suite="linalg", compiler=compiler, runtime=runtime)
+        found[cell] = [(f"suite.toml::linalg::{module}_{compiler}_{runtime}", (tag, "linalg")) for module in modules]
+    return found
+
+
+def problems(found: str | None, expected: str) -> list[str]:
+    return [str(one) for one in lock_problems(FILE, found, expected)]
+
+
+def test_the_file_has_a_sorted_line_for_each_runner_and_cell() -> None:
+    text = lock_text(RUNNERS, cells())
+    assert text.splitlines() == [
+        "# What each event runs where. `retarget ci emit` writes this file, `retarget ci verify` checks it.",
+        'runner gpu ["self-hosted", "gpu-nvidia"]',
+        'runner linux ["ubuntu-24.04"]',
+        "pr gpu linalg llvm-cpu cuda 2 d1a173057641688c",
+        "pr linux linalg llvm-cpu - 2 f0b100d2b024aae0",
+        "pr linux linalg llvm-cpu local-sync 2 db840eaf895039da",
+    ]
+    assert text.endswith("\n")
+
+
+def test_the_order_of_declarations_changes_nothing() -> None:
+    shuffled = {cell: [(one, tags[::-1]) for one, tags in targets[::-1]] for cell, targets in reversed(cells().items())}
+    assert lock_text(dict(reversed(RUNNERS.items())), shuffled) == lock_text(RUNNERS, cells())
+
+
+def test_a_file_that_agrees_has_no_problem() -> None:
+    assert problems(lock_text(RUNNERS, cells()), lock_text(RUNNERS, cells())) == []
+
+
+def test_a_file_that_is_not_there_says_what_writes_it() -> None:
+    assert problems(None, lock_text(RUNNERS, cells())) == [f"ci.lock: found no such file; {WRITE}"]
+
+
+def test_targets_that_were_lost_or_added_are_counted_by_cell() -> None:
+    two, three = lock_text(RUNNERS, cells()), lock_text(RUNNERS, cells(modules=("add", "dot", "sum")))
+    meant = f"; if that is meant, {WRITE}"
+    assert problems(three, two) == [
+        f"ci.lock:4: pr gpu linalg llvm-cpu cuda: found 3 targets, expected 2: 1 lost{meant}",
+        f"ci.lock:5: pr linux linalg llvm-cpu -: found 3 targets, expected 2: 1 lost{meant}",
+        f"ci.lock:6: pr linux linalg llvm-cpu local-sync: found 3 targets, expected 2: 1 lost{meant}",
+    ]
+    assert problems(two, three)[0].endswith(f"found 2 targets, expected 3: 1 added{meant}")
+
+
+def test_a_config_that_was_renamed_is_one_problem() -> None:
+    assert problems(lock_text(RUNNERS, cells()), lock_text(RUNNERS, cells("llvm"))) == [
+        "ci.lock:4: found the compiler config 'llvm-cpu', expected 'llvm' in 3 cells of 6 targets: renamed; "
+        f"if that is meant, {WRITE}"
+    ]
+
+
+def test_other_tags_or_names_of_as_many_targets_are_told_by_their_digest() -> None:
+    found = problems(lock_text(RUNNERS, cells()), lock_text(RUNNERS, cells(tag="fast")))
+    assert len(found) == 3
+    assert found[0].startswith("ci.lock:4: pr gpu linalg llvm-cpu cuda: found 2 targets of the digest d1a173057641688c")
+    assert f": other names or tags; if that is meant, {WRITE}" in found[0]
+
+
+def test_a_cell_that_no_leg_runs_any_more_is_lost_and_added() -> None:
+    before = cells()
+    cell = next(cell for cell in before if cell.runtime == "cuda")
+    after = {**before, Cell(suite=cell.suite, compiler=cell.compiler, runtime=cell.runtime): before[cell]}
+    del after[cell]
+    assert problems(lock_text(RUNNERS, before), lock_text(RUNNERS, after)) == [
+        "ci.lock:4: pr gpu linalg llvm-cpu cuda: found 2 targets, expected none any more: lost or renamed; "
+        f"if that is meant, {WRITE}",
+        "ci.lock: - - linalg llvm-cpu cuda: found no line of this cell, expected 2 targets: added or renamed; "
+        f"if that is meant, {WRITE}",
+    ]
+
+
+def test_other_labels_and_a_conflict_of_a_merge_show_the_first_line_that_differs() -> None:
+    text = lock_text(RUNNERS, cells())
+    assert problems(text, lock_text({**RUNNERS, "linux": ["ubuntu-26.04"]}, cells())) == [
+        """ci.lock:3: found 'runner linux ["ubuntu-24.04"]', expected 'runner linux ["ubuntu-26.04"]'; """ + WRITE
+    ]
+    assert problems(text.replace("\npr linux", "\n<<<<<<< ours\npr linux", 1), text) == [
+        "ci.lock:5: found '<<<<<<< ours', expected 'pr linux linalg llvm-cpu - 2 f0b100d2b024aae0'; " + WRITE
+    ]
+    assert problems(text + "more\n", text) == [f"ci.lock:7: found 'more', expected ''; {WRITE}"]
+    assert problems(text.rstrip("\n"), text) == [f"ci.lock:7: found the end of the file, expected ''; {WRITE}"]
+
+
+def test_many_changes_are_counted() -> None:
+    def many(count: int) -> str:
+        named = {Cell(event="pr", runner="linux", suite=f"s{at}", compiler="c"): [("one", ())] for at in range(count)}
+        return lock_text(RUNNERS, named)
+
+    found = problems(many(1), many(40))
+    assert len(found) == 11
+    assert found[0] == f"ci.lock: and 29 more changes of cells; {WRITE}" or found[-1].startswith("ci.lock: and 29 more")
+
+
+NAMES = st.text("ab", min_size=1, max_size=2)
+ANY_CELLS = st.dictionaries(
+    st.builds(Cell, event=NAMES, runner=NAMES, suite=NAMES, compiler=NAMES, runtime=NAMES),
+    st.lists(st.tuples(NAMES, st.just(())), min_size=1, max_size=3),
+    max_size=6,
+)
+
+
+@given(ANY_CELLS, ANY_CELLS)
+def test_what_differs_is_always_a_problem_and_what_agrees_never(one: Cells, other: Cells) -> None:
+    texts = [lock_text({}, cells) for cells in (one, other)]
+    assert bool(problems(*texts)) == (texts[0] != texts[1])
+
+
+@given(ANY_CELLS, st.data())
+def test_no_character_of_the_file_can_change_unnoticed(some: Cells, data: st.DataObject) -> None:
+    text = lock_text(RUNNERS, some)
+    at = data.draw(st.integers(0, len(text) - 1))
+    changed = text[:at] + data.draw(st.characters(exclude_characters=text[at], codec="utf-8")) + text[at + 1 :]
+    assert problems(changed, text)
+    assert problems(text[:at], text)
+
+
+def test_cells_sort_as_their_lines_do() -> None:
+    some = [Cell(event=a, runner=b, suite="s", compiler="c") for a, b in itertools.product(("pr", NONE), repeat=2)]
+    assert lock_text({}, {cell: [("x", ())] for cell in some}).splitlines()[1:] == [
+        f"{cell} 1 {lock_text({}, {cell: [('x', ())]}).split()[-1]}" for cell in sorted(some)
+    ]
