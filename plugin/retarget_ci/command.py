@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from retarget_ci import schema
+from retarget_ci import run as run_legs
+from retarget_ci import schema, summary
 
 __all__ = ["add_arguments", "run"]
 
-_ACTIONS = (schema,)
+_ACTIONS = (run_legs, summary, schema)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

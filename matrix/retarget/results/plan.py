@@ -56,7 +56,7 @@ class Waived(_Part, frozen=True, kw_only=True):
     until: str = ""
 
 
-class Plan(_Part, frozen=True, kw_only=True):
+class Plan(_Part, frozen=True, kw_only=True, omit_defaults=False):  # the version is always written
     """All legs of one event. No two legs have a target in common; together they have all that the event selects.
 
     `paths` are what pytest is given, relative to the folder of `ci.toml`; ids are node ids relative to that folder.

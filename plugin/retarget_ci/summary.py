@@ -1,0 +1,216 @@
+"""`retarget ci summary`: results by signature, as Markdown for a job's page, and a few annotations on GitHub.
+
+All that comes from targets, compilers and devices is escaped: in Markdown and in GitHub's workflow commands it is text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import html
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from retarget.results.files import latest, read_results
+from retarget.results.plan import Plan, read_plan
+from retarget.results.record import Outcome, TargetRecord
+from retarget.support.errors import RetargetError
+from retarget.support.text import counted, first_line, strip_colour
+
+__all__ = ["Group", "add", "annotations_of", "groups_of", "markdown"]
+
+_MAX_BYTES = 1_000_000
+"""GitHub refuses a summary above 1 MiB. https://docs.github.com/actions/reference/workflow-commands-for-github-actions"""
+
+_MAX_ANNOTATIONS = 10
+"""GitHub shows ten of one kind per step; the page above has them all."""
+
+_EXAMPLES = 3
+_LONG = 600
+_MAX_COMMANDS = 4_000
+
+_BAD = (Outcome.FAILED, Outcome.ERROR, Outcome.XPASSED, Outcome.BLOCKED)
+
+_FENCES = re.compile(r"`+")
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
+"""Controls, and what turns the direction of text."""
+
+
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the action."""
+    parser = subparsers.add_parser(
+        "summary",
+        help="results by signature, as Markdown",
+        description="Print results by signature, as Markdown. On GitHub it is added to the page of the job "
+        "($GITHUB_STEP_SUMMARY), and at most ten annotations are printed.",
+    )
+    parser.add_argument("--results", type=Path, nargs="+", required=True, metavar="DIR", help="folders of results")
+    parser.add_argument("--plan", type=Path, metavar="FILE", help="count against what was planned")
+    parser.set_defaults(act=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    plan = read_plan(arguments.plan) if arguments.plan else None
+    records = latest([record for session in read_results(arguments.results) for record in session.records])
+    text = markdown(records, plan)
+    page = os.environ.get("GITHUB_STEP_SUMMARY")
+    if page:
+        try:
+            with Path(page).open("a", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            msg = f"cannot write the summary to {page} ($GITHUB_STEP_SUMMARY): {error.strerror or error}"
+            raise RetargetError(msg) from error
+    else:
+        sys.stdout.write(text)
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        sys.stdout.writelines(f"{line}\n" for line in annotations_of(groups_of(records)))
+    return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Targets that failed at the same `stage` with the same `signature`, sorted by id."""
+
+    stage: str
+    signature: str
+    records: tuple[TargetRecord, ...]
+
+
+def groups_of(records: Mapping[str, TargetRecord]) -> list[Group]:
+    """Return what did not go as expected, the largest group first. Targets that others block are not in it."""
+    found: dict[tuple[str, str], list[TargetRecord]] = {}
+    for _, record in sorted(records.items()):
+        if record.outcome in _BAD and not record.blocked_by:
+            found.setdefault(_key(record), []).append(record)
+    groups = [Group(stage=stage, signature=text, records=tuple(of)) for (stage, text), of in found.items()]
+    return sorted(groups, key=lambda group: (-len(group.records), group.stage, group.signature))
+
+
+def _key(record: TargetRecord) -> tuple[str, str]:
+    if record.outcome is Outcome.XPASSED:
+        return "", "passed, though it is expected to fail"
+    seen = record.observation
+    if seen is not None and seen.signature:
+        return seen.stage, seen.signature
+    stage = seen.stage if seen is not None else record.stage
+    return stage, first_line(record.message or record.reason or record.text, "failed without a message")
+
+
+def markdown(records: Mapping[str, TargetRecord], plan: Plan | None = None) -> str:
+    """Return the whole summary, at most a megabyte of UTF-8."""
+    parts: list[str] = []
+    size = 0
+    groups = groups_of(records)
+    sections = [*_head(records, plan, groups), *(_section(group, len(records)) for group in groups)]
+    for number, section in enumerate(sections):
+        size += len(section.encode())
+        if size > _MAX_BYTES:
+            parts.append(
+                f"\n{counted(len(sections) - number, 'further group')} left out: the page would be too long.\n"
+            )
+            break
+        parts.append(section)
+    return "".join(parts)
+
+
+def _head(records: Mapping[str, TargetRecord], plan: Plan | None, groups: Sequence[Group]) -> Iterator[str]:
+    failed = sum(len(group.records) for group in groups)
+    planned = {target for leg in plan.legs for target in leg.ids} if plan is not None else None
+    event = f" {_code(plan.event)}" if plan is not None else ""
+    yield f"## retarget{event}: {failed} of {counted(len(records), 'target')} failed\n\n"
+    yield "| outcome | targets | of all |\n|---|--:|--:|\n"
+    counts = Counter(_outcome(record) for record in records.values())
+    yield from (f"| {name} | {number} | {_percent(number, len(records))} |\n" for name, number in counts.most_common())
+    if plan is not None and planned is not None:
+        missing, unplanned = sorted(planned - records.keys()), sorted(records.keys() - planned)
+        yield f"\n{len(planned) - len(missing)} of {counted(len(planned), 'planned target')} have a result.\n"
+        yield from _named("planned, but without a result", missing)
+        yield from _named("with a result, but not planned", unplanned)
+        waived = [
+            f"- {counted(len(one.ids), 'target')} not run by a waiver until {_code(one.until)}: {_code(one.reason)}\n"
+            for one in plan.waived
+        ]
+        yield "".join(["\n", *waived]) if waived else ""
+
+
+def _outcome(record: TargetRecord) -> str:
+    return "skipped: missing on this machine" if record.unavailable else record.outcome.value
+
+
+def _percent(number: int, total: int) -> str:
+    return f"{100 * number / total:.1f} %"
+
+
+def _named(what: str, ids: Sequence[str]) -> Iterator[str]:
+    if ids:
+        yield f"\n**{counted(len(ids), 'target')} {what}:** {', '.join(map(_code, ids[:_EXAMPLES]))}{_and_more(ids)}\n"
+
+
+def _and_more(of: Sequence[object]) -> str:
+    return f" and {len(of) - _EXAMPLES} more" if len(of) > _EXAMPLES else ""
+
+
+def _section(group: Group, total: int) -> str:
+    """Return a group: how many, its first targets, and how to reproduce the first of them."""
+    first = group.records[0]
+    stage = f"{group.stage}: " if group.stage else ""
+    lines = [f"\n### {len(group.records)} of {counted(total, 'target')}: {stage}{_code(group.signature)}\n\n"]
+    lines += [
+        f"- {_code(one.nodeid)}{f' on {_code(one.leg)}' if one.leg else ''}\n" for one in group.records[:_EXAMPLES]
+    ]
+    if len(group.records) > _EXAMPLES:
+        lines.append(f"- {_and_more(group.records).strip()}\n")
+    commands = "\n".join(_plain(line) for command in first.commands for line in command.splitlines())[:_MAX_COMMANDS]
+    if commands:
+        shown = f"<pre>{html.escape(commands)}</pre>"
+        lines.append(f"\n<details><summary>Reproduce the first</summary>\n\n{shown}\n</details>\n")
+    return "".join(lines)
+
+
+def annotations_of(groups: Sequence[Group]) -> list[str]:
+    """Return GitHub's workflow commands for the groups, at most ten."""
+    shown = groups if len(groups) <= _MAX_ANNOTATIONS else groups[: _MAX_ANNOTATIONS - 1]
+    lines = [_annotation(group) for group in shown]
+    if len(shown) < len(groups):
+        lines.append(
+            f"::error title=retarget::{len(groups) - len(shown)} further signatures: see the summary of this job"
+        )
+    return lines
+
+
+def _annotation(group: Group) -> str:
+    first = group.records[0]
+    place = f"file={_property(first.file)},line={first.line + 1}," if first.file else ""
+    count = counted(len(group.records), "target")
+    title = f"{count}: {group.stage}" if group.stage else count
+    message = f"{_plain(group.signature)}\nfirst: {_plain(first.nodeid)}"
+    return f"::error {place}title={_property(title)}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    """Escape as GitHub's toolkit does: https://github.com/actions/toolkit/blob/main/packages/core/src/command.ts."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(_plain(text)).replace(":", "%3A").replace(",", "%2C")
+
+
+def _plain(text: str) -> str:
+    """Return `text` as one line without controls, cut where it is long."""
+    line = _CONTROL.sub(" ", strip_colour(text[: 4 * _LONG])).strip()
+    return line if len(line) <= _LONG else f"{line[:_LONG]}…"
+
+
+def _code(text: str) -> str:
+    """Return a code span, in which nothing of `text` has a meaning: its fence is longer than each in the text."""
+    line = _plain(text)
+    fence = "`" * (1 + max((len(run) for run in _FENCES.findall(line)), default=0))
+    space = " " if not line or line.startswith("`") or line.endswith("`") else ""
+    return f"{fence}{space}{line}{space}{fence}"

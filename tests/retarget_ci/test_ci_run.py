@@ -1,0 +1,118 @@
+"""`retarget ci run`: which commands, in which order, with which exit status."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from retarget.cli import main
+from retarget.results.plan import Leg, Plan, write_plan
+
+CI = """
+labels = ["ubuntu", "gpu"]
+env = { A = "top", B = "b c" }
+
+[[runner]]
+name = "linux"
+labels = ["ubuntu"]
+builds = true
+env = { A = "linux" }
+pytest = ["-x"]
+
+[[runner]]
+name = "gpu"
+labels = ["gpu"]
+drivers = ["cuda"]
+
+[[event]]
+name = "pr"
+on = ["pull_request"]
+budget = "20 min"
+pytest = ["--maxfail=9"]
+"""
+
+
+@pytest.fixture
+def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ci.toml").write_text(CI)
+    legs = (
+        Leg(name="gpu-1", kind="run", runner="gpu", ids=("s/suite.toml::b",), digest="", needs=("build-linux-1",)),
+        Leg(name="build-linux-1", kind="build", runner="linux", ids=("s/suite.toml::a",), digest=""),
+        Leg(name="linux-1", kind="run", runner="linux", ids=("s/suite.toml::$(touch x)",), digest=""),
+    )
+    plan = Plan(event="pr", paths=("s", "-odd name"), legs=legs)
+    write_plan(plan, tmp_path / "plan.json")
+    return plan
+
+
+def test_a_leg_that_builds_exports_and_one_that_runs_takes_artifacts_and_compiles_nothing(
+    plan: Plan, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = main(["ci", "run", "plan.json", "gpu-1", "build-linux-1", "--results", "r", "--dry-run"])
+    plan_of = "pytest s '-odd name' --retarget-plan plan.json --retarget-leg"
+    common = "--retarget-require 'compile or run' --retarget-results r"
+    assert status == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"A=linux 'B=b c' {plan_of} build-linux-1 {common} --retarget-export artifacts -x --maxfail=9",
+        f"A=top 'B=b c' {plan_of} gpu-1 {common} --retarget-artifacts artifacts --maxfail=9",
+    ]
+
+
+def test_all_legs_of_a_runner_those_that_build_first_without_names_of_targets_in_the_commands(
+    plan: Plan, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["ci", "run", "plan.json", "--runner", "linux", "--dry-run", "--pytest-args=-q -n 2"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("--retarget-leg ")[1].split()[0] for line in lines] == ["build-linux-1", "linux-1"]
+    assert all(line.endswith("-x --maxfail=9 -q -n 2") and "touch" not in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["gpu-2"], 1, "the plan of the event 'pr' has no leg 'gpu-2'; did you mean 'gpu-1'?"),
+        (
+            ["--runner", "linus"],
+            1,
+            "the plan of the event 'pr' has no leg for the runner 'linus'; did you mean 'linux'?",
+        ),
+        (
+            [],
+            2,
+            "retarget: found no leg, expected names of legs, or --runner; the plan has: gpu-1, build-linux-1, linux-1",
+        ),
+        (["gpu-1", "--pytest-args=-k 'a"], 2, 'retarget: --pytest-args: found "-k \'a": No closing quotation'),
+        (
+            ["gpu-1"],
+            1,
+            "the leg 'gpu-1' takes artifacts of build-linux-1, found no folder artifacts; "
+            "run first: `retarget ci run plan.json build-linux-1 --artifacts artifacts`",
+        ),
+    ],
+)
+def test_what_cannot_be_run_is_named_with_the_next_step(
+    plan: Plan, capsys: pytest.CaptureFixture[str], arguments: list[str], status: int, message: str
+) -> None:
+    assert main(["ci", "run", "plan.json", *arguments]) == status
+    assert capsys.readouterr().err == f"{message}\n"
+
+
+def test_all_legs_run_and_the_first_status_that_is_not_0_is_returned(
+    plan: Plan, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    # pytest refuses this argument before it collects anything, with the status of wrong usage
+    assert main(["ci", "run", "plan.json", "--runner", "linux", "--pytest-args=--no-such-option"]) == 4
+    out = capfd.readouterr().out
+    assert out.count("exit status 4") == 2
+    assert out.index("leg build-linux-1") < out.index("leg linux-1")
+
+
+def test_from_another_folder_the_command_runs_where_ci_toml_is(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    assert main(["ci", "run", "../plan.json", "gpu-1", "--artifacts", "a", "--dry-run"]) == 0
+    assert "--retarget-plan plan.json --retarget-leg gpu-1" in (out := capsys.readouterr().out)
+    assert "--retarget-artifacts below/a" in out

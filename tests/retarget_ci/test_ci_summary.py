@@ -1,0 +1,117 @@
+"""`retarget ci summary`: by signature, with denominators, escaped, and bounded."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+
+import pytest
+from retarget.cli import main
+from retarget.model.outcomes import Observation
+from retarget.results.files import ResultsWriter, latest, new_session
+from retarget.results.plan import Leg, Plan, Waived, digest_of_ids, write_plan
+from retarget.results.record import Outcome, Result, TargetRecord
+from retarget_ci.summary import annotations_of, groups_of, markdown
+
+HOSTILE = "<script>alert(1)</script> ``` [a](javascript:b) | @team\n::error::forged\x1b[31m\x07 100%"
+
+
+def record(name: str, *, outcome: Outcome = Outcome.PASSED, stage: str = "", signature: str = "", **more: object):
+    observation = Observation(stage=stage, signature=signature) if signature else None
+    return TargetRecord(
+        nodeid=f"s/suite.toml::{name}", target=name, file="s/suite.toml", line=3, outcome=outcome,
+        result=Result.PASSED if outcome is Outcome.PASSED else Result.FAILED, observation=observation, **more,
+    )  # fmt: skip
+
+
+def by_id(*records: TargetRecord) -> dict[str, TargetRecord]:
+    return latest(records)
+
+
+def plan_of(*ids: str) -> Plan:
+    leg = Leg(name="run-linux", kind="run", runner="linux", ids=ids, digest=digest_of_ids(ids))
+    waived = Waived(ids=("s/suite.toml::w",), reason="no machine | yet", until="2030-01-01")
+    return Plan(event="pr", paths=("s",), legs=(leg,), waived=(waived,))
+
+
+def test_failures_are_grouped_by_stage_and_signature_largest_first_with_denominators() -> None:
+    records = by_id(
+        record("a"),
+        record("b", outcome=Outcome.FAILED, stage="run", signature="out of memory", commands=("iree-run-module b",)),
+        *(record(f"c{n}", outcome=Outcome.FAILED, stage="compile", signature="no rule", leg="build") for n in range(5)),
+    )
+    text = markdown(records)
+    assert text.startswith("## retarget: 6 of 7 targets failed\n")
+    assert "| failed | 6 | 85.7 % |\n| passed | 1 | 14.3 % |\n" in text
+    assert text.index("### 5 of 7 targets: compile: `no rule`") < text.index("### 1 of 7 targets: run: `out of memory`")
+    assert "- `s/suite.toml::c2` on `build`\n- and 2 more\n" in text
+    assert "<pre>iree-run-module b</pre>" in text
+
+
+def test_what_another_target_blocks_is_no_failure_of_its_own() -> None:
+    blocked = record("b", outcome=Outcome.BLOCKED, blocked_by="s/suite.toml::a")
+    assert groups_of(by_id(blocked)) == []
+
+
+def test_a_plan_is_the_denominator_and_what_is_missing_is_named() -> None:
+    text = markdown(by_id(record("a"), record("x")), plan_of("s/suite.toml::a", "s/suite.toml::b"))
+    assert "1 of 2 planned targets have a result.\n" in text
+    assert "**1 target planned, but without a result:** `s/suite.toml::b`\n" in text
+    assert "**1 target with a result, but not planned:** `s/suite.toml::x`\n" in text
+    assert "- 1 target not run by a waiver until `2030-01-01`: `no machine | yet`\n" in text
+
+
+def test_nothing_in_a_diagnostic_is_markup() -> None:
+    failed = record(HOSTILE, outcome=Outcome.FAILED, stage="run", signature=HOSTILE, commands=(HOSTILE,), leg=HOSTILE)
+    text = markdown(by_id(failed))
+    outside_code = [line for line in text.splitlines() if "<script>" in line and "````" not in line]
+    assert outside_code == []
+    assert html.escape("<script>alert(1)</script>") in text
+    assert not {"\x1b", "\x07"} & set(text)
+
+
+def test_an_annotation_is_one_line_whose_text_is_no_command() -> None:
+    (line,) = annotations_of(groups_of(by_id(record("a", outcome=Outcome.FAILED, stage="run", signature=HOSTILE))))
+    assert line.startswith("::error file=s/suite.toml,line=4,title=1 target%3A run::<script>")
+    assert not {"\n", "\x1b", "\x07"} & set(line)
+    assert line.endswith("100%25%0Afirst: s/suite.toml::a")
+
+
+def test_at_most_ten_annotations_of_which_the_last_counts_the_others() -> None:
+    failed = [record(f"t{n}", outcome=Outcome.FAILED, stage="run", signature=f"s{n}") for n in range(12)]
+    lines = annotations_of(groups_of(by_id(*failed)))
+    assert len(lines) == 10
+    assert lines[-1] == "::error title=retarget::3 further signatures: see the summary of this job"
+
+
+def test_the_page_stays_below_githubs_limit_and_says_what_it_leaves_out() -> None:
+    failed = [
+        record(f"t{n}" + "é" * 500, outcome=Outcome.FAILED, stage="run", signature=f"{n} " + "x" * 2000)
+        for n in range(1500)
+    ]
+    text = markdown(by_id(*failed))
+    assert 900_000 < len(text.encode()) < 2**20
+    assert "further groups left out: the page would be too long." in text
+
+
+def test_on_github_the_page_gets_the_text_and_the_log_the_annotations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start = new_session(selected=1, digest="")
+    with ResultsWriter(tmp_path / "results", start) as writer:
+        writer.write(record("a", outcome=Outcome.FAILED, stage="run", signature="wrong", session=start.session))
+        writer.end(1)
+    write_plan(plan_of("s/suite.toml::a"), tmp_path / "plan.json")
+    command = ["ci", "summary", "--results", str(tmp_path / "results"), "--plan", str(tmp_path / "plan.json")]
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    assert main(command) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("## retarget `pr`: 1 of 1 target failed\n")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "page.md"))
+    assert main(command) == 0
+    assert (tmp_path / "page.md").read_text() == printed
+    assert capsys.readouterr().out == (
+        "::error file=s/suite.toml,line=4,title=1 target%3A run::wrong%0Afirst: s/suite.toml::a\n"
+    )
