@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from retarget.results.record import Outcome, TargetRecord
 
-__all__ = ["LOOKS", "Look", "State", "stage_of", "state_of"]
+__all__ = ["LOOKS", "STATES", "Look", "State", "stage_of", "state_of"]
 
 
 class State(StrEnum):
@@ -67,7 +67,7 @@ LOOKS = {
 }
 """Every state, in the order of the legend."""
 
-_STATES = {
+STATES = {
     Outcome.PASSED: State.OK,
     Outcome.FLAKY: State.FLAKY,
     Outcome.INTERMITTENT: State.INTERMITTENT,
@@ -79,13 +79,14 @@ _STATES = {
     Outcome.SKIPPED: State.SKIPPED,
     Outcome.NOT_RUN: State.NOT_RUN,
 }
+"""What each outcome is; but a skip where something is missing is `UNAVAILABLE`."""
 
 
 def state_of(record: TargetRecord) -> State:
     """Return what a record makes of its target."""
     if record.outcome is Outcome.SKIPPED and record.unavailable:
         return State.UNAVAILABLE
-    return _STATES[record.outcome]
+    return STATES[record.outcome]
 
 
 def stage_of(record: TargetRecord) -> str:

@@ -37,9 +37,10 @@ def add_run(sessions: Sequence[SessionResults], place: str) -> tuple[Run, bool]:
     return run, True
 
 
-def read_history(place: str, *, last: int = 0) -> History:
+def read_history(place: str, *, last: int = 0, now: Sequence[SessionResults] = ()) -> History:
     """Read the history in `place`, a folder or a URL: its `last` runs, 0 for all.
 
+    With `now`, the run that these sessions make is the last one, whether it was added or not; later ones are left out.
     A file that cannot be read is named in `History.damaged`, the others are read. Raises `RetargetError` where there is
     no such folder, or no run in it.
     """
@@ -53,7 +54,11 @@ def read_history(place: str, *, last: int = 0) -> History:
     if not names:
         msg = f"{place}: found no history, expected files {'*' + SUFFIX!r}; {next_step}"
         raise RetargetError(msg)
-    return unpack(_read(folder, names[-last:]))
+    if not now:
+        return unpack(_read(folder, names[-last:]))
+    run, content = pack(now)
+    until = [name for name in names if name.partition("-")[0] <= run.name.partition("-")[0]]
+    return unpack([*_read(folder, until[-last:]), (run.name, "", content)])
 
 
 def _read(folder: _Folder, names: Sequence[str]) -> Iterator[tuple[str, str, bytes | str]]:

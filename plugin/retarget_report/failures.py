@@ -1,0 +1,145 @@
+"""The failures view: targets grouped by what went wrong, each group with the targets that it blocks.
+
+Its data, `failures`, is a `Failures`. Targets are numbers: their places in `Report.targets`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from retarget.model.signatures import normalise
+from retarget.results.record import Outcome
+
+from retarget_report.read import Report, Target
+from retarget_report.states import State
+
+__all__ = ["Failures", "Group", "data", "failures", "module_sizes"]
+
+KINDS = (State.FAIL, State.ERROR, State.XPASS, State.MISSING, State.XFAIL)
+"""The states that are shown, in this order: what nobody expects first."""
+
+_Module = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Targets that failed alike: at one `stage`, with one `signature`.
+
+    `kind` is a state of `KINDS`. `targets` begin with those of the smallest module; `blocked` could not run because one
+    of `targets` failed. A target that failed in several ways is in the group of the first, and in `also` there.
+    """
+
+    kind: State
+    stage: str
+    signature: str
+    targets: list[int] = field(default_factory=list)
+    blocked: list[int] = field(default_factory=list)
+    also: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failures:
+    """All groups, in the order of `KINDS` and the largest first.
+
+    `sizes` are the bytes of a target's source file, where that is known. `unexplained` are blocked targets whose
+    blocking target is not among the results.
+    """
+
+    groups: list[Group]
+    sizes: dict[int, int]
+    unexplained: list[int]
+
+
+def data(report: Report) -> Iterator[tuple[str, Any]]:
+    """Yield the data of the view. Sizes are of sources below the current folder, which is pytest's root folder."""
+    yield "failures", failures(report.targets, module_sizes(report.targets, Path.cwd()))
+
+
+def failures(targets: Sequence[Target], sizes: Mapping[_Module, int]) -> Failures:
+    """Group the failures among `targets`. `sizes` are those of `module_sizes`.
+
+    A blocked target belongs to the target at the end of the chain that blocks it.
+    """
+    found: dict[tuple[State, str, str], Group] = {}
+    group_of: dict[str, Group] = {}
+    for number, target in enumerate(targets):
+        if target.state not in KINDS:
+            continue
+        key = (target.state, *_way(target))
+        group = found.setdefault(key, Group(kind=key[0], stage=key[1], signature=key[2]))
+        group.targets.append(number)
+        if (record := target.record) is not None and record.observation is not None and record.observation.also:
+            group.also.append(number)
+        group_of[target.id] = group
+    blocked_by = {one.id: one.record.blocked_by for one in targets if one.record and one.state is State.BLOCKED}
+    unexplained: list[int] = []
+    for number, target in enumerate(targets):
+        if target.id in blocked_by:
+            blocking = group_of.get(_origin(target.id, blocked_by))
+            (unexplained if blocking is None else blocking.blocked).append(number)
+    for group in found.values():
+        group.targets.sort(key=lambda number: _by_size(targets[number], sizes))
+    return Failures(
+        groups=sorted(found.values(), key=_by_kind),
+        sizes={
+            number: size
+            for group in found.values()
+            for number in group.targets
+            if (size := sizes.get(_module(targets[number]))) is not None
+        },
+        unexplained=unexplained,
+    )
+
+
+def module_sizes(targets: Sequence[Target], root: Path) -> dict[_Module, int]:
+    """Return the bytes of the sources of the modules that failed, where `root` has them."""
+    files = {
+        _module(target): target.record.module_file
+        for target in targets
+        if target.state in KINDS and target.record is not None and target.record.module_file
+    }
+    found = {}
+    for module, file in files.items():
+        try:
+            found[module] = (root / file).stat().st_size
+        except (OSError, ValueError):  # not here, or no path at all
+            continue
+    return found
+
+
+def _way(target: Target) -> tuple[str, str]:
+    """The stage and the signature of a failure; where it has none, what says best what happened, in one line."""
+    record = target.record
+    if record is None:
+        return "", f"leg {target.leg} has no result" if target.leg else "no leg has a result"
+    if record.outcome is Outcome.XPASSED:
+        return "", record.reason or "passed, but a rule expects a failure"
+    if target.signature:
+        return target.stage, target.signature
+    return target.stage, normalise(record.message or record.reason) or "failed without a message"
+
+
+def _origin(target: str, blocked_by: Mapping[str, str]) -> str:
+    """The target at the end of the chain that blocks this one; any of it where the chain comes back to itself."""
+    seen = set()
+    while target in blocked_by and target not in seen:
+        seen.add(target)
+        target = blocked_by[target]
+    return target
+
+
+def _module(target: Target) -> _Module:
+    return (target.suite_file, target.suite, target.module)
+
+
+def _by_size(target: Target, sizes: Mapping[_Module, int]) -> tuple[object, ...]:
+    """Modules of known size first, the smallest first, then by the length of their names."""
+    size = sizes.get(_module(target))
+    return (size is None, size or 0, len(target.module), _module(target), target.id)
+
+
+def _by_kind(group: Group) -> tuple[object, ...]:
+    return (KINDS.index(group.kind), -len(group.targets), -len(group.blocked), group.stage, group.signature)

@@ -1,0 +1,138 @@
+"""The history view: what each target was in the runs of a history, of which the results of the page are the last.
+
+Its data, `history`, is a `Past`. Targets are numbers: their places in `Report.targets`; runs count from 0, the oldest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from retarget.results.changes import BAD, GOOD, State, change_of
+from retarget.results.history import History, Run, pack, unpack
+from retarget.results.history_files import read_history
+from retarget.results.record import Outcome
+from retarget.results.timeline import timeline
+
+from retarget_report.read import Report
+from retarget_report.states import STATES
+
+__all__ = ["LAST", "Kind", "Past", "Pattern", "data", "past"]
+
+LAST = 60
+"""How many runs the page shows."""
+
+_SORTS = {
+    "good": (State(Outcome.PASSED), State(Outcome.XFAILED)),
+    "bad": (State(Outcome.FAILED), State(Outcome.ERROR)),
+    "none": (State(Outcome.SKIPPED), State(Outcome.BLOCKED)),
+    "absent": (None, None),
+}
+"""Two states of each sort. `killed` is not here: it says nothing, so it makes no change."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A state that occurs. Two states are one where their `settled` are equal; `sort` is one of `_SORTS`, or `killed`.
+
+    `look` is the page's state, empty for none, `text` what happened, for people.
+    """
+
+    look: str
+    sort: str
+    settled: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern:
+    """What targets were, run by run, as numbers of states; for all targets that were the same in every run.
+
+    The rest is what `retarget.results.timeline` makes of it. `regressions` are pairs of runs: opened, closed or -1.
+    """
+
+    cells: Sequence[int]
+    since: int
+    ran: int
+    flaky: int
+    last_run: int
+    regressions: Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """What the view gets. `of` has the pattern of each target, -1 for one that no run has.
+
+    `states[0]` is that of a target which the run does not have. `gone` are the targets of earlier runs that the page
+    does not have: id and pattern. `changes` says, by the sorts of the states before and after, what the change is
+    called. `place` is where the history lies, empty without one.
+    """
+
+    place: str
+    runs: Sequence[Run]
+    states: Sequence[Kind]
+    patterns: list[Pattern] = field(default_factory=list)
+    of: list[int] = field(default_factory=list)
+    gone: list[tuple[str, int]] = field(default_factory=list)
+    changes: dict[str, dict[str, str]]
+    damaged: Sequence[str] = ()
+
+
+def data(report: Report) -> Iterator[tuple[str, Any]]:
+    """Yield the data of the view. Raises `RetargetError` where the history cannot be read."""
+    if report.history:
+        history = read_history(report.history, last=LAST, now=report.sessions)
+    else:
+        run, content = pack(report.sessions)
+        history = unpack([(run.name, "", content)])
+    yield "history", past(history, [target.id for target in report.targets], place=report.history)
+
+
+def past(history: History, ids: Sequence[str], *, place: str = "") -> Past:
+    """Return what the runs of `history` say of the targets `ids`, and of those that are no longer among them."""
+    settled: dict[State | None, int] = {}
+    found = Past(
+        place=place,
+        runs=history.runs,
+        states=[_kind(state, settled) for state in history.states],
+        changes={
+            before: {after: change_of(old, new) or "" for after, (_, new) in _SORTS.items()}
+            for before, (old, _) in _SORTS.items()
+        },
+        damaged=history.damaged,
+    )
+    numbers: dict[tuple[int, ...], int] = {}
+    of: dict[str, int] = {}
+    for target, cells in zip(history.ids, zip(*history.cells, strict=True), strict=True):
+        if (number := numbers.get(cells)) is None:
+            number = numbers[cells] = len(found.patterns)
+            found.patterns.append(_pattern(history, target, cells))
+        of[target] = number
+    found.of.extend(of.pop(target, -1) for target in ids)
+    found.gone.extend(of.items())
+    return found
+
+
+def _kind(state: State | None, settled: dict[State | None, int]) -> Kind:
+    known = state.settled if state is not None else None
+    number = settled.setdefault(known, len(settled))
+    if state is None:
+        return Kind(look="", sort="absent", settled=number, text="not among the targets")
+    sort = "good" if state.outcome in GOOD else "bad" if state.outcome in BAD else "none"
+    if state.outcome is Outcome.NOT_RUN:
+        sort = "killed"
+    return Kind(look=STATES[state.outcome], sort=sort, settled=number, text=str(state))
+
+
+def _pattern(history: History, target: str, cells: tuple[int, ...]) -> Pattern:
+    known = timeline(history, target)
+    assert known is not None  # noqa: S101  (it is one of the history's)
+    return Pattern(
+        cells=cells,
+        since=known.since,
+        ran=known.ran,
+        flaky=known.flaky,
+        last_run=known.last_run,
+        regressions=[(one.opened, -1 if one.closed is None else one.closed) for one in known.regressions],
+    )
