@@ -6,10 +6,11 @@ import argparse
 
 from retarget_ci import run as run_legs
 from retarget_ci import schema, summary
+from retarget_ci.verify import command as verify
 
 __all__ = ["add_arguments", "run"]
 
-_ACTIONS = (run_legs, summary, schema)
+_ACTIONS = (run_legs, summary, schema, verify)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
