@@ -31,7 +31,7 @@ def add(subparsers: Any) -> None:
         "exactly one result, from its leg, and none failed. All errors are listed.",
     )
     parser.add_argument(
-        "plan", nargs="?", type=Path, metavar="PLAN", help=f"with --results: the plan they answer to ({_PLAN})"
+        "--plan", type=Path, metavar="FILE", help=f"with --results: the plan that they answer to ({_PLAN})"
     )
     parser.add_argument(
         "--results", nargs="+", type=Path, metavar="DIR", help="results of all legs: folders, or files in them"
@@ -44,7 +44,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     if arguments.results is not None:
         return _verify_results(arguments.plan or _PLAN, arguments.results)
     if arguments.plan is not None:
-        msg = f"found the plan {arguments.plan} without --results, expected --results DIR with the results of its legs"
+        msg = f"found --plan {arguments.plan} without --results, expected --results DIR with the results of its legs"
         raise argparse.ArgumentError(None, msg)
     return 0
 

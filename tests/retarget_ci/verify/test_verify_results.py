@@ -1,4 +1,4 @@
-"""`retarget ci verify PLAN --results DIR`: what is lost between a plan and its results."""
+"""`retarget ci verify --results DIR`: what is lost between a plan and its results."""
 
 from __future__ import annotations
 

@@ -1,0 +1,60 @@
+"""`retarget ci verify` as a command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from planned_results import BUILD, PLAN, RUN, write_leg
+from retarget.cli import main
+from retarget.results.plan import write_plan
+
+
+@pytest.fixture(autouse=True)
+def _planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_plan(PLAN, Path("plan.json"))
+    write_leg(Path("results"), BUILD)
+
+
+@pytest.mark.parametrize("plan", [["--plan", "plan.json"], []], ids=["named", "by default"])
+def test_results_that_fulfil_their_plan_are_counted(plan: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    write_leg(Path("results"), RUN)
+    assert main(["ci", "verify", *plan, "--results", "results"]) == 0
+    assert capsys.readouterr() == (
+        "verified the plan of the event 'pr' (2 legs): 6 targets with one result each: 6 passed\n",
+        "",
+    )
+
+
+def test_each_problem_of_results_has_a_line_and_the_status_is_1(capsys: pytest.CaptureFixture[str]) -> None:
+    write_leg(Path("results"), RUN, status=2)
+    assert main(["ci", "verify", "--results", "results"]) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    first, last = printed.err.splitlines()
+    assert first.startswith("leg 'run-linux-1': results/run-linux-1-")
+    assert last == "1 problem of the plan of the event 'pr' (2 legs); 6 of 6 targets have a result"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["--plan", "plan.json"], 2, "found --plan plan.json without --results, expected --results DIR"),
+        (
+            ["--plan", "gone.json", "--results", "results"],
+            1,
+            "cannot read the plan gone.json: No such file or directory",
+        ),
+        (["--results", "gone"], 1, "gone: found no such file or folder, expected results"),
+    ],
+)
+def test_what_is_not_there_is_an_error(
+    arguments: list[str], status: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        found = main(["ci", "verify", *arguments])
+    except SystemExit as stopped:
+        found = stopped.code
+    assert found == status
+    assert said in capsys.readouterr().err
