@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import msgspec
 
@@ -201,7 +201,8 @@ def read_results(paths: Iterable[Path]) -> tuple[SessionResults, ...]:
     """Read all results in files and folders: the sessions, by their start. What is in several files counts once.
 
     Raises `RetargetError` for what `result_files` refuses, for a line that is no record (but a cut last one), for
-    results of another version, and for records of a session whose start is nowhere.
+    results of another version, for records of a session whose start is nowhere, and for a session with two starts or
+    ends that differ.
     """
     starts: dict[str, SessionStart] = {}
     ends: dict[str, SessionEnd] = {}
@@ -216,9 +217,9 @@ def read_results(paths: Iterable[Path]) -> tuple[SessionResults, ...]:
             elif isinstance(line, Attribution):
                 attributions.setdefault(line.session, {})[line] = None
             elif isinstance(line, SessionEnd):
-                ends[line.session] = line
+                _once(ends, line, "end", files)
             else:
-                starts[line.session] = line
+                _once(starts, line, "first line", files)
     for session in records:
         if session not in starts:
             where = display_path(next(iter(files[session])))
@@ -234,6 +235,17 @@ def read_results(paths: Iterable[Path]) -> tuple[SessionResults, ...]:
         )
         for session, start in sorted(starts.items(), key=lambda one: (one[1].started, one[0]))
     )
+
+
+_Border = TypeVar("_Border", SessionStart, SessionEnd)
+
+
+def _once(known: dict[str, _Border], line: _Border, what: str, files: Mapping[str, Mapping[Path, None]]) -> None:
+    if known.setdefault(line.session, line) != line:
+        where = " and ".join(map(display_path, files[line.session]))
+        found = f"found two of the {what} of the session {line.session!r}, which differ"
+        msg = f"{where}: {found}; expected one: leave the copy out that was changed"
+        raise RetargetError(msg)
 
 
 class _Version(msgspec.Struct):

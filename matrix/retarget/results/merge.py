@@ -1,0 +1,134 @@
+"""Results of several sessions, such as the legs of a CI run, in one file.
+
+Merging is a union of lines, so it is idempotent, commutative and associative: the same session twice, or in several
+files, counts once. The file is sorted, so the same sessions give the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import msgspec
+
+from retarget.results.changes import BAD, State, state_of
+from retarget.results.files import SUFFIX, Line, SessionResults, latest, read_results
+from retarget.results.record import TargetRecord
+from retarget.support.errors import RetargetError, display_path
+from retarget.support.files import write_atomically
+from retarget.support.locks import hold
+from retarget.support.text import counted
+
+__all__ = ["Merged", "check_agreement", "file_of", "merge_into"]
+
+_SHOWN = 10
+"""How many targets an error names."""
+
+_DIGITS = 12
+"""Digits of a digest that an error shows."""
+
+_ENCODER = msgspec.json.Encoder()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merged:
+    """What a file holds after a merge; `changed` says whether the merge changed any of its bytes."""
+
+    path: Path
+    sessions: tuple[SessionResults, ...]
+    changed: bool
+
+
+def merge_into(paths: Sequence[Path], out: Path) -> Merged:
+    """Merge results into `out`: a file, or a folder for `merged.jsonl`. What it has already stays in it.
+
+    Any number of processes may merge into one file at once. Raises `RetargetError` for what `read_results` and
+    `check_agreement` refuse, and where the file cannot be written.
+    """
+    path = out if out.suffix == SUFFIX and not out.is_dir() else out / f"merged{SUFFIX}"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = hold(path.with_name(f".{path.name}.lock"))
+        assert lock is not None  # noqa: S101  it waits
+        try:
+            return _merged(paths, path)
+        finally:
+            lock.delete()
+    except OSError as error:
+        msg = f"cannot write results to {display_path(path)}: {error.strerror or error}"
+        raise RetargetError(msg) from error
+
+
+def _merged(paths: Sequence[Path], path: Path) -> Merged:
+    sessions = read_results([*paths, path] if path.exists() else paths)
+    check_agreement(sessions)
+    content = file_of(sessions)
+    changed = not path.exists() or path.read_bytes() != content
+    if changed:
+        write_atomically(path, content)
+    return Merged(path=path, sessions=sessions, changed=changed)
+
+
+def file_of(sessions: Sequence[SessionResults]) -> bytes:
+    """Return the content of the file of all sessions: by their start, and in each by target and attempt."""
+    ordered = sorted(sessions, key=lambda one: (one.start.started, one.start.session))
+    return b"".join(_ENCODER.encode(line) + b"\n" for line in chain.from_iterable(map(_lines, ordered)))
+
+
+def _lines(session: SessionResults) -> Iterator[Line]:
+    """Yield the lines of a session. Of two records of one attempt the later is last: `latest` takes it."""
+    yield session.start
+    yield from sorted(session.records, key=_place)
+    yield from sorted(session.attributions, key=lambda line: (line.nodeid, line.sentence, line.section))
+    if session.end is not None:
+        yield session.end
+
+
+def _place(record: TargetRecord) -> tuple[str, int, float, bool, bytes]:
+    return record.nodeid, record.attempt, record.ended, record.outcome in BAD, _ENCODER.encode(record)
+
+
+def check_agreement(sessions: Sequence[SessionResults]) -> None:
+    """Raise `RetargetError` where two sessions say different things of one target, with all that differs.
+
+    They agree where outcome, stage, signature, artifact, compile key and case digest are the same; then both stay.
+    """
+    claims: dict[str, tuple[SessionResults, TargetRecord]] = {}
+    problems: list[str] = []
+    for session in sessions:
+        for target, record in latest(session.records).items():
+            other, first = claims.setdefault(target, (session, record))
+            if other is not session and (differences := [*_differences(first, record)]):
+                problems.append(f"  {target}: {'; '.join(differences)}\n    {_named(other)}\n    {_named(session)}")
+    if problems:
+        more = [f"  … and {len(problems) - _SHOWN} more"] if len(problems) > _SHOWN else []
+        heading = (
+            f"found {counted(len(problems), 'target')} of which sessions say different things, expected one result"
+        )
+        next_step = "keep the results of one of these sessions, or compare them with `retarget results diff`"
+        raise RetargetError("\n".join([f"{heading} of each:", *problems[:_SHOWN], *more, next_step]))
+
+
+def _differences(one: TargetRecord, two: TargetRecord) -> Iterator[str]:
+    for (what, first), (_, second) in zip(_claim(one), _claim(two), strict=True):
+        if first != second:
+            yield f"{what}{_shown(first)} and {_shown(second)}"
+
+
+def _claim(record: TargetRecord) -> Iterator[tuple[str, State | str]]:
+    yield "", state_of(record)
+    yield "artifact ", record.compile.artifact if record.compile is not None else ""
+    yield "compile key ", record.compile.key if record.compile is not None else ""
+    yield "case digest ", record.case_digest
+
+
+def _shown(said: State | str) -> str:
+    return str(said) if isinstance(said, State) else said[:_DIGITS] or "none"
+
+
+def _named(session: SessionResults) -> str:
+    leg = f" of the leg {session.start.leg}" if session.start.leg else ""
+    files = ", ".join(map(display_path, session.files))
+    return f"session {session.start.session[:8]}{leg}{f' in {files}' if files else ''}"
