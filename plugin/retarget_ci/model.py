@@ -19,7 +19,7 @@ class Runner:
     """A sort of machine. `labels` are what the CI system finds one by.
 
     `builds` means that it compiles for the others. `drivers` are what it has devices of, each as often as it has
-    devices; `devices` are profiles of further ones: absolute paths of profile files, and names of shipped profiles.
+    devices; `devices` are what is known of them: absolute paths of profile files, names of shipped profiles, and URIs.
     `tools` are the commands of `run_under` that it has, `toolchains` names of toolchains and globs over them. An event
     gives it at most `capacity` legs of a sort; `compiles` run at a time on it. `setup` are shell commands, `pytest`
     further arguments.

@@ -55,7 +55,7 @@ name = "linux"
 labels = ["ubuntu-24.04", "gpu"]
 builds = true
 drivers = ["local-task"]
-devices = ["vulkan-lavapipe"]
+devices = ["vulkan-lavapipe", "cuda://GPU-1"]
 tools = ["qemu-aarch64"]
 toolchains = ["*"]
 capacity = 4
@@ -96,7 +96,7 @@ until = 2031-01-31
                 labels=("ubuntu-24.04", "gpu"),
                 builds=True,
                 drivers=("local-task",),
-                devices=("vulkan-lavapipe",),
+                devices=("vulkan-lavapipe", "cuda://GPU-1"),
                 tools=("qemu-aarch64",),
                 toolchains=("*",),
                 capacity=4,
@@ -179,7 +179,7 @@ reason = "x"
         "expected a file that ends in .toml or the name of a shipped profile (`retarget profile list`); "
         "did you mean 'vulkan-lavapipe'?",
         "ci.toml:9: runner[0].devices[1]: found 'host', "
-        "expected the profile of a device: a file or the name of a shipped one",
+        "expected the profile of a device (a file or the name of a shipped one) or its URI",
         "ci.toml:11: runner[1].name: found no such key, expected a string",
         "ci.toml:12: runner[1].labels: found the string 'x', "
         "expected an array of strings with at least one entry; did you mean ['x']?",

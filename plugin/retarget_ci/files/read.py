@@ -132,8 +132,10 @@ class _Reader:
                 self._problem((*path, key), message)
         devices = tuple(located(self._file, device) for device in table.devices)
         for at, device in enumerate(devices):
+            if "://" in device and not device.startswith("host:"):
+                continue
             if device == "host" or device.startswith("host:"):
-                expected = "expected the profile of a device: a file or the name of a shipped one"
+                expected = "expected the profile of a device (a file or the name of a shipped one) or its URI"
                 self._problem((*path, "devices", at), f"found {device!r}, {expected}")
             elif message := reference_error(device):
                 self._problem((*path, "devices", at), message)

@@ -37,8 +37,9 @@ class RunnerTable(_Table):
     """The drivers that it has a device of. One that it has several devices of is written several times."""
 
     devices: list[str] = Field(default=[], examples=[["vulkan-lavapipe"], ["profiles/a100.toml"]])
-    """Profiles of its devices: a profile file (ends in `.toml`, relative to this file), or the name of a shipped one.
-    It has their drivers too, and what targets require is held against them."""
+    """Its devices, each as a profile (a profile file, which ends in `.toml`, relative to this file; or the name of a
+    shipped one), or as the URI that runtime configs name it by. It has their drivers too, and what targets require is
+    held against the profiles."""
 
     tools: list[str] = Field(default=[], examples=[["qemu-aarch64"]])
     """The commands of `run_under` that it has."""

@@ -1,0 +1,257 @@
+"""Which runner can take a target: known from declarations alone, the same on every machine.
+
+A run target needs of a runner, in this order: `host_os` and `host_arch`; the toolchain of its runtime config; the
+command of its `run_under`; each of its drivers; its devices (as many as its ordinals and `distinct` say, named ones by
+their URI, that of its profile); and that a profile of the runner fails none of its requirements. A driver without a
+profile says nothing against a requirement: then the device answers, when it runs.
+
+A compile target needs a runner that `builds`, the toolchain of its compiler config, and the devices that it is
+compiled for, `host:` and a URI in `target_from`. A target is bound to the machine where `host` is a value of
+`target_from`, of a device or of a flag (`--iree-llvmcpu-target-cpu=host`): such code is for the very machine that
+compiles it. Its run targets are compiled where they run. So are all where no runner `builds`.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Toolchain
+from retarget.profiles.profile import Profile
+from retarget.profiles.references import find_profile, profile_file
+from retarget.profiles.requirements import Status, answer, parse_requirement
+from retarget.support.errors import RetargetError, did_you_mean
+from retarget.targets.profile_fit import is_of_family
+
+from retarget_ci.model import Runner
+
+__all__ = ["Assigner", "Refused", "is_bound"]
+
+_HOST = re.compile(r"(?:^|[=,])host(?:[:,]|$)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """No runner takes a target: `reason` says why that does not which comes nearest."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _No:
+    """Why a runner does not take a target. Of several runners, the one with the greatest `step` came nearest."""
+
+    step: int
+    reason: str
+
+
+_TakesNothing = Refused(reason="there is no runner")
+
+
+def is_bound(target: CompileTarget) -> bool:
+    """Return whether an artifact is for the machine that compiles it."""
+    words = (*target.flags, *target.compiler.target_from, *(value for _, value in target.compiler.devices))
+    return any(_HOST.search(word) for word in words)
+
+
+class Assigner:
+    """Finds the first runner, in declared order, that takes a target. Each distinct question is answered once."""
+
+    def __init__(self, runners: Sequence[Runner]) -> None:
+        """Raises `RetargetError` for a profile that cannot be read."""
+        self._machines = [_Machine.of(runner) for runner in runners]
+        self.builds = any(runner.builds for runner in runners)
+        self._answers: dict[tuple[object, ...], tuple[object, Runner | Refused]] = {}
+        self._bound: dict[tuple[int, int], tuple[object, bool]] = {}
+
+    def is_bound(self, target: CompileTarget) -> bool:
+        """Return `is_bound` of a target."""
+        key = (
+            id(target.flags),
+            id(target.compiler),
+        )  # the targets of a suite share them; kept, so that ids stay theirs
+        if key not in self._bound:
+            self._bound[key] = (target.flags, target.compiler), is_bound(target)
+        return self._bound[key][1]
+
+    def run(
+        self, target: RunTarget, *, compiles: bool, references: Sequence[Sequence[RunTarget]] = ()
+    ) -> Runner | Refused:
+        """Return the runner of a run target, or why there is none.
+
+        With `compiles` the leg compiles what it runs. `references` are, for each config that its cases are to agree
+        with, the run targets that give its results: the runner must take one of each.
+        """
+        others = tuple(tuple(_run_key(other) for other in group) for group in references)
+        kept = (target.runtime, target.requires, target.compile.compiler, references)
+        key = (*_run_key(target), id(target.compile.compiler), compiles, others)
+
+        def refusal(machine: _Machine) -> _No | None:
+            if no := machine.refuses_run(target):
+                return no
+            if compiles and (no := machine.refuses_compile(target.compile.compiler)):
+                return no
+            for group in references:
+                reasons = [machine.refuses_run(other) for other in group]
+                if all(reasons):
+                    said = next((one.reason for one in reasons if one), "nothing runs it")
+                    config = group[0].compile.compiler.name if group else "a config without run targets"
+                    return _No(step=_LAST, reason=f"its cases are to agree with {config!r}, and {said}")
+            return None
+
+        return self._first(key, kept, refusal)
+
+    def build(self, target: CompileTarget) -> Runner | Refused:
+        """Return the runner that compiles a target for others, or why there is none."""
+        config = target.compiler
+
+        def refusal(machine: _Machine) -> _No | None:
+            if self.builds and not machine.runner.builds:
+                return _No(step=0, reason=f"runner {machine.runner.name!r} has no builds = true")
+            return machine.refuses_compile(config)
+
+        return self._first(("build", id(config)), config, refusal)
+
+    def takes(self, runner: Runner, target: RunTarget) -> bool:
+        """Return whether a runner takes a run target, compiled elsewhere."""
+        machine = next(machine for machine in self._machines if machine.runner is runner)
+        return machine.refuses_run(target) is None
+
+    def _first(
+        self, key: tuple[object, ...], kept: object, refusal: Callable[[_Machine], _No | None]
+    ) -> Runner | Refused:
+        if key not in self._answers:
+            nearest: _No | None = None
+            found: Runner | Refused = _TakesNothing
+            for machine in self._machines:
+                no = refusal(machine)
+                if no is None:
+                    found = machine.runner
+                    break
+                if nearest is None or no.step > nearest.step:
+                    nearest, found = no, Refused(reason=no.reason)
+            self._answers[key] = kept, found
+        return self._answers[key][1]
+
+
+def _run_key(target: RunTarget) -> tuple[int, int]:
+    return id(target.runtime), id(target.requires)
+
+
+_SYSTEM, _TOOLCHAIN, _TOOL, _DRIVER, _DEVICE, _PROFILE, _LAST = range(1, 8)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Machine:
+    """A runner with its profiles read. `drivers` says how many devices it has of each."""
+
+    runner: Runner
+    profiles: tuple[Profile, ...]
+    uris: tuple[str, ...]
+    drivers: Mapping[str, int]
+
+    @classmethod
+    def of(cls, runner: Runner) -> _Machine:
+        uris = tuple(device for device in runner.devices if "://" in device)
+        profiles = tuple(find_profile(device) for device in runner.devices if device not in uris)
+        ways = (runner.drivers, (one.driver for one in profiles), (uri.partition("://")[0] for uri in uris))
+        drivers: Counter[str] = Counter()
+        for way in ways:  # one device may be written in each
+            drivers |= Counter(way)
+        return cls(runner=runner, profiles=profiles, uris=uris, drivers=drivers)
+
+    # ------------------------------------------------------------ what is refused
+
+    def refuses_compile(self, config: CompilerConfig) -> _No | None:
+        if no := self._lacks_toolchain(config.toolchain):
+            return no
+        for reference in config.target_from:
+            driver, is_uri, _ = reference.removeprefix("host:").partition("://")
+            if reference.startswith("host:") and is_uri and (no := self._lacks_driver(driver)):
+                return no
+        return None
+
+    def refuses_run(self, target: RunTarget) -> _No | None:
+        runtime = target.runtime
+        for has, wanted in ((self.runner.os, runtime.host_os), (self.runner.arch, runtime.host_arch)):
+            if wanted and has not in wanted:
+                return self._no(_SYSTEM, f"is {self.runner.os} on {self.runner.arch}, not {' or '.join(wanted)}")
+        if no := self._lacks_toolchain(runtime.toolchain):
+            return no
+        if runtime.run_under and (tool := Path(runtime.run_under[0]).name) not in self.runner.tools:
+            return self._no(_TOOL, f"has no {tool!r} in tools{did_you_mean(tool, self.runner.tools)}")
+        for driver in runtime.drivers:
+            if no := self._lacks_driver(driver):
+                return no
+        return self._lacks_devices(runtime) or self._lacks_capability(target)
+
+    def _lacks_toolchain(self, toolchain: Toolchain | None) -> _No | None:
+        has = self.runner.toolchains
+        if toolchain is None or any(fnmatch.fnmatchcase(toolchain.name, one) for one in has):
+            return None
+        return self._no(_TOOLCHAIN, f"has no toolchain {toolchain.name!r}{did_you_mean(toolchain.name, has)}")
+
+    def _lacks_driver(self, driver: str) -> _No | None:
+        if driver in self.drivers:
+            return None
+        return self._no(_DRIVER, f"has no driver {driver!r}{did_you_mean(driver, self.drivers)}")
+
+    def _lacks_devices(self, runtime: RuntimeConfig) -> _No | None:
+        wanted = [_device(device, runtime.driver) for device in runtime.devices]
+        for driver, which in wanted:
+            count = self.drivers[driver]
+            if which.isdecimal() and int(which) >= count:
+                return self._no(_DEVICE, f"has {count} of {driver!r}, and device {which} is counted from 0")
+            if which and not which.isdecimal() and f"{driver}://{which}" not in self.uris:
+                uri = f"{driver}://{which}"
+                return self._no(_DEVICE, f"has no device {uri!r} in devices{did_you_mean(uri, self.uris)}")
+        for driver in {driver for driver, _ in wanted} if runtime.distinct else ():
+            number, count = sum(one == driver for one, _ in wanted), self.drivers[driver]
+            if number > count:
+                return self._no(_DEVICE, f"has {count} of {driver!r}, and {number} distinct ones are wanted")
+        own = self._own(runtime.driver)
+        if runtime.profile and own and profile_file(runtime.profile) not in [one.file for one in own]:
+            has = ", ".join(one.name for one in own)
+            return self._no(_PROFILE, f"has {has}, and the profile {Path(runtime.profile).stem!r} is wanted")
+        return None
+
+    def _lacks_capability(self, target: RunTarget) -> _No | None:
+        runtime = target.runtime
+        if not target.requires:
+            return None
+        wanted = [_device(device, runtime.driver) for device in runtime.devices] or [(runtime.driver, "")]
+        devices = [self._profile(driver, which, runtime) for driver, which in wanted]
+        for requirement in target.requires:
+            try:
+                found = answer(parse_requirement(requirement.text), devices)
+            except RetargetError as error:
+                return self._no(_LAST, f"cannot be asked: {error}")
+            if found.status is Status.UNMET:
+                return self._no(_LAST, f"does not meet {requirement.text!r}: {found.reason}")
+        return None
+
+    def _profile(self, driver: str, which: str, runtime: RuntimeConfig) -> Profile:
+        """The profile of a device; one that says nothing where the runner has none."""
+        own = self._own(driver)
+        if not own:
+            return Profile(name=f"{driver} of runner {self.runner.name}", driver=driver)
+        if runtime.profile:
+            wanted = profile_file(runtime.profile)
+            return next((one for one in own if one.file == wanted), own[0])
+        return own[min(int(which), len(own) - 1) if which.isdecimal() else 0]
+
+    def _own(self, driver: str) -> Sequence[Profile]:
+        return [profile for profile in self.profiles if is_of_family(driver, [profile.driver])]
+
+    def _no(self, step: int, reason: str) -> _No:
+        return _No(step=step, reason=f"runner {self.runner.name!r} {reason}")
+
+
+def _device(written: str, driver: str) -> tuple[str, str]:
+    """Return a device's driver and what says which one it is: an ordinal, a name, or nothing."""
+    scheme, is_uri, which = written.partition("://")
+    return (scheme, which) if is_uri else (driver, written)

@@ -1,0 +1,84 @@
+"""`retarget ci plan`: the legs of an event, for people and as a file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from retarget.cli.support import table
+from retarget.results.history import durations
+from retarget.results.history_files import read_history
+from retarget.results.plan import Plan, write_plan
+from retarget.support.errors import display_path
+from retarget.support.text import counted
+
+from retarget_ci.model import Event
+from retarget_ci.planning.declared import collect
+from retarget_ci.planning.plan import make_plan
+from retarget_ci.schema import add_file_argument, declared_ci
+
+__all__ = ["add", "summary"]
+
+
+def add(subparsers: Any) -> None:
+    """Declare the action."""
+    parser = subparsers.add_parser("plan", help="which leg runs which targets")
+    add_file_argument(parser)
+    parser.add_argument("--event", required=True, metavar="NAME", help="the event of ci.toml to plan for")
+    parser.add_argument(
+        "--history", default="", metavar="FOLDER|URL", help="a history of `retarget history add`, to predict durations"
+    )
+    parser.add_argument("-o", dest="output", type=Path, metavar="FILE", help="write the plan to this file, as JSON")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="what to print (text)")
+    parser.set_defaults(act=_plan)
+
+
+def _plan(arguments: argparse.Namespace) -> int:
+    config = declared_ci(arguments)
+    event = config.event(arguments.event)
+    declared = collect(config.folder, config.paths, arguments.retarget_extension)
+    known = {}
+    if arguments.history:
+        history = read_history(arguments.history)
+        known = durations(history)
+        sys.stderr.writelines(f"warning: left out of the history: {line}\n" for line in history.damaged)
+    plan = make_plan(config, event, declared, today=date.today(), durations=known)
+    if arguments.output is not None:
+        write_plan(plan, arguments.output)
+    if arguments.format == "json":
+        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(plan)) + b"\n")
+    else:
+        sys.stdout.write(summary(plan, event))
+        if arguments.output is not None:
+            sys.stdout.write(f"written to {display_path(arguments.output.absolute())}\n")
+    return 0
+
+
+def summary(plan: Plan, event: Event) -> str:
+    """Return a plan for people."""
+    rows = [(leg.name, leg.runner, str(len(leg.ids)), _duration(leg.seconds), " ".join(leg.needs)) for leg in plan.legs]
+    lines = [table(("leg", "runner", "targets", "predicted", "needs"), rows)] if rows else []
+    count = sum(len(leg.ids) for leg in plan.legs)
+    lines.append(f"{counted(count, 'target')} in {counted(len(plan.legs), 'leg')} for event {plan.event!r}")
+    if plan.since:
+        lines.append(f"{counted(plan.unchanged, 'target')} left out: the same in {plan.since}")
+    lines += [f"waived until {one.until}: {counted(len(one.ids), 'target')} ({one.reason})" for one in plan.waived]
+    long = [leg for leg in plan.legs if leg.seconds > event.budget]
+    lines += [
+        f"warning: {leg.name} is predicted to take {_duration(leg.seconds)}, more than the budget of "
+        f"{_duration(event.budget)}; raise the capacity of runner {leg.runner!r} or the budget"
+        for leg in long
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes:02} min"
+    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"

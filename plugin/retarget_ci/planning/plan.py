@@ -1,0 +1,251 @@
+"""From declarations to the plan of an event: pure, the same plan for the same declarations and durations."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Literal
+
+from retarget.model.locations import SourceLocations, diagnostics_at
+from retarget.results.plan import Leg, Plan, Waived, digest_of_ids
+from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean
+from retarget.support.text import counted
+from retarget.support.toml.keypaths import Problem
+from retarget.targets.selection import Selector, compile_selector, terms
+
+from retarget_ci.model import CiConfig, Event, Waiver
+from retarget_ci.planning.assign import Refused
+from retarget_ci.planning.declared import Declared, DeclaredTarget
+from retarget_ci.planning.durations import Durations
+from retarget_ci.planning.place import Place, Placement
+from retarget_ci.planning.shards import Unit, shards
+
+__all__ = ["ByWords", "make_plan", "select"]
+
+_SHOWN = 5
+
+
+class ByWords:
+    """A selector that is asked once for all targets that have the same words."""
+
+    def __init__(self, selector: Selector) -> None:
+        self._selector = selector
+        self._known: dict[tuple[int, ...], bool] = {}
+
+    def __call__(self, one: DeclaredTarget) -> bool:
+        """Return whether it selects a target. The target must outlive this object."""
+        target = one.target
+        key = id(target.tags), id(one.compiled.compiler), id(getattr(target, "runtime", None))
+        if key not in self._known:
+            self._known[key] = self._selector(target)
+        return self._known[key]
+
+
+def select(event: Event, targets: Sequence[DeclaredTarget]) -> list[DeclaredTarget]:
+    """Return the targets that an event selects. Raises `DiagnosticsError` where it selects none, and for a word of its
+    expression that no target has, also behind `not`."""
+    found = list(filter(ByWords(compile_selector(event.select)), targets))
+    unknown = [term for term in terms(event.select) if not any(map(ByWords(term.selector), targets))]
+    known = sorted({tag for one in targets for tag in one.target.tags}) if unknown else []
+    messages = [
+        f"none of the {len(targets)} targets has the tag {term.text!r}{did_you_mean(term.text, known)}"
+        for term in unknown
+    ]
+    if not found and not messages:
+        messages = [f"selects none of the {counted(len(targets), 'target')}"]
+    if messages:
+        raise DiagnosticsError(
+            diagnostics_at((event.origin, Problem(("select",), f"{event.select!r}: {one}")) for one in messages)
+        )
+    return found
+
+
+def make_plan(
+    config: CiConfig,
+    event: Event,
+    declared: Declared,
+    *,
+    today: date,
+    durations: Mapping[str, float] | None = None,
+    changed: Container[str] | None = None,
+    since: str = "",
+) -> Plan:
+    """Return the plan of an event.
+
+    `durations` are seconds by target id, as a history knows them. With `changed` only those of the selected targets
+    have a result to give, which differ from those of the revision `since`. Raises `DiagnosticsError` for an event that
+    selects nothing, and `RetargetError` where a target has neither a runner nor a waiver.
+    """
+    chosen = select(event, declared.targets)
+    kept = chosen if changed is None else [one for one in chosen if one.id in changed]
+    planner = _Planner(config, event, declared, Durations(durations or {}, declared.targets))
+    waived = planner.place(kept, today)
+    return Plan(
+        event=event.name,
+        paths=config.paths,
+        select=event.select,
+        since=since,
+        unchanged=len(chosen) - len(kept),
+        declared=digest_of_ids(one.id for one in chosen),
+        legs=tuple(planner.legs()),
+        waived=waived,
+    )
+
+
+_Sort = Literal["build", "run", "host"]
+"""Of legs: those that compile for others, those that run artifacts, and those that compile what they run."""
+
+
+@dataclass(slots=True)
+class _Module:
+    """The targets of a module in one pool."""
+
+    compiles: dict[str, DeclaredTarget] = field(default_factory=dict)
+    items: list[DeclaredTarget] = field(default_factory=list)
+
+
+class _Planner:
+    def __init__(self, config: CiConfig, event: Event, declared: Declared, durations: Durations) -> None:
+        self._config = config
+        self._event = event
+        self._placement = Placement(config, declared)
+        self._durations = durations
+        self._by_id = {one.id: one for one in declared.targets}
+        self._pools: dict[tuple[_Sort, str], dict[tuple[str, str], _Module]] = {}
+        self._needs: dict[str, tuple[str, ...]] = {}
+
+    # ------------------------------------------------------------ which targets go where
+
+    def place(self, kept: Iterable[DeclaredTarget], today: date) -> tuple[Waived, ...]:
+        """Put targets, and the compile targets that they need, into the pools of their runners.
+
+        Returns what is waived. Raises `RetargetError` for targets that have neither a runner nor a waiver.
+        """
+        wanted: dict[str, DeclaredTarget] = {}
+        along: dict[str, str] = {}
+        refused: dict[str, tuple[DeclaredTarget, Refused]] = {}
+        needed: set[str] = set()
+        for one in kept:
+            if one.target is one.compiled:
+                wanted[one.id] = one
+                continue
+            place = self._placement.of(one)
+            if isinstance(place, Refused):
+                refused[one.id] = one, place
+                continue
+            if place.alone:
+                along.setdefault(one.compile_id, place.runner.name)
+            needed.update(place.needs)
+            wanted |= {name: self._by_id[name] for name in (one.compile_id, *place.needs) if name in self._by_id}
+            self._add(one, place)
+        for name, one in wanted.items():
+            if name in along and name not in needed:
+                self._pool("host", along[name], one).items.append(one)
+            elif isinstance(place := self._placement.of(one), Refused):
+                refused[name] = one, place
+            else:
+                self._pool("build", place.runner.name, one).items.append(one)
+        return self._waived(refused.values(), today)
+
+    def _add(self, one: DeclaredTarget, place: Place) -> None:
+        module = self._pool("host" if place.alone else "run", place.runner.name, one)
+        module.items.append(one)
+        if place.alone and (compiled := self._by_id.get(one.compile_id)) is not None:
+            module.compiles.setdefault(one.compile_id, compiled)
+        self._needs[one.id] = place.needs
+
+    def _pool(self, sort: _Sort, runner: str, one: DeclaredTarget) -> _Module:
+        modules = self._pools.setdefault((sort, runner), {})
+        return modules.setdefault((one.home, one.compiled.module.name), _Module())
+
+    def _waived(self, refused: Iterable[tuple[DeclaredTarget, Refused]], today: date) -> tuple[Waived, ...]:
+        waivers = [(waiver, ByWords(compile_selector(waiver.select))) for waiver in self._config.waivers]
+        ids: dict[int, list[str]] = {}
+        dead: dict[str, list[str]] = {}
+        for one, why in refused:
+            serving = [at for at, (_, selects) in enumerate(waivers) if selects(one)]
+            valid = [at for at in serving if waivers[at][0].until >= today]
+            if valid:
+                ids.setdefault(valid[0], []).append(one.id)
+            else:
+                ended = _ended([waivers[at][0] for at in serving])
+                dead.setdefault(f"{why.reason}{ended}", []).append(one.id)
+        if dead:
+            raise RetargetError("\n".join(_dead(self._event, dead)))
+        return tuple(
+            Waived(
+                ids=tuple(sorted(found)),
+                reason=waivers[at][0].reason,
+                issue=waivers[at][0].issue,
+                until=waivers[at][0].until.isoformat(),
+            )
+            for at, found in sorted(ids.items())
+        )
+
+    # ------------------------------------------------------------ legs
+
+    def legs(self) -> Iterator[Leg]:
+        """Yield the legs: those that build first, those of a runner together, runners in declared order."""
+        built: dict[str, str] = {}
+        for sort in ("build", "run", "host"):
+            for runner in self._config.runners:
+                modules = self._pools.get((sort, runner.name), {})
+                compiles = runner.compiles
+                units = [unit for key, module in modules.items() for unit in self._units(key, module, compiles)]
+                cut = shards(units, budget=self._event.budget, capacity=runner.capacity) if units else ()
+                for number, shard in enumerate(cut, 1):
+                    ids = tuple(sorted(name for unit in shard for name in unit.ids))
+                    name = f"{sort}-{runner.name}-{number}"
+                    if sort == "build":
+                        built |= dict.fromkeys(ids, name)
+                    yield Leg(
+                        name=name,
+                        kind="build" if sort == "build" else "run",
+                        runner=runner.name,
+                        labels=runner.labels,
+                        select=self._event.select,
+                        ids=ids,
+                        digest=digest_of_ids(ids),
+                        seconds=round(sum(unit.seconds for unit in shard), 1),
+                        needs=tuple(sorted({built[need] for one in ids for need in self._needs.get(one, ())})),
+                    )
+
+    def _units(self, key: tuple[str, str], module: _Module, compiles: int) -> Iterator[Unit]:
+        """Yield the targets of a module together; each compile with its runs apart where they do not fit into a leg."""
+        unit = self._unit("::".join(key), module.items, module.compiles, compiles)
+        if unit.seconds <= self._event.budget:
+            yield unit
+            return
+        parts: dict[str, list[DeclaredTarget]] = {}
+        for one in module.items:
+            alone = one.compile_id in module.compiles
+            parts.setdefault(one.compile_id if alone else one.id, []).append(one)
+        for name, items in parts.items():
+            own = {name: module.compiles[name]} if name in module.compiles else {}
+            yield self._unit(name, items, own, compiles)
+
+    def _unit(
+        self, name: str, items: Sequence[DeclaredTarget], along: Mapping[str, DeclaredTarget], compiles: int
+    ) -> Unit:
+        compiled = dict(along) | {one.id: one for one in items if one.target is one.compiled}
+        seconds = sum(map(self._durations.of, compiled.values())) / compiles
+        seconds += sum(self._durations.of(one) for one in items if one.id not in compiled)
+        return Unit(name=name, ids=tuple(one.id for one in items), seconds=seconds)
+
+
+def _ended(waivers: Sequence[Waiver]) -> str:
+    if not waivers:
+        return ""
+    where = SourceLocations().location(waivers[0].origin)
+    return f" (the waiver at {where} ended on {waivers[0].until.isoformat()})"
+
+
+def _dead(event: Event, dead: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    count = sum(map(len, dead.values()))
+    verb = "has" if count == 1 else "have"
+    yield f"{counted(count, 'target')} that event {event.name!r} selects {verb} no runner:"
+    for reason, ids in dead.items():
+        more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
+        yield f"  {reason}: {', '.join(ids[:_SHOWN])}{more}"
+    yield "give a runner in ci.toml what they need, or say with a [[waiver]] why they may stay without one"
