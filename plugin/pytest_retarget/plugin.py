@@ -157,6 +157,11 @@ def pytest_xdist_node_collection_finished(node: object, ids: Sequence[str]) -> N
     errors = terminal.stats.get("error", ()) if terminal is not None else ()
     if any(f"{SUITE_FILE}::" in nodeid for nodeid in ids) or any(one.nodeid.endswith(SUITE_FILE) for one in errors):
         activate(config)
+        if not config.pluginmanager.has_plugin(f"{NAME}-workers"):
+            from pytest_retarget.session.workers import WorkersProgress
+
+            workers = WorkersProgress(config, node.workerinput["testrunuid"])  # type: ignore[attr-defined]
+            config.pluginmanager.register(workers, f"{NAME}-workers")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from acceptance_support import CPU, DOUBLES, Project, alone_and_xdist, suite
+from acceptance_support import CPU, Project, alone_and_xdist, suite
 from mlir_modules import DIFFERS, GOOD, REFUSED
 from session_output import junit, properties, section
 
@@ -22,19 +22,6 @@ def test_a_project_without_matrix_files_sees_nothing_of_it(project: Project) -> 
     result.assert_outcomes(passed=1)
     of_pytest = ("platform ", "cachedir:", "rootdir:", "configfile:", "plugins:")  # with paths, such as this checkout's
     assert [line for line in result.outlines if "retarget" in line and not line.startswith(of_pytest)] == []
-
-
-@pytest.mark.slow
-def test_a_log_says_what_is_compiled_and_how_many_are_left(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_retarget.session.progress.LOG_INTERVAL", 0.0)
-    monkeypatch.setattr("retarget.engine.compile.service._WAIT_STEP", 0.01)
-    project.doubles(a="f: pass", b="f: pass")
-    result = project.run(*DOUBLES)
-    result.assert_outcomes(passed=4)
-    result.stdout.fnmatch_lines(
-        ["retarget: compiling 1 of 2: twice/a (dc), 0 s", "suites/suite.toml *", "compiled 2, reused 0; *"]
-    )
-    assert "compiling" not in project.run(*DOUBLES, "-q").stdout.str()
 
 
 @alone_and_xdist()

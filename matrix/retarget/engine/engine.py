@@ -16,7 +16,8 @@ from retarget.engine.cache.generated import GENERATED_FOLDER, ModuleGenerator
 from retarget.engine.cache.store import Store
 from retarget.engine.cache.sweep import sweep_daily
 from retarget.engine.cache.transfer import ArtifactFolder, export_artifact
-from retarget.engine.compile.service import BuildService, BuildStatistics, OnBuildWait
+from retarget.engine.compile.activity import BuildActivity
+from retarget.engine.compile.service import BuildService, BuildStatistics
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
 from retarget.engine.requirements import (
     answers,
@@ -42,10 +43,6 @@ from retarget.targets.availability import host_mismatch
 __all__ = ["Engine"]
 
 
-def _no_progress(_: CompileTarget) -> AbstractContextManager[OnBuildWait | None]:
-    return nullcontext()
-
-
 class Engine:
     """Compiles and runs targets for one process. To be closed. Nothing is started before a target needs it."""
 
@@ -62,7 +59,7 @@ class Engine:
         artifacts: Path | None = None,
         export: Path | None = None,
         holder: Holder | None = None,
-        progress: Callable[[CompileTarget], AbstractContextManager[OnBuildWait | None]] = _no_progress,
+        waiting: Callable[[], AbstractContextManager[object]] = nullcontext,
         note: Callable[[str], None] | None = None,
     ) -> None:
         """`extensions` are module names to load in the workers in addition to the installed entry points.
@@ -70,8 +67,8 @@ class Engine:
         `compiles` run at a time (None: one per core that this process may use). Timeouts are in seconds, for targets
         that declare none. `cases` are names and globs, all if there are none. Artifacts are taken from the folder
         `artifacts` and not compiled, if there is one, or written to the folder `export`. Processes that wait for a
-        device get the `holder`. `progress` is entered around each compile that is waited for; `note` takes a
-        line on each wait for a device that another session uses.
+        device get the `holder`. `waiting` is entered around what takes long: compiles, runs, the opening of devices;
+        `note` takes a line on each wait for a device that another session uses.
         """
         self.registry = registry
         self._cache = cache
@@ -83,7 +80,7 @@ class Engine:
         self._artifact_folder = artifacts
         self._export = export
         self._holder = holder
-        self._progress = progress
+        self._waiting = waiting
         self._on_device_wait = None if note is None else WaitNotes(note)
         self._exported: set[tuple[str, str]] = set()
         self._locations = SourceLocations()
@@ -116,7 +113,8 @@ class Engine:
         """Open the devices of a runtime config and return them. Raises `UnavailableError` and `RetargetError`."""
         if (reason := host_mismatch(runtime)) is not None:
             raise UnavailableError(reason)
-        devices = self._runs.devices(runtime)
+        with self._waiting():
+            devices = self._runs.devices(runtime)
         if (expected := self._expected(runtime)) is not None and runtime not in self._differences:
             self._differences[runtime] = difference(runtime, expected, profiles_of(devices), self._locations)
         return devices
@@ -167,8 +165,8 @@ class Engine:
         target = self.generated(target)
         if self._artifact_folder is not None:
             return self._artifacts.outcome(target)
-        with self._progress(target) as on_wait:
-            outcome = self._builds.result(target, on_wait)
+        with self._waiting():
+            outcome = self._builds.result(target)
         if self._export is not None and (target.suite, target.name) not in self._exported:
             export_artifact(outcome, target, self.registry, self._export)
             self._exported.add((target.suite, target.name))
@@ -194,17 +192,19 @@ class Engine:
         skipping: Sequence[tuple[str, bool]] = (),
     ) -> RunOutcome:
         """Run the selected cases of one target on its devices. The arguments are those of `RunService.run`."""
-        return self._runs.run(
-            replace(target, compile=self.generated(target.compile)),
-            artifact,
-            record=record,
-            references=references,
-            lacking=lacking,
-            seed=seed,
-            only=self._cases,
-            skipping=skipping,
-            on_wait=self._on_device_wait,
-        )
+        target = replace(target, compile=self.generated(target.compile))
+        with self._waiting():
+            return self._runs.run(
+                target,
+                artifact,
+                record=record,
+                references=references,
+                lacking=lacking,
+                seed=seed,
+                only=self._cases,
+                skipping=skipping,
+                on_wait=self._on_device_wait,
+            )
 
     def check(
         self, target: CompileTarget, artifact: Artifact, *, skipping: Sequence[tuple[str, bool]] = ()
@@ -230,6 +230,11 @@ class Engine:
     def statistics(self) -> BuildStatistics | None:
         """What has been compiled so far; None before the first compile."""
         return self._builds.statistics if "_builds" in vars(self) else None
+
+    @property
+    def activity(self) -> BuildActivity:
+        """What is compiled now."""
+        return self._builds.activity if "_builds" in vars(self) else BuildActivity()
 
     @property
     def notes(self) -> tuple[str, ...]:

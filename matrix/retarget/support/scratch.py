@@ -14,7 +14,7 @@ from typing import Self
 
 from retarget.support.locks import HeldLock, hold
 
-__all__ = ["ScratchFolder", "abandoned_folders", "sweep_scratch"]
+__all__ = ["ScratchFolder", "abandoned_folders", "shared_folder", "sweep_scratch"]
 
 _PREFIX = "retarget-"
 _LOCK = ".retarget-scratch"
@@ -23,9 +23,16 @@ _LOCK = ".retarget-scratch"
 class ScratchFolder:
     """A new temporary folder, removed when it is closed. `path` is where it lies."""
 
-    def __init__(self, purpose: str) -> None:
-        """Raises `OSError` if it cannot be created."""
-        self.path = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{purpose}-"))
+    def __init__(self, purpose: str, *, token: str = "") -> None:
+        """Other processes that know the `token` find the folder: see `shared_folder`.
+
+        Raises `OSError` if it cannot be created.
+        """
+        if token:
+            self.path = shared_folder(purpose, token)
+            self.path.mkdir(mode=0o700)
+        else:
+            self.path = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{purpose}-"))
         beside = self.path / f"{_LOCK}-new"
         lock = hold(beside)
         beside.rename(self.path / _LOCK)  # so that no process sees it unlocked
@@ -47,6 +54,11 @@ class ScratchFolder:
         if self._lock is not None:
             self._lock.release()
             self._lock = None
+
+
+def shared_folder(purpose: str, token: str) -> Path:
+    """Return where a `ScratchFolder` lies that was made with a token."""
+    return Path(tempfile.gettempdir()) / f"{_PREFIX}{purpose}-{token}"
 
 
 def abandoned_folders() -> Iterator[Path]:

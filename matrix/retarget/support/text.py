@@ -14,6 +14,7 @@ __all__ = [
     "first_line",
     "is_stack_frame",
     "join_output",
+    "printable",
     "strip_colour",
 ]
 
@@ -33,6 +34,12 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)
 def strip_colour(text: str) -> str:
     """Return `text` without terminal escape sequences (ECMA-48 CSI, OSC and two-byte ones)."""
     return _ESCAPES.sub("", text) if "\x1b" in text else text
+
+
+def printable(text: str) -> str:
+    """Return `text` with `?` for each character that a terminal would obey, or cannot show: controls, line ends, marks
+    that turn the direction of writing, halves of surrogate pairs."""
+    return text if text.isprintable() else "".join(one if one.isprintable() else "?" for one in text)
 
 
 def counted(number: int, noun: str) -> str:

@@ -1,20 +1,28 @@
-"""What a target waits for: a line that comes and goes on a terminal, a line now and then in a log."""
+"""How far the compiles are: a line that comes and goes on a terminal, one now and then in a log.
+
+A thread writes it, and only while the main thread waits for a worker process: then pytest writes nothing, and what the
+thread has written is taken back before the main thread goes on.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any
 
 import pytest
-from retarget.model import CompileTarget
+from _pytest._io.wcwidth import wcwidth
+from retarget.engine.compile.activity import BuildActivity
+from retarget.support.text import printable
 
-__all__ = ["Progress"]
+__all__ = ["Progress", "Ticker", "status"]
 
 PATIENCE = 0.4
-"""Seconds that a compile is awaited before a terminal shows it."""
+"""Seconds that the main thread must have waited before a terminal shows anything; and seconds between two looks."""
 
 LOG_INTERVAL = 30.0
 """Seconds between lines where there is no terminal, such as in the log of a CI."""
@@ -22,83 +30,178 @@ LOG_INTERVAL = 30.0
 SPACE = 24
 """Columns that must be free on the terminal's current line; with fewer, nothing is shown."""
 
-_SAVE, _RESTORE, _ERASE = "\x1b7", "\x1b8", "\x1b[K"
+NAMED = 3
+"""How many of the compiles that go on are named; the others are counted."""
 
-OnWait = Callable[[float, int, int], None]
-"""Takes seconds waited, compiles done, and compiles in all."""
+_SAVE, _RESTORE, _ERASE = "\x1b7", "\x1b8", "\x1b[J"
+_CUT, _WRAP = "\x1b[?7l", "\x1b[?7h"
+"""Where a terminal is narrower than it said, a line is cut at its edge and does not go on below (DECAWM)."""
+
+
+class Ticker:
+    """A thread that does something again and again until it is closed."""
+
+    def __init__(self, tick: Callable[[], None]) -> None:
+        self._tick = tick
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="retarget-progress", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while not self._closed.wait(PATIENCE):
+            with suppress(OSError):  # the terminal has gone, or the disk is full
+                self._tick()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._closed.set()
+        self._thread.join()
 
 
 class Progress:
-    """Writes behind what pytest has written on its current line, and takes it back."""
+    """Writes behind what pytest has written on its current line, and takes it back. To be closed."""
 
     def __init__(self, config: pytest.Config) -> None:
-        reporter: Any = config.pluginmanager.getplugin("terminalreporter")
         self._is_worker = hasattr(config, "workerinput")  # where the reporter writes to nowhere
-        self._shown = reporter is not None and not self._is_worker and reporter.verbosity >= 0
-        self._live = self._shown and reporter.isatty() and reporter.hasmarkup
-        self._reporter = reporter
+        self._reporter: Any = config.pluginmanager.getplugin("terminalreporter")
         self._capture: Any = config.pluginmanager.getplugin("capturemanager")
+        verbosity = -2 if self._reporter is None or self._is_worker else self._reporter.verbosity
+        self._terminal = _terminal(self._reporter) if verbosity >= -1 else None
+        self.shows = self._terminal is not None or verbosity >= 0
+        self._activity: Callable[[], BuildActivity] = BuildActivity
+        self._ticker: Ticker | None = None
+        self._lock = threading.RLock()
+        self._waits_since: float | None = None
+        self._is_on_screen = False
         self._next_line = time.monotonic() + LOG_INTERVAL
 
+    def follow(self, activity: Callable[[], BuildActivity]) -> None:
+        """Show this from now on."""
+        if self.shows:
+            self._activity = activity
+            self._ticker = Ticker(self._tick)
+
+    def close(self) -> None:
+        """Show nothing any more."""
+        if self._ticker is not None:
+            self._ticker.close()
+            self._ticker = None
+        if self._terminal is not None:
+            os.close(self._terminal)
+            self._terminal = None
+
     @contextmanager
-    def of(self, target: CompileTarget) -> Iterator[OnWait | None]:
-        """Give a callback that shows what is compiled and how many are left; clear the line at the end."""
-        if not self._shown:
-            yield None
-            return
-        on_screen = False
-
-        def on_wait(seconds: float, done: int, total: int) -> None:
-            nonlocal on_screen
-            if not self._live:
-                self._log(waiting(target, seconds, done, total))
-            elif seconds >= PATIENCE:
-                on_screen = self._show(waiting(target, seconds, done, total)) or on_screen
-
+    def waiting(self) -> Generator[None]:
+        """To be entered by the main thread where it waits and writes nothing."""
+        with self._lock:
+            before, self._waits_since = self._waits_since, time.monotonic()
         try:
-            yield on_wait
+            yield
         finally:
-            if on_screen:
-                self._write(_ERASE)
-
-    def _log(self, text: str) -> None:
-        now = time.monotonic()
-        if now >= self._next_line:
-            self._next_line = now + LOG_INTERVAL
-            self.note(text)
+            with self._lock:
+                self._waits_since = before
+                self._erase()
 
     def note(self, text: str) -> None:
         """Write a line that stays, also where there is no terminal. A worker of xdist has pytest's standard error."""
-        with self._uncaptured():
+        with self._lock, self._uncaptured():
+            self._erase()
             if self._reporter is not None and not self._is_worker:
                 self._reporter.ensure_newline()
                 self._reporter.write_line(f"retarget: {text}")
             else:
-                sys.stderr.write(f"\nretarget: {text}\n")
+                sys.stderr.write(f"{_ERASE if sys.stderr.isatty() else ''}\nretarget: {text}\n")
                 sys.stderr.flush()
 
-    def _show(self, text: str) -> bool:
+    def _tick(self) -> None:
+        activity = self._activity()
+        with self._lock:
+            now = time.monotonic()
+            if self._waits_since is None or now - self._waits_since < PATIENCE or activity.done >= activity.total:
+                self._erase()
+            elif self._terminal is not None:
+                self._show(self._terminal, status(activity))
+            elif now >= self._next_line:
+                self._next_line = now + LOG_INTERVAL
+                self.note(status(activity))
+
+    def _show(self, terminal: int, text: str) -> None:
         writer = self._reporter._tw  # noqa: SLF001  (pytest offers no other way to learn what is on the line)
-        free = int(writer.fullwidth) - int(writer.width_of_current_line) - 2
+        free = _columns(terminal, int(writer.fullwidth)) - int(writer.width_of_current_line) - 2
         if free < SPACE:
-            return False
-        if len(text) > free:
-            text = text[: free - 3] + "..."
-        self._write(f"{_SAVE} {text}{_ERASE}{_RESTORE}")
-        return True
+            self._erase()
+            return
+        self._is_on_screen = True
+        self._write(f"{_SAVE}{_CUT} {_fitting(text, free)}{_ERASE}{_RESTORE}{_WRAP}")
+
+    def _erase(self) -> None:
+        if self._is_on_screen:
+            self._is_on_screen = False
+            with suppress(OSError):
+                self._write(_ERASE)
 
     def _write(self, text: str) -> None:
-        """Write past pytest's capture and past its reckoning of the current line's width."""
-        with self._uncaptured():
-            sys.stdout.write(text)
-            sys.stdout.flush()
+        """Write past pytest's capture and past its reckoning of the current line's width, all at once."""
+        if self._terminal is not None:
+            encoding = getattr(self._reporter._tw._file, "encoding", None) or "utf-8"  # noqa: SLF001
+            os.write(self._terminal, text.encode(encoding, "replace"))
 
     def _uncaptured(self) -> AbstractContextManager[None]:
         return self._capture.global_and_fixture_disabled() if self._capture is not None else nullcontext()
 
 
-def waiting(target: CompileTarget, seconds: float, done: int, total: int) -> str:
-    """`compiling 3 of 120: linalg/matmul (llvm-cpu), 2 s`; the end may be cut off, so it is the least important
-    part."""
-    name = f"{target.suite}/{target.module.name} ({target.compiler.name})"
-    return f"compiling {done + 1} of {total}: {name}, {seconds:.0f} s"
+def status(activity: BuildActivity) -> str:
+    """`compiled 12 of 120, about 3 min left: linalg/matmul (llvm-cpu) 12 s, linalg/conv (vmvx) 2 s and 2 more`.
+
+    The end may be cut off, so it is the least important part.
+    """
+    left = f", about {_about(activity.seconds_left)} left" if activity.seconds_left is not None else ""
+    head = f"compiled {activity.done} of {activity.total}{left}"
+    jobs = [f"{printable(name)} {seconds:.0f} s" for name, seconds in activity.running]
+    more = f" and {len(jobs) - NAMED} more" if len(jobs) > NAMED else ""
+    return f"{head}: {', '.join(jobs[:NAMED])}{more}" if jobs else head
+
+
+def _about(seconds: float) -> str:
+    """An estimate has one or two digits that mean something: `20 s`, `3 min`, `2.5 h`."""
+    if seconds < 55:
+        return f"{max(5, 5 * round(seconds / 5))} s"
+    return f"{max(1, round(seconds / 60))} min" if seconds < 90 * 60 else f"{round(seconds / 1800) / 2:g} h"
+
+
+def _fitting(text: str, columns: int) -> str:
+    """As much of a text as is so many columns wide."""
+    kept = text[: columns + 1]
+    if kept == text and _width(text) <= columns:
+        return text
+    while _width(kept) > columns - 3:
+        kept = kept[:-1]
+    return f"{kept}..."
+
+
+def _width(text: str) -> int:
+    return sum(max(0, wcwidth(character)) for character in text)
+
+
+def _terminal(reporter: Any) -> int | None:
+    """Return a descriptor of the terminal that pytest reports to, past its capture; None where there is none.
+
+    What a CI keeps is a log, though some lend their jobs a terminal. `NO_COLOR` asks for no colours, and gets none.
+    """
+    if os.environ.get("TERM", "dumb") == "dumb" or os.environ.get("CI") or os.environ.get("BUILD_NUMBER"):
+        return None
+    try:
+        terminal = os.dup(reporter._tw._file.fileno())  # noqa: SLF001
+    except (AttributeError, OSError, ValueError):
+        return None
+    if os.isatty(terminal):
+        return terminal
+    os.close(terminal)
+    return None
+
+
+def _columns(terminal: int, otherwise: int) -> int:
+    try:
+        return os.get_terminal_size(terminal).columns or otherwise
+    except OSError:
+        return otherwise

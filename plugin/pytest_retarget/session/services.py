@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from retarget.engine.commands import Commands
+from retarget.engine.compile.activity import BuildActivity
 from retarget.model import RunTarget
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import Artifact, Failure, RunOutcome, Stage
@@ -24,6 +25,7 @@ from pytest_retarget.options import SETTINGS, Settings
 from pytest_retarget.session.cachedir import cache_dir
 from pytest_retarget.session.declared import declared
 from pytest_retarget.session.progress import Progress
+from pytest_retarget.session.workers import publish
 
 __all__ = ["SERVICES", "Services", "compiles_at_a_time"]
 
@@ -42,7 +44,7 @@ class Services:
         from retarget.engine.run.lease import current_holder
 
         workerinput = getattr(config, "workerinput", {})
-        progress = Progress(config)
+        self._progress = progress = Progress(config)
         self.settings = settings = config.stash[SETTINGS]
         self.registry = registry = declared(config).registry
         self.commands = Commands(
@@ -65,10 +67,12 @@ class Services:
             artifacts=settings.artifacts,
             export=settings.export,
             holder=current_holder(workerinput.get("mainargv", sys.argv), workerinput.get("testrunuid", "")),
-            progress=progress.of,
+            waiting=progress.waiting,
             note=progress.note,
         )
         self.references = ReferenceRuns(self.engine)
+        progress.follow(self._activity)
+        self._published = publish(config, self._activity) if workerinput else None
 
     def run(
         self,
@@ -98,8 +102,14 @@ class Services:
         statistics = self.engine.statistics
         return {} if statistics is None else asdict(statistics)
 
+    def _activity(self) -> BuildActivity:
+        return self.engine.activity
+
     def close(self) -> None:
         """End all workers, at once."""
+        self._progress.close()
+        if self._published is not None:
+            self._published.close()
         self.references.close()
         self.engine.close()
 

@@ -1,23 +1,27 @@
-"""Lines that show what is compiled while a target waits."""
+"""Lines that show how far the compiles are."""
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from model_targets import compile_target
-from pytest_retarget.session.progress import Progress
+from _pytest._io.wcwidth import wcswidth
+from pytest_retarget.session.progress import Progress, _fitting, status
+from retarget.engine.compile.activity import BuildActivity
 
 
-class Terminal:
-    """As much of pytest's terminal reporter as the lines of progress use."""
+def activity(done: int, total: int, *running: tuple[str, float], spent: float = 0.0) -> BuildActivity:
+    return BuildActivity(done=done, total=total, spent=spent, running=running)
 
-    def __init__(self, *, is_terminal: bool) -> None:
-        self.verbosity = 0
-        self.hasmarkup = is_terminal
-        self.isatty = lambda: is_terminal
-        self._tw = SimpleNamespace(fullwidth=100, width_of_current_line=12)
+
+class Log:
+    """As much of pytest's terminal reporter as lines in a log use."""
+
+    def __init__(self, verbosity: int = 0) -> None:
+        self.verbosity = verbosity
+        self._tw = SimpleNamespace(_file=SimpleNamespace())
         self.lines: list[str] = []
 
     def ensure_newline(self) -> None:
@@ -27,48 +31,57 @@ class Terminal:
         self.lines.append(line)
 
 
-def progress_on(terminal: Terminal | None) -> Progress:
-    config = SimpleNamespace(pluginmanager=SimpleNamespace(getplugin={"terminalreporter": terminal}.get))
+def progress_in(log: Log | None) -> Progress:
+    config = SimpleNamespace(pluginmanager=SimpleNamespace(getplugin={"terminalreporter": log}.get))
     return Progress(cast("pytest.Config", config))
 
 
-MATMUL = compile_target("matmul", "llvm-cpu")
-
-
-def test_a_terminal_shows_what_is_compiled_of_how_many_until_it_is_there(capsys: pytest.CaptureFixture[str]) -> None:
-    terminal = Terminal(is_terminal=True)
-    with progress_on(terminal).of(MATMUL) as on_wait:
-        assert on_wait is not None
-        on_wait(0.1, 2, 120)
-        assert capsys.readouterr().out == ""
-        on_wait(2.3, 2, 120)
-        assert capsys.readouterr().out == "\x1b7 compiling 3 of 120: linalg/matmul (llvm-cpu), 2 s\x1b[K\x1b8"
-    assert capsys.readouterr().out == "\x1b[K"
-    assert terminal.lines == []
-
-
-def test_a_log_gets_a_line_now_and_then_and_not_one_per_compile(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_log_gets_a_line_now_and_then_and_only_while_something_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr("pytest_retarget.session.progress.time.monotonic", lambda: now)
-    terminal = Terminal(is_terminal=False)
-    progress = progress_on(terminal)
+    log = Log()
+    progress = progress_in(log)
     for done in range(60):
-        now += 1.0
-        with progress.of(MATMUL) as on_wait:
-            assert on_wait is not None
-            on_wait(1.0, done, 60)
-    assert terminal.lines == [
-        "retarget: compiling 30 of 60: linalg/matmul (llvm-cpu), 1 s",
-        "retarget: compiling 60 of 60: linalg/matmul (llvm-cpu), 1 s",
+        progress._activity = partial(activity, done, 60, ("linalg/matmul (llvm-cpu)", 1.0))
+        now += 0.5
+        progress._tick()
+        with progress.waiting():
+            now += 0.5
+            progress._tick()
+    assert log.lines == [
+        "retarget: compiled 29 of 60: linalg/matmul (llvm-cpu) 1 s",
+        "retarget: compiled 59 of 60: linalg/matmul (llvm-cpu) 1 s",
     ]
-    assert capsys.readouterr().out == ""
 
 
-def test_nothing_is_shown_where_no_terminal_reports_or_it_is_quiet() -> None:
-    quiet = Terminal(is_terminal=True)
-    quiet.verbosity = -1
-    for terminal in (None, quiet):
-        with progress_on(terminal).of(MATMUL) as on_wait:
-            assert on_wait is None
+@pytest.mark.parametrize("log", [None, Log(verbosity=-1)], ids=["no terminal reports", "quiet"])
+def test_nothing_is_shown_where_no_terminal_reports_or_a_log_is_quiet(log: Log | None) -> None:
+    assert not progress_in(log).shows
+
+
+@pytest.mark.parametrize(
+    ("found", "text"),
+    [
+        (activity(0, 3), "compiled 0 of 3"),
+        (activity(0, 3, ("s/a (c)", 0.2)), "compiled 0 of 3: s/a (c) 0 s"),
+        (
+            activity(10, 30, ("s/a (c)", 1.0), ("s/b (c)", 0.0), spent=20.0),
+            "compiled 10 of 30, about 20 s left: s/a (c) 1 s, s/b (c) 0 s",
+        ),
+        (activity(100, 4000, ("s/a (c)", 1.0), spent=200.0), "compiled 100 of 4000, about 2 h left: s/a (c) 1 s"),
+        (activity(100, 200, ("s/a (c)", 1.0), spent=200.0), "compiled 100 of 200, about 3 min left: s/a (c) 1 s"),
+        (
+            activity(0, 9, *((f"s/{name} (c)", 1.0) for name in "abcde")),
+            "compiled 0 of 9: s/a (c) 1 s, s/b (c) 1 s, s/c (c) 1 s and 2 more",
+        ),
+        (activity(0, 1, ("s/\x1b[2J\n\u202ea\ud800 (c)", 1.0)), "compiled 0 of 1: s/?[2J??a? (c) 1 s"),
+    ],
+)
+def test_a_status_says_how_many_how_long_and_what(found: BuildActivity, text: str) -> None:
+    assert status(found) == text
+
+
+@pytest.mark.parametrize(("columns", "text"), [(30, "done: モジュール"), (13, "done: モジ..."), (12, "done: モ...")])
+def test_a_status_is_cut_to_the_columns_that_its_characters_take(columns: int, text: str) -> None:
+    assert _fitting("done: モジュール", columns) == text
+    assert wcswidth(text) <= columns

@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
 from retarget.engine.cache.inputs import InputDigests, Inputs
 from retarget.engine.cache.key import compile_key
 from retarget.engine.cache.store import Store, StoreError
+from retarget.engine.compile.activity import BuildActivity
 from retarget.engine.compile.pool import CompilePool, compile_failure
 from retarget.engine.compile.resolution import NotBuiltError, Resolver
 from retarget.engine.toolchains import worker_environment
@@ -24,16 +25,11 @@ from retarget.support.files import read_regular
 from retarget.worker.messages import CompiledModule, CompileModule, Refusal, Refused, ResolvedFlags
 from retarget.worker.process import Spawner, available_cores
 
-__all__ = ["BuildService", "BuildStatistics", "OnBuildWait"]
-
-OnBuildWait = Callable[[float, int, int], None]
-"""Takes seconds waited, compiles done, and compiles in all."""
+__all__ = ["BuildService", "BuildStatistics"]
 
 _FIRST_PAUSE = 0.02
 _LONGEST_PAUSE = 0.5
 """Seconds between looks at a key that another process compiles."""
-
-_WAIT_STEP = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +55,7 @@ class _Job:
     error: BaseException | None = None
     not_before: float = 0.0
     pause: float = _FIRST_PAUSE
+    started: float = 0.0
 
     @property
     def done(self) -> bool:
@@ -99,7 +96,7 @@ class BuildService:
         self._changed = threading.Condition()
         self._jobs: dict[CompileTarget, _Job] = {}
         self._pending: OrderedDict[CompileTarget, _Job] = OrderedDict()
-        self._active = 0
+        self._running: dict[CompileTarget, _Job] = {}
         self._threads: list[threading.Thread] = []
         self._closed = False
         self._store_error: StoreError | None = None
@@ -116,6 +113,19 @@ class BuildService:
         """What has been built so far."""
         with self._changed:
             return self._statistics
+
+    @property
+    def activity(self) -> BuildActivity:
+        """What is built now."""
+        with self._changed:
+            now = time.monotonic()
+            running = sorted(self._running.values(), key=lambda job: job.started)
+            return BuildActivity(
+                done=len(self._jobs) - len(self._pending) - len(running),
+                total=len(self._jobs),
+                spent=self._statistics.seconds,
+                running=tuple((_title(job.target), now - job.started) for job in running),
+            )
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -136,16 +146,13 @@ class BuildService:
                 self._threads.append(thread)
             self._changed.notify_all()
 
-    def result(self, target: CompileTarget, on_wait: OnBuildWait | None = None) -> CompileOutcome:
+    def result(self, target: CompileTarget) -> CompileOutcome:
         """Return the outcome of `target`; wait for it, ahead of all that is only queued.
-
-        `on_wait` is called about every 0.5 s meanwhile.
 
         Raises `UnavailableError` if its compiler is not installed here, `RetargetError` if no extension provides the
         compiler, or the cache folder cannot be used.
         """
         self.submit([target])
-        start = time.monotonic()
         with self._changed:
             job = self._jobs[target]
             artifact = job.outcome.artifact if job.outcome is not None else None
@@ -158,15 +165,7 @@ class BuildService:
                 if self._closed:
                     msg = f"the build service was closed before {target.name} was compiled"
                     raise RetargetError(msg)
-                self._changed.wait(_WAIT_STEP)
-                if on_wait is not None and not job.done:
-                    waited, total = time.monotonic() - start, len(self._jobs)
-                    done = total - len(self._pending) - self._active
-                    self._changed.release()
-                    try:
-                        on_wait(waited, done, total)
-                    finally:
-                        self._changed.acquire()
+                self._changed.wait()
         if job.error is not None:
             raise job.error.with_traceback(None)  # each waiter raises it: its traceback must not grow
         if job.outcome is None:
@@ -248,7 +247,8 @@ class BuildService:
                 for target, job in self._pending.items():
                     if job.not_before <= now:
                         del self._pending[target]
-                        self._active += 1
+                        self._running[target] = job
+                        job.started = now
                         return job
                     earliest = job.not_before if earliest is None else min(earliest, job.not_before)
                 self._changed.wait(None if earliest is None else earliest - now)
@@ -257,7 +257,7 @@ class BuildService:
     def _defer(self, job: _Job) -> None:
         """Put back a job whose key another process or thread compiles, to be looked at again soon."""
         with self._changed:
-            self._active -= 1
+            del self._running[job.target]
             job.not_before = time.monotonic() + job.pause
             job.pause = min(2 * job.pause, _LONGEST_PAUSE)
             self._pending[job.target] = job
@@ -265,7 +265,7 @@ class BuildService:
 
     def _finish(self, job: _Job, *, outcome: CompileOutcome | None = None, error: BaseException | None = None) -> None:
         with self._changed:
-            self._active -= 1
+            del self._running[job.target]
             job.outcome, job.error = outcome, error
             if outcome is not None:
                 old = self._statistics
@@ -371,6 +371,10 @@ class BuildService:
     def _ask_resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> ResolvedFlags:
         timeout = self._default_timeout if config.timeout is None else config.timeout
         return self._pool.resolve(worker_environment(self._registry, config), config, flags, timeout=timeout)
+
+
+def _title(target: CompileTarget) -> str:
+    return f"{target.suite}/{target.module.name} ({target.compiler.name})"
 
 
 def _read_source(target: CompileTarget) -> bytes:

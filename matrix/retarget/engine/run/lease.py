@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from retarget.engine.run.lease_folder import LockFile, create_lease_folder
+from retarget.support.text import printable
 
 __all__ = ["DeviceLeases", "Holder", "Lease", "LeaseWait", "OnLeaseWait", "WaitNotes", "current_holder"]
 
@@ -325,4 +326,4 @@ def _read(slot: LockFile) -> Holder | None:
 
 
 def _printable(text: object) -> str:
-    return "".join(character if character.isprintable() else "?" for character in str(text)[:_LONGEST_TEXT])
+    return printable(str(text)[:_LONGEST_TEXT])

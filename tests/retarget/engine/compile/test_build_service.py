@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from retarget.engine.cache.store import Store, StoreError
+from retarget.engine.compile.activity import BuildActivity
 from retarget.engine.compile.pool import compile_failure
 from retarget.engine.compile.service import BuildService
 from retarget.extension import UnavailableError
@@ -509,16 +510,18 @@ def test_a_damaged_artifact_is_compiled_again_with_a_note(make: Make, tmp_path: 
     assert [note.partition(" is damaged")[0] for note in service.notes] == [f"artifact {first.artifact.path}"]
 
 
-def test_waiting_is_reported_about_every_half_second(make: Make, tmp_path: Path) -> None:
-    printed: list[tuple[float, int, int]] = []
+def test_what_is_built_now_can_be_asked_at_any_time(make: Make, tmp_path: Path) -> None:
     service = make()
+    assert service.activity == BuildActivity()
     slow = compile_target(tmp_path, "a", "@sleep 1.3\npass a")
     service.submit([slow, compile_target(tmp_path, "b", "pass b")])
-    service.result(slow, lambda *progress: printed.append(progress))
-
-    assert len(printed) >= 2
-    assert {(done, total) for _, done, total in printed} == {(0, 2)}
-    assert 0.4 < printed[0][0] < printed[1][0]
+    wait_until(lambda: service.activity.running)
+    seen = service.activity
+    assert (seen.done, seen.total) == (0, 2)
+    assert seen.running[0][0] == f"{slow.suite}/a ({slow.compiler.name})"
+    service.result(slow)
+    assert service.activity.done >= 1
+    assert all(name != seen.running[0][0] for name, _ in service.activity.running)
 
 
 def test_an_unusable_cache_folder_is_an_error_that_names_it(make: Make, tmp_path: Path) -> None:
