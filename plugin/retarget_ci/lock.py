@@ -19,9 +19,10 @@ from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 from retarget.support.errors import Diagnostic
+from retarget.support.files import read_regular
 from retarget.support.text import counted
 
-__all__ = ["LOCK_FILE", "NONE", "Cell", "lock_problems", "lock_text"]
+__all__ = ["LOCK_FILE", "NONE", "Cell", "lock_problems", "lock_text", "text_problems", "written"]
 
 LOCK_FILE = "ci.lock"
 
@@ -31,6 +32,9 @@ NONE = "-"
 _HEADER = "# What each event runs where. `retarget ci emit` writes this file, `retarget ci verify` checks it."
 _WRITE = "`retarget ci emit` writes it"
 _DIGITS = 16
+_WIDTH = 200
+"""Characters that are shown of a line."""
+
 _SHOWN = 10
 """How many changes are listed."""
 
@@ -77,26 +81,42 @@ def lock_text(runners: Mapping[str, Sequence[str]], cells: Mapping[Cell, Iterabl
     return "\n".join([_HEADER, *lines, ""])
 
 
-def lock_problems(file: Path, found: str | None, expected: str) -> Iterator[Diagnostic]:
-    """Yield what `found`, the text of the file (None: there is none), says otherwise than `expected` does."""
-    if found == expected:
-        return
-    if found is None:
-        yield Diagnostic(file=file, line=0, key_path="", message=f"found no such file; {_WRITE}")
-        return
-    changes = [*_changes(_cells(found), _cells(expected))]
+def lock_problems(folder: Path, expected: str) -> Iterator[Diagnostic]:
+    """Yield what the file in a folder says otherwise than its `expected` text does."""
+    file = folder / LOCK_FILE
+    found = written(file)
+    changes = [*_changes(_cells(found), _cells(expected))] if found is not None else []
     for line, message in changes[:_SHOWN]:
         yield Diagnostic(file=file, line=line, key_path="", message=f"{message}; if that is meant, {_WRITE}")
     if more := changes[_SHOWN:]:
         message = f"and {counted(len(more), 'more change')} of cells; {_WRITE}"
         yield Diagnostic(file=file, line=0, key_path="", message=message)
     if not changes:
+        yield from text_problems(file, found, expected)
+
+
+def written(file: Path) -> str | None:
+    """Return the text of a file as it is, what is no UTF-8 replaced; None where there is no file to read."""
+    try:
+        return read_regular(file).decode("utf-8", "replace")
+    except OSError:
+        return None
+
+
+def text_problems(file: Path, found: str | None, expected: str) -> Iterator[Diagnostic]:
+    """Yield that a file which `retarget ci emit` writes is not there (None), or its first line that differs."""
+    if found is None:
+        yield Diagnostic(file=file, line=0, key_path="", message=f"found no such file; {_WRITE}")
+    elif found != expected:
         there, here = found.split("\n"), expected.split("\n")
         at = next(at for at in range(len(here) + 1) if there[at : at + 1] != here[at : at + 1])
-        shown = [repr(lines[at]) if at < len(lines) else "the end of the file" for lines in (there, here)]
-        yield Diagnostic(
-            file=file, line=at + 1, key_path="", message=f"found {shown[0]}, expected {shown[1]}; {_WRITE}"
-        )
+        shown = [_shown(lines[at]) if at < len(lines) else "the end of the file" for lines in (there, here)]
+        message = f"found {shown[0]}, expected {shown[1]}; {_WRITE}"
+        yield Diagnostic(file=file, line=at + 1, key_path="", message=message)
+
+
+def _shown(line: str) -> str:
+    return repr(line if len(line) <= _WIDTH else f"{line[:_WIDTH]}…")
 
 
 def _cells(text: str) -> dict[Cell, _Entry]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import tempfile
 from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
-from retarget_ci.lock import NONE, Cell, lock_problems, lock_text
+from retarget_ci.lock import LOCK_FILE, NONE, Cell, lock_problems, lock_text
 
-FILE = Path("ci.lock")
 WRITE = "`retarget ci emit` writes it"
 
 Cells = dict[Cell, list[tuple[str, tuple[str, ...]]]]
@@ -26,7 +27,11 @@ def cells(compiler: str = "llvm-cpu", modules: tuple[str, ...] = ("add", "dot"),
 
 
 def problems(found: str | None, expected: str) -> list[str]:
-    return [str(one) for one in lock_problems(FILE, found, expected)]
+    """What is said of a file of the text `found` in the current folder, where `expected` is meant."""
+    with tempfile.TemporaryDirectory() as name, contextlib.chdir(name):
+        if found is not None:
+            Path(LOCK_FILE).write_bytes(found.encode())
+        return [str(one) for one in lock_problems(Path(), expected)]
 
 
 def test_the_file_has_a_sorted_line_for_each_runner_and_cell() -> None:

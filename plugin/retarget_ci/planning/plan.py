@@ -67,17 +67,19 @@ def make_plan(
     declared: Declared,
     *,
     today: date,
+    chosen: Sequence[DeclaredTarget] | None = None,
     durations: Mapping[str, float] | None = None,
     changed: Container[str] | None = None,
     since: str = "",
 ) -> Plan:
     """Return the plan of an event.
 
-    `durations` are seconds by target id, as a history knows them. With `changed` only those of the selected targets
-    have a result to give, which differ from those of the revision `since`. Raises `DiagnosticsError` for an event that
+    `chosen` are the targets that it selects, where they are known. `durations` are seconds by target id, as a history
+    knows them. With `changed` only those of the selected targets have a result to give, which differ from those of the
+    revision `since`. Raises `DiagnosticsError` for an event that
     selects nothing, and `RetargetError` where a target has neither a runner nor a waiver.
     """
-    chosen = select(event, declared.targets)
+    chosen = select(event, declared.targets) if chosen is None else chosen
     kept = chosen if changed is None else [one for one in chosen if one.id in changed]
     planner = _Planner(config, event, declared, Durations(durations or {}, declared.targets))
     waived = planner.place(kept, today)

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
+from retarget.expect.verdict import today
+from retarget.model.locations import diagnostics_at
 from retarget.results.files import read_results
 from retarget.results.plan import read_plan
+from retarget.support.errors import DiagnosticsError, RetargetError
 from retarget.support.text import counted
 
-from retarget_ci.schema import add_file_argument
+from retarget_ci.lock import LOCK_FILE, lock_problems
+from retarget_ci.model import CI_FILE, CiConfig
+from retarget_ci.planning.declared import collect
+from retarget_ci.schema import add_file_argument, declared_ci
+from retarget_ci.verify.coverage import Coverage, coverage_of, lock_of
+from retarget_ci.verify.declared import budget_problems, coverage_problems, file_problems, rule_problems, waived
 from retarget_ci.verify.results import verify_results
 
 __all__ = ["add"]
@@ -36,6 +45,12 @@ def add(subparsers: Any) -> None:
     parser.add_argument(
         "--results", nargs="+", type=Path, metavar="DIR", help="results of all legs: folders, or files in them"
     )
+    parser.add_argument(
+        "--history",
+        default="",
+        metavar="FOLDER|URL",
+        help="a history of `retarget history add`: also find legs that take longer than the budget of their event",
+    )
     add_file_argument(parser)
     parser.set_defaults(act=_verify)
 
@@ -46,7 +61,56 @@ def _verify(arguments: argparse.Namespace) -> int:
     if arguments.plan is not None:
         msg = f"found --plan {arguments.plan} without --results, expected --results DIR with the results of its legs"
         raise argparse.ArgumentError(None, msg)
+    return _verify_declared(arguments)
+
+
+def _verify_declared(arguments: argparse.Namespace) -> int:
+    config, day = declared_ci(arguments), today()
+    diagnostics = [*diagnostics_at(file_problems(config, day))]
+    others: list[str] = []
+    done: list[str] = []
+    try:
+        declared = collect(config.folder, config.paths, arguments.retarget_extension)
+        coverage = coverage_of(config, declared, durations=_durations(arguments.history))
+    except DiagnosticsError as error:
+        diagnostics += error.diagnostics
+    except RetargetError as error:
+        others.append(str(error))
+    else:
+        diagnostics += diagnostics_at(coverage_problems(config, coverage, day))
+        if arguments.history:
+            diagnostics += diagnostics_at(budget_problems(config, coverage))
+        diagnostics += rule_problems(declared)
+        diagnostics += lock_problems(config.folder, lock_of(config, coverage))
+        done = [*_summary(config, coverage, day)]
+    if diagnostics or others:
+        lines = [*str(DiagnosticsError(tuple(dict.fromkeys(diagnostics)))).splitlines(), *others]
+        sys.stderr.writelines(f"{line}\n" for line in lines if line)
+        return 1
+    sys.stdout.writelines(f"{line}\n" for line in done)
     return 0
+
+
+def _durations(history: str) -> Mapping[str, float]:
+    """Return seconds by target id, as a history has them; none where none is given."""
+    if not history:
+        return {}
+    from retarget.results.history import durations
+    from retarget.results.history_files import read_history
+
+    return durations(read_history(history))
+
+
+def _summary(config: CiConfig, coverage: Coverage, day: date) -> Iterator[str]:
+    """Yield what was verified."""
+    events = ", ".join(
+        f"{name!r} runs {len(coverage.runs[name])} in {counted(len(plan.legs), 'leg')}"
+        for name, plan in coverage.plans.items()
+    )
+    without = len(waived(config, coverage, day))
+    also = f"; {without} waived" if without else ""
+    yield f"verified {CI_FILE}: {counted(len(coverage.targets), 'target')}: {events}{also}"
+    yield f"up to date: {LOCK_FILE}"
 
 
 def _verify_results(file: Path, results: Sequence[Path]) -> int:
