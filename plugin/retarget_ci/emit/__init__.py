@@ -1,0 +1,1 @@
+"""Workflows of CI systems, written from `ci.toml`, and the legs of a plan in their words."""

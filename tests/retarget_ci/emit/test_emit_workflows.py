@@ -1,0 +1,283 @@
+"""The emitted workflows: valid, thin, bounded, and without anything in a shell that is not a plain word."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pytest
+from retarget.cli import main
+from retarget.results.plan import Leg, Plan, write_plan
+from retarget.support.errors import RetargetError
+from retarget_ci.emit.files import emitted_files
+from retarget_ci.emit.gitlab import child_pipeline
+from retarget_ci.emit.jobs import jobs_of, legs_of_jobs
+from retarget_ci.files.read import read_ci
+from retarget_ci.model import CiConfig
+from ruamel.yaml import YAML
+
+CI = """
+labels = ["ubuntu-24.04", "self-hosted", "gpu"]
+setup = ["python -m pip install -e '.[all]'", "echo \\"a: b\\"\\necho ${{ secrets.X }}"]
+env = { PIP_NO_INPUT = "1" }
+emit = ["github", "gitlab"]
+
+[[runner]]
+name = "linux"
+labels = ["ubuntu-24.04"]
+builds = true
+drivers = ["local-sync"]
+capacity = 4
+setup = ["sudo apt-get install -y mesa"]
+env = { ODD = "a: b # c" }
+
+[[runner]]
+name = "gpu"
+labels = ["self-hosted", "gpu"]
+drivers = ["cuda"]
+
+[[event]]
+name = "pr"
+on = ["pull_request", "merge_queue", "manual"]
+branches = ["main", "release/*"]
+select = "not slow"
+budget = "20 min"
+timeout = "1 h 30 s"
+only_changed = true
+
+[[event]]
+name = "nightly"
+on = ["push"]
+schedule = ["0 3 * * *"]
+budget = "1 h"
+"""
+
+GITHUB_PR = PurePosixPath(".github/workflows/retarget-pr.yml")
+GITHUB_NIGHTLY = PurePosixPath(".github/workflows/retarget-nightly.yml")
+GITLAB = PurePosixPath(".gitlab/retarget.yml")
+
+
+def config_of(folder: Path, text: str = CI) -> CiConfig:
+    (folder / "ci.toml").write_text(text)
+    return read_ci(folder / "ci.toml")
+
+
+def leg(name: str, *, kind: Any = "run", needs: tuple[str, ...] = ()) -> Leg:
+    return Leg(
+        name=name, kind=kind, runner="linux", labels=("ubuntu-24.04",), ids=(f"s::{name}",), digest="", needs=needs
+    )
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> CiConfig:
+    return config_of(tmp_path)
+
+
+@pytest.fixture
+def pull_request(config: CiConfig) -> Any:
+    return YAML(typ="safe").load(emitted_files(config)[GITHUB_PR])
+
+
+def test_each_event_has_a_workflow_on_github_and_all_have_one_file_on_gitlab(config: CiConfig) -> None:
+    assert set(emitted_files(config)) == {GITHUB_PR, GITHUB_NIGHTLY, GITLAB}
+    assert set(emitted_files(config, ("gitlab",))) == {GITLAB}
+
+
+def test_the_files_pass_the_published_schemas(config: CiConfig, tmp_path: Path) -> None:
+    plan = Plan(event="pr", paths=(".",), legs=(leg("b", kind="build"), leg("r", needs=("b",))))
+    files = {**emitted_files(config), PurePosixPath("child.yml"): child_pipeline(config, plan)}
+    for path, text in files.items():
+        (tmp_path / path.name).write_text(text)
+    for schema, names in (
+        ("github-workflows", [GITHUB_PR.name, GITHUB_NIGHTLY.name]),
+        ("gitlab-ci", [GITLAB.name, "child.yml"]),
+    ):
+        command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *names]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_what_starts_an_event_is_said_in_githubs_words(config: CiConfig) -> None:
+    files = emitted_files(config)
+    assert YAML(typ="safe").load(files[GITHUB_PR])["on"] == {
+        "pull_request": {"branches": ["main", "release/*"]},
+        "merge_group": {},
+        "workflow_dispatch": {},
+    }
+    nightly = YAML(typ="safe").load(files[GITHUB_NIGHTLY])["on"]
+    assert nightly == {"push": {"branches": ["**"]}, "schedule": [{"cron": "0 3 * * *"}]}
+
+
+def test_actions_are_pinned_by_commit_and_jobs_may_only_read(pull_request: Any, config: CiConfig) -> None:
+    used = [step["uses"] for job in pull_request["jobs"].values() for step in job["steps"] if "uses" in step]
+    assert used
+    assert all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", one) for one in used)
+    pinned = re.findall(r"uses: .*", emitted_files(config)[GITHUB_PR])
+    assert all(re.search(r"  # v\d+\.\d+\.\d+$", line) for line in pinned)
+    assert pull_request["permissions"] == {"contents": "read"}
+    assert not any("permissions" in job for job in pull_request["jobs"].values())
+
+
+def test_the_jobs_are_plan_build_run_verify_each_with_a_timeout(pull_request: Any) -> None:
+    jobs = pull_request["jobs"]
+    assert list(jobs) == ["plan", "build", "run", "verify"]
+    assert [job["timeout-minutes"] for job in jobs.values()] == [30, 61, 61, 30]
+    assert jobs["build"]["needs"] == "plan"
+    assert jobs["run"]["needs"] == ["plan", "build"]
+    assert all(jobs[name]["strategy"]["fail-fast"] is False for name in ("build", "run"))
+
+
+def test_an_empty_matrix_is_a_job_that_does_not_start(pull_request: Any) -> None:
+    assert pull_request["jobs"]["build"]["if"] == "needs.plan.outputs.build != '[]'"
+    assert "needs.plan.outputs.run != '[]'" in pull_request["jobs"]["run"]["if"]
+
+
+def test_verify_always_runs_and_fails_for_a_job_that_did_not(pull_request: Any) -> None:
+    verify = pull_request["jobs"]["verify"]
+    assert verify["if"] == "always()"
+    assert verify["needs"] == ["plan", "build", "run"]
+    assert " ".join(verify["steps"][-1]["if"].split()) == (
+        "always() && (needs.plan.result != 'success' "
+        "|| contains(needs.*.result, 'failure') || contains(needs.*.result, 'cancelled') "
+        "|| (needs.build.result == 'skipped' && needs.plan.outputs.build != '[]') "
+        "|| (needs.run.result == 'skipped' && needs.plan.outputs.run != '[]') )"
+    )
+    assert verify["steps"][-1]["run"].splitlines()[-1] == "exit 1"
+
+
+def test_a_shell_sees_expressions_only_of_fixed_words_and_of_the_commands_in_ci_toml(pull_request: Any) -> None:
+    fixed = "${{ github.event_name == 'pull_request' && '--since HEAD^1' || '' }}"
+    of_the_user = "${{ secrets.X }}"
+    for job in pull_request["jobs"].values():
+        for step in job["steps"]:
+            assert "${{" not in step.get("run", "").replace(fixed, "").replace(of_the_user, "")
+    run = next(step for step in pull_request["jobs"]["run"]["steps"] if step.get("name") == "Run the leg")
+    assert run["env"]["LEG"] == "${{ matrix.leg }}"
+    assert '"$LEG"' in run["run"]
+
+
+def test_setup_is_that_of_all_then_of_the_runner_with_its_environment(pull_request: Any) -> None:
+    steps = {step.get("name"): step for step in pull_request["jobs"]["run"]["steps"]}
+    commands = "python -m pip install -e '.[all]'\necho \"a: b\"\necho ${{ secrets.X }}"
+    assert steps["Set up"]["run"].strip() == commands
+    assert steps["Set up linux"]["if"] == "matrix.runner == 'linux'"
+    assert steps["Set up linux"]["env"] == {"ODD": "a: b # c"}
+    assert "Set up gpu" not in steps
+    assert pull_request["env"] == {"PIP_NO_INPUT": "1"}
+
+
+def test_a_pull_request_is_planned_against_its_branch_only_where_ci_toml_says_so(config: CiConfig) -> None:
+    files = emitted_files(config)
+    assert "fetch-depth: 2" in files[GITHUB_PR]
+    assert "--since" not in files[GITHUB_NIGHTLY]
+    assert "fetch-depth" not in files[GITHUB_NIGHTLY]
+
+
+def test_more_legs_than_a_matrix_holds_are_several_jobs(tmp_path: Path) -> None:
+    config = config_of(tmp_path, CI.replace("capacity = 4", "capacity = 300"))
+    jobs = jobs_of(config)
+    assert jobs.builds == ("build-1", "build-2")
+    assert jobs.runs == ("run-1", "run-2", "run-3")  # 301 that run, 301 that compile and run
+    legs = tuple(leg(f"r{number}") for number in range(300))
+    dealt = legs_of_jobs(Plan(event="pr", paths=(".",), legs=legs), jobs)
+    assert {name: len(of) for name, of in dealt.items()} == {
+        "build-1": 0,
+        "build-2": 0,
+        "run-1": 256,
+        "run-2": 44,
+        "run-3": 0,
+    }
+    workflow = YAML(typ="safe").load(emitted_files(config)[GITHUB_PR])
+    assert workflow["jobs"]["verify"]["needs"] == ["plan", "build-1", "build-2", "run-1", "run-2", "run-3"]
+
+
+def test_a_plan_with_more_legs_than_the_workflow_holds_is_an_error(config: CiConfig) -> None:
+    plan = Plan(event="pr", paths=(".",), legs=tuple(leg(f"r{number}") for number in range(257)))
+    with pytest.raises(RetargetError) as caught:
+        legs_of_jobs(plan, jobs_of(config))
+    assert str(caught.value) == (
+        "the plan of the event 'pr' has 257 legs of the kind 'run', the workflow has room for 256; "
+        "plan again with the ci.toml that it was emitted from"
+    )
+
+
+def test_gitlab_starts_an_event_by_its_rules_and_its_legs_from_the_plan(config: CiConfig) -> None:
+    jobs = YAML(typ="safe").load(emitted_files(config)[GITLAB])
+    assert list(jobs) == ["plan pr", "legs pr", "plan nightly", "legs nightly"]
+    assert [rule["if"] for rule in jobs["plan pr"]["rules"]] == [
+        r'$CI_PIPELINE_SOURCE == "merge_request_event"'
+        r" && $CI_MERGE_REQUEST_TARGET_BRANCH_NAME =~ /^(main|release\/.*)$/",
+        '$RETARGET_EVENT == "pr"',
+    ]
+    assert [rule["if"] for rule in jobs["legs nightly"]["rules"]] == [
+        '$CI_PIPELINE_SOURCE == "push"',
+        '$RETARGET_EVENT == "nightly"',
+    ]
+    assert jobs["legs pr"]["trigger"]["strategy"] == "depend"
+
+
+def test_gitlabs_pipeline_of_the_legs_is_never_empty_and_verifies_always(config: CiConfig) -> None:
+    empty = json.loads(child_pipeline(config, Plan(event="pr", paths=("."))))
+    assert {"plan", "verify"} < set(empty)
+    plan = Plan(event="pr", paths=(".",), legs=(leg("b", kind="build"), leg("r", needs=("b",))))
+    full = json.loads(child_pipeline(config, plan))
+    assert full["verify"]["when"] == full["leg r"]["when"] == "always"
+    assert "when" not in full["leg b"]
+    assert full["leg r"]["variables"]["LEG"] == "r"
+    assert full["leg r"]["script"][-1].startswith('retarget ci run retarget-ci/plan.json "$LEG" ')
+
+
+def test_emit_writes_checks_and_removes_what_is_no_longer_declared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config_of(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    by_hand = tmp_path / ".github/workflows/retarget-mine.yml"
+    by_hand.parent.mkdir(parents=True)
+    by_hand.write_text("name: mine\n")
+    assert main(["ci", "emit", "--check"]) == 1
+    assert capsys.readouterr().out == (
+        f"{GITHUB_PR}: is not what ci.toml gives\n{GITHUB_NIGHTLY}: is not what ci.toml gives\n"
+        f"{GITLAB}: is not what ci.toml gives\nwrite them again with `retarget ci emit`\n"
+    )
+    assert main(["ci", "emit"]) == 0
+    assert capsys.readouterr().out == f"{GITHUB_PR}: written\n{GITHUB_NIGHTLY}: written\n{GITLAB}: written\n"
+    assert main(["ci", "emit", "--check"]) == 0
+    assert capsys.readouterr().out == ""
+    path = tmp_path / GITHUB_PR
+    path.write_text(path.read_text().replace("timeout-minutes: 61", "timeout-minutes: 62"))
+    assert main(["ci", "emit", "--check"]) == 1
+    assert capsys.readouterr().out.startswith(f"{GITHUB_PR}: is not what ci.toml gives\n")
+    config_of(tmp_path, CI.replace('"nightly"', '"weekly"').replace('emit = ["github", "gitlab"]', 'emit = ["github"]'))
+    assert main(["ci", "emit"]) == 0
+    assert f"{GITHUB_NIGHTLY}: removed\n{GITLAB}: removed\n" in capsys.readouterr().out
+    assert by_hand.exists()
+    assert not (tmp_path / GITHUB_NIGHTLY).exists()
+
+
+def test_emit_says_what_it_can_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config_of(tmp_path, CI.replace('emit = ["github", "gitlab"]', ""))
+    monkeypatch.chdir(tmp_path)
+    assert main(["ci", "emit", "githb"]) == 2
+    assert capsys.readouterr().err == "retarget: found the CI system 'githb'; did you mean 'github'?\n"
+    assert main(["ci", "emit"]) == 1
+    expected = 'expected CI systems to write for, such as emit = ["github"]; or name one here'
+    assert capsys.readouterr().err == f"ci.toml: found no emit, {expected}\n"
+
+
+def test_legs_of_a_plan_for_people_and_for_github(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config_of(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    write_plan(Plan(event="pr", paths=(".",), legs=(leg("b", kind="build"),)), tmp_path / "plan.json")
+    assert main(["ci", "legs", "plan.json"]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == "b    build  linux   1        0 s"
+    assert main(["ci", "legs", "plan.json", "--format", "github"]) == 0
+    assert capsys.readouterr().out == 'build=[{"leg":"b","runner":"linux","labels":["ubuntu-24.04"]}]\nrun=[]\n'
