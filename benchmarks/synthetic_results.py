@@ -82,6 +82,16 @@ def records(targets: int, session: str) -> Iterator[TargetRecord]:
                         *filter(None, (runtime, driver)),
                         module[:3],
                     ),
+                    marks=tuple(
+                        (mark, (("name", value),))
+                        for mark, value in (
+                            ("suite", suite),
+                            ("compiler", compiler),
+                            ("runtime", runtime),
+                            ("driver", driver),
+                        )
+                        if value
+                    ),
                     session=session,
                     **(_blocked(blocked) if blocked else _happened(drawn, name, runtime, driver)),
                 )

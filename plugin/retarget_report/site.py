@@ -81,7 +81,7 @@ def _resource(path: str) -> str:
 
 
 def _scripts() -> Iterator[str]:
-    yield "frame.js"
+    yield from ("frame.js", "selection.js", "target.js")
     yield from (f"{name}.js" for name in VIEWS)
 
 

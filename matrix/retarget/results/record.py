@@ -146,9 +146,9 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
 
     `nodeid` is the target's id: it is the same on every machine. `file` is the suite file, `line` the suite's line in
     it (0-based), `position` the target's in its suite: reports may come in any order. `module_file` is the module's own
-    file, empty where it shares the file with others. On disk, files are relative to pytest's root folder. A target that
-    `runs_external` runs in a process of a tool, which keeps the outputs to itself. `requirements` are the numbers of
-    the `--retarget-require` that select it.
+    file, empty where it shares the file with others. On disk, files are relative to pytest's root folder. `tags` and
+    `marks` are what `-m` selects by. A target that `runs_external` runs in a process of a tool, which keeps the outputs
+    to itself. `requirements` are the numbers of the `--retarget-require` that select it.
 
     `stage` is the last stage that the target reached, empty where it was not tried. `result` is its own, `observation`
     how it failed, also where that says nothing of it; `outcome` is what its expectations make of that. `message` is the
@@ -181,6 +181,7 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     line: int = 0
     position: int = 0
     tags: tuple[str, ...] = ()
+    marks: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
     runs_external: bool = False
     requirements: tuple[int, ...] = ()
     stage: str = ""

@@ -18,6 +18,7 @@ from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig,
 from retarget.model.case_names import is_one_of
 from retarget.model.outcomes import CompileOutcome, Failure, Observation, RunOutcome, Stage, first_failure
 from retarget.results.record import CompileRecord, Outcome, Result, TargetRecord
+from retarget.targets.tags import marks
 
 from pytest_retarget.items.cases import case_records
 from pytest_retarget.items.expected import AsExpected, Attempts, attempts
@@ -160,6 +161,7 @@ class MatrixItem(pytest.Item):
                 runtime=runtime.name if runtime else "",
                 driver=runtime.driver if runtime else "",
                 tags=self.target.tags,
+                marks=marks(self.target),
                 runs_external=runtime is not None and self.services.registry.gives_no_outputs(runtime),
             )
         return self._record
