@@ -108,7 +108,7 @@ const Retarget = (() => {
   }
 
   // A share with its denominator: "95.6 % of 12,345".
-  const number = value => value.toLocaleString("en");
+  const {format: number} = new Intl.NumberFormat("en");
   const share = (part, whole) => whole ? `${percent(part, whole)} of ${number(whole)}` : "none";
   function percent(part, whole) {
     const tenths = part === whole ? 1000 : Math.min(999, Math.floor(1000 * part / whole));

@@ -202,50 +202,58 @@
 
   const section = suite => page.sections.find(one => one.suite === suite).section;
 
+  // Rows are absolutely placed boxes of one size, not a <table>: then a row that comes or goes costs no layout of the rest.
+  const box = (role, cls, attributes, ...children) => el("div", {role, class: cls, ...attributes}, ...children);
+
   function head(suite) {
     const groups = [];
     for (const column of suite.visibleColumns) {
       const compiler = suite.columns[column][0];
       if (groups.length && groups.at(-1)[0] === compiler) groups.at(-1)[1]++; else groups.push([compiler, 1]);
     }
-    return el("thead", {},
-      el("tr", {"aria-rowindex": 1}, el("th", {class: "name", scope: "col", rowspan: 2}, "module"),
-        groups.map(([compiler, count]) => el("th", {class: "group", scope: "colgroup", colspan: count, title: compiler}, el("span", {}, compiler)))),
-      el("tr", {"aria-rowindex": 2}, suite.visibleColumns.map(column => {
-        const [compiler, runtime] = suite.columns[column];
-        return el("th", {class: "config", scope: "col", title: runtime || `compiled by ${compiler}`}, el("span", {class: runtime ? "" : "quiet"}, runtime || "compile"));
-      })),
-      el("tr", {"aria-rowindex": 3, class: "totals"}, el("th", {class: "name", scope: "row"}, `${number(suite.visible.length)} of ${number(suite.rows.length)} modules`),
-        suite.visibleColumns.map(column => {
-          const {good, judged, all} = suite.byColumn[column];
-          return el("td", {title: `${number(good)} of ${number(judged)} with a verdict are as expected; ${number(all)} shown`}, el("b", {}, judged ? percent(good, judged) : "-"), el("br"), `of ${number(judged)}`);
-        })));
+    const bands = groups.map(([compiler, count]) => {
+      const item = box("columnheader", "group", {"aria-colspan": count, title: compiler}, compiler);
+      item.style.width = `${CELL * count}px`;
+      return item;
+    });
+    const configs = suite.visibleColumns.map(column => {
+      const [compiler, runtime] = suite.columns[column];
+      return box("columnheader", runtime ? "config" : "config quiet", {title: runtime || `compiled by ${compiler}`}, el("span", {}, runtime || "compile"));
+    });
+    const totals = suite.visibleColumns.map(column => {
+      const {good, judged, all} = suite.byColumn[column];
+      return box("gridcell", "total", {title: `${number(good)} of ${number(judged)} with a verdict are as expected; ${number(all)} shown`}, el("b", {}, judged ? percent(good, judged) : "-"), el("br"), `of ${number(judged)}`);
+    });
+    return box("rowgroup", "head", {},
+      box("row", "bands", {"aria-rowindex": 1}, box("columnheader", "name", {}, "compiler"), bands),
+      box("row", "configs", {"aria-rowindex": 2}, box("columnheader", "name", {}, "module"), configs),
+      box("row", "totals", {"aria-rowindex": 3}, box("rowheader", "name", {}, `${number(suite.visible.length)} of ${number(suite.rows.length)} modules`), totals));
   }
 
   function table(one) {
     const {suite, section} = one;
-    const grid = el("table", {role: "grid", "aria-label": suite.name, "aria-rowcount": suite.visible.length + 3, "aria-colcount": suite.visibleColumns.length + 1},
-      el("colgroup", {}, el("col", {class: "name"}), suite.visibleColumns.map(() => el("col"))), head(suite));
-    grid.style.width = `${page.name + CELL * suite.visibleColumns.length}px`;
-    const spaces = [0, 1].map(() => el("tbody", {role: "presentation"}, el("tr", {class: "space", role: "presentation"}, el("td", {role: "presentation"}))));
-    one.body = el("tbody");
-    one.spaces = spaces.map(space => space.firstChild.firstChild);
+    one.body = box("rowgroup", "body");
+    one.body.style.height = `${ROW * suite.visible.length}px`;
+    one.blank = box("row", "row", {}, box("rowheader", "name"), suite.visibleColumns.map(() => box("gridcell", "cell")));
     one.from = one.to = 0;
-    grid.append(spaces[0], one.body, spaces[1]);
-    one.table = grid;
-    section.append(grid);
+    one.table = box("grid", "table", {"aria-label": suite.name, "aria-rowcount": suite.visible.length + 3, "aria-colcount": suite.visibleColumns.length + 1}, head(suite), one.body);
+    section.append(one.table);
   }
 
-  function row(suite, position) {
-    const index = suite.visible[position], first = index * suite.width;
-    return el("tr", {"aria-rowindex": position + 4, "data-row": position},
-      el("th", {class: "name", scope: "row", title: suite.rows[index]}, suite.rows[index]),
-      suite.visibleColumns.map((column, at) => {
-        const cell = first + column, {glyph, label, whole, word} = texts(suite, cell), isHit = suite.hit[cell];
-        const item = el("td", {class: isHit ? `s-${word}` : "out", "data-at": at, "aria-label": whole, "aria-colindex": at + 2});
-        if (glyph) item.append(el("i", {}, glyph), label);
-        return item;
-      }));
+  function row({suite, blank}, position) {
+    const made = blank.cloneNode(true), index = suite.visible[position], first = index * suite.width;
+    made.style.top = `${ROW * position}px`;
+    made.setAttribute("aria-rowindex", position + 4);
+    let item = made.firstChild;
+    item.textContent = item.title = suite.rows[index];
+    for (const column of suite.visibleColumns) {
+      const cell = first + column, {glyph, label, whole, word} = texts(suite, cell);
+      item = item.nextSibling;
+      item.className = suite.hit[cell] ? `cell s-${word}` : "cell out";
+      if (glyph) item.textContent = `${glyph} ${label}`;
+      if (whole !== label) item.setAttribute("aria-label", whole);
+    }
+    return made;
   }
 
   // Bring what is near the window into the document, and take the rest out.
@@ -264,19 +272,17 @@
   }
 
   function rows(one, from, to) {
-    const {suite, body} = one;
+    const {body} = one;
     if (from === one.from && to === one.to) return;
     if (from >= one.to || to <= one.from) { body.replaceChildren(); one.from = one.to = from; }
     while (one.from < from) { body.firstChild.remove(); one.from++; }
     while (one.to > to) { body.lastChild.remove(); one.to--; }
     const before = [], after = [];
-    for (let i = from; i < one.from; i++) before.push(row(suite, i));
-    for (let i = one.to; i < to; i++) after.push(row(suite, i));
+    for (let i = from; i < one.from; i++) before.push(row(one, i));
+    for (let i = one.to; i < to; i++) after.push(row(one, i));
     body.prepend(...before);
     body.append(...after);
     [one.from, one.to] = [from, Math.max(from, to)];
-    one.spaces[0].style.height = `${ROW * one.from}px`;
-    one.spaces[1].style.height = `${ROW * (suite.visible.length - one.to)}px`;
   }
 
   // ------------------------------------------------------------ the cell that the keyboard is on
@@ -285,7 +291,7 @@
 
   // Only the active cell is a tab stop, and has the focus after `focus`.
   function mark({focus = false} = {}) {
-    const one = active(), item = one && one.table && one.body.querySelector(`tr[data-row="${page.active.row}"] td[data-at="${page.active.at}"]`);
+    const one = active(), line = one && one.table && one.body.children[page.active.row - one.from], item = line ? line.children[page.active.at + 1] : null;
     if (page.marked && page.marked !== item) page.marked.removeAttribute("tabindex");
     page.marked = item;
     if (!item) return;
@@ -332,15 +338,13 @@
 
   function cellOf(item) {
     const one = page.sections.find(section => section.table && section.table.contains(item));
-    const position = Number(item.parentElement.dataset.row), at = Number(item.dataset.at);
-    return {suite: one.suite, row: position, at, cell: one.suite.visible[position] * one.suite.width + one.suite.visibleColumns[at]};
+    return [one.suite, one.from + [...one.body.children].indexOf(item.parentElement), [...item.parentElement.children].indexOf(item) - 1];
   }
 
   function clicked(event) {
-    const item = event.target.closest("td[data-at]");
+    const item = event.target.closest(".cell");
     if (!item) return;
-    const {suite, row: position, at} = cellOf(item);
-    move(suite, position, at);
+    move(...cellOf(item));
     open();
   }
 
