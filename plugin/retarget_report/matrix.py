@@ -53,7 +53,7 @@ def data(report: Report) -> Iterator[tuple[str, Any]]:
     """Yield the files of the matrix."""
     words, signatures, stages = _Index(), _Index(), _Index()
     wordsets = _Index()
-    suites = []
+    suites: list[dict[str, Any]] = []
     files = 0
     groups: dict[tuple[str, str], list[Target]] = {}
     for target in report.targets:

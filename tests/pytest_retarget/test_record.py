@@ -36,6 +36,7 @@ FULL = TargetRecord(
     line=3,
     position=4,
     tags=("x", "y"),
+    marks=(("driver", (("name", "d"),)),),
     runs_external=True,
     requirements=(0, 2),
     stage=Stage.COMPARE,
