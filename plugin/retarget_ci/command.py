@@ -8,11 +8,12 @@ from retarget_ci import run as run_legs
 from retarget_ci import schema, summary
 from retarget_ci.emit import command as emit
 from retarget_ci.planning import command as plan
+from retarget_ci.planning import fingerprints
 from retarget_ci.verify import command as verify
 
 __all__ = ["add_arguments", "run"]
 
-_ACTIONS = (plan, emit, run_legs, summary, verify, schema)
+_ACTIONS = (plan, emit, run_legs, summary, verify, fingerprints, schema)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

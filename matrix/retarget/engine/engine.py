@@ -157,6 +157,11 @@ class Engine:
         """Queue compiles, to be done ahead of need. Raises as `generated` does."""
         self._builds.submit([self.generated(target) for target in targets])
 
+    def compile_key(self, target: CompileTarget) -> str:
+        """Return the compile key of a target, which is not compiled. As `BuildService.key`, and raises as `generated`
+        does."""
+        return self._builds.key(self.generated(target))
+
     def compile(self, target: CompileTarget) -> CompileOutcome:
         """Wait for a compile, or take its outcome from the cache or the folder of artifacts.
 

@@ -19,6 +19,7 @@ from retarget.support.text import counted
 from retarget_ci.model import Event
 from retarget_ci.planning.declared import collect
 from retarget_ci.planning.plan import make_plan
+from retarget_ci.planning.since import changes_since
 from retarget_ci.schema import add_file_argument, declared_ci
 
 __all__ = ["add", "summary"]
@@ -29,6 +30,12 @@ def add(subparsers: Any) -> None:
     parser = subparsers.add_parser("plan", help="which leg runs which targets")
     add_file_argument(parser)
     parser.add_argument("--event", required=True, metavar="NAME", help="the event of ci.toml to plan for")
+    parser.add_argument(
+        "--since",
+        default="",
+        metavar="REV",
+        help="leave out what compiles to the same artifact and has the same cases at this git revision",
+    )
     parser.add_argument(
         "--history", default="", metavar="FOLDER|URL", help="a history of `retarget history add`, to predict durations"
     )
@@ -46,7 +53,14 @@ def _plan(arguments: argparse.Namespace) -> int:
         history = read_history(arguments.history)
         known = durations(history)
         sys.stderr.writelines(f"warning: left out of the history: {line}\n" for line in history.damaged)
-    plan = make_plan(config, event, declared, today=date.today(), durations=known)
+    unchanged: frozenset[str] | None = None
+    if arguments.since:
+        changes = changes_since(arguments.since, config.folder, config.paths, arguments.retarget_extension)
+        unchanged = changes.unchanged
+        sys.stderr.writelines(f"warning: {line}\n" for line in changes.warnings)
+    plan = make_plan(
+        config, event, declared, today=date.today(), durations=known, unchanged=unchanged, since=arguments.since
+    )
     if arguments.output is not None:
         write_plan(plan, arguments.output)
     if arguments.format == "json":

@@ -69,18 +69,18 @@ def make_plan(
     today: date,
     chosen: Sequence[DeclaredTarget] | None = None,
     durations: Mapping[str, float] | None = None,
-    changed: Container[str] | None = None,
+    unchanged: Container[str] | None = None,
     since: str = "",
 ) -> Plan:
     """Return the plan of an event.
 
     `chosen` are the targets that it selects, where they are known. `durations` are seconds by target id, as a history
-    knows them. With `changed` only those of the selected targets have a result to give, which differ from those of the
-    revision `since`. Raises `DiagnosticsError` for an event that
-    selects nothing, and `RetargetError` where a target has neither a runner nor a waiver.
+    knows them. `unchanged` are the ids of targets that are left out because the revision `since` has the same. Raises
+    `DiagnosticsError` for an event that selects nothing, and `RetargetError` where a target has neither a runner nor a
+    waiver.
     """
     chosen = select(event, declared.targets) if chosen is None else chosen
-    kept = chosen if changed is None else [one for one in chosen if one.id in changed]
+    kept = chosen if unchanged is None else [one for one in chosen if one.id not in unchanged]
     planner = _Planner(config, event, declared, Durations(durations or {}, declared.targets))
     waived = planner.place(kept, today)
     return Plan(

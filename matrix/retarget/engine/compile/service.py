@@ -173,6 +173,18 @@ class BuildService:
             raise RetargetError(msg)
         return job.outcome
 
+    def key(self, target: CompileTarget) -> str:
+        """Return the compile key of a target, which is not compiled; empty where it has none because its flags are
+        refused or its module cannot be read.
+
+        Raises `UnavailableError` if its compiler is not installed here, `RetargetError` if no extension provides it.
+        """
+        try:
+            resolved, source = self._resolved(target)
+        except NotBuiltError:
+            return ""
+        return _key(target, source, resolved, self._inputs_of(target, resolved))
+
     def check(self, config: CompilerConfig) -> None:
         """See that a config's compiler is here. Raises `UnavailableError` if it is not, `RetargetError` if it fails."""
         try:
@@ -280,11 +292,7 @@ class BuildService:
     def _build(self, target: CompileTarget) -> CompileOutcome | None:
         """Return the outcome; None if the key's lock is held elsewhere."""
         try:
-            resolved = self._resolver.resolve(target.compiler, target.flags)
-            if target.returns_checks and (rewriter := self._registry.check_rewriter(target.kind)) is not None:
-                fact = ("checks returned", rewriter.return_checks_version())
-                resolved = replace(resolved, facts=(*resolved.facts, fact))
-            source = _read_source(target)
+            resolved, source = self._resolved(target)
         except NotBuiltError as error:
             return CompileOutcome(key="", seconds=0.0, reused=False, failure=error.failure)
         inputs = self._inputs_of(target, resolved)
@@ -293,6 +301,14 @@ class BuildService:
         if outcome is None:
             return None
         return replace(outcome, build_id=resolved.build_id, build=resolved.build, inputs=inputs)
+
+    def _resolved(self, target: CompileTarget) -> tuple[Resolved, bytes]:
+        """Return a target's resolved flags and its source. Raises as `Resolver.resolve` does."""
+        resolved = self._resolver.resolve(target.compiler, target.flags)
+        if target.returns_checks and (rewriter := self._registry.check_rewriter(target.kind)) is not None:
+            fact = ("checks returned", rewriter.return_checks_version())
+            resolved = replace(resolved, facts=(*resolved.facts, fact))
+        return resolved, _read_source(target)
 
     def _locked(self, target: CompileTarget, key: str, source: bytes, resolved: Resolved) -> CompileOutcome | None:
         """Compile while the key's lock is held; None if it is held elsewhere."""

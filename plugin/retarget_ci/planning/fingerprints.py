@@ -1,0 +1,116 @@
+"""What the result of each target depends on, as a fingerprint: its compile key, and its case digest.
+
+`retarget ci fingerprints` prints them. `retarget ci plan --since` compares those of two revisions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from retarget.cli.support import table
+from retarget.engine.cache.folder import cache_of_command
+from retarget.engine.engine import Engine
+from retarget.engine.run.case_digest import CaseDigests
+from retarget.expect.matching import RuleSet
+from retarget.extension import ComparesConfigs, UnavailableError
+from retarget.extension.registry import Registry
+from retarget.model import CompileTarget, RunTarget, Target
+from retarget.support.text import counted
+from retarget.targets.expansion import compile_target_name
+
+from retarget_ci.planning.declared import Declared, DeclaredTarget, collect
+
+__all__ = ["Fingerprints", "add", "fingerprints"]
+
+_SHOWN = 16
+
+
+class Fingerprints(msgspec.Struct, frozen=True, kw_only=True):
+    """`of` has the fingerprint of each target by its id. `unknown` says why others have none, with their number."""
+
+    of: dict[str, str] = {}
+    unknown: dict[str, int] = {}
+
+
+def add(subparsers: Any) -> None:
+    """Declare the action."""
+    parser = subparsers.add_parser(
+        "fingerprints", help="what `plan --since` compares: a digest of all that the result of a target depends on"
+    )
+    parser.add_argument("path", nargs="*", default=["."], help="folders or suite files (.)")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
+    parser.set_defaults(act=_print)
+
+
+def _print(arguments: argparse.Namespace) -> int:
+    extensions = arguments.retarget_extension
+    declared = collect(Path.cwd(), arguments.path, extensions)
+    with Engine(registry=declared.registry, cache=cache_of_command().folder, extensions=extensions) as engine:
+        found = fingerprints(declared, engine)
+    if arguments.format == "json":
+        sys.stdout.buffer.write(msgspec.json.encode(found) + b"\n")
+        return 0
+    sys.stdout.write(table(("fingerprint", "target"), [(one[:_SHOWN], name) for name, one in found.of.items()]) + "\n")
+    for reason, count in found.unknown.items():
+        sys.stdout.write(f"{counted(count, 'target')} without one: {reason}\n")
+    return 0
+
+
+def fingerprints(declared: Declared, engine: Engine) -> Fingerprints:
+    """Return the fingerprints of targets. Compilers resolve their flags for it, in workers; nothing is compiled.
+
+    Raises `RetargetError` for invalid files.
+    """
+    registry = declared.registry
+    digests = CaseDigests(registry)
+    compiled = {(one.home, one.compiled.name): one.compiled for one in declared.targets}
+
+    @cache
+    def generated(home: str, name: str) -> CompileTarget:
+        return engine.generated(compiled[home, name])
+
+    @cache
+    def key(home: str, name: str) -> str:
+        return engine.compile_key(compiled[home, name]) if (home, name) in compiled else ""
+
+    @cache
+    def rules(home: str) -> RuleSet:
+        suite = suites[home]
+        return RuleSet(suite.expectations, checks_artifacts=registry.artifact_checker(suite.kind) is not None)
+
+    suites = {one.home: one.suite for one in declared.targets}
+    found: dict[str, str] = {}
+    unknown: Counter[str] = Counter()
+    for one in declared.targets:
+        try:
+            made = generated(one.home, one.compiled.name)
+            target: Target = replace(one.target, compile=made) if isinstance(one.target, RunTarget) else made
+            names = [one.compiled.name, *_references(one, registry)]
+            keys = [key(one.home, name) for name in names]
+        except UnavailableError as error:
+            unknown[str(error)] += 1
+            continue
+        if not all(keys):
+            unknown["flags are refused, or a module cannot be read"] += 1
+            continue
+        parts = [*keys, digests.of(target, rules(one.home).rules_for(one.target))]
+        found[one.id] = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    return Fingerprints(of=found, unknown=dict(unknown))
+
+
+def _references(one: DeclaredTarget, registry: Registry) -> Sequence[str]:
+    """Return the compile targets of a module that its cases are to agree with: their artifacts decide, too."""
+    loader, module = registry.case_loaders.get(one.compiled.kind), one.compiled.module
+    if not isinstance(loader, ComparesConfigs) or not isinstance(one.target, RunTarget):
+        return ()
+    names = loader.references(module, one.compiled.folder, one.compiled.compiler.name)
+    return [compile_target_name(module.name, name) for name in names]

@@ -1,0 +1,132 @@
+"""`--since REV`: which targets can have another result than at a revision, by their fingerprints and never by paths.
+
+A target that is there under another name or in another file, with the same content, is the same. One whose fingerprint
+is not known counts as changed.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from retarget.support.errors import RetargetError
+from retarget.support.text import first_line
+from retarget.support.toml.read import read_toml
+
+from retarget_ci.model import CI_FILE
+from retarget_ci.planning.fingerprints import Fingerprints
+
+__all__ = ["Changes", "changes_since"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """`unchanged` are ids of targets that the revision has, too. `warnings` say what is not known."""
+
+    unchanged: frozenset[str]
+    warnings: tuple[str, ...] = ()
+
+
+def changes_since(revision: str, folder: Path, paths: Sequence[str], extensions: Sequence[str] = ()) -> Changes:
+    """Compare what pytest collects from paths below a folder with what it collects there at a revision.
+
+    Where the declarations of the revision cannot be read, everything has changed. Raises `RetargetError` for a folder
+    that is in no git checkout, a revision that git does not know, and invalid declarations of the folder.
+    """
+    top, commit = _located(revision, folder)
+    with _worktree(top, commit) as tree, ThreadPoolExecutor() as pool:
+        before = tree / folder.resolve().relative_to(top)
+        there = _paths_at(before, paths)
+        old = pool.submit(_fingerprints, before, there, extensions) if there else None
+        new = pool.submit(_fingerprints, folder, paths, extensions).result()
+        warnings = [
+            f"{count} without a fingerprint, which count as changed: {why}" for why, count in new.unknown.items()
+        ]
+        try:
+            known = frozenset(old.result().of.values()) if old is not None else frozenset()
+        except RetargetError as error:
+            said = str(error).replace(f"{tree}{os.sep}", "")
+            return Changes(
+                unchanged=frozenset(),
+                warnings=(
+                    *warnings,
+                    f"the declarations of {revision} cannot be read, so that all count as changed: {said}",
+                ),
+            )
+    return Changes(unchanged=frozenset(name for name, one in new.of.items() if one in known), warnings=tuple(warnings))
+
+
+def _paths_at(folder: Path, paths: Sequence[str]) -> Sequence[str]:
+    """Return the paths of a folder's own `ci.toml` and those of today's, as far as they are there."""
+    written: object = []
+    if (file := folder / CI_FILE).is_file():
+        _, data, _ = read_toml(file)  # only where to look: the rest may be wrong, or of another version
+        written = data.get("paths", ["."])
+    own = [path for path in written if isinstance(path, str)] if isinstance(written, list) else []
+    return [path for path in dict.fromkeys((*own, *paths)) if (folder / path.partition("::")[0]).exists()]
+
+
+def _located(revision: str, folder: Path) -> tuple[Path, str]:
+    """Return the checkout that a folder is in, and the commit that a revision means."""
+    try:
+        top = Path(_git(folder, "rev-parse", "--show-toplevel").strip())
+    except RetargetError as error:
+        msg = f"--since {revision}: {error}; expected {folder} in a git checkout"
+        raise RetargetError(msg) from error
+    try:
+        return top.resolve(), _git(
+            folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
+        ).strip()
+    except RetargetError as error:
+        known = "expected a branch, a tag or a commit that this checkout has; a shallow one is deepened by `git fetch`"
+        msg = f"--since: found the unknown revision {revision!r}, {known}"
+        raise RetargetError(msg) from error
+
+
+@contextmanager
+def _worktree(top: Path, commit: str) -> Iterator[Path]:
+    """Check a commit out into a folder of its own, which is removed at the end. The checkout stays as it is."""
+    with tempfile.TemporaryDirectory(prefix="retarget-since-", ignore_cleanup_errors=True) as temporary:
+        tree = Path(temporary).resolve() / "tree"
+        try:
+            _git(top, "worktree", "add", "--detach", "--force", str(tree), commit)
+            yield tree
+        finally:
+            with_force = ("worktree", "remove", "--force", "--force", str(tree))
+            subprocess.run(["git", "-C", str(top), *with_force], capture_output=True, check=False)  # noqa: S607
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    try:
+        ran = subprocess.run(
+            ["git", "-C", str(folder), *arguments],  # noqa: S607
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+    except OSError as error:
+        msg = f"git cannot be run: {error.strerror or error}"
+        raise RetargetError(msg) from error
+    if ran.returncode:
+        raise RetargetError(first_line(ran.stderr, f"git {arguments[0]} failed"))
+    return ran.stdout
+
+
+def _fingerprints(folder: Path, paths: Sequence[str], extensions: Sequence[str]) -> Fingerprints:
+    """Have a process of its own collect in a folder: what it imports from there stays there."""
+    loaded = [f"--retarget-extension={one}" for one in extensions]
+    command = [sys.executable, "-P", "-m", "retarget.cli", "ci", *loaded, "fingerprints", "--format=json", "--", *paths]
+    ran = subprocess.run(command, cwd=folder, capture_output=True, check=False, stdin=subprocess.DEVNULL)
+    if ran.returncode:
+        raise RetargetError(ran.stderr.decode(errors="replace").strip() or f"exit status {ran.returncode}")
+    return msgspec.json.decode(ran.stdout, type=Fingerprints)
