@@ -1,6 +1,7 @@
 """The time view: where the time of each target went, and when each worker and device was busy.
 
-Its data, `time`, is a `Durations`. Targets are numbers: their places in `Report.targets`. Times are in milliseconds.
+Its data, `time`, is a `Durations`. Targets are numbers: those of `retarget_report.matrix.numbered`. Times are in
+milliseconds.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 from retarget.results.files import SessionResults
 from retarget.results.record import TargetRecord
 
+from retarget_report.matrix import numbered
 from retarget_report.read import Report
 
 __all__ = ["COMPILE", "RUN", "WAIT", "Compiles", "Durations", "Lane", "Runs", "Spans", "data", "durations"]
@@ -80,7 +82,7 @@ class Durations:
 
 def data(report: Report) -> Iterator[tuple[str, Any]]:
     """Yield the data of the view."""
-    yield "time", durations(report.sessions, {target.id: number for number, target in enumerate(report.targets)})
+    yield "time", durations(report.sessions, {target.id: number for number, target in enumerate(numbered(report))})
 
 
 def durations(sessions: Sequence[SessionResults], rows: Mapping[str, int]) -> Durations:

@@ -1,6 +1,6 @@
 """The failures view: targets grouped by what went wrong, each group with the targets that it blocks.
 
-Its data, `failures`, is a `Failures`. Targets are numbers: their places in `Report.targets`.
+Its data, `failures`, is a `Failures`. Targets are numbers: those of `retarget_report.matrix.numbered`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 from retarget.model.signatures import normalise
 from retarget.results.record import Outcome
 
+from retarget_report.matrix import numbered
 from retarget_report.read import Report, Target
 from retarget_report.states import State
 
@@ -55,7 +56,8 @@ class Failures:
 
 def data(report: Report) -> Iterator[tuple[str, Any]]:
     """Yield the data of the view. Sizes are of sources below the current folder, which is pytest's root folder."""
-    yield "failures", failures(report.targets, module_sizes(report.targets, Path.cwd()))
+    targets = numbered(report)
+    yield "failures", failures(targets, module_sizes(targets, Path.cwd()))
 
 
 def failures(targets: Sequence[Target], sizes: Mapping[_Module, int]) -> Failures:

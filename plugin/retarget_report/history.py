@@ -1,6 +1,7 @@
 """The history view: what each target was in the runs of a history, of which the results of the page are the last.
 
-Its data, `history`, is a `Past`. Targets are numbers: their places in `Report.targets`; runs count from 0, the oldest.
+Its data, `history`, is a `Past`. Targets are numbers: those of `retarget_report.matrix.numbered`; runs count
+from 0, the oldest.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from retarget.results.history_files import read_history
 from retarget.results.record import Outcome
 from retarget.results.timeline import timeline
 
+from retarget_report.matrix import numbered
 from retarget_report.read import Report
 from retarget_report.states import STATES
 
@@ -86,7 +88,7 @@ def data(report: Report) -> Iterator[tuple[str, Any]]:
     else:
         run, content = pack(report.sessions)
         history = unpack([(run.name, "", content)])
-    yield "history", past(history, [target.id for target in report.targets], place=report.history)
+    yield "history", past(history, [target.id for target in numbered(report)], place=report.history)
 
 
 def past(history: History, ids: Sequence[str], *, place: str = "") -> Past:

@@ -39,7 +39,7 @@ from retarget.results.record import Result, TargetRecord
 from retarget_report.read import Report, Target
 from retarget_report.states import LOOKS
 
-__all__ = ["data"]
+__all__ = ["data", "numbered"]
 
 _SHARD = 512 * 1024
 _LONGEST = 48 * 1024
@@ -55,11 +55,7 @@ def data(report: Report) -> Iterator[tuple[str, Any]]:
     wordsets = _Index()
     suites: list[dict[str, Any]] = []
     files = 0
-    groups: dict[tuple[str, str], list[Target]] = {}
-    for target in report.targets:
-        groups.setdefault((target.suite_file, target.suite), []).append(target)
-    for (file, name), targets in groups.items():
-        suite = _Suite(targets)
+    for (file, name), suite in _suites(report):
         shards = []
         for first, cells in suite.shards(report):
             files += 1
@@ -81,6 +77,19 @@ def data(report: Report) -> Iterator[tuple[str, Any]]:
             "suites": suites,
         },
     )
+
+
+def numbered(report: Report) -> list[Target]:
+    """Return the targets in the order in which all views number them: by suite, then by cell."""
+    return [target for _, suite in _suites(report) for target in suite.cells.values()]
+
+
+def _suites(report: Report) -> Iterator[tuple[tuple[str, str], _Suite]]:
+    groups: dict[tuple[str, str], list[Target]] = {}
+    for target in report.targets:
+        groups.setdefault((target.suite_file, target.suite), []).append(target)
+    for name, targets in groups.items():
+        yield name, _Suite(targets)
 
 
 class _Index:
@@ -109,13 +118,13 @@ class _Suite:
         columns = {config: column for column, config in enumerate(self._columns)}
         width = len(self._columns)
         at = {rows[target.module] * width + columns[target.compiler, target.runtime]: target for target in targets}
-        self._cells = {cell: at[cell] for cell in sorted(at)}
+        self.cells = {cell: at[cell] for cell in sorted(at)}
 
     def shards(self, report: Report) -> Iterator[tuple[int, dict[str, msgspec.Raw]]]:
         """Yield the first row of each file, with what is known of the targets from there on."""
         cells: dict[str, msgspec.Raw] = {}
         size = first = row = 0
-        for cell, target in self._cells.items():
+        for cell, target in self.cells.items():
             before, row = row, cell // len(self._columns)
             if size > _SHARD and row > before:
                 yield first, cells
@@ -130,7 +139,7 @@ class _Suite:
         width, height = len(self._columns), len(self._rows)
         known: dict[int, _Words] = {
             cell: frozenset(map(words, _words(record)))
-            for cell, target in self._cells.items()
+            for cell, target in self.cells.items()
             if (record := target.record) is not None
         }
         of_column = [_common(known, (row * width + column for row in range(height))) for column in range(width)]
@@ -143,7 +152,7 @@ class _Suite:
         signed: list[int] = []
         tries: list[int] = []
         last = 0
-        for cell, target in self._cells.items():
+        for cell, target in self.cells.items():
             codes[cell] = LOOKS[target.state].code
             if target.stage:
                 failed[cell] = str(stages(target.stage) + 1)

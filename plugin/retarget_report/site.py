@@ -81,7 +81,7 @@ def _resource(path: str) -> str:
 
 
 def _scripts() -> Iterator[str]:
-    yield from ("frame.js", "selection.js", "target.js")
+    yield from ("frame.js", "selection.js", "target.js", "results.js")
     yield from (f"{name}.js" for name in VIEWS)
 
 

@@ -46,7 +46,7 @@ const Retarget = (() => {
       else if (value === true) element.setAttribute(name, "");
       else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
     }
-    element.append(...children.flat().filter(child => child !== null && child !== undefined && child !== ""));
+    element.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined && child !== ""));
     return element;
   }
 
@@ -84,6 +84,7 @@ const Retarget = (() => {
   async function show() {
     const now = state(), root = document.getElementById("view"), definition = views.get(now.view);
     for (const item of document.querySelectorAll("nav a")) {
+      item.href = link(item.dataset.view, now.keys);   // the filter stays
       if (item.dataset.view === now.view) item.setAttribute("aria-current", "page"); else item.removeAttribute("aria-current");
     }
     if (shown === now.view) { if (definition.update) definition.update(root, now); else if (definition.ready) draw(definition, root, now); return; }
