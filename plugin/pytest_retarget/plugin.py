@@ -53,6 +53,8 @@ def activate(config: pytest.Config) -> ModuleType:
     from pytest_retarget.collect import suite_files
 
     if not config.pluginmanager.has_plugin(NAME):
+        from retarget.support.github import on_github
+
         from pytest_retarget.attribution.reports import Attribution
         from pytest_retarget.collect.hooks import CollectionHooks
         from pytest_retarget.items.hooks import ServiceHooks
@@ -74,6 +76,10 @@ def activate(config: pytest.Config) -> ModuleType:
         }
         if not hasattr(config, "workerinput"):
             plugins |= {"-fold": (fold := FoldAlike(config)), "-unfold": Unfold(fold)}
+            if on_github():
+                from pytest_retarget.report.github import EndOfFailures, GitHub
+
+                plugins |= {"-github": (github := GitHub(config)), "-github-end": EndOfFailures(github)}
         if config.stash[SETTINGS].update_expectations:
             from pytest_retarget.update import UpdateExpectations
 

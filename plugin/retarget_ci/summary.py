@@ -19,15 +19,13 @@ from retarget.results.files import latest, read_results
 from retarget.results.plan import Plan, read_plan
 from retarget.results.record import Outcome, TargetRecord
 from retarget.support.errors import RetargetError
+from retarget.support.github import MAX_ANNOTATIONS, on_github, workflow_command
 from retarget.support.text import counted, first_line, strip_colour
 
 __all__ = ["Group", "add", "annotations_of", "groups_of", "markdown"]
 
 _MAX_BYTES = 1_000_000
 """GitHub refuses a summary above 1 MiB. https://docs.github.com/actions/reference/workflow-commands-for-github-actions"""
-
-_MAX_ANNOTATIONS = 10
-"""GitHub shows ten of one kind per step; the page above has them all."""
 
 _EXAMPLES = 3
 _LONG = 600
@@ -68,7 +66,7 @@ def _run(arguments: argparse.Namespace) -> int:
             raise RetargetError(msg) from error
     else:
         sys.stdout.write(text)
-    if os.environ.get("GITHUB_ACTIONS") == "true":
+    if on_github():
         sys.stdout.writelines(f"{line}\n" for line in annotations_of(groups_of(records)))
     return 0
 
@@ -175,31 +173,21 @@ def _section(group: Group, total: int) -> str:
 
 def annotations_of(groups: Sequence[Group]) -> list[str]:
     """Return GitHub's workflow commands for the groups, at most ten."""
-    shown = groups if len(groups) <= _MAX_ANNOTATIONS else groups[: _MAX_ANNOTATIONS - 1]
+    shown = groups if len(groups) <= MAX_ANNOTATIONS else groups[: MAX_ANNOTATIONS - 1]
     lines = [_annotation(group) for group in shown]
     if len(shown) < len(groups):
-        lines.append(
-            f"::error title=retarget::{len(groups) - len(shown)} further signatures: see the summary of this job"
-        )
+        rest = f"{len(groups) - len(shown)} further signatures: see the summary of this job"
+        lines.append(workflow_command("error", rest, title="retarget"))
     return lines
 
 
 def _annotation(group: Group) -> str:
     first = group.records[0]
-    place = f"file={_property(first.file)},line={first.line + 1}," if first.file else ""
+    line = first.line + 1 if first.file else ""
     count = counted(len(group.records), "target")
     title = f"{count}: {group.stage}" if group.stage else count
     message = f"{_plain(group.signature)}\nfirst: {_plain(first.nodeid)}"
-    return f"::error {place}title={_property(title)}::{_data(message)}"
-
-
-def _data(text: str) -> str:
-    """Escape as GitHub's toolkit does: https://github.com/actions/toolkit/blob/main/packages/core/src/command.ts."""
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(_plain(text)).replace(":", "%3A").replace(",", "%2C")
+    return workflow_command("error", message, file=first.file, line=line, title=title)
 
 
 def _plain(text: str) -> str:

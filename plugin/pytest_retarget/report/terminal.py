@@ -7,12 +7,14 @@ the controller, which shows them all.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 from _pytest._code.code import ReprExceptionInfo
 from retarget.results.record import Outcome
+from retarget.support.github import group, on_github
 
 from pytest_retarget.collect.case_names import CaseNames, PlainUse, plain_uses
 from pytest_retarget.collect.hooks import CollectionHooks
@@ -162,11 +164,13 @@ class TerminalHooks:
         verbosity = config.get_verbosity()
         if verbosity < -1:
             return
-        if verbosity >= 0:
-            terminalreporter.write_sep("=", "target matrix")
-        for line in self._tally.lines(width=terminalreporter._tw.fullwidth, verbosity=verbosity):  # noqa: SLF001
-            markup = {"red": True} if line.bad else {"green": True} if line.fine else {}
-            terminalreporter.write_line(line.text, **markup)
+        folded = group("target matrix", terminalreporter.write_line) if on_github() else nullcontext()
+        with folded:
+            if verbosity >= 0:
+                terminalreporter.write_sep("=", "target matrix")
+            for line in self._tally.lines(width=terminalreporter._tw.fullwidth, verbosity=verbosity):  # noqa: SLF001
+                markup = {"red": True} if line.bad else {"green": True} if line.fine else {}
+                terminalreporter.write_line(line.text, **markup)
         if compiles := self._tally.compile_line():
             where = "" if self._settings.no_cache else f" (cache: {_home(cache_dir(config))})"
             terminalreporter.write_line(compiles + where)
