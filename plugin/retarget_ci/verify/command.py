@@ -10,18 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from retarget.expect.verdict import today
-from retarget.model.locations import diagnostics_at
 from retarget.results.files import read_results
 from retarget.results.plan import read_plan
 from retarget.support.errors import DiagnosticsError, RetargetError
 from retarget.support.text import counted
 
-from retarget_ci.lock import LOCK_FILE, lock_problems
+from retarget_ci.lock import LOCK_FILE
 from retarget_ci.model import CI_FILE, CiConfig
 from retarget_ci.planning.declared import collect
 from retarget_ci.schema import add_file_argument, declared_ci
-from retarget_ci.verify.coverage import Coverage, coverage_of, lock_of
-from retarget_ci.verify.declared import budget_problems, coverage_problems, file_problems, rule_problems, waived
+from retarget_ci.verify.coverage import Coverage, coverage_of
+from retarget_ci.verify.declared import budget_problems, declared_problems, file_problems, waived
 from retarget_ci.verify.results import verify_results
 
 __all__ = ["add"]
@@ -66,8 +65,8 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 def _verify_declared(arguments: argparse.Namespace) -> int:
     config, day = declared_ci(arguments), today()
-    diagnostics = [*diagnostics_at(file_problems(config, day))]
     others: list[str] = []
+    diagnostics = [*file_problems(config, day)]
     done: list[str] = []
     try:
         declared = collect(config.folder, config.paths, arguments.retarget_extension)
@@ -77,11 +76,8 @@ def _verify_declared(arguments: argparse.Namespace) -> int:
     except RetargetError as error:
         others.append(str(error))
     else:
-        diagnostics += diagnostics_at(coverage_problems(config, coverage, day))
-        if arguments.history:
-            diagnostics += diagnostics_at(budget_problems(config, coverage))
-        diagnostics += rule_problems(declared)
-        diagnostics += lock_problems(config.folder, lock_of(config, coverage))
+        diagnostics += declared_problems(config, declared, coverage, day)
+        diagnostics += budget_problems(config, coverage) if arguments.history else ()
         done = [*_summary(config, coverage, day)]
     if diagnostics or others:
         lines = [*str(DiagnosticsError(tuple(dict.fromkeys(diagnostics)))).splitlines(), *others]

@@ -5,25 +5,27 @@ Each check yields problems of declarations; `retarget.model.locations.diagnostic
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
 
 from retarget.expect.matching import RuleSet
 from retarget.expect.usage import RuleUsage
 from retarget.model import Origin, RunTarget, Suite, Target
+from retarget.model.locations import diagnostics_at
 from retarget.support.errors import Diagnostic, did_you_mean
 from retarget.support.text import counted
 from retarget.support.toml.keypaths import Problem
 from retarget.targets.selection import Selector, compile_selector, terms
 from retarget.targets.tags import marks
 
+from retarget_ci.lock import lock_problems
 from retarget_ci.model import CiConfig, Event, Waiver
 from retarget_ci.planning.declared import Declared, DeclaredTarget
 from retarget_ci.planning.plan import ByWords
-from retarget_ci.verify.coverage import Coverage
+from retarget_ci.verify.coverage import Coverage, lock_of
 
-__all__ = ["budget_problems", "coverage_problems", "file_problems", "rule_problems", "waived"]
+__all__ = ["budget_problems", "declared_problems", "file_problems", "waived"]
 
 _SHOWN = 3
 """How many modules a dead cell names."""
@@ -31,8 +33,27 @@ _SHOWN = 3
 Found = Iterator[tuple[Origin, Problem]]
 
 
-def file_problems(config: CiConfig, day: date) -> Found:
-    """Yield what is wrong with the file by itself on `day`: labels of no runner, and waivers that have ended."""
+def declared_problems(config: CiConfig, declared: Declared, coverage: Coverage, day: date) -> Iterator[Diagnostic]:
+    """Yield what is lost on `day`, what is of no use in `ci.toml` and in expectations, and what of `ci.lock` is not so.
+
+    `coverage` is that of `declared`.
+    """
+    yield from diagnostics_at(_coverage_problems(config, coverage, day))
+    yield from _rule_problems(declared)
+    yield from lock_problems(config.folder, lock_of(config, coverage))
+
+
+def file_problems(config: CiConfig, day: date) -> Sequence[Diagnostic]:
+    """Return what is wrong with `ci.toml` by itself on `day`: labels of no runner, waivers that have ended."""
+    return diagnostics_at(_file_problems(config, day))
+
+
+def budget_problems(config: CiConfig, coverage: Coverage) -> Sequence[Diagnostic]:
+    """Return the events with a leg that is predicted to take longer than their budget."""
+    return diagnostics_at(_budget_problems(config, coverage))
+
+
+def _file_problems(config: CiConfig, day: date) -> Found:
     used = {label for runner in config.runners for label in runner.labels}
     for at, label in enumerate(config.labels):
         if label not in used:
@@ -45,7 +66,7 @@ def file_problems(config: CiConfig, day: date) -> Found:
             yield waiver.origin, Problem(("until",), message)
 
 
-def coverage_problems(config: CiConfig, coverage: Coverage, day: date) -> Found:
+def _coverage_problems(config: CiConfig, coverage: Coverage, day: date) -> Found:
     """Yield runners, selections and waivers that are of no use, and targets that no leg runs and no waiver excuses on
     `day`."""
     used = {runner for runs in coverage.runs.values() for runner in runs.values()}
@@ -69,7 +90,7 @@ def waived(config: CiConfig, coverage: Coverage, day: date) -> Collection[str]:
     return {name for name in coverage.unrun if any(one(coverage.targets[name]) for one in selects)}
 
 
-def budget_problems(config: CiConfig, coverage: Coverage) -> Found:
+def _budget_problems(config: CiConfig, coverage: Coverage) -> Found:
     """Yield the events with a leg that is predicted to take longer than their budget."""
     for event in config.events:
         legs = coverage.plans[event.name].legs if event.name in coverage.plans else ()
@@ -83,7 +104,7 @@ def budget_problems(config: CiConfig, coverage: Coverage) -> Found:
             yield event.origin, Problem(("budget",), f"{found}: {longest}, and {how}; {expected}")
 
 
-def rule_problems(declared: Declared) -> tuple[Diagnostic, ...]:
+def _rule_problems(declared: Declared) -> tuple[Diagnostic, ...]:
     """Return the errors of expectations: rules that match nothing, words that no target has, and what has ended."""
     usage = RuleUsage()
     suites: dict[str, tuple[Suite, list[Target]]] = {}
