@@ -10,14 +10,16 @@ from typing import Any
 
 from retarget.cli.support import table
 from retarget.results.plan import read_plan
-from retarget.support.errors import RetargetError, did_you_mean, display_path
+from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean, display_path
 from retarget.support.files import write_atomically
 
-from retarget_ci.emit.files import SYSTEMS, emitted_files, left_over_files
+from retarget_ci.emit.files import SYSTEMS, emitted_files, emitted_problems, left_over_files
 from retarget_ci.emit.gitlab import child_pipeline
 from retarget_ci.emit.jobs import jobs_of, legs_of_jobs
-from retarget_ci.model import CiConfig
+from retarget_ci.lock import LOCK_FILE, lock_problems
+from retarget_ci.planning.declared import collect
 from retarget_ci.schema import add_file_argument, declared_ci
+from retarget_ci.verify.coverage import coverage_of, lock_of
 
 __all__ = ["add"]
 
@@ -26,8 +28,9 @@ def add(subparsers: Any) -> None:
     """Declare the actions."""
     parser = subparsers.add_parser(
         "emit",
-        help="write the workflows of the CI system",
-        description="Write the workflows of ci.toml's events. They call `retarget ci` and hold nothing of a plan.",
+        help="write the workflows of the CI system, and ci.lock",
+        description="Write the workflows of ci.toml's events, which call `retarget ci` and hold nothing of a plan, and "
+        "ci.lock, which says what each event runs where.",
     )
     parser.add_argument("system", nargs="*", help="github or gitlab (those that `emit` in ci.toml names)")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a file is not up to date")
@@ -42,46 +45,31 @@ def add(subparsers: Any) -> None:
 
 def _emit(arguments: argparse.Namespace) -> int:
     config = declared_ci(arguments)
-    systems = tuple(arguments.system) or config.emit
-    _check_systems(config, systems)
-    old = 0
-    for relative, text in emitted_files(config, systems).items():
-        path = config.folder / relative
-        try:
-            is_same = path.is_file() and path.read_bytes() == text.encode()
-            if not is_same and not arguments.check:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                write_atomically(path, text.encode())
-        except OSError as error:
-            msg = f"cannot write {display_path(path)}: {error.strerror or error}"
-            raise RetargetError(msg) from error
-        old += not is_same
-        if not is_same:
-            _say(path, "is not what ci.toml gives" if arguments.check else "written")
-    for relative in left_over_files(config):
-        old += 1
-        if not arguments.check:
-            (config.folder / relative).unlink()
-        _say(config.folder / relative, "is for nothing in ci.toml" if arguments.check else "removed")
-    if old and arguments.check:
-        sys.stdout.write("write them again with `retarget ci emit`\n")
-    return 1 if old and arguments.check else 0
-
-
-def _say(path: Path, what: str) -> None:
-    sys.stdout.write(f"{display_path(path)}: {what}\n")
-
-
-def _check_systems(config: CiConfig, systems: tuple[str, ...]) -> None:
-    for system in systems:
+    for system in arguments.system:
         if system not in SYSTEMS:
             hint = did_you_mean(system, SYSTEMS) or f"; expected one of {', '.join(SYSTEMS)}"
             raise argparse.ArgumentError(None, f"found the CI system {system!r}{hint}")
-    if not systems:
-        where = display_path(config.file)
-        expected = 'expected CI systems to write for, such as emit = ["github"]'
-        msg = f"{where}: found no emit, {expected}; or name one here"
-        raise RetargetError(msg)
+    systems = tuple(arguments.system) or config.emit
+    lock = lock_of(config, coverage_of(config, collect(config.folder, config.paths, arguments.retarget_extension)))
+    if arguments.check:
+        found = DiagnosticsError([*emitted_problems(config, systems), *lock_problems(config.folder, lock)])
+        sys.stderr.write(f"{found}\n" if found.diagnostics else "")
+        return 1 if found.diagnostics else 0
+    for relative, text in {**emitted_files(config, systems), Path(LOCK_FILE): lock}.items():
+        path = config.folder / relative
+        try:
+            if path.is_file() and path.read_bytes() == text.encode():
+                continue
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, text.encode())
+        except OSError as error:
+            msg = f"cannot write {display_path(path)}: {error.strerror or error}"
+            raise RetargetError(msg) from error
+        sys.stdout.write(f"written: {display_path(path)}\n")
+    for path in left_over_files(config):
+        path.unlink()
+        sys.stdout.write(f"removed: {display_path(path)}\n")
+    return 0
 
 
 def _legs(arguments: argparse.Namespace) -> int:

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+
+from retarget.support.errors import Diagnostic
 
 from retarget_ci.emit.github import github_workflow
 from retarget_ci.emit.gitlab import gitlab_pipeline
-from retarget_ci.model import CiConfig, Event
+from retarget_ci.lock import text_problems, written
+from retarget_ci.model import CI_FILE, CiConfig, Event
 
-__all__ = ["SYSTEMS", "emitted_files", "left_over_files"]
+__all__ = ["SYSTEMS", "emitted_files", "emitted_problems", "left_over_files"]
 
 SYSTEMS = ("github", "gitlab")
 
 _HEADER = "# Written by `retarget ci emit` from ci.toml. Change that and write it again: `retarget ci verify` compares."
 
-_GITHUB = PurePosixPath(".github/workflows")
-_GITLAB = PurePosixPath(".gitlab/retarget.yml")
+_GITHUB = Path(".github/workflows")
+_GITLAB = Path(".gitlab/retarget.yml")
 
 
-def emitted_files(config: CiConfig, systems: tuple[str, ...] | None = None) -> dict[PurePosixPath, str]:
+def emitted_files(config: CiConfig, systems: tuple[str, ...] | None = None) -> dict[Path, str]:
     """Return the content of each file, by its path from the folder of `ci.toml`; `systems` default to its `emit`.
 
     Raises `RetargetError` where Jinja is missing.
     """
-    files: dict[PurePosixPath, str] = {}
+    files: dict[Path, str] = {}
     for system in config.emit if systems is None else systems:
         if system == "github":
             for event in config.events:
@@ -38,20 +41,20 @@ def _name(event: Event) -> str:
     return f"retarget-{event.name}.yml"
 
 
-def left_over_files(config: CiConfig) -> Iterator[PurePosixPath]:
+def left_over_files(config: CiConfig) -> Iterator[Path]:
     """Yield the files that were emitted for an event that `ci.toml` has no longer, or for no system of its `emit`."""
     wanted = {_GITHUB / _name(event) for event in config.events} if "github" in config.emit else set()
     wanted |= {_GITLAB} if "gitlab" in config.emit else set()
-    candidates = [*sorted((config.folder / _GITHUB).glob("retarget-*.yml")), config.folder / _GITLAB]
-    for path in candidates:
-        relative = PurePosixPath(path.relative_to(config.folder).as_posix())
-        if relative not in wanted and _is_emitted(path):
-            yield relative
+    for path in [*sorted((config.folder / _GITHUB).glob("retarget-*.yml")), config.folder / _GITLAB]:
+        if path.relative_to(config.folder) not in wanted and (written(path) or "").startswith(f"{_HEADER}\n"):
+            yield path
 
 
-def _is_emitted(path: Path) -> bool:
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            return file.readline().rstrip("\n") == _HEADER
-    except OSError:
-        return False
+def emitted_problems(config: CiConfig, systems: tuple[str, ...] | None = None) -> Iterator[Diagnostic]:
+    """Yield what is other than `ci.toml` gives it. Raises as `emitted_files` does."""
+    for relative, expected in emitted_files(config, systems).items():
+        path = config.folder / relative
+        yield from text_problems(path, written(path), expected)
+    for path in left_over_files(config):
+        message = f"found a file that nothing in {CI_FILE} gives any more; `retarget ci emit` removes it"
+        yield Diagnostic(file=path, line=0, key_path="", message=message)

@@ -15,6 +15,7 @@ from retarget.results.plan import read_plan
 from retarget.support.errors import DiagnosticsError, RetargetError
 from retarget.support.text import counted
 
+from retarget_ci.emit.files import emitted_problems
 from retarget_ci.lock import LOCK_FILE
 from retarget_ci.model import CI_FILE, CiConfig
 from retarget_ci.planning.declared import collect
@@ -66,7 +67,7 @@ def _verify(arguments: argparse.Namespace) -> int:
 def _verify_declared(arguments: argparse.Namespace) -> int:
     config, day = declared_ci(arguments), today()
     others: list[str] = []
-    diagnostics = [*file_problems(config, day)]
+    diagnostics = [*file_problems(config, day), *emitted_problems(config)]
     done: list[str] = []
     try:
         declared = collect(config.folder, config.paths, arguments.retarget_extension)

@@ -6,14 +6,14 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import pytest
 from retarget.cli import main
 from retarget.results.plan import Leg, Plan, write_plan
 from retarget.support.errors import RetargetError
-from retarget_ci.emit.files import emitted_files
+from retarget_ci.emit.files import emitted_files, emitted_problems, left_over_files
 from retarget_ci.emit.gitlab import child_pipeline
 from retarget_ci.emit.jobs import jobs_of, legs_of_jobs
 from retarget_ci.files.read import read_ci
@@ -56,9 +56,31 @@ schedule = ["0 3 * * *"]
 budget = "1 h"
 """
 
-GITHUB_PR = PurePosixPath(".github/workflows/retarget-pr.yml")
-GITHUB_NIGHTLY = PurePosixPath(".github/workflows/retarget-nightly.yml")
-GITLAB = PurePosixPath(".gitlab/retarget.yml")
+SUITE = """
+[[compiler_config]]
+name = "vmvx"
+compiler = "iree"
+flags = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"]
+
+[[runtime_config]]
+name = "sync"
+driver = "local-sync"
+
+[[target_config]]
+name = "cpu"
+compiler = "vmvx"
+runtimes = ["sync"]
+
+[[module_test_suite]]
+name = "s"
+srcs = ["*.mlir"]
+kind = "check"
+targets = ["cpu"]
+"""
+
+GITHUB_PR = Path(".github/workflows/retarget-pr.yml")
+GITHUB_NIGHTLY = Path(".github/workflows/retarget-nightly.yml")
+GITLAB = Path(".gitlab/retarget.yml")
 
 
 def config_of(folder: Path, text: str = CI) -> CiConfig:
@@ -89,7 +111,7 @@ def test_each_event_has_a_workflow_on_github_and_all_have_one_file_on_gitlab(con
 
 def test_the_files_pass_the_published_schemas(config: CiConfig, tmp_path: Path) -> None:
     plan = Plan(event="pr", paths=(".",), legs=(leg("b", kind="build"), leg("r", needs=("b",))))
-    files = {**emitted_files(config), PurePosixPath("child.yml"): child_pipeline(config, plan)}
+    files = {**emitted_files(config), Path("child.yml"): child_pipeline(config, plan)}
     for path, text in files.items():
         (tmp_path / path.name).write_text(text)
     for schema, names in (
@@ -231,44 +253,67 @@ def test_gitlabs_pipeline_of_the_legs_is_never_empty_and_verifies_always(config:
     assert full["leg r"]["script"][-1].startswith('retarget ci run retarget-ci/plan.json "$LEG" ')
 
 
-def test_emit_writes_checks_and_removes_what_is_no_longer_declared(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    config_of(tmp_path)
-    monkeypatch.chdir(tmp_path)
+def test_what_is_checked_in_is_compared_line_by_line_and_what_nothing_declares_is_found(tmp_path: Path) -> None:
+    config = config_of(tmp_path)
     by_hand = tmp_path / ".github/workflows/retarget-mine.yml"
     by_hand.parent.mkdir(parents=True)
     by_hand.write_text("name: mine\n")
-    assert main(["ci", "emit", "--check"]) == 1
-    assert capsys.readouterr().out == (
-        f"{GITHUB_PR}: is not what ci.toml gives\n{GITHUB_NIGHTLY}: is not what ci.toml gives\n"
-        f"{GITLAB}: is not what ci.toml gives\nwrite them again with `retarget ci emit`\n"
+    assert [problem.message for problem in emitted_problems(config)] == [
+        "found no such file; `retarget ci emit` writes it"
+    ] * 3
+    for path, text in emitted_files(config).items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    assert [*emitted_problems(config)] == []
+    changed = tmp_path / GITHUB_PR
+    changed.write_text(changed.read_text().replace("timeout-minutes: 61", "timeout-minutes: 62", 1))
+    (problem,) = emitted_problems(config)
+    line = changed.read_text().split("\n").index("    timeout-minutes: 62") + 1
+    assert (problem.file, problem.line, problem.message) == (
+        changed,
+        line,
+        "found '    timeout-minutes: 62', expected '    timeout-minutes: 61'; `retarget ci emit` writes it",
     )
-    assert main(["ci", "emit"]) == 0
-    assert capsys.readouterr().out == f"{GITHUB_PR}: written\n{GITHUB_NIGHTLY}: written\n{GITLAB}: written\n"
-    assert main(["ci", "emit", "--check"]) == 0
-    assert capsys.readouterr().out == ""
-    path = tmp_path / GITHUB_PR
-    path.write_text(path.read_text().replace("timeout-minutes: 61", "timeout-minutes: 62"))
-    assert main(["ci", "emit", "--check"]) == 1
-    assert capsys.readouterr().out.startswith(f"{GITHUB_PR}: is not what ci.toml gives\n")
-    config_of(tmp_path, CI.replace('"nightly"', '"weekly"').replace('emit = ["github", "gitlab"]', 'emit = ["github"]'))
-    assert main(["ci", "emit"]) == 0
-    assert f"{GITHUB_NIGHTLY}: removed\n{GITLAB}: removed\n" in capsys.readouterr().out
-    assert by_hand.exists()
-    assert not (tmp_path / GITHUB_NIGHTLY).exists()
+    changed.write_text(emitted_files(config)[GITHUB_PR] + "# more\n")
+    (problem,) = emitted_problems(config)
+    assert "found '# more', expected ''" in problem.message
+    other = config_of(tmp_path, CI.replace('"nightly"', '"weekly"').replace(', "gitlab"]', "]"))
+    assert [*left_over_files(other)] == [tmp_path / GITHUB_NIGHTLY, tmp_path / GITLAB]
 
 
-def test_emit_says_what_it_can_write(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    config_of(tmp_path, CI.replace('emit = ["github", "gitlab"]', ""))
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with one suite of one module."""
+    config_of(tmp_path, CI.replace(', "gitlab"]', "]").replace("not slow", ""))
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / "a.mlir").write_text("func.func @f() { return }\n")
+    (tmp_path / "suite.toml").write_text(SUITE)
     monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_emit_writes_workflows_and_the_lock_and_removes_what_it_wrote_for_nothing_declared_now(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["ci", "emit", "--check"]) == 1
+    missing = "found no such file; `retarget ci emit` writes it"
+    files = sorted([str(GITHUB_PR), str(GITHUB_NIGHTLY), "ci.lock"])
+    assert capsys.readouterr().err == "".join(f"{file}: {missing}\n" for file in files)
+    assert main(["ci", "emit"]) == 0
+    assert capsys.readouterr().out == f"written: {GITHUB_PR}\nwritten: {GITHUB_NIGHTLY}\nwritten: ci.lock\n"
+    assert main(["ci", "emit", "--check"]) == 0
+    assert main(["ci", "emit"]) == 0
+    assert capsys.readouterr() == ("", "")
+    (project / "ci.toml").write_text((project / "ci.toml").read_text().replace('"nightly"', '"weekly"'))
+    assert main(["ci", "emit"]) == 0
+    assert f"removed: {GITHUB_NIGHTLY}\n" in capsys.readouterr().out
+
+
+def test_a_ci_system_that_nobody_emits_for_is_named_with_the_nearest(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["ci", "emit", "githb"]) == 2
     assert capsys.readouterr().err == "retarget: found the CI system 'githb'; did you mean 'github'?\n"
-    assert main(["ci", "emit"]) == 1
-    expected = 'expected CI systems to write for, such as emit = ["github"]; or name one here'
-    assert capsys.readouterr().err == f"ci.toml: found no emit, {expected}\n"
 
 
 def test_legs_of_a_plan_for_people_and_for_github(
