@@ -1,13 +1,12 @@
 """Cutting targets into legs by their durations: to a budget, disjoint and complete, stable.
 
 Units are put in the order of a digest of their names and cut where the sum of their durations passes each leg's share.
-A unit more or less shifts each cut by at most its own duration, so that few others change their leg.
+A unit more or less shifts each cut by about its own duration, so that few others change their leg.
 """
 
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,25 +23,34 @@ class Unit:
 
 
 def shards(units: Sequence[Unit], *, budget: float, capacity: int) -> Sequence[Sequence[Unit]]:
-    """Return the units of each leg, none of them empty: as few legs as stay within the budget (seconds), at most
-    `capacity`, whose durations are about equal."""
+    """Return the units of each leg, none of them empty: few legs that stay within the budget (seconds), but for units
+    that are longer by themselves; where that takes more than `capacity`, so many whose durations are about equal."""
     ordered = sorted(units, key=lambda unit: (hashlib.sha256(unit.name.encode()).digest(), unit.name))
-    total = sum(unit.seconds for unit in ordered)
-    most = max(1, min(capacity, len(ordered)))
-    count = min(most, max(1, math.ceil(total / budget)))
-    found = _cut(ordered, total, count)
-    while count < most and any(sum(unit.seconds for unit in shard) > budget for shard in found):
-        count += 1
-        found = _cut(ordered, total, count)
+    filled = _filled(ordered, budget)
+    equal = _cut(ordered, min(capacity, len(filled)))
+    fits = all(sum(unit.seconds for unit in shard) <= budget for shard in equal)
+    return equal if fits or len(filled) > capacity else filled
+
+
+def _filled(ordered: Sequence[Unit], budget: float) -> Sequence[Sequence[Unit]]:
+    """Begin a leg where the next unit would exceed the budget."""
+    found: list[list[Unit]] = []
+    left = 0.0
+    for unit in ordered:
+        if not found or unit.seconds > left:
+            found.append([])
+            left = budget
+        found[-1].append(unit)
+        left -= unit.seconds
     return found
 
 
-def _cut(ordered: Sequence[Unit], total: float, count: int) -> Sequence[Sequence[Unit]]:
+def _cut(ordered: Sequence[Unit], count: int) -> Sequence[Sequence[Unit]]:
     """Put each unit into the share that its middle falls into."""
+    total = sum(unit.seconds for unit in ordered)
     found: list[list[Unit]] = [[] for _ in range(count)]
     before = 0.0
     for unit in ordered:
-        share = (before + unit.seconds / 2) * count / total if total else 0
-        found[min(count - 1, int(share))].append(unit)
+        found[min(count - 1, int((before + unit.seconds / 2) * count / total))].append(unit)
         before += unit.seconds
     return [shard for shard in found if shard]

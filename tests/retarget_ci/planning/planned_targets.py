@@ -1,0 +1,88 @@
+"""Declared targets and a `ci.toml`, made without files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from model_targets import ORIGIN, run_target
+from retarget.extension.registry import Registry, load_extensions
+from retarget.model import CompilerConfig, CompileTarget, Module, RunTarget, Suite, Target
+from retarget_ci.model import CiConfig, Event, Runner, Waiver
+from retarget_ci.planning.declared import Declared, DeclaredTarget
+
+__all__ = ["CPU", "HOST", "VULKAN", "ci", "declared", "ids", "registry", "runner", "waiver"]
+
+CPU = CompilerConfig(name="cpu", compiler="iree", origin=ORIGIN)
+HOST = CompilerConfig(name="host", compiler="iree", flags=("--iree-llvmcpu-target-cpu=host",), origin=ORIGIN)
+VULKAN = CompilerConfig(name="vulkan", compiler="iree", origin=ORIGIN)
+
+SUITE = Suite(name="s", folder=Path(), modules=(), kind="check", targets=(), origin=ORIGIN)
+_HOME = "s/suite.toml::s"
+
+
+def registry() -> Registry:
+    """The extensions that are installed."""
+    return load_extensions(())
+
+
+def runner(name: str, **fields: Any) -> Runner:
+    return Runner(name=name, labels=(name,), origin=ORIGIN, **fields)
+
+
+def ci(*runners: Runner, waivers: Sequence[Waiver] = (), **event: Any) -> tuple[CiConfig, Event]:
+    """A `ci.toml` with one event, `pr`."""
+    found = Event(**({"name": "pr", "on": ("push",), "budget": 60.0, "origin": ORIGIN} | event))
+    config = CiConfig(
+        file=Path("ci.toml").absolute(),
+        paths=("s",),
+        labels=tuple(one.name for one in runners),
+        runners=runners,
+        events=(found,),
+        waivers=tuple(waivers),
+    )
+    return config, found
+
+
+def waiver(select: str, until: date) -> Waiver:
+    return Waiver(select=select, reason="no machine", until=until, origin=ORIGIN)
+
+
+def declared(
+    known: Registry, modules: Iterable[str], runs: Sequence[tuple[CompilerConfig, Sequence[str]]], **fields: Any
+) -> Declared:
+    """For each module and compiler config a compile target, and a run target for each driver."""
+    found: list[Target] = []
+    for name in modules:
+        for config, drivers in runs:
+            compiled = CompileTarget(
+                **{
+                    "name": f"{name}_{config.name}",
+                    "suite": "s",
+                    "kind": "check",
+                    "folder": Path(),
+                    "module": Module(name=name, path=Path(f"{name}.mlir")),
+                    "compiler": config,
+                    "flags": config.flags,
+                    "timeout": None,
+                    "tags": ("compile", config.name),
+                }
+                | fields
+            )
+            found.append(compiled)
+            found += [_run(compiled, driver) for driver in drivers]
+    return Declared(
+        registry=known, targets=[DeclaredTarget(home=_HOME, suite=SUITE, target=target) for target in found]
+    )
+
+
+def _run(compiled: CompileTarget, driver: str) -> RunTarget:
+    tags = ("run", compiled.compiler.name, driver)
+    return replace(run_target(compiled, driver, driver, tags=tags), name=f"{compiled.name}_{driver}")
+
+
+def ids(*names: str) -> tuple[str, ...]:
+    return tuple(sorted(f"{_HOME}::{name}" for name in names))

@@ -1,0 +1,223 @@
+"""The plan of an event: which legs there are, what they need, and what is left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import date
+from itertools import chain
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from planned_targets import CPU, HOST, VULKAN, ci, declared, ids, registry, runner, waiver
+from retarget.results.plan import Leg, Plan, Waived, digest_of_ids
+from retarget.support.errors import DiagnosticsError, RetargetError
+from retarget_ci.planning.durations import COMPILE_SECONDS, RUN_SECONDS, Durations
+from retarget_ci.planning.plan import make_plan
+
+REGISTRY = registry()
+TODAY = date(2030, 1, 31)
+BUILDER = runner("builder", builds=True)
+GPU = runner("gpu", drivers=("vulkan",))
+DESK = runner("desk", drivers=("local-sync",))
+
+
+def _legs(plan: Plan) -> dict[str, tuple[str, ...]]:
+    return {leg.name: leg.ids for leg in plan.legs}
+
+
+def test_artifacts_are_compiled_on_a_build_leg_and_run_on_the_first_runner_with_the_driver() -> None:
+    config, event = ci(GPU, DESK, BUILDER)
+    targets = declared(REGISTRY, ["m"], [(CPU, ["local-sync"]), (VULKAN, ["vulkan"])])
+    plan = make_plan(config, event, targets, today=TODAY)
+    built = ids("m_cpu", "m_vulkan")
+    assert plan == Plan(
+        event="pr",
+        paths=("s",),
+        declared=digest_of_ids(one.id for one in targets.targets),
+        legs=(
+            Leg(
+                name="build-builder-1",
+                kind="build",
+                runner="builder",
+                labels=("builder",),
+                ids=built,
+                digest=digest_of_ids(built),
+                seconds=2 * COMPILE_SECONDS,
+            ),
+            Leg(
+                name="run-gpu-1",
+                kind="run",
+                runner="gpu",
+                labels=("gpu",),
+                ids=ids("m_vulkan_vulkan"),
+                digest=digest_of_ids(ids("m_vulkan_vulkan")),
+                seconds=RUN_SECONDS,
+                needs=("build-builder-1",),
+            ),
+            Leg(
+                name="run-desk-1",
+                kind="run",
+                runner="desk",
+                labels=("desk",),
+                ids=ids("m_cpu_local-sync"),
+                digest=digest_of_ids(ids("m_cpu_local-sync")),
+                seconds=RUN_SECONDS,
+                needs=("build-builder-1",),
+            ),
+        ),
+    )
+
+
+def test_code_for_the_host_is_compiled_by_the_leg_that_runs_it() -> None:
+    config, event = ci(BUILDER, DESK)
+    plan = make_plan(config, event, declared(REGISTRY, ["m"], [(HOST, ["local-sync"])]), today=TODAY)
+    assert _legs(plan) == {"host-desk-1": ids("m_host", "m_host_local-sync")}
+    assert (plan.legs[0].kind, plan.legs[0].needs) == ("run", ())
+    assert plan.legs[0].seconds == COMPILE_SECONDS + RUN_SECONDS
+
+
+def test_without_a_runner_that_builds_each_leg_compiles_what_it_runs() -> None:
+    config, event = ci(DESK)
+    plan = make_plan(config, event, declared(REGISTRY, ["m"], [(CPU, ["local-sync"])]), today=TODAY)
+    assert _legs(plan) == {"host-desk-1": ids("m_cpu", "m_cpu_local-sync")}
+
+
+def test_what_a_selected_run_target_needs_is_compiled_selected_or_not() -> None:
+    config, event = ci(BUILDER, DESK, select="run and local-sync")
+    plan = make_plan(config, event, declared(REGISTRY, ["m"], [(CPU, ["local-sync"]), (VULKAN, [])]), today=TODAY)
+    assert _legs(plan) == {"build-builder-1": ids("m_cpu"), "run-desk-1": ids("m_cpu_local-sync")}
+    assert plan.declared == digest_of_ids(ids("m_cpu_local-sync"))
+
+
+def test_a_target_that_is_only_compiled_needs_no_device() -> None:
+    config, event = ci(BUILDER)
+    plan = make_plan(config, event, declared(REGISTRY, ["m"], [(CPU, []), (HOST, [])]), today=TODAY)
+    assert _legs(plan) == {"build-builder-1": ids("m_cpu", "m_host")}
+
+
+def test_what_is_unchanged_is_left_out_and_counted_but_for_what_the_rest_needs() -> None:
+    config, event = ci(BUILDER, DESK)
+    targets = declared(REGISTRY, ["m", "n"], [(CPU, ["local-sync"])])
+    unchanged = {*ids("m_cpu", "m_cpu_local-sync", "n_cpu")}
+    plan = make_plan(config, event, targets, today=TODAY, unchanged=unchanged, since="main")
+    assert _legs(plan) == {"build-builder-1": ids("n_cpu"), "run-desk-1": ids("n_cpu_local-sync")}
+    assert (plan.since, plan.unchanged) == ("main", 3)
+    nothing = make_plan(
+        config, event, targets, today=TODAY, unchanged={one.id for one in targets.targets}, since="main"
+    )
+    assert (nothing.legs, nothing.unchanged) == ((), 4)
+
+
+def test_targets_without_a_runner_are_an_error_that_says_which_and_why() -> None:
+    config, event = ci(BUILDER, DESK)
+    with pytest.raises(RetargetError) as raised:
+        make_plan(config, event, declared(REGISTRY, [*"abcdefg"], [(VULKAN, ["vulkan"])]), today=TODAY)
+    names = ", ".join(ids(*(f"{name}_vulkan_vulkan" for name in "abcde")))
+    assert str(raised.value) == (
+        "7 targets that event 'pr' selects have no runner:\n"
+        f"  runner 'builder' has no driver 'vulkan': {names} and 2 more\n"
+        "give a runner in ci.toml what they need, or say with a [[waiver]] why they may stay without one"
+    )
+
+
+def test_a_waiver_is_for_targets_without_a_runner_up_to_its_day() -> None:
+    targets = declared(REGISTRY, ["m"], [(CPU, ["local-sync"]), (VULKAN, ["vulkan"])])
+    config, event = ci(BUILDER, DESK, waivers=[waiver("run", TODAY)])
+    plan = make_plan(config, event, targets, today=TODAY)
+    assert plan.waived == (Waived(ids=ids("m_vulkan_vulkan"), reason="no machine", until="2030-01-31"),)
+    assert _legs(plan)["run-desk-1"] == ids("m_cpu_local-sync"), "a runner can take it"
+    with pytest.raises(
+        RetargetError, match=r"has no driver 'vulkan' \(the waiver at suite\.toml ended on 2030-01-31\)"
+    ):
+        make_plan(config, event, targets, today=date(2030, 2, 1))
+
+
+@pytest.mark.parametrize(
+    ("select", "message"),
+    [
+        ("cpu or vulcan", "'cpu or vulcan': none of the 4 targets has the tag 'vulcan'; did you mean 'vulkan'?"),
+        ("not slow", "'not slow': none of the 4 targets has the tag 'slow'"),
+        ("cpu and vulkan", "'cpu and vulkan': selects none of the 4 targets"),
+    ],
+)
+def test_an_event_that_selects_nothing_or_has_an_unknown_word_is_an_error(select: str, message: str) -> None:
+    config, event = ci(BUILDER, DESK, GPU, select=select)
+    targets = declared(REGISTRY, ["m"], [(CPU, ["local-sync"]), (VULKAN, ["vulkan"])])
+    with pytest.raises(DiagnosticsError) as raised:
+        make_plan(config, event, targets, today=TODAY)
+    assert [one.message for one in raised.value.diagnostics] == [message]
+
+
+def test_the_runs_of_a_module_stay_together_where_they_fit_into_a_leg() -> None:
+    config, event = ci(runner("all", builds=True, drivers=("local-sync", "local-task"), capacity=50), budget=4.0)
+    targets = declared(REGISTRY, [f"m{number}" for number in range(40)], [(CPU, ["local-sync", "local-task"])])
+    plan = make_plan(config, event, targets, today=TODAY)
+    leg_of = {one: leg for leg in plan.legs for one in leg.ids}
+    assert len(plan.legs) > 20
+    for number in range(40):
+        legs = {leg_of[one].name for one in ids(f"m{number}_cpu_local-sync", f"m{number}_cpu_local-task")}
+        assert len(legs) == 1
+    known = dict.fromkeys(ids("m1_cpu_local-sync", "m1_cpu_local-task"), 3.0)
+    long = make_plan(config, event, targets, today=TODAY, durations=known)
+    leg_of = {one: leg for leg in long.legs for one in leg.ids}
+    assert len({leg_of[one].name for one in known}) == 2
+
+
+def test_predicted_durations_are_measured_ones_then_medians_of_the_configs_then_defaults() -> None:
+    targets = declared(REGISTRY, [*"abc"], [(CPU, ["local-sync"])]).targets
+    by_id = {one.id: one for one in targets}
+    (a, b, c), (run,) = ids("a_cpu", "b_cpu", "c_cpu"), ids("a_cpu_local-sync")
+    durations = Durations({a: 10.0, b: 20.0}, targets)
+    assert [durations.of(by_id[one]) for one in (a, b, c, run)] == [10.0, 20.0, 15.0, RUN_SECONDS]
+
+
+@given(
+    modules=st.integers(1, 12),
+    seconds=st.lists(st.floats(0.01, 50), min_size=1, max_size=8),
+    capacity=st.integers(1, 5),
+    select=st.sampled_from(["", "run", "compile", "cpu", "host and run", "vulkan or local-task"]),
+    data=st.data(),
+)
+def test_legs_are_disjoint_complete_and_needed_artifacts_come_from_build_legs(
+    modules: int, seconds: list[float], capacity: int, select: str, data: st.DataObject
+) -> None:
+    runs = [(CPU, ["local-sync", "local-task"]), (HOST, ["local-sync"]), (VULKAN, ["vulkan"])]
+    targets = declared(REGISTRY, [f"m{number}" for number in range(modules)], runs)
+    durations = {one.id: seconds[at % len(seconds)] for at, one in enumerate(targets.targets)}
+    runners = [
+        runner("builder", builds=True, capacity=capacity, compiles=2),
+        runner("cpus", drivers=("local-sync", "local-task"), capacity=capacity),
+        runner("gpu", drivers=("vulkan",), capacity=capacity),
+    ]
+    config, event = ci(*runners, select=select)
+    unchanged = data.draw(st.sets(st.sampled_from([one.id for one in targets.targets])))
+    plan = make_plan(config, event, targets, today=TODAY, durations=durations, unchanged=unchanged, since="main")
+    found = Counter(chain.from_iterable(leg.ids for leg in plan.legs))
+    assert set(found.values()) <= {1}
+    selected = {
+        one.id for one in targets.targets if not select or any(_has(one.target.tags, part) for part in _or(select))
+    }
+    kept = selected - unchanged
+    needed = {one.compile_id for one in targets.targets if one.id in kept}
+    assert set(found) == kept | needed
+    assert plan.unchanged == len(selected & unchanged)
+    by_name = {leg.name: leg for leg in plan.legs}
+    by_id = {one.id: one for one in targets.targets}
+    for leg in plan.legs:
+        assert leg.digest == digest_of_ids(leg.ids)
+        artifacts = set(chain.from_iterable(by_name[need].ids for need in leg.needs))
+        compiled = {by_id[one].compile_id for one in leg.ids}
+        if leg.kind == "run":
+            assert compiled <= (artifacts or set(leg.ids)), "all from build legs, or all compiled here"
+            assert {by_name[need].kind for need in leg.needs} <= {"build"}
+    sorts = Counter((leg.name.split("-")[0], leg.runner) for leg in plan.legs)
+    assert all(count <= capacity for count in sorts.values())
+
+
+def _or(select: str) -> list[list[str]]:
+    return [part.split(" and ") for part in select.split(" or ")]
+
+
+def _has(tags: tuple[str, ...], words: list[str]) -> bool:
+    return all(word in tags for word in words)
