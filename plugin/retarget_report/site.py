@@ -2,7 +2,7 @@
 
     index.html      header, navigation, an empty place for the view; it loads every script of app/
     app/*.js        frame.js, and one script per view
-    app/style.css
+    app/style.css, app/uplot/: the chart library, as its package has it
     data/NAME.js    `Retarget.data("NAME", …)`: loaded when a view asks for NAME, since a page opened from a file may
                     load scripts but not fetch
 
@@ -15,7 +15,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ import msgspec
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_atomically
 
-from retarget_report import matrix
+from retarget_report import durations, failures, history, matrix
 from retarget_report.read import Report
 from retarget_report.states import LOOKS, State
 
@@ -31,8 +30,15 @@ __all__ = ["VIEWS", "as_script", "write_site"]
 
 View = Callable[[Report], Iterable[tuple[str, Any]]]
 
-VIEWS: Mapping[str, View] = {"matrix": matrix.data}
+VIEWS: Mapping[str, View] = {
+    "matrix": matrix.data,
+    "failures": failures.data,
+    "time": durations.data,
+    "history": history.data,
+}
 """The views in the order of the navigation: the name of the script in app/, and what yields its data."""
+
+_OWN = Path(__file__).parent
 
 _MARK = b'<meta name="generator" content="retarget report">'
 
@@ -49,11 +55,10 @@ def write_site(report: Report, folder: Path) -> Path:
             expected = "expected a new or empty folder, or a page of `retarget report`"
             msg = f"{display_path(folder)}: found something that is no page, {expected}; choose another folder with -o"
             raise RetargetError(msg)
-        (folder / "app").mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(folder / "data", ignore_errors=True)
         (folder / "data").mkdir()
-        for name in ("style.css", *_scripts()):
-            write_atomically(folder / "app" / name, _resource(f"app/{name}").encode())
+        shutil.copytree(_OWN / "app", folder / "app", dirs_exist_ok=True)
         for view in VIEWS.values():
             for name, value in view(report):
                 write_atomically(folder / "data" / f"{name}.js", as_script(name, value))
@@ -76,12 +81,8 @@ def _is_page(index: Path) -> bool:
     return index.is_file() and _MARK in index.read_bytes()
 
 
-def _resource(path: str) -> str:
-    return files("retarget_report").joinpath(path).read_text(encoding="utf-8")
-
-
 def _scripts() -> Iterator[str]:
-    yield from ("frame.js", "selection.js", "target.js", "results.js")
+    yield from ("uplot/uPlot.iife.min.js", "frame.js", "selection.js", "target.js", "results.js", "parts.js")
     yield from (f"{name}.js" for name in VIEWS)
 
 
@@ -93,7 +94,7 @@ def _index(report: Report) -> str:
     counts = report.counts
     total = sum(counts.values())
     judged = sum(number for state, number in counts.items() if LOOKS[state].sort != "none")
-    return environment.from_string(_resource("templates/index.html.j2")).render(
+    return environment.from_string((_OWN / "templates" / "index.html.j2").read_text(encoding="utf-8")).render(
         report=report,
         percent=_percent,
         scripts=list(_scripts()),

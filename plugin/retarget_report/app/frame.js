@@ -113,6 +113,7 @@ const Retarget = (() => {
   const share = (part, whole) => whole ? `${percent(part, whole)} of ${number(whole)}` : "none";
   function percent(part, whole) {
     const tenths = part === whole ? 1000 : Math.min(999, Math.floor(1000 * part / whole));
+    if (part && !tenths) return "< 0.1 %";
     return `${tenths % 10 ? (tenths / 10).toFixed(1) : tenths / 10} %`;
   }
 

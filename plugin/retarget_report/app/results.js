@@ -259,6 +259,7 @@ Retarget.results = (() => {
     try {
       const found = await details(suite.numbers[cell]);
       if (page.target === id) Retarget.showTarget(page.panel, found, {state: stateAt(suite, cell), whole: texts(suite, cell).whole, words: wordsOf(suite, cell)}, () => go({t: ""}));
+      page.panel.append(...await Retarget.historyOf(suite.numbers[cell]));
     } catch (problem) {
       page.panel.replaceChildren(el("p", {class: "alarm", role: "alert"}, `This page is incomplete: ${problem.message}`));
     }

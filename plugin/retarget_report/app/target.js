@@ -7,8 +7,9 @@
 
   const part = (title, ...content) => el("section", {}, el("h3", {}, title), ...content);
 
-  function copied(text, label) {
-    const block = el("pre", {tabindex: "0", "aria-label": label}, text);
+  Retarget.copied = copied;
+  function copied(text, label, lines = text) {
+    const block = el("pre", {tabindex: "0", role: "region", "aria-label": label}, lines);
     return el("div", {class: "copied"}, copyButton(text, block), block);
   }
 
