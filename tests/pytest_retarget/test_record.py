@@ -6,8 +6,9 @@ import json
 
 import pytest
 from msgspec.structs import fields, replace
-from pytest_retarget.record import RECORD, properties, record_of
+from pytest_retarget.record import RECORD, record_of
 from retarget.model.outcomes import Observation, Stage
+from retarget.results.properties import properties
 from retarget.results.record import (
     CaseRecord,
     CompileRecord,

@@ -62,6 +62,7 @@ _COMMANDS = (
         "print an artifact as text",
         ("retarget show squares_llvm-cpu", "of a target: from the cache, or compiled"),
         ("retarget show out/squares_llvm-cpu.vmfb", "a file that --retarget-export or iree-compile wrote"),
+        module="artifacts.show",
     ),
     _own(
         "schema",
@@ -75,11 +76,31 @@ _COMMANDS = (
         ("retarget cache info", "where it is, and how large"),
         ("retarget cache clear", "remove what is in it"),
         takes_extensions=False,
+        module="artifacts.cache",
+    ),
+    _own(
+        "results",
+        "merge, show, compare and export what `pytest --retarget-results` wrote",
+        ("retarget results show results", "outcomes by config, failures by signature"),
+        ("retarget results merge leg-1 leg-2 -o all.jsonl", "one file of the results of all legs"),
+        ("retarget results diff before after", "newly broken, newly mended, gone, new"),
+        ("retarget results export trace results -o trace.json", "a timeline of workers and devices, for Perfetto"),
+        takes_extensions=False,
+        module="results.command",
+    ),
+    _own(
+        "history",
+        "keep the results of each run, and show since when a target is as it is",
+        ("retarget history add results --to history", "one small file for this run"),
+        ("retarget history list --from s3://bucket/history", "the runs, and what each broke and mended"),
+        ("retarget history show squares_vmvx_local-sync --from history", "one target over all runs"),
+        takes_extensions=False,
+        module="results.history",
     ),
 )
 
 
 @hookimpl
 def retarget_commands() -> Iterable[Command]:
-    """`init`, `list`, `check`, `explain`, `compare`, `devices`, `show`, `schema` and `cache`."""
+    """`init`, `list`, `check`, `explain`, `compare`, `devices`, `show`, `schema`, `cache`, `results` and `history`."""
     return _COMMANDS

@@ -36,6 +36,7 @@ __all__ = [
     "new_session",
     "read_results",
     "result_files",
+    "results_of",
 ]
 
 VERSION = 1
@@ -288,4 +289,12 @@ def latest(records: Sequence[TargetRecord]) -> dict[str, TargetRecord]:
         known = found.get(record.nodeid)
         if known is None or record.attempt >= known.attempt:
             found[record.nodeid] = record
+    return found
+
+
+def results_of(sessions: Iterable[SessionResults]) -> dict[str, TargetRecord]:
+    """Return the result of each target, by its id: of several sessions, that of the last."""
+    found: dict[str, TargetRecord] = {}
+    for session in sessions:
+        found |= latest(session.records)
     return found

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from retarget.results.changes import State, state_of
-from retarget.results.files import SessionResults, latest
+from retarget.results.files import SessionResults, results_of
 from retarget.results.record import TargetRecord
 from retarget.support.errors import RetargetError
 
@@ -106,7 +106,8 @@ def pack(sessions: Sequence[SessionResults]) -> tuple[Run, bytes]:
         msg = "found no session; a run of a history needs at least one"
         raise RetargetError(msg)
     starts = [one.start for one in sessions]
-    found = latest([record for one in sessions for record in one.records])
+    sessions = sorted(sessions, key=lambda one: (one.start.started, one.start.session))
+    found = results_of(sessions)
     states = {name: state_of(record) for name, record in sorted(found.items())}
     of = sorted(set(states.values()))
     numbers = {state: number for number, state in enumerate(of)}

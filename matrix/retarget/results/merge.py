@@ -19,12 +19,15 @@ from retarget.results.record import TargetRecord
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_atomically
 from retarget.support.locks import hold
-from retarget.support.text import counted
+from retarget.support.text import counted, printable
 
 __all__ = ["Merged", "check_agreement", "file_of", "merge_into"]
 
 _SHOWN = 10
 """How many targets an error names."""
+
+_LONGEST = 600
+"""Characters of what differs that an error shows."""
 
 _DIGITS = 12
 """Digits of a digest that an error shows."""
@@ -96,19 +99,21 @@ def check_agreement(sessions: Sequence[SessionResults]) -> None:
     They agree where outcome, stage, signature, artifact, compile key and case digest are the same; then both stay.
     """
     claims: dict[str, tuple[SessionResults, TargetRecord]] = {}
-    problems: list[str] = []
+    problems: dict[str, str] = {}
     for session in sessions:
         for target, record in latest(session.records).items():
             other, first = claims.setdefault(target, (session, record))
-            if other is not session and (differences := [*_differences(first, record)]):
-                problems.append(f"  {target}: {'; '.join(differences)}\n    {_named(other)}\n    {_named(session)}")
+            if other is not session and target not in problems and (found := [*_differences(first, record)]):
+                said = printable(f"{target}: {'; '.join(found)}", _LONGEST)
+                problems[target] = f"  {said}\n    {_named(other)}\n    {_named(session)}"
     if problems:
+        shown = [text for _, text in sorted(problems.items())[:_SHOWN]]
         more = [f"  … and {len(problems) - _SHOWN} more"] if len(problems) > _SHOWN else []
         heading = (
             f"found {counted(len(problems), 'target')} of which sessions say different things, expected one result"
         )
         next_step = "keep the results of one of these sessions, or compare them with `retarget results diff`"
-        raise RetargetError("\n".join([f"{heading} of each:", *problems[:_SHOWN], *more, next_step]))
+        raise RetargetError("\n".join([f"{heading} of each:", *shown, *more, next_step]))
 
 
 def _differences(one: TargetRecord, two: TargetRecord) -> Iterator[str]:
@@ -129,6 +134,6 @@ def _shown(said: State | str) -> str:
 
 
 def _named(session: SessionResults) -> str:
-    leg = f" of the leg {session.start.leg}" if session.start.leg else ""
+    leg = f" of the leg {printable(session.start.leg)}" if session.start.leg else ""
     files = ", ".join(map(display_path, session.files))
     return f"session {session.start.session[:8]}{leg}{f' in {files}' if files else ''}"

@@ -70,6 +70,13 @@ def join_output(message: str, captured: str) -> str:
     return message.rstrip("\n") + "\n" + captured
 
 
+def printable(text: str, limit: int = 300) -> str:
+    """Return at most `limit` characters of text for one line of a terminal, without colour, controls as escapes."""
+    text = strip_colour(text)
+    shown = text if len(text) <= limit else f"{text[:limit]}…"
+    return shown if shown.isprintable() else "".join(one if one.isprintable() else ascii(one)[1:-1] for one in shown)
+
+
 def clip(data: bytes, limit: int) -> str:
     """Decode `data` as UTF-8, its middle left out where it is longer than `limit` bytes."""
     if len(data) <= limit:

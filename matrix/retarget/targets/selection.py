@@ -21,16 +21,17 @@ import keyword
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, Generic, NoReturn, TypeVar
 
 from retarget.model import Target
 from retarget.support.errors import RetargetError
 from retarget.targets.tags import marks
 
-__all__ = ["ExpressionError", "Selector", "Term", "compile_selector", "terms"]
+__all__ = ["ExpressionError", "Selector", "Term", "Value", "compile_selector", "compile_selector_of", "terms"]
 
 Value = str | int | bool | None
 Selector = Callable[[Target], bool]
+Of = TypeVar("Of")
 
 _WORD = re.compile(r"[\w:+\-.\[\]\\/]+")
 _CONSTANTS: dict[str, Value] = {"True": True, "False": False, "None": None}
@@ -53,7 +54,7 @@ class Term:
 
     text: str
     column: int
-    selector: Selector
+    selector: Callable[[Any], bool]
     negated: bool = False
 
 
@@ -74,12 +75,19 @@ def compile_selector(expression: str) -> Selector:
 
     Raises `ExpressionError` with the column of the first error.
     """
-    return _Parser(expression).expression()
+    return _Parser(expression, _TermSelector).expression()
+
+
+def compile_selector_of(
+    expression: str, word: Callable[[str, frozenset[tuple[str, Value]]], Callable[[Of], bool]]
+) -> Callable[[Of], bool]:
+    """The same for anything else that has tags: `word` makes the selector of a word from it and its arguments."""
+    return _Parser(expression, word).expression()
 
 
 def terms(expression: str) -> tuple[Term, ...]:
     """Return the words of an expression with what each selects by itself, in order. Raises `ExpressionError`."""
-    parser = _Parser(expression)
+    parser = _Parser(expression, _TermSelector)
     parser.expression()
     return tuple(parser.terms)
 
@@ -117,36 +125,37 @@ def _tokens(expression: str) -> Iterator[_Token]:
     yield _Token("end", "", at + 1)
 
 
-class _Parser:
-    """One method per rule of the grammar."""
+class _Parser(Generic[Of]):
+    """One method per rule of the grammar. `word` makes the selector of a word."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, word: Callable[[str, frozenset[tuple[str, Value]]], Callable[[Of], bool]]) -> None:
         self._text = text
+        self._word = word
         self._tokens = _tokens(text)
         self._token = next(self._tokens)
         self._negated = False
         self.terms: list[Term] = []
 
-    def expression(self) -> Selector:
+    def expression(self) -> Callable[[Of], bool]:
         if self._token.sort == "end":
             return lambda _: True
         selector = self._disjunction()
         self._take("end", expected="'and', 'or' or the end of line")
         return selector
 
-    def _disjunction(self) -> Selector:
+    def _disjunction(self) -> Callable[[Of], bool]:
         options = [self._conjunction()]
         while self._accept("or"):
             options.append(self._conjunction())
         return options[0] if len(options) == 1 else lambda target: any(option(target) for option in options)
 
-    def _conjunction(self) -> Selector:
+    def _conjunction(self) -> Callable[[Of], bool]:
         parts = [self._negation()]
         while self._accept("and"):
             parts.append(self._negation())
         return parts[0] if len(parts) == 1 else lambda target: all(part(target) for part in parts)
 
-    def _negation(self) -> Selector:
+    def _negation(self) -> Callable[[Of], bool]:
         if self._accept("not"):
             self._negated = not self._negated
             inner = self._negation()
@@ -162,7 +171,7 @@ class _Parser:
         if self._accept("("):
             arguments = self._arguments()
             end = self._take(")", expected="',' or ')'").column + 1
-        selector = _TermSelector(word, frozenset(arguments))
+        selector = self._word(word, frozenset(arguments))
         text = self._text[first.column - 1 : end - 1]
         self.terms.append(Term(text, first.column, selector, self._negated))
         return selector

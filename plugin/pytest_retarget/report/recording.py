@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from retarget.expect.verdict import excuse
+from retarget.results.properties import properties
 from retarget.results.record import Outcome, Sibling, TargetRecord, to_plain
 
 from pytest_retarget.items.base import MatrixItem
@@ -15,7 +16,7 @@ from pytest_retarget.items.expected import AsExpected, UnexpectedPassError
 from pytest_retarget.items.failures import error_repr, first_line
 from pytest_retarget.items.run_item import RunItem
 from pytest_retarget.items.skips import Blocked, ExcusedByRule, Unavailable
-from pytest_retarget.record import RECORD, properties
+from pytest_retarget.record import RECORD
 
 __all__ = ["Adjustment", "Recorder"]
 

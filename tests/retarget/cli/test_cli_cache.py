@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from retarget.cli import cache as cli_cache
+from retarget.cli.artifacts import cache as cli_cache
 from retarget.engine.cache.key import digest_of
 from retarget.engine.cache.store import Store
 from retarget.model.outcomes import Failure, Stage

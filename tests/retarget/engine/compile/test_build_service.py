@@ -572,7 +572,7 @@ def test_a_result_asked_of_a_closed_service_is_an_error(make: Make, tmp_path: Pa
 def test_the_parent_imports_nothing_heavy() -> None:
     code = (
         "import sys, retarget.engine.compile.service, retarget.engine.run.service, retarget.engine.cache.transfer\n"
-        "import retarget.cli.cache, retarget.cli.devices\n"
+        "import retarget.cli.artifacts.cache, retarget.cli.devices\n"
         "print([name for name in ('numpy', 'ml_dtypes', 'iree', 'jinja2', 'pyopencl', 'pytest', 'pydantic')"
         " if name in sys.modules])"
     )

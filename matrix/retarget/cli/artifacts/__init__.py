@@ -1,0 +1,1 @@
+"""`retarget cache` and `retarget show`: the store of artifacts, and an artifact as text."""

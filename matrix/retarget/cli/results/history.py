@@ -1,0 +1,186 @@
+"""`retarget history add|list|show`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+
+from retarget.cli.results.show import add_paths
+from retarget.cli.support import table
+from retarget.results.changes import BAD, GOOD, Change, State
+from retarget.results.files import read_results
+from retarget.results.history import History, Run
+from retarget.results.history_files import add_run, read_history
+from retarget.results.merge import check_agreement
+from retarget.results.timeline import Timeline, changes_between, timeline, timelines
+from retarget.support.errors import RetargetError, did_you_mean
+from retarget.support.files import user_path
+from retarget.support.text import counted, printable
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the actions."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="action")
+    does = "add the results of one run, all its legs, to a history; adding them again changes nothing"
+    add = actions.add_parser("add", help=does, description=f"{does}.")
+    add_paths(add)
+    add.add_argument("--to", dest="place", required=True, metavar="FOLDER|URL", help="where the history is kept")
+    add.set_defaults(act=_add)
+    does = "list the runs, and what each broke and mended"
+    listing = actions.add_parser("list", help=does, description=f"{does}.")
+    _add_source(listing)
+    listing.set_defaults(act=_list)
+    does = "show a target over all runs: since when it is as it is, regressions, how often chance decided"
+    show = actions.add_parser("show", help=does, description=f"{does}.")
+    show.add_argument("target", metavar="TARGET", help="its name, or its node id")
+    _add_source(show)
+    show.set_defaults(act=_show)
+
+
+def _add_source(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--from", dest="place", required=True, metavar="FOLDER|URL", help="where the history is kept")
+    parser.add_argument("--last", type=int, default=0, metavar="N", help="only the last N runs (all)")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run one of them."""
+    status: int = arguments.act(arguments)
+    return status
+
+
+def _add(arguments: argparse.Namespace) -> int:
+    sessions = read_results(user_path(path) for path in arguments.paths)
+    check_agreement(sessions)
+    run, is_new = add_run(sessions, arguments.place)
+    held = f"{counted(run.targets, 'target')} of {counted(len(run.sessions), 'session')}"
+    notes = [*([] if run.complete else ["incomplete"]), *([] if is_new else ["it was there already"])]
+    print(f"{arguments.place}: {run.name}: {', '.join([held, *notes])}")
+    return 0
+
+
+def _read(arguments: argparse.Namespace) -> History:
+    if arguments.last < 0:
+        msg = f"--last {arguments.last}: expected a number of runs, 0 for all"
+        raise argparse.ArgumentError(None, msg)
+    return read_history(arguments.place, last=arguments.last)
+
+
+def _ended(history: History) -> int:
+    """Name the files that could not be read; return the exit status."""
+    for problem in history.damaged:
+        print(printable(problem, 1000), file=sys.stderr)
+    return 1 if history.damaged else 0
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    history = _read(arguments)
+    rows = []
+    for number, one in enumerate(history.runs):
+        counts = Counter(state.outcome for state in history.at(number).values())
+        good, bad = (sum(counts[outcome] for outcome in outcomes) for outcomes in (GOOD, BAD))
+        found = Counter(changes_between(history, number - 1, number).values()) if number else Counter[Change]()
+        broken, mended = found[Change.BROKEN], found[Change.MENDED]
+        rows.append((one, good, bad, one.targets - good - bad, broken, mended))
+    open_now = [line for line in timelines(history) if line.is_open]
+    if arguments.format == "json":
+        names = ("good", "bad", "no_verdict", "newly_broken", "newly_mended")
+        runs = [_run(one) | dict(zip(names, numbers, strict=True)) for one, *numbers in rows]
+        regressions = [{"target": line.id, "since": _name(history, line.regressions[-1].opened)} for line in open_now]
+        print(json.dumps({"runs": runs, "open_regressions": regressions}, indent=1))
+        return _ended(history)
+    header = ("run", "started", "good", "bad", "no verdict", "broken", "mended", "revision", "complete")
+    texts = [
+        (one.name, _when(one), *map(str, numbers), ",".join(one.revisions)[:12] or "-", "yes" if one.complete else "no")
+        for one, *numbers in rows
+    ]
+    print(table(header, texts))
+    if open_now:
+        print(f"\nopen regressions: {len(open_now)}")
+    for line in open_now:
+        print(
+            f"  {printable(line.id)}: {printable(str(line.now))}, since {_name(history, line.regressions[-1].opened)}"
+        )
+    return _ended(history)
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    history = _read(arguments)
+    wanted: str = arguments.target
+    names = [one for one in history.ids if one == wanted or one.rpartition("::")[2] == wanted]
+    if not names:
+        _ended(history)
+        near = did_you_mean(wanted, {one.rpartition("::")[2] for one in history.ids})
+        msg = f"found no target {wanted!r} in the {counted(len(history.runs), 'run')} of {arguments.place}{near}"
+        raise RetargetError(msg)
+    lines = [line for name in names if (line := timeline(history, name)) is not None]
+    if arguments.format == "json":
+        print(json.dumps([_content(history, line) for line in lines], indent=1))
+    else:
+        print("\n\n".join("\n".join(_text(history, line)) for line in lines))
+    return _ended(history)
+
+
+def _text(history: History, line: Timeline) -> Iterator[str]:
+    yield printable(line.id)
+    yield f"  now      {printable(str(line.now)) if line.now else 'not among the targets'}"
+    if line.since >= 0:
+        runs = counted(len(history.runs) - line.since, "run")
+        yield f"  since    {_name(history, line.since)} ({_when(history.runs[line.since])}, {runs})"
+    last = f", the last time {line.idle} runs ago" if line.last_run >= 0 and line.idle else ""
+    yield f"  ran      in {line.ran} of {counted(len(line.states), 'run')}{last}"
+    if line.flaky:
+        yield f"  flaky    in {line.flaky} of {line.ran}"
+    for one in line.regressions:
+        closed = f"closed {_name(history, one.closed)}" if one.closed is not None else "open"
+        yield f"  broken   {_name(history, one.opened)}, {closed}"
+    yield ""
+    rows = [
+        (one.name, f"{taken / 1000:.3f}" if taken else "-", printable(str(state)) if state is not None else "-")
+        for one, taken, state in zip(history.runs, line.milliseconds, line.states, strict=True)
+    ]
+    yield table(("run", "seconds", "state"), rows)
+
+
+def _content(history: History, line: Timeline) -> dict[str, object]:
+    return {
+        "target": line.id,
+        "now": _state(line.now),
+        "since": _name(history, line.since),
+        "ran": line.ran,
+        "flaky": line.flaky,
+        "last_run": _name(history, line.last_run),
+        "idle": line.idle,
+        "regressions": [
+            {"opened": _name(history, one.opened), "closed": _name(history, one.closed)} for one in line.regressions
+        ],
+        "runs": [
+            {"run": one.name, "started": one.started, "seconds": taken / 1000 or None, "state": _state(state)}
+            for one, taken, state in zip(history.runs, line.milliseconds, line.states, strict=True)
+        ],
+    }
+
+
+def _state(state: State | None) -> dict[str, str] | None:
+    if state is None:
+        return None
+    return {"outcome": state.outcome, "stage": state.stage, "signature": state.signature}
+
+
+def _run(run: Run) -> dict[str, object]:
+    names = ("name", "started", "ended", "sessions", "plans", "legs", "revisions", "complete", "targets")
+    return {name: getattr(run, name) for name in names}
+
+
+def _name(history: History, run: int | None) -> str | None:
+    return history.runs[run].name if run is not None and run >= 0 else None
+
+
+def _when(run: Run) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.gmtime(run.started))

@@ -1,0 +1,169 @@
+"""`retarget results show`: outcomes by config, failures by signature, sessions that did not end."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from retarget.cli.support import table
+from retarget.results.changes import BAD, state_of
+from retarget.results.files import SessionResults, latest, read_results, results_of
+from retarget.results.overview import by_config, by_outcome, failure_groups, not_reached
+from retarget.results.record import Outcome, TargetRecord
+from retarget.results.selection import record_selector
+from retarget.support.errors import display_path
+from retarget.support.files import user_path
+from retarget.support.text import counted, printable
+from retarget.targets.selection import ExpressionError
+
+__all__ = ["add", "add_paths", "add_selection", "selected"]
+
+_SHOWN_FILES = 3
+
+
+def add_paths(parser: argparse.ArgumentParser) -> None:
+    """Declare where results are."""
+    parser.add_argument("paths", nargs="+", metavar="DIR", help="folders or files of `pytest --retarget-results`")
+
+
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    """Declare what of them is meant, and how to print it."""
+    parser.add_argument("-m", dest="mark", default="", metavar="EXPR", help="only what this selects, as in pytest")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
+
+
+def selected(arguments: argparse.Namespace) -> Callable[[TargetRecord], bool]:
+    """Return what `-m` selects. Raises `argparse.ArgumentError` where it is no expression."""
+    try:
+        return record_selector(arguments.mark)
+    except ExpressionError as error:
+        raise argparse.ArgumentError(None, str(error)) from error
+
+
+def add(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare `show`."""
+    does = "count outcomes by config and failures by signature; exit status 1 where a target failed or did not run"
+    parser = actions.add_parser("show", help=does, description=f"{does}.")
+    add_paths(parser)
+    add_selection(parser)
+    parser.add_argument(
+        "--outcome",
+        action="append",
+        default=[],
+        choices=[str(outcome) for outcome in Outcome],
+        metavar="OUTCOME",
+        help=f"list the targets with this outcome; may be repeated: {', '.join(Outcome)}",
+    )
+    parser.set_defaults(act=_show)
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    choose = selected(arguments)
+    sessions = read_results(user_path(path) for path in arguments.paths)
+    results = {target: record for target, record in sorted(results_of(sessions).items()) if choose(record)}
+    missing = {one.start.session: not_reached(one, results_of([one])) for one in sessions}
+    listed = [record for record in results.values() if record.outcome in arguments.outcome]
+    if arguments.format == "json":
+        print(json.dumps(_content(sessions, results, missing, listed if arguments.outcome else None), indent=1))
+    else:
+        print("\n".join(_text(sessions, results, missing, listed)))
+    bad = any(record.outcome in BAD or record.outcome is Outcome.NOT_RUN for record in results.values())
+    return 1 if bad or any(missing.values()) or not all(session.is_complete for session in sessions) else 0
+
+
+def _text(
+    sessions: Sequence[SessionResults],
+    results: Mapping[str, TargetRecord],
+    missing: Mapping[str, int],
+    listed: Sequence[TargetRecord],
+) -> Iterator[str]:
+    outcomes = by_outcome(results.values())
+    counts = [f"{count} {outcome}" for outcome, count in outcomes.items()]
+    counts += [f"{sum(missing.values())} without a result"] if any(missing.values()) else []
+    heading = f"{counted(len(results), 'target')} of {counted(len(sessions), 'session')}"
+    yield f"{heading}: {', '.join(counts)}" if counts else heading
+    if results:
+        rows = [
+            (compiler, runtime or "-", str(sum(found.values())), *(str(found.get(one, "")) for one in outcomes))
+            for (compiler, runtime), found in by_config(results.values()).items()
+        ]
+        yield ""
+        yield table(("compiler", "runtime", "targets", *map(str, outcomes)), rows)
+    groups = failure_groups(results.values())
+    if groups:
+        yield ""
+        yield "failures by signature, with the smallest module of each:"
+    for group in groups:
+        words = printable(": ".join(text for text in (group.stage, group.signature) if text) or "no signature")
+        yield f"{len(group.records):5}  {words}"
+        yield f"       {printable(group.records[0].nodeid)}"
+    if listed:
+        yield ""
+        yield from (f"{printable(record.nodeid)}: {printable(str(state_of(record)))}" for record in listed)
+    twice = sum(len(latest(session.records)) for session in sessions) - len(results_of(sessions))
+    if twice:
+        yield ""
+        yield f"{counted(twice, 'result')} of earlier sessions left out: of a target the last session counts"
+    for session in sessions:
+        if not session.is_complete or missing[session.start.session]:
+            yield ""
+            yield f"incomplete: {_named(session, missing[session.start.session])}"
+
+
+def _named(session: SessionResults, missing: int) -> str:
+    leg = f" of the leg {printable(session.start.leg)}" if session.start.leg else ""
+    files = ", ".join(map(display_path, session.files[:_SHOWN_FILES]))
+    why = "it was killed, or still runs" if session.end is None else "lines of it are lost"
+    if session.is_complete:
+        why = f"it ended with pytest's exit status {session.end.status if session.end else 0}"
+    rest = f"; {missing} of {counted(session.start.selected, 'target')} have no result" if missing else ""
+    return f"session {session.start.session[:8]}{leg} in {files}: {why}{rest}"
+
+
+def _content(
+    sessions: Sequence[SessionResults],
+    results: Mapping[str, TargetRecord],
+    missing: Mapping[str, int],
+    listed: Sequence[TargetRecord] | None,
+) -> dict[str, Any]:
+    content: dict[str, Any] = {
+        "targets": len(results),
+        "without_result": sum(missing.values()),
+        "outcomes": by_outcome(results.values()),
+        "configs": [
+            {"compiler": compiler, "runtime": runtime, "outcomes": found}
+            for (compiler, runtime), found in by_config(results.values()).items()
+        ],
+        "failures": [
+            {
+                "stage": group.stage,
+                "signature": group.signature,
+                "count": len(group.records),
+                "targets": [record.nodeid for record in group.records],
+            }
+            for group in failure_groups(results.values())
+        ],
+        "sessions": [
+            {
+                "session": one.start.session,
+                "leg": one.start.leg,
+                "plan": one.start.plan,
+                "started": one.start.started,
+                "complete": one.is_complete,
+                "status": one.end.status if one.end is not None else None,
+                "selected": one.start.selected,
+                "without_result": missing[one.start.session],
+                "files": [display_path(path) for path in one.files],
+            }
+            for one in sessions
+        ],
+    }
+    if listed is not None:
+        states = [(record.nodeid, state_of(record)) for record in listed]
+        content["listed"] = [
+            {"target": target, "outcome": state.outcome, "stage": state.stage, "signature": state.signature}
+            for target, state in states
+        ]
+    return content

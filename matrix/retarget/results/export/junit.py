@@ -1,0 +1,84 @@
+"""Results as a junit file, as pytest's `--junitxml` writes it (family xunit2), with the properties of each target."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from retarget.results.files import SessionResults, results_of
+from retarget.results.history import seconds_of
+from retarget.results.properties import properties
+from retarget.results.record import Outcome, Result, TargetRecord
+from retarget.support.text import strip_colour
+
+__all__ = ["junit"]
+
+_INVALID = re.compile("[^\t\n\r\x20-\x7e\x80-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 does not allow, and DEL: https://www.w3.org/TR/xml/#charsets."""
+
+_LONGEST = 500
+"""Characters of a message in an attribute; the element has all of it."""
+
+
+def junit(sessions: Sequence[SessionResults]) -> bytes:
+    """Return the file: one testsuite, a testcase per target. Control characters are written as `#x1B`."""
+    results = results_of(sessions)
+    cases = [_case(record) for _, record in sorted(results.items())]
+    kinds = Counter(child.tag for case in cases for child in case)
+    starts = [session.start for session in sessions]
+    start = min((one.started for one in starts), default=0.0)
+    stop = max([start, *(one.end.ended for one in sessions if one.end), *(one.ended for one in results.values())])
+    root = Element("testsuites", name="pytest tests")
+    suite = SubElement(
+        root,
+        "testsuite",
+        name="pytest",
+        errors=str(kinds["error"]),
+        failures=str(kinds["failure"]),
+        skipped=str(kinds["skipped"]),
+        tests=str(len(cases)),
+        time=f"{stop - start:.3f}",
+        timestamp=datetime.fromtimestamp(start, UTC).isoformat(),
+        hostname=_text(", ".join(dict.fromkeys(one.host for one in starts if one.host))),
+    )
+    suite.extend(cases)
+    indent(root, " ")
+    content: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
+    return content + b"\n"
+
+
+def _case(record: TargetRecord) -> Element:
+    path, *names = record.nodeid.split("::")
+    *scopes, name = (path.replace("/", "."), *names)
+    seconds = record.ended - record.started if record.ended > record.started else seconds_of(record)
+    case = Element("testcase", classname=_text(".".join(scopes)), name=_text(name), time=f"{seconds:.3f}")
+    found = [*properties(record)]
+    if found:
+        parent = SubElement(case, "properties")
+        for key, value in found:
+            SubElement(parent, "property", name=_text(key), value=_text(value))
+    outcome, whole = record.outcome, strip_colour(record.text or record.message)
+    if outcome in {Outcome.FAILED, Outcome.XPASSED}:
+        SubElement(case, "failure", message=_short(record.message or whole)).text = _text(whole)
+    elif outcome is Outcome.ERROR:
+        message = _short(f'failed on setup with "{record.message}"')
+        SubElement(case, "error", message=message).text = _text(whole)
+    elif outcome is Outcome.XFAILED or (outcome is Outcome.INTERMITTENT and record.result is Result.FAILED):
+        SubElement(case, "skipped", type="pytest.xfail", message=_text(record.reason))
+    elif outcome in {Outcome.SKIPPED, Outcome.BLOCKED, Outcome.NOT_RUN}:
+        reason = record.reason or str(outcome)
+        where = f"{record.file}:{record.line + 1}: {reason}"
+        SubElement(case, "skipped", type="pytest.skip", message=_text(reason)).text = _text(where)
+    return case
+
+
+def _short(message: str) -> str:
+    message = strip_colour(message)
+    return _text(message if len(message) <= _LONGEST else f"{message[:_LONGEST]}...")
+
+
+def _text(text: str) -> str:
+    return _INVALID.sub(lambda found: f"#x{ord(found[0]):02X}", text)

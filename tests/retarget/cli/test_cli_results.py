@@ -1,0 +1,289 @@
+"""`retarget results`: merge, show, diff and export, with their texts and exit statuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from retarget.cli import main
+from retarget.results.files import SessionResults
+from retarget.results.merge import file_of
+from retarget.results.record import Outcome, TargetRecord
+from sample_results import compiled, failed, passed, session
+
+Write = Callable[..., Path]
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Write the file of one session, whose start comes a day after the one before."""
+    written: list[Path] = []
+
+    def one(name: str, *records: TargetRecord, **known: object) -> Path:
+        path = tmp_path / f"{name}.jsonl"
+        found: SessionResults = session(name, *records, day=len(written), **known)  # type: ignore[arg-type]
+        path.write_bytes(file_of([found]))
+        written.append(path)
+        return path
+
+    return one
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    def command(*words: object) -> tuple[int, str, str]:
+        try:
+            status = main(["results", *map(str, words)])
+        except SystemExit as ended:
+            status = int(ended.code or 0)
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return command
+
+
+CPU = {"compiler": "vmvx", "runtime": "local-sync", "tags": ("run", "cpu")}
+GPU = {"compiler": "spirv", "runtime": "vulkan", "tags": ("run", "vulkan", "gpu")}
+
+
+# merge
+
+
+def test_merge_writes_one_file_and_says_what_it_holds(run: Run, write: Write) -> None:
+    write("a", passed("t"))
+    write("b", passed("u"), killed=True)
+    assert run("merge", "a.jsonl", "b.jsonl", "-o", "all.jsonl") == (
+        0,
+        "all.jsonl: 2 sessions, 2 records, 1 incomplete\n",
+        "",
+    )
+    assert run("merge", "a.jsonl", "-o", "all.jsonl")[1].endswith("2 records, 1 incomplete, nothing new\n")
+    assert run("merge", "a.jsonl", "-o", "folder")[1] == "folder/merged.jsonl: 1 session, 1 record\n"
+
+
+def test_merge_refuses_what_is_damaged_and_writes_nothing(run: Run, write: Write, tmp_path: Path) -> None:
+    write("a", passed("t"))
+    (tmp_path / "b.jsonl").write_text('{"type":"session","version":7}\n')
+    status, out, err = run("merge", "a.jsonl", "b.jsonl", "-o", "all.jsonl")
+    expected = "b.jsonl:1: found results of version 7, expected 1; read them with the retarget that wrote them\n"
+    assert (status, out, err) == (1, "", expected)
+    (tmp_path / "b.jsonl").write_text("{}\n{}\n")
+    assert run("merge", "a.jsonl", "b.jsonl", "-o", "all.jsonl")[2].startswith(
+        "b.jsonl:1: found a damaged line, expected a record of results: "
+    )
+    assert not (tmp_path / "all.jsonl").exists()
+
+
+def test_a_folder_without_results_is_named(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    status, _, err = run("show", "empty")
+    next_step = "write some with `pytest --retarget-results empty`"
+    assert (status, err) == (1, f"empty: found no results (*.jsonl) in this folder; {next_step}\n")
+
+
+# show
+
+
+def test_show_counts_by_outcome_and_config_and_groups_failures(run: Run, write: Write) -> None:
+    small = failed("s::small_spirv_vulkan", **GPU)
+    write("a", compiled("s::m_vmvx", compiler="vmvx", tags=("compile",)), passed("s::m_vmvx_local-sync", **CPU))
+    write("b", small, failed("s::m_spirv_vulkan", **GPU), failed("s::x_spirv_vulkan", "SIGFPE", "crash", **GPU))
+    assert run("show", ".") == (
+        1,
+        """\
+5 targets of 2 sessions: 2 passed, 3 failed
+
+COMPILER  RUNTIME     TARGETS  PASSED  FAILED
+spirv     vulkan      3                3
+vmvx      -           1        1
+vmvx      local-sync  1        1
+
+failures by signature, with the smallest module of each:
+    2  compare: values differ
+       s::m_spirv_vulkan
+    1  crash: SIGFPE
+       s::x_spirv_vulkan
+""",
+        "",
+    )
+    assert run("show", "a.jsonl")[0] == 0
+    assert run("show", ".", "-m", "not gpu")[:2] == (0, run("show", "a.jsonl")[1].replace("1 session", "2 sessions"))
+    selected = run("show", ".", "-m", "runtime(name='vulkan') and vulkan and not compile")[1]
+    assert selected.startswith("3 targets of 2 sessions: 3 failed\n")
+
+
+def test_show_lists_the_targets_with_an_outcome(run: Run, write: Write) -> None:
+    write("a", passed("t"), passed("u", outcome=Outcome.SKIPPED, reason="no device 'x'"))
+    assert run("show", "a.jsonl", "--outcome", "skipped")[1].endswith("\nu: skipped: no device 'x'\n")
+    status, _, err = run("show", "a.jsonl", "--outcome", "fine")
+    assert status == 2
+    assert "argument --outcome: invalid choice: 'fine'" in err
+
+
+def test_show_names_sessions_that_did_not_end_and_counts_what_did_not_run(
+    run: Run, write: Write, tmp_path: Path
+) -> None:
+    lines = write("a", passed("t1"), passed("t2"), passed("t3"), leg="gpu").read_bytes().splitlines(keepends=True)
+    (tmp_path / "a.jsonl").write_bytes(b"".join(lines[:2]) + lines[2][:9])
+    status, out, _ = run("show", "a.jsonl")
+    assert (status, out.splitlines()[0]) == (1, "1 target of 1 session: 1 passed, 2 without a result")
+    assert out.splitlines()[-1] == (
+        "incomplete: session a of the leg gpu in a.jsonl: it was killed, or still runs; 2 of 3 targets have no result"
+    )
+    (tmp_path / "a.jsonl").write_bytes(b"".join([lines[0], *lines[2:]]))
+    assert "in a.jsonl: lines of it are lost; 1 of 3 targets have no result" in run("show", "a.jsonl")[1]
+
+
+def test_show_says_that_a_later_session_counts(run: Run, write: Write) -> None:
+    write("a", failed("t"))
+    write("b", passed("t"))
+    status, out, _ = run("show", ".")
+    assert (status, out.splitlines()[0]) == (0, "1 target of 2 sessions: 1 passed")
+    assert out.splitlines()[-1] == "1 result of earlier sessions left out: of a target the last session counts"
+
+
+def test_show_as_json(run: Run, write: Write) -> None:
+    write("a", failed("t", **CPU), killed=True, leg="cpu", plan="p")
+    status, out, _ = run("show", ".", "--format", "json", "--outcome", "failed")
+    found = json.loads(out)
+    assert status == 1
+    assert found["outcomes"] == {"failed": 1}
+    assert found["configs"] == [{"compiler": "vmvx", "runtime": "local-sync", "outcomes": {"failed": 1}}]
+    assert found["failures"] == [{"stage": "compare", "signature": "values differ", "count": 1, "targets": ["t"]}]
+    assert found["listed"] == [{"target": "t", "outcome": "failed", "stage": "compare", "signature": "values differ"}]
+    (one,) = found["sessions"]
+    assert (one["session"], one["leg"], one["plan"], one["complete"], one["files"]) == (
+        "a",
+        "cpu",
+        "p",
+        False,
+        ["a.jsonl"],
+    )
+
+
+def test_an_expression_that_is_none_is_wrong_usage(run: Run, write: Write) -> None:
+    write("a", passed("t"))
+    status, _, err = run("show", "a.jsonl", "-m", "cpu and")
+    assert (status, err) == (
+        2,
+        "retarget: -m 'cpu and': column 8: found the end of line, expected a word, 'not' or '('\n",
+    )
+
+
+def test_hostile_texts_reach_no_terminal(run: Run, write: Write) -> None:
+    write("a", passed("t"))
+    write("b", failed("t\x1b[2J\x07" + "x" * 500, "sig\x1b]0;owned\x07\r\nmore", reason="\x9b31m"))
+    for words in (["show", "b.jsonl", "--outcome", "failed"], ["diff", "a.jsonl", "b.jsonl"]):
+        out = run(*words)[1]
+        assert "\\x07" in out
+        assert not any(character in out for character in "\x1b\x07\r\x9b")
+        assert max(map(len, out.splitlines())) < 700
+
+
+# diff
+
+
+def test_diff_says_what_is_broken_mended_new_and_gone(run: Run, write: Write) -> None:
+    write("a", passed("b"), failed("m"), failed("o"), passed("s"), passed("g"), passed("same"))
+    write(
+        "b",
+        failed("b"),
+        passed("m"),
+        failed("o", "other"),
+        passed("s", outcome=Outcome.SKIPPED, reason="no device"),
+        passed("n"),
+        passed("same"),
+    )
+    assert run("diff", "a.jsonl", "b.jsonl") == (
+        1,
+        """\
+newly broken: 1
+  b
+    passed → failed at compare: values differ
+
+no longer run: 1
+  s
+    passed → skipped: no device
+
+gone: 1
+  g
+    passed
+
+newly mended: 1
+  m
+    failed at compare: values differ → passed
+
+changed otherwise: 1
+  o
+    failed at compare: values differ → failed at compare: other
+
+new: 1
+  n
+    passed
+
+1 newly broken, 1 no longer run, 1 gone, 1 newly mended, 1 changed otherwise, 1 new, 1 target unchanged
+""",
+        "",
+    )
+
+
+def test_diff_of_what_is_only_better_has_status_0(run: Run, write: Write) -> None:
+    write("a", failed("m"))
+    write("b", passed("m"), failed("n"))
+    assert run("diff", "a.jsonl", "b.jsonl")[0] == 0
+    assert run("diff", "a.jsonl", "a.jsonl") == (0, "1 target unchanged\n", "")
+
+
+def test_diff_calls_nothing_gone_that_a_killed_session_lacks(run: Run, write: Write) -> None:
+    write("a", passed("t"), passed("u"))
+    write("b", passed("t"), killed=True)
+    status, out, _ = run("diff", "a.jsonl", "b.jsonl")
+    assert (status, out) == (1, "no longer run: 1\n  u\n    passed → not run\n\n1 no longer run, 1 target unchanged\n")
+
+
+def test_diff_as_json(run: Run, write: Write) -> None:
+    write("a", passed("t", **CPU), passed("gpu", **GPU))
+    write("b", failed("t", **CPU))
+    status, out, _ = run("diff", "a.jsonl", "b.jsonl", "--format", "json", "-m", "cpu")
+    found = json.loads(out)
+    assert status == 1
+    assert found["counts"]["newly broken"] == 1
+    assert found["changes"] == [
+        {
+            "target": "t",
+            "change": "newly broken",
+            "before": {"outcome": "passed", "stage": "", "signature": ""},
+            "after": {"outcome": "failed", "stage": "compare", "signature": "values differ"},
+        }
+    ]
+
+
+# export
+
+
+@pytest.mark.parametrize(("name", "begins"), [("ctrf", "{"), ("trace", "{"), ("junit", "<?xml")])
+def test_export_writes_the_file(run: Run, write: Write, tmp_path: Path, name: str, begins: str) -> None:
+    write("a", passed("t"))
+    assert run("export", name, "a.jsonl", "-o", "new/out") == (0, f"new/out: {name} of 1 session\n", "")
+    assert (tmp_path / "new/out").read_text().startswith(begins)
+
+
+def test_export_refuses_sessions_that_disagree(run: Run, write: Write, tmp_path: Path) -> None:
+    write("a", passed("t"))
+    write("b", failed("t"))
+    status, _, err = run("export", "ctrf", ".", "-o", "out.json")
+    assert (status, err.splitlines()[1]) == (1, "  t: passed and failed at compare: values differ")
+    assert not (tmp_path / "out.json").exists()
+
+
+def test_a_file_that_cannot_be_written_is_named(run: Run, write: Write) -> None:
+    write("a", passed("t"))
+    assert run("export", "ctrf", "a.jsonl", "-o", ".")[::2] == (1, "cannot write .: Is a directory\n")
