@@ -19,7 +19,7 @@ from retarget.results.record import TargetRecord
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_atomically
 from retarget.support.locks import hold
-from retarget.support.text import counted, printable
+from retarget.support.text import counted, shown
 
 __all__ = ["Merged", "check_agreement", "file_of", "merge_into"]
 
@@ -104,16 +104,16 @@ def check_agreement(sessions: Sequence[SessionResults]) -> None:
         for target, record in latest(session.records).items():
             other, first = claims.setdefault(target, (session, record))
             if other is not session and target not in problems and (found := [*_differences(first, record)]):
-                said = printable(f"{target}: {'; '.join(found)}", _LONGEST)
+                said = shown(f"{target}: {'; '.join(found)}", _LONGEST)
                 problems[target] = f"  {said}\n    {_named(other)}\n    {_named(session)}"
     if problems:
-        shown = [text for _, text in sorted(problems.items())[:_SHOWN]]
+        first_ones = [text for _, text in sorted(problems.items())[:_SHOWN]]
         more = [f"  … and {len(problems) - _SHOWN} more"] if len(problems) > _SHOWN else []
         heading = (
             f"found {counted(len(problems), 'target')} of which sessions say different things, expected one result"
         )
         next_step = "keep the results of one of these sessions, or compare them with `retarget results diff`"
-        raise RetargetError("\n".join([f"{heading} of each:", *shown, *more, next_step]))
+        raise RetargetError("\n".join([f"{heading} of each:", *first_ones, *more, next_step]))
 
 
 def _differences(one: TargetRecord, two: TargetRecord) -> Iterator[str]:
@@ -134,6 +134,6 @@ def _shown(said: State | str) -> str:
 
 
 def _named(session: SessionResults) -> str:
-    leg = f" of the leg {printable(session.start.leg)}" if session.start.leg else ""
+    leg = f" of the leg {shown(session.start.leg)}" if session.start.leg else ""
     files = ", ".join(map(display_path, session.files))
     return f"session {session.start.session[:8]}{leg}{f' in {files}' if files else ''}"

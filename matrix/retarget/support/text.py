@@ -15,6 +15,7 @@ __all__ = [
     "is_stack_frame",
     "join_output",
     "printable",
+    "shown",
     "strip_colour",
 ]
 
@@ -70,11 +71,10 @@ def join_output(message: str, captured: str) -> str:
     return message.rstrip("\n") + "\n" + captured
 
 
-def printable(text: str, limit: int = 300) -> str:
-    """Return at most `limit` characters of text for one line of a terminal, without colour, controls as escapes."""
+def shown(text: str, limit: int = 300) -> str:
+    """Return at most `limit` characters of `text` for one line of a terminal, without colour."""
     text = strip_colour(text)
-    shown = text if len(text) <= limit else f"{text[:limit]}…"
-    return shown if shown.isprintable() else "".join(one if one.isprintable() else ascii(one)[1:-1] for one in shown)
+    return printable(text if len(text) <= limit else f"{text[:limit]}…")
 
 
 def clip(data: bytes, limit: int) -> str:

@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from retarget.results.changes import Change, State, change_of, state_of
 from retarget.results.history import SUFFIX, History, durations, pack, unpack
@@ -178,6 +178,7 @@ def test_a_damaged_file_is_written_again_by_the_run_it_was(tmp_path: Path) -> No
     assert not read_history(str(tmp_path)).damaged
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from([PASSED, FAILED, FLAKY])), max_size=8))
 def test_columns_are_right_whatever_targets_the_runs_have(runs: list[dict[str, State | None]]) -> None:
     found = history_of(*runs)

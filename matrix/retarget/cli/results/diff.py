@@ -11,7 +11,7 @@ from retarget.results.changes import Change, State, changes, state_of
 from retarget.results.files import read_results, results_of
 from retarget.results.record import Outcome, TargetRecord
 from retarget.support.files import user_path
-from retarget.support.text import counted, printable
+from retarget.support.text import counted, shown
 
 __all__ = ["add"]
 
@@ -60,8 +60,8 @@ def _text(found: list[_Changed], counts: Mapping[Change, int], same: int) -> Ite
             yield f"{change}: {counts[change]}"
         for target, how, before, after in found:
             if how is change:
-                states = " → ".join(printable(str(state)) for state in (before, after) if state is not None)
-                yield f"  {printable(target)}"
+                states = " → ".join(shown(str(state)) for state in (before, after) if state is not None)
+                yield f"  {shown(target)}"
                 yield f"    {states}"
         if counts[change]:
             yield ""

@@ -19,7 +19,7 @@ from retarget.results.merge import check_agreement
 from retarget.results.timeline import Timeline, changes_between, timeline, timelines
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.support.files import user_path
-from retarget.support.text import counted, printable
+from retarget.support.text import counted, shown
 
 __all__ = ["add_arguments", "run"]
 
@@ -75,7 +75,7 @@ def _read(arguments: argparse.Namespace) -> History:
 def _ended(history: History) -> int:
     """Name the files that could not be read; return the exit status."""
     for problem in history.damaged:
-        print(printable(problem, 1000), file=sys.stderr)
+        print(shown(problem, 1000), file=sys.stderr)
     return 1 if history.damaged else 0
 
 
@@ -104,9 +104,7 @@ def _list(arguments: argparse.Namespace) -> int:
     if open_now:
         print(f"\nopen regressions: {len(open_now)}")
     for line in open_now:
-        print(
-            f"  {printable(line.id)}: {printable(str(line.now))}, since {_name(history, line.regressions[-1].opened)}"
-        )
+        print(f"  {shown(line.id)}: {shown(str(line.now))}, since {_name(history, line.regressions[-1].opened)}")
     return _ended(history)
 
 
@@ -128,8 +126,8 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _text(history: History, line: Timeline) -> Iterator[str]:
-    yield printable(line.id)
-    yield f"  now      {printable(str(line.now)) if line.now else 'not among the targets'}"
+    yield shown(line.id)
+    yield f"  now      {shown(str(line.now)) if line.now else 'not among the targets'}"
     if line.since >= 0:
         runs = counted(len(history.runs) - line.since, "run")
         yield f"  since    {_name(history, line.since)} ({_when(history.runs[line.since])}, {runs})"
@@ -142,7 +140,7 @@ def _text(history: History, line: Timeline) -> Iterator[str]:
         yield f"  broken   {_name(history, one.opened)}, {closed}"
     yield ""
     rows = [
-        (one.name, f"{taken / 1000:.3f}" if taken else "-", printable(str(state)) if state is not None else "-")
+        (one.name, f"{taken / 1000:.3f}" if taken else "-", shown(str(state)) if state is not None else "-")
         for one, taken, state in zip(history.runs, line.milliseconds, line.states, strict=True)
     ]
     yield table(("run", "seconds", "state"), rows)

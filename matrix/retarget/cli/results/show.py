@@ -15,7 +15,7 @@ from retarget.results.record import Outcome, TargetRecord
 from retarget.results.selection import record_selector
 from retarget.support.errors import display_path
 from retarget.support.files import user_path
-from retarget.support.text import counted, printable
+from retarget.support.text import counted, shown
 from retarget.targets.selection import ExpressionError
 
 __all__ = ["add", "add_paths", "add_selection", "selected"]
@@ -96,12 +96,12 @@ def _text(
         yield ""
         yield "failures by signature, with the smallest module of each:"
     for group in groups:
-        words = printable(": ".join(text for text in (group.stage, group.signature) if text) or "no signature")
+        words = shown(": ".join(text for text in (group.stage, group.signature) if text) or "no signature")
         yield f"{len(group.records):5}  {words}"
-        yield f"       {printable(group.records[0].nodeid)}"
+        yield f"       {shown(group.records[0].nodeid)}"
     if listed:
         yield ""
-        yield from (f"{printable(record.nodeid)}: {printable(str(state_of(record)))}" for record in listed)
+        yield from (f"{shown(record.nodeid)}: {shown(str(state_of(record)))}" for record in listed)
     twice = sum(len(latest(session.records)) for session in sessions) - len(results_of(sessions))
     if twice:
         yield ""
@@ -113,7 +113,7 @@ def _text(
 
 
 def _named(session: SessionResults, missing: int) -> str:
-    leg = f" of the leg {printable(session.start.leg)}" if session.start.leg else ""
+    leg = f" of the leg {shown(session.start.leg)}" if session.start.leg else ""
     files = ", ".join(map(display_path, session.files[:_SHOWN_FILES]))
     why = "it was killed, or still runs" if session.end is None else "lines of it are lost"
     if session.is_complete:
