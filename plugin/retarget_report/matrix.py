@@ -162,7 +162,7 @@ class _Suite:
                 signed += [cell - last, signatures(target.signature)]
                 last = cell
             if (record := target.record) is not None and record.attempt > 1:
-                tries += [cell, record.result is Result.PASSED, record.attempt]
+                tries += [cell, int(record.result is Result.PASSED), record.attempt]
         return {
             "columns": [[*config, wordsets(of_column[column])] for column, config in enumerate(self._columns)],
             "rows": list(_front_coded(self._rows)),

@@ -46,7 +46,7 @@ const Retarget = (() => {
       else if (value === true) element.setAttribute(name, "");
       else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
     }
-    element.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined && child !== ""));
+    element.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined && child !== false && child !== ""));
     return element;
   }
 

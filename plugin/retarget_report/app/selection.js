@@ -16,7 +16,7 @@
 
   function quoted(text) {
     const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
-    const escaped = text.replace(/[\\\p{C}]|['"]/gu, one => {
+    const escaped = text.replace(/[\\\p{C}'"]|(?! )\p{Z}/gu, one => {
       if (one === "\\" || one === quote) return `\\${one}`;
       if (one === "'" || one === '"') return one;
       const named = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}[one], code = one.codePointAt(0);
