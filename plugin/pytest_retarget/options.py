@@ -78,6 +78,15 @@ def add_options(parser: pytest.Parser) -> None:
         help="compile nothing: run the artifacts that --retarget-export wrote to this folder",
     )
     group.addoption(
+        "--retarget-results",
+        metavar="DIR",
+        help="write what happens to each target to a file of its own in this folder, as it happens (docs/results.md)",
+    )
+    group.addoption(
+        "--retarget-plan", metavar="FILE", help="run one leg of this plan of `retarget ci plan`, and nothing else"
+    )
+    group.addoption("--retarget-leg", metavar="NAME", help="the leg of the plan to run")
+    group.addoption(
         "--retarget-cache-dir",
         metavar="DIR",
         help=f"keep compiled artifacts here (also {_CACHE_DIR_VARIABLE} and the ini key retarget_cache_dir; "
@@ -147,6 +156,9 @@ class Settings:
     cases: tuple[str, ...] = ()
     export: Path | None = None
     artifacts: Path | None = None
+    results: Path | None = None
+    plan: Path | None = None
+    leg: str = ""
     no_cache: bool = False
     jobs: int = 0
     compile_timeout: float = COMPILE_TIMEOUT
@@ -184,6 +196,9 @@ class Settings:
             cases=tuple(dict.fromkeys(_texts(config, "case", "the name of a case or a glob over names"))),
             export=export,
             artifacts=artifacts,
+            results=_folder(config, "results"),
+            plan=_path(config, "plan", "a file that `retarget ci plan` wrote"),
+            leg=config.getoption("retarget_leg") or "",
             no_cache=no_cache,
             jobs=_value(config, "jobs", _whole_number, "a whole number of compiles at a time, 1 or more", 0),
             compile_timeout=_value(config, "compile_timeout", _seconds, _SECONDS, COMPILE_TIMEOUT),
@@ -261,21 +276,24 @@ def _texts(config: pytest.Config, name: str, form: str) -> list[str]:
 
 
 def _folder(config: pytest.Config, name: str) -> Path | None:
+    folder = _path(config, name, "a folder")
+    if folder is not None and folder.exists() and not folder.is_dir():
+        msg = f"--retarget-{name.replace('_', '-')}: {folder} is a file, expected a folder"
+        raise pytest.UsageError(msg)
+    return folder
+
+
+def _path(config: pytest.Config, name: str, expected: str) -> Path | None:
     text = config.getoption(f"retarget_{name}")
     if text is None:
         return None
-    option = "--retarget-" + name.replace("_", "-")
     if not text:
-        msg = f"{option}: found an empty text, expected a folder"
+        msg = f"--retarget-{name.replace('_', '-')}: found an empty text, expected {expected}"
         raise pytest.UsageError(msg)
     from retarget.support.files import user_path  # a project without matrix files imports nothing but options
 
     base = config.invocation_params.dir
-    folder = Path(os.path.abspath(base / user_path(text)))  # noqa: PTH100  (a symbolic link stays as it is)
-    if folder.exists() and not folder.is_dir():
-        msg = f"{option}: {folder} is a file, expected a folder"
-        raise pytest.UsageError(msg)
-    return folder
+    return Path(os.path.abspath(base / user_path(text)))  # noqa: PTH100  (a symbolic link stays as it is)
 
 
 def _check_cache_size() -> None:

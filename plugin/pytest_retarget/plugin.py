@@ -46,6 +46,15 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_retarget.collect.requirements import Requirements
 
         config.pluginmanager.register(Requirements(config), REQUIREMENTS)
+    leg = None
+    if settings.plan is not None or settings.leg:
+        from pytest_retarget.collect.planned import PlannedLeg
+
+        config.pluginmanager.register(leg := PlannedLeg(config), "retarget-plan")
+    if settings.results is not None and not hasattr(config, "workerinput"):
+        from pytest_retarget.results import Results
+
+        config.pluginmanager.register(Results(config, settings.results, leg), "retarget-results")
 
 
 def activate(config: pytest.Config) -> ModuleType:
@@ -69,7 +78,7 @@ def activate(config: pytest.Config) -> ModuleType:
         plugins: dict[str, object] = {
             "": (collection := CollectionHooks()),
             "-services": ServiceHooks(config),
-            "-recorder": Recorder(adjustments),
+            "-recorder": Recorder(adjustments, with_digests=config.stash[SETTINGS].results is not None),
             "-terminal": TerminalHooks(config, collection),
             "-lastfailed": RememberBlocked(config),
             "-attribution": Attribution(config),

@@ -49,17 +49,30 @@ FULL = TargetRecord(
     message="compare: no",
     reason="why",
     hint="do",
+    unavailable=True,
     blocked_by="f::s::m_c",
+    excused=True,
+    text="compare: no\n\nall of it",
+    commands=("cd /here", "run it"),
     attempt=2,
     cases=(
         CaseRecord(name="a", outcome=Outcome.FAILED, seconds=0.5, stage="compare", signature="values differ"),
         CaseRecord(name="b", outcome=Outcome.NOT_RUN, reason="the run ended before it"),
     ),
     unselected_cases=("z",),
-    compile=CompileRecord(key="k", reused=True, seconds=1.5, build="iree 3", artifact="ab"),
-    run=RunRecord(load_seconds=0.25, run_seconds=0.5, compare_seconds=0.125, failed_cases=("a",)),
+    compile=CompileRecord(key="k", reused=True, seconds=1.5, build="iree 3", artifact="ab", started=0.5, worker=2),
+    run=RunRecord(
+        load_seconds=0.25, run_seconds=0.5, compare_seconds=0.125, failed_cases=("a",), started=2.5, wait_seconds=0.5
+    ),
     devices=(DeviceRecord(driver="d", uri="d://p", name="n", physical_id="p", driver_version="1", runtime="rt 3"),),
     siblings=(Sibling(target="m_c_t", compiler="c", runtime="t", driver="d"),),
+    case_digest="cd",
+    started=2.0,
+    ended=4.0,
+    process="gw0",
+    session="5e55",
+    leg="run-0",
+    plan="91a4",
 )
 
 

@@ -127,12 +127,9 @@ class Commands:
         argv = (COMPARE, "compare", *suite, "--configs", configs)
         return self._line(tuple(self._named_extensions(argv).items()), argv)
 
-    def text(self, lines: Sequence[str]) -> str:
-        """The block that a failure ends with."""
-        if not lines:
-            return ""
-        script = [f"cd {shlex.quote(str(self._folder))}", *lines]
-        return "\n".join([BY_HAND, *(f"  {line}" for line in script)])
+    def script(self, lines: Sequence[str]) -> tuple[str, ...]:
+        """All that is to be pasted: the lines, in the folder that they are for."""
+        return (f"cd {shlex.quote(str(self._folder))}", *lines) if lines else ()
 
     def _output(self, target: CompileTarget) -> Path:
         suffix = self._registry.compiler(target.compiler.compiler).artifact_suffix

@@ -189,6 +189,8 @@ class CompileOutcome:
     `key` is the compile key (SHA-256 hex). `seconds` is the compiler's wall time when it ran (also when reused).
     `reused` means that the store had it. `diagnostics` is what the compiler printed, kept also on success.
     `build_id` is the build in the key, `build` names it for people, `inputs` are (text, digest) of what flags name.
+    Where this process compiled it, `started` is when (seconds since 1970, UTC) and `worker` which of its compiles at a
+    time it was, from 1; both are 0 where it did not.
     """
 
     key: str
@@ -200,6 +202,8 @@ class CompileOutcome:
     build_id: str = ""
     build: str = ""
     inputs: tuple[tuple[str, str], ...] = ()
+    started: float = 0.0
+    worker: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +212,9 @@ class RunOutcome:
 
     `names` are those of all cases that the module has, run or not; none where they did not become known.
     When a case failed, `failure` is that of `first_failure` and `cases` hold them all. Seconds are wall time. `suspect`
-    means that the driver itself failed: what it has open may be unusable, and must not serve another target.
+    means that the driver itself failed: what it has open may be unusable, and must not serve another target. `started`
+    is when the run began (seconds since 1970, UTC; 0 where it did not), `wait_seconds` how long it waited for its
+    devices before.
     """
 
     devices: tuple[DeviceInfo, ...]
@@ -220,6 +226,8 @@ class RunOutcome:
     failure: Failure | None = None
     output: str = ""
     suspect: bool = False
+    started: float = 0.0
+    wait_seconds: float = 0.0
 
 
 def first_failure(cases: Iterable[CaseOutcome]) -> Failure | None:

@@ -134,8 +134,10 @@ class ResultsWriter:
 
     def write(self, line: Line) -> None:
         """Append a line. Raises `RetargetError` where that fails, such as on a full disk."""
+        left = _encoded(line) + b"\n"
         try:
-            self._file.write(_ENCODER.encode(line) + b"\n")
+            while left:  # a disk that is almost full takes a part
+                left = left[self._file.write(left) :]
         except OSError as error:
             raise self._failed(error) from error
         self._records += isinstance(line, TargetRecord)
@@ -143,6 +145,10 @@ class ResultsWriter:
     def end(self, status: int) -> None:
         """Write the end, and close the file."""
         self.write(SessionEnd(session=self._session, ended=time.time(), status=status, records=self._records))
+        self.close()
+
+    def close(self) -> None:
+        """Close the file, whatever it has."""
         self._file.close()
 
     def __enter__(self) -> Self:
@@ -151,10 +157,26 @@ class ResultsWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._file.close()
+        self.close()
 
     def _failed(self, error: OSError) -> RetargetError:
         return RetargetError(f"cannot write results to {display_path(self.path)}: {error.strerror or error}")
+
+
+def _encoded(line: Line) -> bytes:
+    """Return a line as JSON. What is no Unicode, such as in the name of a file, is written as `\\udcff`."""
+    try:
+        return _ENCODER.encode(line)
+    except UnicodeEncodeError:
+        return _ENCODER.encode(_unicode(msgspec.to_builtins(line)))
+
+
+def _unicode(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode()
+    if isinstance(value, dict):
+        return {key: _unicode(one) for key, one in value.items()}
+    return [_unicode(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -85,8 +85,8 @@ class Plan(_Part, frozen=True, kw_only=True, omit_defaults=False):  # the versio
 
 
 def digest_of_ids(ids: Iterable[str]) -> str:
-    """Return the SHA-256 (hex) of target ids, sorted, a line each."""
-    return hashlib.sha256("".join(f"{one}\n" for one in sorted(ids)).encode()).hexdigest()
+    """Return the SHA-256 (hex) of target ids, sorted, a line each; what is no Unicode in them as `\\udcff`."""
+    return hashlib.sha256("".join(f"{one}\n" for one in sorted(ids)).encode(errors="backslashreplace")).hexdigest()
 
 
 def write_plan(plan: Plan, path: Path) -> None:

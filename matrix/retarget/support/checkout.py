@@ -1,4 +1,4 @@
-"""Whether all files that belong to a folder are there, as far as git knows.
+"""What git knows of a folder: its commit, and whether all files that belong to it are there.
 
 A module that was removed and one that was not checked out look alike. Where git tracks every module and every file
 that it tracks is there, what is missing was removed.
@@ -13,13 +13,18 @@ from pathlib import Path
 
 from retarget.support.errors import display_path
 
-__all__ = ["incomplete"]
+__all__ = ["incomplete", "revision"]
 
 _SUBMODULE = "160000"
 """The mode that git's index gives a submodule."""
 
 _SECONDS = 60.0
 """How long git may take."""
+
+
+def revision(folder: Path) -> str:
+    """Return the commit of a checkout (40 hex digits), with `+` where its files differ; empty where it is none."""
+    return _git(folder, "describe", "--always", "--abbrev=40", "--dirty=+", "--exclude=*").strip()
 
 
 def incomplete(folder: Path, sources: Iterable[Path]) -> str:
@@ -42,15 +47,18 @@ def incomplete(folder: Path, sources: Iterable[Path]) -> str:
 
 def _listed(folder: Path) -> dict[Path, str]:
     """Return the files of a folder that git tracks, with their modes; none where git does not know."""
-    command = ["git", "-C", str(folder), "ls-files", "--stage", "-z"]
+    entries = (entry.partition("\t") for entry in _git(folder, "ls-files", "--stage", "-z").split("\0") if entry)
+    return {folder / path: about.partition(" ")[0] for about, _, path in entries}
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    """Return what git prints; nothing where it fails."""
+    command = ["git", "-C", str(folder), *arguments]
     try:
         ran = subprocess.run(command, capture_output=True, check=False, timeout=_SECONDS, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.TimeoutExpired):
-        return {}
-    if ran.returncode:
-        return {}
-    entries = (entry.partition("\t") for entry in os.fsdecode(ran.stdout).split("\0") if entry)
-    return {folder / path: about.partition(" ")[0] for about, _, path in entries}
+        return ""
+    return "" if ran.returncode else os.fsdecode(ran.stdout)
 
 
 def _is_there(path: Path, mode: str) -> bool:

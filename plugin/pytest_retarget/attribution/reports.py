@@ -60,6 +60,8 @@ class Attribution:
         self._junit = None if self._is_worker else junit_file(config)
         self._records: dict[_Key, dict[str, TargetRecord]] = {}
         self._failed: dict[_Key, list[tuple[pytest.TestReport, TargetRecord]]] = {}
+        self.conclusions: dict[str, Conclusion] = {}
+        """What was concluded at the end of the session, by node id."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep what became of a run target."""
@@ -75,25 +77,24 @@ class Attribution:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, exitstatus: int) -> Generator[None]:
         """Add the sections, while the workers of this process still live; and to the junit file, when it is written."""
-        conclusions = self._conclusions(exitstatus)
+        self._conclude_all(exitstatus)
         yield
         if self._junit is not None:
-            complete(self._junit, conclusions)
+            complete(self._junit, self.conclusions)
 
-    def _conclusions(self, exitstatus: int) -> dict[str, Conclusion]:
-        """Add the sections to the reports. Return them by node id."""
+    def _conclude_all(self, exitstatus: int) -> None:
+        """Add the sections to the reports, and keep them by node id."""
         failed = [(module, *one) for module, found in self._failed.items() for one in found]
-        is_shown = self._junit is not None or self._config.getoption("tbstyle", "auto") not in {"line", "no"}
-        conclusions: dict[str, Conclusion] = {}
+        is_kept = self._junit is not None or self._config.stash[SETTINGS].results is not None
+        is_shown = is_kept or self._config.getoption("tbstyle", "auto") not in {"line", "no"}
         if not failed or not is_shown:
-            return conclusions
+            return
         is_brief = exitstatus == pytest.ExitCode.INTERRUPTED or self._config.stash[SETTINGS].update_expectations
         with _Comparer(self._config, 0 if is_brief else COMPARED) as comparer:
             for module, report, record in failed:
                 if record.siblings and isinstance(report.longrepr, ExceptionRepr):
-                    conclusions[report.nodeid] = found = self._conclude(module, record, comparer)
+                    self.conclusions[report.nodeid] = found = self._conclude(module, record, comparer)
                     report.longrepr.addsection(SECTION, found.section)
-        return conclusions
 
     def _conclude(self, module: _Key, mine: TargetRecord, comparer: _Comparer) -> Conclusion:
         known = self._records[module]

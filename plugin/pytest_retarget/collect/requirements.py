@@ -29,6 +29,7 @@ from retarget.results.record import Outcome, TargetRecord
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.targets.selection import terms
 
+from pytest_retarget.collect.refusing import Refusing
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.failures import error_repr
 from pytest_retarget.items.skips import Excused, Unavailable, Unselected
@@ -37,21 +38,16 @@ from pytest_retarget.record import record_of
 
 __all__ = ["Requirements"]
 
-OUTPUT = "retarget_require"
-"""Where an xdist worker's output has the errors that it found at collection."""
-
 _EVERY = "--retarget-require {!r}"
 
 
-class Requirements:
+class Requirements(Refusing):
     """The hooks of one session. Registered only where something is required."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self._config = config
+        super().__init__(config, "retarget_require")
         self._requirements = config.stash[SETTINGS].require
-        self._is_worker = hasattr(config, "workerinput")
         self._required: dict[str, list[int]] = {}
-        self._errors: dict[str, None] = {}
         self._reported: set[int] = set()
         self._ran: set[int] = set()
 
@@ -67,18 +63,10 @@ class Requirements:
             if numbers := [number for number, one in enumerate(self._requirements) if one.matches(item)]:
                 self._required[nodeid] = numbers
         if not session.testsfailed:  # a file that was not collected is the error to show
-            self._refuse(self._unknown(list(declared.values())), items)
+            self.refuse(self._unknown(list(declared.values())), items)
         yield
         if not session.testsfailed and not self._errors:
-            self._refuse(self._left_out(declared, items), items)
-
-    def _refuse(self, errors: Sequence[str], items: list[pytest.Item]) -> None:
-        """Run nothing. Under xdist the controller shows the errors, once for all workers."""
-        if errors and not self._is_worker:
-            raise pytest.UsageError(*errors)
-        if errors:
-            self._errors.update(dict.fromkeys(errors))
-            items.clear()
+            self.refuse(self._left_out(declared, items), items)
 
     def _unknown(self, declared: Sequence[MatrixItem]) -> list[str]:
         """Return the errors for words and requirements that select nothing."""
@@ -174,20 +162,11 @@ class Requirements:
             if record.outcome is not Outcome.SKIPPED:
                 self._ran.update(record.requirements)
 
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: Any) -> None:
-        """Take what an xdist worker found at collection."""
-        self._errors.update(dict.fromkeys(getattr(node, "workeroutput", {}).get(OUTPUT, ())))
-
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """A requirement that nothing met is no success."""
-        if self._is_worker:
-            output: dict[str, Any] = session.config.workeroutput  # type: ignore[attr-defined]  # set by xdist
-            output[OUTPUT] = list(self._errors)
-            return
-        if self._errors:
-            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+        super().pytest_sessionfinish(session)
+        if self._is_worker or self._errors:
             return
         self._errors = {
             f"{_EVERY.format(self._requirements[number].text)}: each target that it requires was skipped by a rule or "
@@ -196,11 +175,6 @@ class Requirements:
         }
         if self._errors and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Show the errors that no target shows."""
-        for error in self._errors:
-            terminalreporter.write_line(f"ERROR: {error}", red=True)
 
 
 def _selects(word: str, declared: Sequence[MatrixItem]) -> bool:

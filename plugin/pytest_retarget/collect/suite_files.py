@@ -6,7 +6,6 @@ no worker is started, and what is installed here neither adds, drops nor renames
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from functools import cached_property
@@ -24,11 +23,9 @@ from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.compile_item import CompileItem
 from pytest_retarget.items.failures import text_repr
 from pytest_retarget.items.run_item import RunItem
-from pytest_retarget.session.declared import NotCollectedError, declared, is_of
+from pytest_retarget.session.declared import NotCollectedError, declared, is_of, table_line
 
 __all__ = ["MatrixFile", "ModuleFile", "SuiteCollector", "SuiteFile"]
-
-_TABLE = re.compile(r"\s*\[\[\s*(?:module_test_suite|\"module_test_suite\"|'module_test_suite')\s*\]\]")
 
 
 class _Collecting(pytest.Collector):
@@ -96,13 +93,7 @@ class SuiteCollector(_Collecting):
     @cached_property
     def line(self) -> int | None:
         """Where the suite's table starts, 0-based."""
-        number = re.fullmatch(r"module_test_suite\[(\d+)\]", self.suite.origin.key_path)
-        try:
-            lines = self.path.read_text(encoding="utf-8").split("\n")
-        except (OSError, UnicodeDecodeError):
-            return None
-        starts = [at for at, text in enumerate(lines) if _TABLE.match(text)]
-        return starts[int(number[1])] if number is not None and int(number[1]) < len(starts) else None
+        return table_line(self.suite, self.path)
 
     def rules(self, target: str) -> TargetRules:
         """The expectations in force for one of the suite's targets, selected or not."""

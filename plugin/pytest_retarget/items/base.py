@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Generator, MutableMapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NoReturn, Protocol
 
 import msgspec
@@ -18,12 +20,13 @@ from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig,
 from retarget.model.case_names import is_one_of
 from retarget.model.outcomes import CompileOutcome, Failure, Observation, RunOutcome, Stage, first_failure
 from retarget.results.record import CompileRecord, Outcome, Result, TargetRecord
-from retarget.targets.tags import marks
+from retarget.support.errors import RetargetError
 
 from pytest_retarget.items.cases import case_records
 from pytest_retarget.items.expected import AsExpected, Attempts, attempts
-from pytest_retarget.items.failures import StageFailedError, compile_failed, error_repr
+from pytest_retarget.items.failures import StageFailedError, compile_failed, error_repr, failure_fields
 from pytest_retarget.items.skips import ExcusedByRule, Unavailable, Unselected
+from pytest_retarget.record import declared_record
 from pytest_retarget.session.services import SERVICES, Services
 
 __all__ = ["Home", "MatrixItem"]
@@ -65,7 +68,10 @@ class MatrixItem(pytest.Item):
     """Whether the compile target's rule is judged at run targets, if the compile passes."""
     compile_observation: Observation | None = None
     """How the compile target failed that blocks this one, or that excuses it."""
+    earlier: tuple[TargetRecord, ...] = ()
+    """The records of the attempts that failed before the one that counts."""
     _record: TargetRecord | None = None
+    _started = 0.0
     _has_keywords = False
 
     def __init__(
@@ -132,6 +138,16 @@ class MatrixItem(pytest.Item):
         return self.services.engine.generated(self.compile_target)
 
     @property
+    def case_digest(self) -> str:
+        """What is tried of the artifact, how, and what is expected of it; empty where its files cannot be had."""
+        try:
+            compiled = self.generated
+        except (UnavailableError, RetargetError):
+            return ""
+        target = replace(self.target, compile=compiled) if isinstance(self.target, RunTarget) else compiled
+        return self.services.case_digests.of(target, self.rules)
+
+    @property
     def services(self) -> Services:
         """Compiling and running, shared by the items of this process."""
         return self.config.stash[SERVICES]
@@ -147,22 +163,14 @@ class MatrixItem(pytest.Item):
     def record(self) -> TargetRecord:
         """What is known of the target so far."""
         if self._record is None:
-            module, runtime = self.compile_target.module, self.runtime
-            self._record = TargetRecord(
+            self._record = declared_record(
+                self.target,
+                self.services.registry,
                 nodeid=self.nodeid,
                 file=str(self.path),
                 line=self.home.line or 0,
                 position=self.position,
-                suite=self.compile_target.suite,
-                target=self.target.name,
-                module=module.name,
-                module_file="" if module.entry else str(module.path),
-                compiler=self.compile_target.compiler.name,
-                runtime=runtime.name if runtime else "",
-                driver=runtime.driver if runtime else "",
-                tags=self.target.tags,
-                marks=marks(self.target),
-                runs_external=runtime is not None and self.services.registry.gives_no_outputs(runtime),
+                started=self._started,
             )
         return self._record
 
@@ -183,6 +191,15 @@ class MatrixItem(pytest.Item):
         self.enter(result=result, observation=tried.observation, attempt=len(tried.before) + 1)
         if result is not Result.UNKNOWN and verdict is not None and verdict.ruling is Ruling.CHANCE:
             self.enter_chance(next(one.rule for one in verdict.verdicts if one.ruling is Ruling.CHANCE))
+
+    def keep_attempt(self, tried: Attempts, rules: TargetRules) -> None:
+        """Keep the record of an attempt that failed, which another one follows."""
+        self.observe(tried, rules)
+        failed = {**failure_fields(tried.error), "text": str(tried.error)} if tried.error is not None else {}
+        now, attempt = time.time(), len(self.earlier) + 1
+        record = msgspec.structs.replace(self.record, outcome=Outcome.FAILED, attempt=attempt, ended=now, **failed)
+        self.earlier += (record,)
+        self.enter(started=now)
 
     def enter_chance(self, rule: Expectation | None) -> None:
         """Enter that the target's result, or that of its compile target, is chance."""
@@ -223,6 +240,7 @@ class MatrixItem(pytest.Item):
     def setup(self) -> None:
         """Forget an earlier try; skip if an expectation says so."""
         self._record = self.compile_observation = None
+        self._started, self.earlier = time.time(), ()
         if (rule := self.skipping) is not None:
             raise ExcusedByRule(excuse(rule))
 
@@ -249,14 +267,20 @@ class MatrixItem(pytest.Item):
                 return Attempts(error=None)
             return Attempts(error=compile_failed(self.services.commands, self.generated, outcome))
 
-        def again() -> None:
+        def again(failed: Attempts) -> None:
             nonlocal outcome
+            self._enter_compile(outcome)
+            self.keep_attempt(failed, self.compile_rules)
             outcome = self._compiled_again()
 
         exhausted = self.config.stash.setdefault(_EXHAUSTED, {})
         tried = exhausted.get(self.compile_id) or attempts(self.compile_rules, once, again)
         if tried.before and tried.error is not None:
             exhausted[self.compile_id] = tried
+        self._enter_compile(outcome)
+        return outcome, tried
+
+    def _enter_compile(self, outcome: CompileOutcome) -> None:
         self.enter(
             compile=CompileRecord(
                 key=outcome.key,
@@ -265,9 +289,10 @@ class MatrixItem(pytest.Item):
                 seconds=outcome.seconds,
                 build=outcome.build,
                 artifact=outcome.artifact.digest if outcome.artifact is not None else "",
+                started=outcome.started,
+                worker=outcome.worker,
             )
         )
-        return outcome, tried
 
     def _compiled(self) -> CompileOutcome:
         with self._compiling():

@@ -69,9 +69,9 @@ class Attempts:
         return judge_target(rules, failure, self.cases, day=today(), names=self.names)
 
 
-def attempts(rules: TargetRules, once: Callable[[], Attempts], again: Callable[[], None]) -> Attempts:
-    """Try a target with `once`; and again, `again` being called before, while it fails as flaky rules say and has
-    retries left."""
+def attempts(rules: TargetRules, once: Callable[[], Attempts], again: Callable[[Attempts], None]) -> Attempts:
+    """Try a target with `once`; and again, `again` being called before with what failed, while it fails as flaky rules
+    say and has retries left."""
     before: list[StageFailedError] = []
     while True:
         tried = once()
@@ -79,7 +79,7 @@ def attempts(rules: TargetRules, once: Callable[[], Attempts], again: Callable[[
         if tried.error is None or not is_left or tried.verdict(rules).ruling is not Ruling.AGAIN:
             return replace(tried, before=tuple(before))
         before.append(tried.error)
-        again()
+        again(tried)
 
 
 def settle(rules: TargetRules, tried: Attempts, locations: SourceLocations) -> None:
@@ -97,7 +97,7 @@ def settle(rules: TargetRules, tried: Attempts, locations: SourceLocations) -> N
         raise error
     if verdict.ruling is Ruling.AGAIN:
         text = _every_time(verdict, tried.before, error, locations)
-        raise OtherwiseError(error.failure, text, error.location, error.cases)
+        raise OtherwiseError(error.failure, text, error.location, error.cases, commands=error.commands)
     raise AsExpected(_excuse(verdict, tried), error, by_chance=verdict.ruling is Ruling.CHANCE)
 
 
@@ -118,7 +118,7 @@ def _raise_broken(verdict: TargetVerdict, tried: Attempts, locations: SourceLoca
         cause = line if why is None else f"{why.stage}: {strip_colour(why.summary)}"
         head += "" if (why or error.failure).transient else f": {cause}"
     text = "\n\n".join([head, *blocks, str(error)])
-    raise OtherwiseError(error.failure, text, error.location, error.cases)
+    raise OtherwiseError(error.failure, text, error.location, error.cases, commands=error.commands)
 
 
 def _named(cases: Sequence[str]) -> str:

@@ -11,10 +11,11 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from _pytest._code.code import ExceptionRepr, ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
 from _pytest._io import TerminalWriter
-from retarget.engine.commands import SHOWN_RUNS, Commands
+from retarget.engine.commands import BY_HAND, SHOWN_RUNS, Commands
 from retarget.model import CompileTarget, RunTarget
 from retarget.model.outcomes import Artifact, CaseOutcome, CompileOutcome, Failure, Observation, RunOutcome, Stage
 from retarget.model.signatures import observe_all
@@ -27,6 +28,7 @@ __all__ = [
     "check_failed",
     "compile_failed",
     "error_repr",
+    "failure_fields",
     "first_line",
     "run_failed",
     "text_repr",
@@ -52,7 +54,8 @@ class StageFailedError(Exception):
     """A target failed at a stage. `str()` is the whole text, its first line has stage and cause.
 
     `location` is the line of the module, 1-based, that the compiler complains of, where it says one. `cases` are those
-    that a run came to, `expected` names those of them that failed as a rule says, where others failed too.
+    that a run came to, `expected` names those of them that failed as a rule says, where others failed too. `commands`
+    are the lines to paste, which the text ends with.
     """
 
     def __init__(
@@ -61,9 +64,12 @@ class StageFailedError(Exception):
         text: str,
         location: tuple[Path, int] | None = None,
         cases: Sequence[CaseOutcome] = (),
+        *,
         expected: Collection[str] = (),
+        commands: Sequence[str] = (),
     ) -> None:
         super().__init__(text)
+        self.commands = commands
         self.expected = expected
         self.failure = failure
         self.location = location
@@ -89,8 +95,16 @@ def compile_failed(commands: Commands, target: CompileTarget, outcome: CompileOu
     message = at_path(text, source.name, path)
     summary, line = split_place(strip_colour(failure.summary), source.name)
     head = headline(replace(failure, summary=summary if text else at_path(failure.summary, source.name, path)))
-    blocks = [head, message, _hint(failure), commands.text(commands.compile(target))]
-    return StageFailedError(failure, _join(blocks), location=(source, line) if line else None)
+    script = commands.script(commands.compile(target))
+    text = _join([head, message, _hint(failure), _by_hand(script)])
+    return StageFailedError(failure, text, location=(source, line) if line else None, commands=script)
+
+
+def failure_fields(error: BaseException) -> dict[str, Any]:
+    """Return what a failure gives the record of its target."""
+    if not isinstance(error, StageFailedError):
+        return {"message": first_line(error)}
+    return {"message": first_line(error), "commands": tuple(error.commands)}
 
 
 def split_place(summary: str, name: str) -> tuple[str, int]:
@@ -131,9 +145,9 @@ def run_failed(
     if expected:
         blocks.append(f"failed as expected: {_names(list(expected), len(expected) if in_full else NAMED_CASES)}")
     blocks.append(_counted(run, expected))
-    blocks += [_output(run, [failure, *(why for _, why in failed[:count])]), _hint(failure)]
-    blocks += [commands.text(commands.run(target, artifact, [case for case, _ in failed], max(count, SHOWN_RUNS)))]
-    return StageFailedError(failure, _join(blocks), cases=run.cases, expected=expected)
+    script = commands.script(commands.run(target, artifact, [case for case, _ in failed], max(count, SHOWN_RUNS)))
+    blocks += [_output(run, [failure, *(why for _, why in failed[:count])]), _hint(failure), _by_hand(script)]
+    return StageFailedError(failure, _join(blocks), cases=run.cases, expected=expected, commands=script)
 
 
 def check_failed(
@@ -151,8 +165,9 @@ def check_failed(
     failed = [(case, case.failure) for case in run.cases if case.failure is not None and case.name not in expected]
     count = len(failed) if in_full else SHOWN_CASES
     blocks += [_message(why) for _, why in failed[:count]] or [_message(failure)]
-    blocks += [_listed(failed[count:]), _hint(failure), commands.text(commands.check(target))]
-    return StageFailedError(failure, _join(blocks), cases=run.cases, expected=expected)
+    script = commands.script(commands.check(target))
+    blocks += [_listed(failed[count:]), _hint(failure), _by_hand(script)]
+    return StageFailedError(failure, _join(blocks), cases=run.cases, expected=expected, commands=script)
 
 
 def error_repr(error: BaseException, path: os.PathLike[str], line: int | None = None) -> ExceptionRepr | None:
@@ -231,6 +246,10 @@ def _output(run: RunOutcome, shown: Sequence[Failure]) -> str:
 
 def _hint(failure: Failure) -> str:
     return f"hint: {failure.hint}" if failure.hint else ""
+
+
+def _by_hand(script: Sequence[str]) -> str:
+    return "\n".join([BY_HAND, *(f"  {line}" for line in script)]) if script else ""
 
 
 def _listed(failed: Sequence[tuple[CaseOutcome, Failure]]) -> str:

@@ -99,7 +99,7 @@ class RunItem(MatrixItem):
 
             return self.attempted(run, word)
 
-        return attempts(self.rules, once, lambda: None)
+        return attempts(self.rules, once, lambda tried: self.keep_attempt(tried, self.rules))
 
     def _excuse_or_block_by_others(self, run: RunOutcome, failure: Failure) -> None:
         """Be an expected failure, blocked or skipped as are those that were to give the results to agree with.
@@ -197,7 +197,7 @@ class RunItem(MatrixItem):
     def _block_or_raise(self, error: Exception) -> NoReturn:
         if self.services.settings.artifacts is not None:
             msg = f"blocked: it was not compiled where the artifacts come from: {first_line(error)}"
-            raise Blocked(msg) from None
+            raise Blocked(msg, elsewhere=self.compile_id) from None
         if self.compile_id in self.services.selected_compiles:
             msg = f"blocked by {self.compile_id}"
             raise Blocked(msg, by=self.compile_id) from None
@@ -216,6 +216,8 @@ class RunItem(MatrixItem):
                 run_seconds=run.run_seconds,
                 compare_seconds=run.compare_seconds,
                 failed_cases=tuple(case.name for case in run.cases if case.failure is not None),
+                started=run.started,
+                wait_seconds=run.wait_seconds,
             ),
         )
 

@@ -21,11 +21,12 @@ class Unavailable(Skipped):
 class Blocked(Skipped):
     """A run target has no outcome because another one failed: its compile target, or one that was to give the results
     that its cases agree with. `by` is the node id of the one that reports the failure; empty if none in this session
-    does."""
+    does. `elsewhere` is that of the compile target that reported it in the session that the artifacts come from."""
 
-    def __init__(self, reason: str, by: str = "") -> None:
+    def __init__(self, reason: str, by: str = "", elsewhere: str = "") -> None:
         super().__init__(reason)
         self.by = by
+        self.elsewhere = elsewhere
 
 
 class Excused(Skipped):

@@ -13,10 +13,10 @@ from retarget.results.record import Outcome, Sibling, TargetRecord, to_plain
 
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.expected import AsExpected, UnexpectedPassError
-from pytest_retarget.items.failures import error_repr, first_line
+from pytest_retarget.items.failures import error_repr, failure_fields
 from pytest_retarget.items.run_item import RunItem
 from pytest_retarget.items.skips import Blocked, ExcusedByRule, Unavailable
-from pytest_retarget.record import RECORD
+from pytest_retarget.record import EARLIER, RECORD
 
 __all__ = ["Adjustment", "Recorder"]
 
@@ -25,10 +25,12 @@ Adjustment = Callable[[MatrixItem, pytest.TestReport, BaseException | None, Targ
 
 
 class Recorder:
-    """The hooks of one process in which targets run. `adjustments` are applied to each report, in order."""
+    """The hooks of one process in which targets run. `adjustments` are applied to each report, in order. `with_digests`
+    says whether case digests are recorded, which the files of the cases are read for."""
 
-    def __init__(self, adjustments: Sequence[Adjustment]) -> None:
+    def __init__(self, adjustments: Sequence[Adjustment], *, with_digests: bool = False) -> None:
         self._adjustments = adjustments
+        self._with_digests = with_digests
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -45,18 +47,26 @@ class Recorder:
             item.record,
             outcome=outcome,
             reason=reason,
-            message=first_line(failure) if failure is not None else "",
             hint=error.hint if isinstance(error, Unavailable) else "",
+            unavailable=isinstance(error, Unavailable),
             blocked_by=error.by if isinstance(error, Blocked) else "",
             excused=isinstance(error, ExcusedByRule),
             siblings=_siblings(item) if report.failed and isinstance(item, RunItem) else (),
+            case_digest=item.case_digest if self._with_digests else "",
+            started=item.record.started or call.start,
+            ended=call.stop,
+            **(failure_fields(failure) if failure is not None else {}),
         )
         others = [pair for pair in item.user_properties if not pair[0].startswith("retarget.")]
         item.user_properties[:] = [*others, *properties(record)]
         report.user_properties = list(item.user_properties)
         for adjustment in self._adjustments:
             record = adjustment(item, report, error, record)
+        if isinstance(error, Blocked) and error.elsewhere and record.outcome is Outcome.BLOCKED:
+            record = replace(record, blocked_by=error.elsewhere)
         setattr(report, RECORD, record)
+        if item.earlier and report.when == "call":
+            setattr(report, EARLIER, item.earlier)
         return report
 
     @pytest.hookimpl(wrapper=True)
@@ -67,6 +77,8 @@ class Recorder:
         data = yield
         if data is not None and isinstance(record := getattr(report, RECORD, None), TargetRecord):
             data[RECORD] = to_plain(record)
+            if earlier := getattr(report, EARLIER, ()):
+                data[EARLIER] = [to_plain(one) for one in earlier]
         return data
 
 

@@ -64,7 +64,8 @@ class TerminalHooks:
         record = record_of(report)
         if self._is_worker or record is None:
             return
-        if record.blocked_by:
+        was_compiled_elsewhere = self._settings.artifacts is not None and record.compile is not None
+        if record.blocked_by and not was_compiled_elsewhere:
             self._blocked[report.nodeid] = record.blocked_by
         elif report.failed:
             self._failed.add(report.nodeid)

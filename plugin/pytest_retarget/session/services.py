@@ -41,6 +41,7 @@ class Services:
     def __init__(self, config: pytest.Config) -> None:
         from retarget.engine.engine import Engine  # only a session that runs targets needs it
         from retarget.engine.references import ReferenceRuns
+        from retarget.engine.run.case_digest import CaseDigests
         from retarget.engine.run.lease import current_holder
 
         workerinput = getattr(config, "workerinput", {})
@@ -71,6 +72,7 @@ class Services:
             note=progress.note,
         )
         self.references = ReferenceRuns(self.engine)
+        self.case_digests = CaseDigests(registry)
         progress.follow(self._activity)
         self._published = publish(config, self._activity) if workerinput else None
 

@@ -141,7 +141,10 @@ class BuildService:
                     self._jobs[target] = self._pending[target] = _Job(target)
             workers = min(self._workers, len(self._jobs))
             while self._pending and len(self._threads) < workers and not self._closed:
-                thread = threading.Thread(target=self._work, name=f"retarget-build-{len(self._threads)}", daemon=True)
+                number = len(self._threads) + 1
+                thread = threading.Thread(
+                    target=self._work, args=(number,), name=f"retarget-build-{number}", daemon=True
+                )
                 thread.start()
                 self._threads.append(thread)
             self._changed.notify_all()
@@ -238,7 +241,7 @@ class BuildService:
 
     # ------------------------------------------------------------ the builder threads
 
-    def _work(self) -> None:
+    def _work(self, number: int) -> None:
         while (job := self._next()) is not None:
             try:
                 outcome = self._build(job.target)
@@ -248,7 +251,7 @@ class BuildService:
             if outcome is None:
                 self._defer(job)
             else:
-                self._finish(job, outcome=outcome)
+                self._finish(job, outcome=replace(outcome, worker=number) if outcome.started else outcome)
 
     def _next(self) -> _Job | None:
         """Return the first queued job that may be tried now; None when closed."""
@@ -322,7 +325,10 @@ class BuildService:
                 inputs = self._inputs_of(target, resolved, fresh=True)
                 if _key(target, source, resolved, inputs) != key:
                     return None  # a folder has changed since it was looked into: look again
-                return self._store.lookup(key) or self._compile(target, key, source, resolved, inputs)
+                if (stored := self._store.lookup(key)) is not None:
+                    return stored
+                outcome = self._compile(target, key, source, resolved, inputs)
+                return replace(outcome, started=time.time() - outcome.seconds)
             finally:
                 lock.release()
         except StoreError as error:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shlex
 import sys
+import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from pathlib import Path
 from typing import Self
@@ -144,11 +145,13 @@ class RunService:
             skipping=tuple(skipping),
         )
         timeout = self._default_timeout if target.timeout is None else target.timeout
+        asked = time.monotonic()
         with self._leases.hold(_leases(target.runtime, infos), on_wait):
+            waited, started = time.monotonic() - asked, time.time()
             outcome = _Run(infos=infos).outcome(worker, message, timeout)
             if outcome.suspect:
                 worker.close()
-            return outcome
+            return replace(outcome, started=started, wait_seconds=waited)
 
     def check(self, target: CompileTarget, artifact: Artifact | Path) -> RunOutcome:
         """Judge an artifact of a kind that runs nothing, in a process without a device.

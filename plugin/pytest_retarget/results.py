@@ -1,0 +1,219 @@
+"""`--retarget-results DIR`: what happens to each target, written to a file as it happens.
+
+By the process that reports: the controller of xdist, or the only one. What no report tells, such as of a target that
+never ran, it looks up in the declarations.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import retarget
+from msgspec.structs import replace
+from retarget.declare.files import SUITE_FILE
+from retarget.model import Target
+from retarget.results.files import Attribution, Line, ResultsWriter, new_session
+from retarget.results.plan import digest_of_ids
+from retarget.results.record import Outcome, TargetRecord
+from retarget.support.checkout import revision
+from retarget.support.errors import RetargetError
+from retarget.support.text import strip_colour
+from retarget.worker.process import available_cores
+
+from pytest_retarget.collect.planned import PlannedLeg
+from pytest_retarget.items.base import MatrixItem
+from pytest_retarget.record import declared_record, earlier_records, record_of
+from pytest_retarget.session.declared import declared, table_line
+
+__all__ = ["Results"]
+
+LONGEST_TEXT = 64 << 10
+"""Characters of a report that are kept."""
+
+_ATTRIBUTION = "retarget-matrix-attribution"
+_CRASHED = "???"
+"""What xdist calls the phase of a target in which its worker died."""
+
+
+class Results:
+    """The hooks of the process that reports. Nothing is written where nothing is run."""
+
+    def __init__(self, config: pytest.Config, folder: Path, leg: PlannedLeg | None) -> None:
+        self._config = config
+        self._folder = folder
+        self._of_leg = {"leg": leg.leg.name, "plan": leg.plan_digest} if leg is not None else {}
+        self._writer: ResultsWriter | None = None
+        self._session = ""
+        self._error = ""
+        self._left: dict[str, None] = {}
+        self._attempts: dict[str, int] = {}
+        self._targets: dict[tuple[str, str], dict[str, TargetRecord]] = {}
+
+    # ------------------------------------------------------------ the targets are known
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        if not self._config.option.collectonly:
+            self._begin(item.nodeid for item in session.items if isinstance(item, MatrixItem))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        """Under xdist only the workers collect, all of them the same."""
+        if not self._session:
+            self._begin(nodeid for nodeid in ids if _place(nodeid)[0].endswith(SUITE_FILE))
+
+    def _begin(self, ids: Iterable[str]) -> None:
+        """Write the header. Raises `pytest.UsageError` where that fails."""
+        self._left = dict.fromkeys(ids)
+        start = new_session(
+            selected=len(self._left),
+            digest=digest_of_ids(self._left),
+            revision=revision(self._config.rootpath),
+            retarget=retarget.__version__,
+            python=platform.python_version(),
+            host=platform.node(),
+            platform=platform.platform(),
+            cores=available_cores(),
+            arguments=tuple(map(str, self._config.invocation_params.args)),
+            **self._of_leg,
+        )
+        self._session = start.session
+        try:
+            self._writer = ResultsWriter(self._folder, start)
+        except RetargetError as error:
+            msg = f"--retarget-results: {error}"
+            raise pytest.UsageError(msg) from None
+
+    # ------------------------------------------------------------ a target has run
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None]:
+        """Write a target's record, before the terminal cuts its text."""
+        record = record_of(report)
+        if record is None and report.when == _CRASHED and report.nodeid in self._left:
+            message = str(report.longrepr).partition("\n")[0]
+            record = replace(self._declared(report.nodeid), outcome=Outcome.FAILED, message=message)
+        if record is not None and self._writer is not None:
+            before = self._attempts.get(record.nodeid, 0)
+            if before and report.when == "teardown":
+                before -= 1  # it says how the attempt ended that is written already
+            process = getattr(getattr(getattr(report, "node", None), "gateway", None), "id", "")
+            same = {"case_digest": record.case_digest, "process": process}
+            for one in (*earlier_records(report), replace(record, text=_text(report))):
+                self._write_record(replace(one, attempt=before + one.attempt, **same))
+            self._attempts[record.nodeid] = before + record.attempt
+            self._left.pop(record.nodeid, None)
+        return (yield)
+
+    def _write_record(self, record: TargetRecord) -> None:
+        places = {name: self._relative(getattr(record, name)) for name in ("file", "module_file")}
+        self._write(replace(record, session=self._session, text=_kept(record.text), **places, **self._of_leg))
+
+    def _relative(self, path: str) -> str:
+        root = self._config.rootpath
+        with suppress(ValueError):  # another drive
+            return Path(os.path.relpath(path, root)).as_posix() if Path(path).is_absolute() else path
+        return path
+
+    def _write(self, line: Line) -> None:
+        """Write a line. After one that cannot be written there is no other: the file says that it is incomplete."""
+        if self._writer is not None:
+            try:
+                self._writer.write(line)
+            except RetargetError as error:
+                self._fail(error)
+
+    def _fail(self, error: RetargetError) -> None:
+        self._error = f"{error}; the results of this session are incomplete"
+        self._close()
+
+    def _close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+    # ------------------------------------------------------------ the end
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None]:
+        """Write what has not run and what was concluded; then, when all others have had their say, the exit status."""
+        why = session.shouldfail or session.shouldstop or ""
+        if not why and session.exitstatus == pytest.ExitCode.INTERRUPTED:
+            why = "interrupted"
+        reason = f"the session ended before it: {why}" if why else "the session ended before it"
+        for nodeid in self._left if self._writer is not None else ():
+            self._write_record(replace(self._declared(nodeid), reason=reason))
+        attribution: Any = self._config.pluginmanager.get_plugin(_ATTRIBUTION)
+        for nodeid, found in attribution.conclusions.items() if attribution is not None else ():
+            section = _kept(found.section)
+            self._write(Attribution(session=self._session, nodeid=nodeid, sentence=found.sentence, section=section))
+        if self._error and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+        yield
+        if self._writer is not None:
+            try:
+                self._writer.end(int(session.exitstatus))
+            except RetargetError as error:
+                self._fail(error)
+                session.exitstatus = session.exitstatus or pytest.ExitCode.USAGE_ERROR
+                self._show()
+
+    def pytest_terminal_summary(self) -> None:
+        self._show()
+
+    def pytest_unconfigure(self) -> None:
+        self._close()
+
+    def _show(self) -> None:
+        reporter: Any = self._config.pluginmanager.get_plugin("terminalreporter")
+        if self._error and reporter is not None:
+            reporter.write_line(f"ERROR: {self._error}", red=True)
+
+    # ------------------------------------------------------------ what the declarations say
+
+    def _declared(self, nodeid: str) -> TargetRecord:
+        """Return what is declared of a target, for one without a report; little where its file cannot be read."""
+        file, suite, name = _place(nodeid)
+        if (file, suite) not in self._targets:
+            self._targets[file, suite] = {}
+            with suppress(pytest.Collector.CollectError):
+                self._targets[file, suite] = self._read(file, suite)
+        return self._targets[file, suite].get(name) or TargetRecord(nodeid=nodeid, file=file, suite=suite, target=name)
+
+    def _read(self, file: str, name: str) -> dict[str, TargetRecord]:
+        """Return the records of a suite's targets, by their names. Raises `pytest.Collector.CollectError`."""
+        found, path = declared(self._config), self._config.rootpath / file
+        suite = next((one for one in found.suites(path) if one.name == name), None)
+        targets: Sequence[Target] = found.targets(suite, path) if suite is not None else ()
+        line = (table_line(suite, path) or 0) if suite is not None else 0
+        return {
+            target.name: declared_record(
+                target, found.registry, nodeid=f"{file}::{name}::{target.name}", file=file, line=line, position=position
+            )
+            for position, target in enumerate(targets)
+        }
+
+
+def _place(nodeid: str) -> tuple[str, str, str]:
+    """Return the file, the suite and the name of a target."""
+    file, _, rest = nodeid.partition("::")
+    suite, _, name = rest.partition("::")
+    return file, suite, name
+
+
+def _text(report: pytest.TestReport) -> str:
+    """The whole report of a failure; nothing for a skip."""
+    return "" if report.longrepr is None or isinstance(report.longrepr, tuple) else report.longreprtext
+
+
+def _kept(text: str) -> str:
+    """A text without colour, up to the length that is kept."""
+    text = strip_colour(text)
+    rest = len(text) - LONGEST_TEXT
+    return text if rest <= 0 else f"{text[:LONGEST_TEXT]}\n… and {rest} more characters"
