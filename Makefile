@@ -19,7 +19,7 @@ help:
 	@echo "make conformance  all of ONNX's node tests; writes docs/conformance.md (half an hour when nothing is cached)"
 	@echo "make test         the project's own tests"
 	@echo "make test-all     the same, with those that are slow"
-	@echo "make check        ruff, mypy, the import contracts, the declarations of the suites, the examples in docs/"
+	@echo "make check        ruff, mypy, the import contracts, the declarations of the suites and of CI, the examples in docs/"
 	@echo "make docs         write the generated parts of docs/ again"
 	@echo "make picture      run all shipped suites and draw docs/matrix.svg again"
 	@echo "make bench        the benchmarks (minutes)"
@@ -65,6 +65,7 @@ check: $(DEV_STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/retarget check ./suites
+	$(BIN)/retarget ci verify
 	$(BIN)/pytest -q tests/docs --run-slow
 
 docs: $(STAMP)

@@ -82,7 +82,9 @@ def _legs(arguments: argparse.Namespace) -> int:
         sys.stdout.write(f"{table(('leg', 'kind', 'runner', 'targets', 'predicted', 'needs'), rows)}\n")
     elif arguments.format == "github":
         for job, legs in legs_of_jobs(plan, jobs_of(declared_ci(arguments))).items():
-            matrix = [{"leg": leg.name, "runner": leg.runner, "labels": leg.labels} for leg in legs]
+            matrix = [
+                {"leg": leg.name, "runner": leg.runner, "labels": leg.labels, "compiles": not leg.needs} for leg in legs
+            ]
             sys.stdout.write(f"{job}={json.dumps(matrix, separators=(',', ':'))}\n")
     else:
         sys.stdout.write(child_pipeline(declared_ci(arguments), plan))

@@ -106,8 +106,10 @@ def child_pipeline(config: CiConfig, plan: Plan) -> str:
         "script": [
             *config.setup,
             f"retarget ci summary --plan {_PLAN} --results {FOLDER}/results || true",
+            f"retarget report {FOLDER}/results --plan {_PLAN} -o {FOLDER}/report || true",
             f"retarget ci verify --plan {_PLAN} --results {FOLDER}/results",
         ],
+        "artifacts": {"when": "always", "paths": [f"{FOLDER}/report"]},
     }
     return json.dumps(jobs, indent=1, ensure_ascii=False) + "\n"
 
@@ -130,7 +132,7 @@ def _leg(config: CiConfig, event: Event, leg: Leg) -> Mapping[str, Any]:
             f'retarget ci run {_PLAN} "$LEG" --results "{FOLDER}/results/$LEG" --artifacts {artifacts}',
         ],
         "artifacts": {"when": "always", "paths": [results, artifacts] if is_build else [results]},
-        **({"cache": {"key": f"retarget-{leg.name}", "paths": [f"{FOLDER}/cache"]}} if is_build else {}),
+        **({"cache": {"key": f"retarget-{leg.name}", "paths": [f"{FOLDER}/cache"]}} if not leg.needs else {}),
     }
 
 
