@@ -180,6 +180,15 @@ def pytest_xdist_node_collection_finished(node: object, ids: Sequence[str]) -> N
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: object) -> None:
+    """Report what workers found in suites of which nothing was selected."""
+    config: pytest.Config = node.config  # type: ignore[attr-defined]
+    if "retarget" in getattr(node, "workeroutput", {}) and not config.pluginmanager.has_plugin(NAME):
+        activate(config)
+        config.pluginmanager.getplugin(f"{NAME}-terminal").pytest_testnodedown(node)
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: object) -> None:
     """Give xdist's workers one folder to share where the user wants no lasting one."""
     config: pytest.Config = node.config  # type: ignore[attr-defined]

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from acceptance_support import DOUBLES, ELSEWHERE, Project, suite
+from acceptance_support import DOUBLES, ELSEWHERE, Project, alone_and_xdist, suite
 from mlir_modules import GOOD
 from session_output import ids
 
@@ -134,8 +134,9 @@ def test_a_word_that_is_no_tag_is_refused_under_strict_markers(two: Project) -> 
     result.stderr.fnmatch_lines(["*Unknown marker(s) in '-m' expression: vulcan.*"])
 
 
-def test_a_word_that_no_target_has_is_reported_where_nothing_is_left(two: Project) -> None:
-    result = two.run("-q", "-m", "local-snyc and run")
+@alone_and_xdist()
+def test_a_word_that_no_target_has_is_reported_where_nothing_is_left(two: Project, arguments: tuple[str, ...]) -> None:
+    result = two.run("-q", "-m", "local-snyc and run", *arguments)
     assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
     expected = "note: -m 'local-snyc and run': no target has the tag 'local-snyc'; did you mean 'local-sync'?"
     assert result.outlines.count(expected) == 1

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retarget.declare.configs.resolve import requirements, word_problems
+from retarget.declare.configs.resolve import requirements, target_error, word_problems
 from retarget.declare.read import Declared, FileTables
 from retarget.declare.schema.tables import ModuleTable, ModuleTestSuiteTable
 from retarget.declare.scope import Scope, find_named
@@ -55,6 +55,7 @@ def build_suites(
         except DiagnosticsError as error:
             elsewhere += error.diagnostics
             continue
+        diagnostics = (*diagnostics, *_flag_problems(registry, suite, entry.path))
         problems.extend(diagnostics)
         if not diagnostics and (not problems or problems[-1].path != where):
             suites.append(suite)
@@ -101,6 +102,18 @@ def _build(
         if diagnostics:
             raise DiagnosticsError(diagnostics)
     return suite, tuple(problems)
+
+
+def _flag_problems(registry: Registry | None, suite: Suite, path: KeyPath) -> Iterable[Problem]:
+    """Yield where flags of a suite or of its modules contradict the profiles of a compiler config."""
+    written = [((*path, "compiler_flags"), suite.compiler_flags)]
+    written += [((*path, "module", at, "flags"), override.flags) for at, override in enumerate(suite.overrides)]
+    compilers = dict.fromkeys(compiler for target in suite.targets for compiler in target.compilers)
+    for where, flags in written:
+        for compiler in compilers if flags else ():
+            if message := target_error(registry, compiler, (*compiler.flags, *flags)):
+                yield Problem(where, f"compiler config {compiler.name!r}: {message}")
+                break
 
 
 def _least(references: Sequence[str]) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -44,25 +44,27 @@ def shipped_profiles() -> Mapping[str, Path]:
     return dict(sorted(found.items()))
 
 
-def profile_file(reference: str) -> Path:
+def profile_file(reference: str, *, others: Iterable[str] = ()) -> Path:
     """Return the file of a profile. `reference` is a path that ends in `.toml`, or the name of a shipped profile.
 
+    `others` are words that the caller knows in addition, for what may have been meant.
     Raises `RetargetError` for a name that no package ships.
     """
     if reference.endswith(".toml"):
         return Path(reference)
     shipped = shipped_profiles()
     if reference not in shipped:
-        nearest = did_you_mean(reference, shipped)
+        nearest = did_you_mean(reference, [*shipped, *others])
         expected = "expected a file that ends in .toml or the name of a shipped profile (`retarget profile list`)"
         msg = f"found the device profile {reference!r}, {expected}{nearest}"
         raise RetargetError(msg)
     return shipped[reference]
 
 
-def find_profile(reference: str) -> Profile:
-    """Read a profile by path or name. Raises `RetargetError`: `DiagnosticsError` for what is wrong in its file."""
-    return read_profile(profile_file(reference))
+def find_profile(reference: str, *, others: Iterable[str] = ()) -> Profile:
+    """Read a profile by path or name; `others` is as for `profile_file`. Raises `RetargetError`: `DiagnosticsError` for
+    what is wrong in its file."""
+    return read_profile(profile_file(reference, others=others))
 
 
 def profile_label(profile: Profile) -> str:
@@ -79,7 +81,7 @@ def reference_error(reference: str) -> str | None:
     if reference.startswith("host:"):
         return f"found {reference!r}, expected host, or host: and the URI of a device, such as host:vulkan://0"
     try:
-        find_profile(reference)
+        find_profile(reference, others=["host"])
     except DiagnosticsError as error:
         return f"the device profile cannot be used: {error}"
     except RetargetError as error:

@@ -183,6 +183,9 @@ def _value(scanner: _Scanner, name: str) -> tuple[bool | int | str, str]:
         raise RequirementError(column, f"found a number of {len(text)} characters, expected at most {_DIGITS}")
     if scanner.tokens and scanner.tokens[0][0] == "word":
         return _quantity(scanner, text)
+    if name in {"memory", "devices"} and not text.isdigit():
+        expected = "a whole number of bytes, or a number with a unit, such as 1.5 GiB"
+        raise RequirementError(column, f"found {text!r}, expected {expected if name == 'memory' else 'a whole number'}")
     return int(text) if text.isdigit() else text, ""
 
 

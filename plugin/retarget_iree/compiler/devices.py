@@ -14,6 +14,9 @@ from retarget.support.errors import did_you_mean
 __all__ = ["device_order", "device_problems", "full_specification"]
 
 _FALLBACK = re.compile(r"#hal\.device\.fallback<@\"?(?P<name>[^>\"]*)\"?>(?:\s*:\s*!hal\.device)?")
+_NAME = re.compile(r"\w+", re.ASCII)
+"""IREE takes anything else before `=` for a part of the value."""
+
 _ORDINAL = re.compile(r"\[\s*(\d+)\s*\]|\bordinal\s*=\s*(\d+)")
 
 
@@ -29,9 +32,18 @@ def device_order(devices: Mapping[str, str]) -> Mapping[str, bool]:
 
 
 def device_problems(devices: Mapping[str, str]) -> Sequence[tuple[str, str]]:
-    """Return (name, what is wrong) for fallbacks to no device, and once for each cycle: the compiler crashes on the
-    former and never ends on the latter."""
-    problems: list[tuple[str, str]] = []
+    """Return (name, what is wrong) for names and values that the compiler takes for something else; for fallbacks to no
+    device, and once for each cycle: the compiler crashes on the former and never ends on the latter."""
+    problems = [
+        (name, f"found the name {name!r}, expected ASCII letters, digits and _, such as 'device_a'")
+        for name in devices
+        if _NAME.fullmatch(name) is None
+    ]
+    problems += [
+        (name, "found an empty text, expected what to compile for, such as 'vulkan'")
+        for name, specification in devices.items()
+        if not specification.strip()
+    ]
     cyclic: set[str] = set()
     for name, specification in devices.items():
         for other in _fallbacks(specification):

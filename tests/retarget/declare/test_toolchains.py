@@ -131,3 +131,20 @@ def test_an_error_of_a_toolchain_is_reported_with_its_line(file: Path, old: str,
     with pytest.raises(RetargetError) as caught:
         DeclarationLoader().load_suite_file(file)
     assert str(caught.value).splitlines()[0].endswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("path", "tool", "message"),
+    [
+        ("build", "../tool", "found '../tool', expected a file below path ('build'), relative to it"),
+        ("build", "a/../../tool", "found 'a/../../tool', expected a file below path ('build'), relative to it"),
+        ("build", "/bin/true", "found '/bin/true', expected a file below path ('build'), relative to it"),
+        ("build", ".", "found '.', expected a file below path ('build'), relative to it"),
+        ("PATH", "tool", "found 'tool' beside path = 'PATH', expected run_with where path is a folder"),
+    ],
+)
+def test_the_tool_of_a_toolchain_lies_in_its_folder(tmp_path: Path, path: str, tool: str, message: str) -> None:
+    file = tmp_path / "matrix.toml"
+    file.write_text(f'[[toolchain]]\nname = "t"\npath = "{path}"\nrun_with = "{tool}"\n')
+    [found] = DeclarationLoader().read_matrix_file(file)
+    assert str(found).endswith(f"matrix.toml:4: toolchain[0].run_with: {message}")

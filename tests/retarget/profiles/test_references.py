@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from retarget.profiles.references import profile_file, shipped_profiles
+from retarget.profiles.references import profile_file, reference_error, shipped_profiles
 from retarget.support.errors import RetargetError
 
 
@@ -61,3 +61,7 @@ def test_an_entry_point_without_a_package_is_an_error(packages: Path) -> None:
         profile_file("one")
     message = "entry point 'npu' of retarget.profiles: found 'npu.profiles', expected a package"
     assert str(caught.value) == message
+
+
+def test_a_word_like_host_is_taken_for_it() -> None:
+    assert (reference_error("hosst") or "").endswith("; did you mean 'host'?")

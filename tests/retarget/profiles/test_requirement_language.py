@@ -62,6 +62,12 @@ def device(driver: str = "vulkan", name: str = "llvmpipe", **capabilities: Featu
         ("opencl.fp64 >= true", 13, "found '>=' before true, expected = or !="),
         ("memory >= much", 11, "found 'much', expected a number of bytes, such as 8 GiB"),
         ("devices >= all", 12, "found 'all', expected a number"),
+        (
+            "memory >= 1.5",
+            11,
+            "found '1.5', expected a whole number of bytes, or a number with a unit, such as 1.5 GiB",
+        ),
+        ("devices >= 1.5", 12, "found '1.5', expected a whole number"),
         ("device_type = gpus", 15, "found 'gpus', expected one of gpu, cpu, accelerator; did you mean 'gpu'?"),
     ],
 )

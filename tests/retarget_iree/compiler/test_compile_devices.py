@@ -35,6 +35,16 @@ def test_a_fallback_to_no_device_is_named_with_the_nearest() -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["", "a b", "a=b", "a-b", "a,b", "é", "a\n"])
+def test_a_name_that_the_compiler_takes_for_a_part_of_the_value_is_refused(name: str) -> None:
+    expected = "expected ASCII letters, digits and _, such as 'device_a'"
+    assert device_problems({"device_0": "local", name: "local"}) == [(name, f"found the name {name!r}, {expected}")]
+
+
+def test_a_device_of_no_kind_is_refused() -> None:
+    assert device_problems({"a": " "}) == [("a", "found an empty text, expected what to compile for, such as 'vulkan'")]
+
+
 def test_each_cycle_of_fallbacks_is_reported_once() -> None:
     def to(name: str) -> str:
         return f"#hal.device.fallback<@{name}>"

@@ -17,7 +17,7 @@ from retarget.declare.configs.devices import (
     role_problems,
 )
 from retarget.declare.read import Declared, FileTables
-from retarget.declare.schema.tables import CompilerConfigTable, ConfigTable, RuntimeConfigTable
+from retarget.declare.schema.tables import CompilerConfigTable, ConfigTable, RuntimeConfigTable, ToolchainTable
 from retarget.declare.scope import Names, Redirections, Scope, find_named, unknown_name
 from retarget.extension import CompilerError, TargetsProfiles
 from retarget.model import CompilerConfig, Origin, Requirement, RuntimeConfig, TargetConfig, Toolchain
@@ -34,7 +34,7 @@ from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, SYST
 if TYPE_CHECKING:
     from retarget.extension.registry import Registry
 
-__all__ = ["extend_scope", "requirements", "word_problems"]
+__all__ = ["extend_scope", "requirements", "target_error", "word_problems"]
 
 _ConfigT = TypeVar("_ConfigT", bound=Toolchain | CompilerConfig | RuntimeConfig | TargetConfig)
 _HeirT = TypeVar("_HeirT", bound=CompilerConfig | RuntimeConfig)
@@ -250,6 +250,8 @@ def _toolchains(
         diagnostics = [*word_problems(entry.table.tags, (*entry.path, "tags"))]
         if not entry.table.path.strip():
             diagnostics.append(Problem((*entry.path, "path"), "found an empty path, expected a folder, or PATH"))
+        if entry.table.run_with and (message := _tool_error(entry.table)):
+            diagnostics.append(Problem((*entry.path, "run_with"), message))
         problems += diagnostics
         if diagnostics:
             bad.add(name)
@@ -265,6 +267,15 @@ def _toolchains(
         invalid=above.invalid | tables.invalid.get(above.sort, frozenset()) | bad,
         is_complete=above.is_complete and above.sort not in tables.hiding,
     )
+
+
+def _tool_error(table: ToolchainTable) -> str:
+    """Return what is wrong with `run_with`, which names a tool of the build."""
+    if table.path == "PATH":
+        return f"found {table.run_with!r} beside path = 'PATH', expected run_with where path is a folder"
+    if Path(table.run_with).is_absolute() or Path(os.path.normpath(table.run_with)).parts[:1] in {(), ("..",)}:
+        return f"found {table.run_with!r}, expected a file below path ({table.path!r}), relative to it"
+    return ""
 
 
 def _toolchain_problems(names: Names[Toolchain], reference: str | None, path: KeyPath) -> Iterable[Problem]:
@@ -295,13 +306,19 @@ def _compiler(
 
 
 def _target_problems(registry: Registry | None, config: CompilerConfig, path: KeyPath) -> Iterable[Problem]:
-    """Yield why a config's compiler cannot compile for its profiles with its flags."""
+    if message := target_error(registry, config, config.flags):
+        yield Problem((*path, "target_from"), message)
+
+
+def target_error(registry: Registry | None, config: CompilerConfig, flags: Sequence[str]) -> str:
+    """Return why a config's compiler cannot compile for its profiles with these flags; empty where it can."""
     compiler = registry.compilers.get(config.compiler) if registry is not None else None
     if config.target_from and isinstance(compiler, TargetsProfiles):
         try:
-            compiler.target_parts(config, config.flags)
+            compiler.target_parts(config, tuple(flags))
         except (CompilerError, RetargetError) as error:
-            yield Problem((*path, "target_from"), str(error))
+            return str(error)
+    return ""
 
 
 def _runtime_problems(names: Names[Toolchain], entry: Declared[RuntimeConfigTable]) -> Iterable[Problem]:

@@ -16,6 +16,7 @@ from retarget.model import CompilerConfig
 from retarget.model.names import tag_error
 from retarget.profiles.profile import Profile, profile_of_device
 from retarget.profiles.references import find_profile
+from retarget.support.errors import did_you_mean
 
 from retarget_iree.compiler.flags import flag_values, split_flag, target_words
 from retarget_iree.compiler.hostcpu import CPU_FLAG, FEATURES_FLAG, TRIPLE_FLAG
@@ -33,6 +34,10 @@ _SHORT |= {f"iree-{name}-target{rest}" for name in ("vulkan", "cuda", "rocm") fo
 _DEVICE_OF = {"vulkan-spirv": "vulkan", "rocm": "hip", "amdgpu": "hip", "llvm-cpu": "local"}
 _TARGET = re.compile(r'#hal\.device\.target<"(?P<device>[^"]+)", \[(?P<executable>#hal\.executable\.target<.*>)\]>')
 _FORMAT = re.compile(r'#hal\.executable\.target<"[^"]*", "(?P<format>[^"]*)"')
+
+
+_FORMATS = {"vulkan": "vulkan-spirv-fb", "cuda": "cuda-nvptx-fb", "hip": "rocm-hsaco-fb"}
+"""The one format of executables for a device. Those of CPUs have their architecture in it, which the compiler names."""
 
 
 def asks_devices(config: CompilerConfig) -> bool:
@@ -118,11 +123,23 @@ def _check(config: CompilerConfig, flags: Sequence[str]) -> None:
         msg = "found both devices and target_from, expected one of them"
         raise CompilerError(msg)
     devices = {reference: _device(reference) for reference in config.target_from}
+    first: dict[str, str] = {}
+    for reference, device in devices.items():
+        if first.setdefault(device, reference) != reference and device in _FORMATS:
+            raise CompilerError(_alike(first[device], reference, _FORMATS[device]))
     for device, name, flag in _selected(flags):
         if device not in devices.values() or (device == "local" and name not in {"local", "llvm-cpu"}):
             of = ", ".join(f"{reference!r}, which is for {one}" for reference, one in devices.items())
             msg = f"{flag} contradicts target_from = {of}; remove one of them"
             raise CompilerError(msg)
+
+
+def _alike(first: str, second: str, name: str) -> str:
+    return (
+        f"target_from: {first!r} and {second!r} are both compiled to the format {name}, and IREE's runtime chooses by "
+        "format alone, so that the second would never run; expected one of them, and the other in a compiler config of "
+        "its own"
+    )
 
 
 def _complete(flags: Sequence[str]) -> bool:
@@ -157,7 +174,9 @@ def _device(reference: str) -> str:
         name = reference.removeprefix("host:").partition("://")[0]
         if name not in DEVICE_IDS:
             known = ", ".join(DEVICE_IDS)
-            msg = f"found the device {reference!r} in target_from, expected a URI of one of the drivers {known}"
+            nearest = did_you_mean(name, DEVICE_IDS)
+            expected = f"expected a URI of one of the drivers {known}{nearest}"
+            msg = f"found the device {reference!r} in target_from, {expected}"
             raise CompilerError(msg)
         return DEVICE_IDS[name]
     value = flag_values(_target(reference).flags, _DEVICE_FLAG)[0]
@@ -192,12 +211,7 @@ def _several(targets: Sequence[tuple[str, ProfileTarget]], explicit: Callable[[S
         name = form["format"] if form is not None else ""
         formats = found.setdefault(match["device"], {})
         if name in formats:
-            msg = (
-                f"target_from: {formats[name][0]!r} and {reference!r} are both compiled to the format {name}, and "
-                "IREE's runtime chooses by format alone, so that the second would never run; expected one of them, and "
-                "the other in a compiler config of its own"
-            )
-            raise CompilerError(msg)
+            raise CompilerError(_alike(formats[name][0], reference, name))
         formats[name] = (reference, match["executable"])
     devices = [device_target(device, [text for _, text in formats.values()]) for device, formats in found.items()]
     whole = devices[0] if len(devices) == 1 else f"#hal.device.select<[{', '.join(devices)}]> : !hal.device"

@@ -6,8 +6,6 @@ goes through files; results are compared by who called. Lives in device workers.
 
 from __future__ import annotations
 
-import hashlib
-import os
 import re
 import signal
 import subprocess
@@ -22,8 +20,7 @@ import numpy as np
 from retarget.extension import Check, CheckSink, DriverError, FunctionInfo, UnavailableError
 from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo, Stage
-from retarget.support.files import write_atomically
-from retarget.support.scratch import ScratchFolder
+from retarget.support.scratch import ScratchFolder, keep_file
 from retarget.support.text import cut_stacks, first_line
 
 from retarget_iree.checks.returned import ReturnedCheck, checks_in
@@ -192,16 +189,11 @@ class ToolProgram:
 
         The files of its inputs are copied to where they stay.
         """
-        kept = Path(tempfile.gettempdir()) / f"retarget-inputs-{os.getuid()}"  # other users have their own
         words = [f"--module={artifact}"]
         for word in self._called:
             before, at, file = word.partition("=@")
             if at and Path(file).parent == self._folder:
-                content = Path(file).read_bytes()
-                kept.mkdir(exist_ok=True)
-                path = kept / f"{hashlib.sha256(content).hexdigest()[:16]}.bin"
-                write_atomically(path, content)
-                words.append(f"{before}=@{path}")
+                words.append(f"{before}=@{keep_file('inputs', Path(file).read_bytes())}")
             else:
                 words.append(word)
         if self._recorder is not None:

@@ -146,7 +146,7 @@ def test_a_profile_overrides_short_flags_and_a_complete_target_overrides_the_pro
             ["host:vulcan://0"],
             [],
             "found the device 'host:vulcan://0' in target_from, expected a URI of one of the drivers vulkan, "
-            "local-sync, local-task, cuda, hip",
+            "local-sync, local-task, cuda, hip; did you mean 'vulkan'?",
         ),
         (
             ["gpu.toml", "gpu2.toml"],
@@ -181,7 +181,7 @@ def test_what_cannot_be_compiled_for_is_an_error(
         (
             {"target_from": ["host:vulcan://0"]},
             "found the device 'host:vulcan://0' in target_from, expected a URI of one of the drivers vulkan, "
-            "local-sync, local-task, cuda, hip",
+            "local-sync, local-task, cuda, hip; did you mean 'vulkan'?",
         ),
         (
             {"target_from": "gpu.toml", "devices": {"a": "local"}},
@@ -278,6 +278,12 @@ def test_one_artifact_runs_on_the_devices_of_its_profiles(open_device: OpenDevic
             "--iree-hal-target-device=local contradicts target_from = 'vulkan-lavapipe', which is for vulkan; remove "
             "one of them",
         ),
+        (
+            config("cpu-aarch64", "vulkan-lavapipe", "host:vulkan://0"),
+            "target_from: 'vulkan-lavapipe' and 'host:vulkan://0' are both compiled to the format vulkan-spirv-fb, and "
+            "IREE's runtime chooses by format alone, so that the second would never run; expected one of them, and the "
+            "other in a compiler config of its own",
+        ),
     ],
 )
 def test_what_contradicts_is_said_before_anything_is_compiled(one: CompilerConfig, error: str) -> None:
@@ -301,3 +307,23 @@ def test_retarget_check_names_the_config_whose_profiles_give_no_target(
     err = capsys.readouterr().err
     assert err.startswith("matrix.toml:4: compiler_config[0].target_from: ")
     assert error in err
+
+
+def test_retarget_check_names_the_flags_of_a_suite_that_contradict_a_profile(
+    profiles: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (profiles / "matrix.toml").write_text(
+        '[[compiler_config]]\nname = "c"\ncompiler = "iree"\ntarget_from = "vulkan-lavapipe"\n'
+        '[[target_config]]\nname = "t"\ncompiler = "c"\nruntimes = []\n'
+    )
+    (profiles / "suite.toml").write_text(
+        '[[module_test_suite]]\nname = "s"\nsrcs = ["m.mlir"]\nkind = "check"\ntargets = ["t"]\n'
+        'compiler_flags = ["--iree-opt-level=O2"]\n'
+        '[[module_test_suite.module]]\nmatch = ["m"]\nflags = ["--iree-hal-target-device=cuda"]\n'
+    )
+    (profiles / "m.mlir").write_text("")
+    assert main(["check"]) == 1
+    assert (
+        "suite.toml:9: module_test_suite[0].module[0].flags: compiler config 'c': --iree-hal-target-device=cuda "
+        "contradicts target_from = 'vulkan-lavapipe', which is for vulkan; remove one of them"
+    ) in capsys.readouterr().err
