@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 
 from retarget.extension import DescribesFiles
@@ -12,6 +13,7 @@ from retarget.support.errors import did_you_mean
 __all__ = ["add_arguments", "run"]
 
 _DECLARATIONS = "declarations"
+_RESULTS = "results"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="files",
         default=_DECLARATIONS,
         metavar="FILES",
-        help=f"what is described: {_DECLARATIONS}, or the files of a kind, such as cases ({_DECLARATIONS})",
+        help=f"what is described: {_DECLARATIONS}, {_RESULTS} (a line of them), or the files of a kind, such as cases "
+        f"({_DECLARATIONS})",
     )
     parser.add_argument(
         "--format",
@@ -39,9 +42,9 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.write(json_schema() if arguments.format == "json" else reference())
         return 0
     loaders = load_extensions(arguments.retarget_extension).case_loaders
-    known = [_DECLARATIONS, *(kind for kind, loader in loaders.items() if isinstance(loader, DescribesFiles))]
+    known = [_DECLARATIONS, _RESULTS, *(kind for kind, loader in loaders.items() if isinstance(loader, DescribesFiles))]
     loader = loaders.get(arguments.files)
-    if not isinstance(loader, DescribesFiles):
+    if arguments.files != _RESULTS and not isinstance(loader, DescribesFiles):
         hint = did_you_mean(arguments.files, known)
         msg = f"argument --for: found {arguments.files!r}, expected one of {', '.join(known)}{hint}"
         raise argparse.ArgumentError(None, msg)
@@ -49,5 +52,10 @@ def run(arguments: argparse.Namespace) -> int:
         expected = f"expected json: only {_DECLARATIONS} have another"
         msg = f"argument --format: found {arguments.format!r}, {expected}"
         raise argparse.ArgumentError(None, msg)
-    sys.stdout.write(kind_schema(arguments.files, loader))
+    if isinstance(loader, DescribesFiles):
+        sys.stdout.write(kind_schema(arguments.files, loader))
+    else:
+        from retarget.results.files import json_schema as schema_of_results
+
+        sys.stdout.write(json.dumps(schema_of_results(), indent=2) + "\n")
     return 0

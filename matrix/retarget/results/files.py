@@ -8,6 +8,7 @@ several sessions; a record says by `session` whose it is.
 
 from __future__ import annotations
 
+import inspect
 import re
 import time
 import uuid
@@ -103,8 +104,13 @@ _ENCODER = msgspec.json.Encoder()
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a line."""
-    return {"title": f"A line of retarget's results, version {VERSION}", **msgspec.json.schema(Line)}
+    """Return the JSON Schema of a line (draft 2020-12)."""
+    title = f"A line of retarget's results, version {VERSION}"
+    schema = msgspec.json.schema(Line)
+    for table in schema["$defs"].values():
+        if "description" in table:
+            table["description"] = inspect.cleandoc(table["description"])
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **schema}
 
 
 def new_session(**known: Any) -> SessionStart:

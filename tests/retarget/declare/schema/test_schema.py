@@ -241,8 +241,8 @@ def test_the_schema_of_a_kind_is_printed(capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--for", "case"], "--for: found 'case', expected one of declarations, cases; did you mean 'cases'?"),
-        (["--for", "check"], "--for: found 'check', expected one of declarations, cases"),
+        (["--for", "case"], "--for: found 'case', expected one of declarations, results, cases; did you mean 'cases'?"),
+        (["--for", "check"], "--for: found 'check', expected one of declarations, results, cases"),
         (
             ["--for", "cases", "--format", "markdown"],
             "--format: found 'markdown', expected json: only declarations have another",

@@ -1,0 +1,154 @@
+"""Files of results and plans: what is written is read back, and what is damaged is refused with its place."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+from retarget.cli import main
+from retarget.results.files import (
+    Attribution,
+    ResultsWriter,
+    SessionStart,
+    json_schema,
+    latest,
+    new_session,
+    read_results,
+)
+from retarget.results.plan import Leg, Plan, digest_of_ids, read_plan, write_plan
+from retarget.results.record import Outcome, TargetRecord
+from retarget.support.errors import RetargetError
+
+
+def start(**known: object) -> SessionStart:
+    return new_session(selected=2, digest=digest_of_ids(["a", "b"]), **known)
+
+
+def record(session: SessionStart, nodeid: str = "s.toml::s::a", **known: object) -> TargetRecord:
+    return TargetRecord(nodeid=nodeid, session=session.session, **known)  # type: ignore[arg-type]
+
+
+def written(folder: Path, *, status: int | None = 0) -> Path:
+    session = start(leg="build 0/x")
+    with ResultsWriter(folder, session) as writer:
+        writer.write(record(session, outcome=Outcome.FAILED, text="a\nb\0"))
+        writer.write(record(session, attempt=2, outcome=Outcome.FLAKY))
+        writer.write(Attribution(session=session.session, nodeid="s.toml::s::a", sentence="It.", section="It is."))
+        if status is not None:
+            writer.end(status)
+    return writer.path
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    path = written(tmp_path / "new")
+    assert path.name.startswith("build-0-x-2")
+    (session,) = read_results([tmp_path])
+    assert [(one.attempt, one.outcome) for one in session.records] == [(1, Outcome.FAILED), (2, Outcome.FLAKY)]
+    assert latest(session.records)["s.toml::s::a"].attempt == 2
+    assert [one.sentence for one in session.attributions] == ["It."]
+    assert session.is_complete
+    assert session.files == (path,)
+
+
+@pytest.mark.parametrize("lost", range(1, 300, 7))
+def test_a_file_that_was_cut_anywhere_is_incomplete(tmp_path: Path, lost: int) -> None:
+    path = written(tmp_path)
+    os.truncate(path, path.stat().st_size - lost)
+    (session,) = read_results([path])
+    assert not session.is_complete
+
+
+def test_a_session_without_all_of_its_records_is_incomplete(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([lines[0], *lines[2:]]))
+    (session,) = read_results([path])
+    assert session.end is not None
+    assert not session.is_complete
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda lines: [lines[0], "{", *lines[1:]], ":2: found a damaged line, expected a record of results: "),
+        (lambda lines: [lines[0], '{"type":"target","color":1}'], ":2: found a damaged line, expected a record of "),
+        (lambda lines: [lines[0].replace('"version":1', '"version":2,"new":1')], ":1: found results of version 2, exp"),
+        (lambda lines: lines[1:], ": found records of the session "),
+    ],
+)
+def test_a_damaged_file_is_refused_with_its_line(
+    tmp_path: Path, change: Callable[[list[str]], list[str]], message: str
+) -> None:
+    path = written(tmp_path)
+    path.write_text("\n".join([*change(path.read_text().splitlines()), ""]))
+    with pytest.raises(RetargetError) as caught:
+        read_results([path])
+    assert str(caught.value).startswith(f"{path}{message}")
+
+
+def test_each_line_is_what_the_schema_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema", "--for", "results"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    assert schema == json.loads(json.dumps(json_schema()))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    lines = [json.loads(line) for line in written(tmp_path).read_text().splitlines()]
+    for line in lines:
+        validator.validate(line)
+        for wrong in (line | {"color": 1}, line | {"session": 1}, line | {"type": "other"}):
+            assert not validator.is_valid(wrong)
+    assert not validator.is_valid(lines[1] | {"outcome": "well"})
+
+
+def test_what_is_no_unicode_is_written_as_its_escape(tmp_path: Path) -> None:
+    session = start(arguments=("suites/\udcff",))
+    with ResultsWriter(tmp_path, session) as writer:
+        writer.write(record(session, nodeid="\udc80.toml::s::a", tags=("x", "\ud800")))
+    (found,) = read_results([tmp_path])
+    assert found.start.arguments == ("suites/\\udcff",)
+    assert (found.records[0].nodeid, found.records[0].tags) == ("\\udc80.toml::s::a", ("x", "\\ud800"))
+    assert digest_of_ids(["\udcff"]) == digest_of_ids(["\\udcff"])
+
+
+def test_a_disk_that_takes_a_part_of_a_line_gets_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow:
+        def __init__(self, file: object) -> None:
+            self.file = file
+
+        def write(self, data: bytes) -> int:
+            return self.file.write(data[:7])  # type: ignore[attr-defined, no-any-return]
+
+        def close(self) -> None:
+            self.file.close()  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(Path, "open", lambda *words, open=Path.open, **named: Slow(open(*words, **named)))  # noqa: A006
+    path = written(tmp_path)
+    monkeypatch.undo()
+    assert read_results([path])[0].is_complete
+
+
+def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
+    ids = ("s.toml::s::a", "s.toml::s::b")
+    leg = Leg(name="build-0", kind="build", runner="linux", ids=ids, digest=digest_of_ids(reversed(ids)))
+    plan = Plan(event="pr", paths=("suites",), legs=(leg,))
+    write_plan(plan, tmp_path / "plan.json")
+    found = read_plan(tmp_path / "plan.json")
+    assert found == plan
+    assert found.digest == plan.digest
+    assert found.leg("build-0") == leg
+    assert found.leg("run-0") is None
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"version": "1"}', '{"version": 1, "event": "pr"}', "\xff"])
+def test_another_file_is_no_plan(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "plan.json"
+    path.write_text(text, encoding="latin-1")
+    with pytest.raises(RetargetError) as caught:
+        read_plan(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: expected a plan, found other content: ")
+    assert message.endswith("; write it again with `retarget ci plan`")
