@@ -53,11 +53,10 @@ def collect(folder: Path, paths: Sequence[str], extensions: Sequence[str] = ()) 
     """
     request = SelectionRequest(paths=tuple(str(folder / path) for path in paths), extensions=tuple(extensions))
     selection = pytest_plugin().select_targets(request)
+    homes = [f"{_relative(one.suite.origin.file, folder)}::{one.suite.name}" for one in selection.suites]
     found = [
-        DeclaredTarget(
-            home=f"{_relative(one.suite.origin.file, folder)}::{one.suite.name}", suite=one.suite, target=target
-        )
-        for one in selection.suites
+        DeclaredTarget(home=home, suite=one.suite, target=target)
+        for home, one in zip(homes, selection.suites, strict=True)
         for target in one.selected
     ]
     return Declared(registry=selection.registry, targets=found)

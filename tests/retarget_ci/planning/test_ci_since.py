@@ -1,0 +1,138 @@
+"""`--since REV`: what is left out, found by content."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
+from retarget.cli import main
+from retarget.results.plan import Plan, read_plan
+from retarget.support.errors import RetargetError
+from retarget_ci.planning.since import changes_since
+
+MODULE = """\
+func.func @f() {
+  %%x = util.unfoldable_constant dense<[1.0, %s]> : tensor<2xf32>
+  %%y = arith.addf %%x, %%x : tensor<2xf32>
+  check.expect_eq_const(%%y, dense<[2.0, 4.0]> : tensor<2xf32>) : tensor<2xf32>
+  return
+}
+"""
+
+CI = """\
+paths = ["%s"]
+labels = ["x"]
+
+[[runner]]
+name = "linux"
+labels = ["x"]
+builds = true
+drivers = ["local-sync"]
+
+[[event]]
+name = "pr"
+on = ["pull_request"]
+budget = "20 min"
+"""
+
+
+def _git(folder: Path, *arguments: str) -> None:
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", "-C", str(folder), *identity, *arguments], check=True, capture_output=True)
+
+
+def _configs(runtime_name: str) -> str:
+    configs = (compiler("vmvx", flags=VMVX_FLAGS), runtime(runtime_name), target("all", "vmvx", [runtime_name]))
+    return declarations(*configs)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Three modules, committed."""
+    folder = tmp_path / "checkout"
+    (folder / "old").mkdir(parents=True)
+    (folder / "old" / "suite.toml").write_text(declarations(_configs("cpu"), suite("s")))
+    for number, name in enumerate(("same", "moved", "edited")):
+        (folder / "old" / f"{name}.mlir").write_text(MODULE % f"2.{number}")
+    _git(folder, "init", "-q")
+    _git(folder, "add", "-A")
+    _git(folder, "commit", "-q", "-m", "one")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def _plan(*arguments: str) -> Plan:
+    assert main(["ci", "plan", "--event", "pr", *arguments, "-o", "plan.json"]) == 0
+    return read_plan(Path("plan.json"))
+
+
+def test_what_moved_or_has_another_name_is_unchanged_and_what_was_edited_or_added_is_planned(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (checkout / "ci.toml").write_text(CI % "old")
+    inner = checkout / "old" / "inner"
+    inner.mkdir()
+    (inner / "suite.toml").write_text(declarations(suite("inner")))
+    (checkout / "old" / "moved.mlir").rename(inner / "moved.mlir")
+    (checkout / "old" / "edited.mlir").write_text(MODULE % "3.0")
+    (checkout / "old" / "added.mlir").write_text(MODULE % "4.0")
+    (checkout / "old" / "matrix.toml").write_text(_configs("processor"))
+    (checkout / "old" / "suite.toml").write_text(declarations(suite("renamed")))
+    plan = _plan("--since", "HEAD")
+    home = "old/suite.toml::renamed::"
+    assert [leg.ids for leg in plan.legs] == [
+        (f"{home}added_vmvx", f"{home}edited_vmvx"),
+        (f"{home}added_vmvx_processor", f"{home}edited_vmvx_processor"),
+    ]
+    assert (plan.since, plan.unchanged) == ("HEAD", 4)
+    assert "4 targets left out: the same in HEAD\n" in capsys.readouterr().out
+    listed = subprocess.run(["git", "worktree", "list"], check=True, capture_output=True, text=True)
+    assert len(listed.stdout.splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_a_rule_that_no_longer_excuses_a_target_and_a_folder_with_another_name_are_seen(checkout: Path) -> None:
+    (checkout / "ci.toml").write_text(CI % "old")
+    rule = '[[expectation]]\nmatch = "edited"\nstage = "compare"\nreason = "known"\n'
+    (checkout / "old" / "expectations.toml").write_text(rule)
+    _git(checkout, "add", "-A")
+    _git(checkout, "commit", "-q", "-m", "two")
+    (checkout / "old" / "expectations.toml").unlink()
+    (checkout / "old").rename(checkout / "new")
+    (checkout / "ci.toml").write_text(CI % "new")
+    plan = _plan("--since", "HEAD")
+    assert plan.legs[-1].ids == ("new/suite.toml::s::edited_vmvx_cpu",)
+    assert plan.unchanged == 5
+
+
+@pytest.mark.slow
+def test_a_revision_whose_declarations_cannot_be_read_leaves_nothing_out(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good = (checkout / "old" / "suite.toml").read_text()
+    (checkout / "old" / "suite.toml").write_text(good.replace("srcs", "sources"))
+    (checkout / "ci.toml").write_text(CI % "old")
+    _git(checkout, "add", "-A")
+    _git(checkout, "commit", "-q", "-m", "broken")
+    (checkout / "old" / "suite.toml").write_text(good)
+    plan = _plan("--since", "HEAD")
+    assert (sum(len(leg.ids) for leg in plan.legs), plan.unchanged) == (6, 0)
+    assert (
+        "warning: the declarations of HEAD cannot be read, so that all count as changed: "
+        "old/suite.toml:15: module_test_suite[0]" in capsys.readouterr().err
+    )
+
+
+def test_an_unknown_revision_and_a_folder_without_git_are_errors(checkout: Path, tmp_path: Path) -> None:
+    with pytest.raises(RetargetError) as raised:
+        changes_since("HEAB", checkout, ["old"])
+    assert str(raised.value) == (
+        "--since: found the unknown revision 'HEAB', expected a branch, a tag or a commit that this checkout has; "
+        "a shallow one is deepened by `git fetch`"
+    )
+    with pytest.raises(
+        RetargetError, match=r"^--since HEAD: fatal: not a git repository .*; expected .* in a git check"
+    ):
+        changes_since("HEAD", tmp_path, ["old"])
