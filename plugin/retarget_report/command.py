@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib.util
 from pathlib import Path
 
@@ -35,9 +36,13 @@ def run(arguments: argparse.Namespace) -> int:
     if importlib.util.find_spec("jinja2") is None:
         msg = f"retarget report needs the package jinja2, which is not installed; {install_hint('report')}"
         raise RetargetError(msg)
-    report = read_report(
-        map(Path, arguments.results), map(Path, arguments.plan), title=arguments.title, history=arguments.history
-    )
-    index = write_site(report, Path(arguments.site))
+    gc.disable()  # all that is read is kept until the page is written: looking for garbage doubles the time
+    try:
+        report = read_report(
+            map(Path, arguments.results), map(Path, arguments.plan), title=arguments.title, history=arguments.history
+        )
+        index = write_site(report, Path(arguments.site))
+    finally:
+        gc.enable()
     print(index.resolve().as_uri())
     return 0

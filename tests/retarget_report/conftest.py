@@ -39,14 +39,15 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def show(browser: Browser) -> Iterator[Open]:
-    """Return the function that opens the page of a folder at an address and waits for its view.
+    """Return the function that opens the page of a folder at an address and waits for its view. What it
+    loads is put into `loaded`.
 
     At the end of the test the page must have said nothing on the console and asked for nothing outside its folder.
     """
     said: list[str] = []
     contexts = []
 
-    def opened(site: Path, address: str = "", **options: object) -> Page:
+    def opened(site: Path, address: str = "", *, loaded: list[str] | None = None, **options: object) -> Page:
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})  # type: ignore[arg-type]
         contexts.append(context)
         page = context.new_page()
@@ -55,6 +56,8 @@ def show(browser: Browser) -> Iterator[Open]:
         page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: said.append(f"error: {error}"))
         page.on("request", lambda one: None if one.url.startswith(inside) else said.append(f"request: {one.url}"))
+        if loaded is not None:
+            page.on("request", lambda one: loaded.append(one.url))
         page.goto(f"{(site / 'index.html').resolve().as_uri()}{address}")
         page.locator("main > *:not([role=status])").first.wait_for()
         return page

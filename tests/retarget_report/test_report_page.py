@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 from report_results import failed, node_id, record, some_records, write_leg_plan, write_results
@@ -62,9 +65,9 @@ def test_totals_have_their_denominators(show: Open, site: Path) -> None:
     assert page.locator("h2").first.inner_text().split("\n")[:2] == ["▾ linalg", "80 % of 10 as expected"]
 
 
-@pytest.mark.parametrize(
-    ("address", "shown"),
-    [
+def test_the_address_filters(show: Open, site: Path) -> None:
+    page = show(site)
+    for address, shown in (
         ("m=vulkan%20and%20run", ["add", "matmul", "conv"]),
         ("m=driver(name%3D'vulkan')%20and%20not%20matmul", ["add", "matmul", "conv"]),
         ("m=tensor", ["pad"]),
@@ -75,12 +78,14 @@ def test_totals_have_their_denominators(show: Open, site: Path) -> None:
         ("o=flaky,missing", ["conv", "pad"]),
         ("o=fail&m=compile", ["matmul"]),
         ("q=nothing%20of%20this", []),
-    ],
-)
-def test_the_address_filters(show: Open, site: Path, address: str, shown: list[str]) -> None:
-    assert list(rows(show(site, f"#matrix?{address}"))) == shown
+    ):
+        page.evaluate(f'location.hash = "matrix?{address}"')
+        page.wait_for_url(f"**/*{address.partition('=')[2]}*")
+        page.evaluate("new Promise(requestAnimationFrame)")
+        assert list(rows(page)) == shown, address
 
 
+@pytest.mark.slow
 def test_columns_that_an_expression_leaves_out_are_not_shown(show: Open, site: Path) -> None:
     page = show(site, "#matrix?m=vulkan%20and%20run")
     assert page.locator(".config").all_inner_texts() == ["lavapipe"]
@@ -142,6 +147,7 @@ def test_the_keyboard_moves_between_cells_and_opens_a_target(show: Open, site: P
     assert page.evaluate(focused) == "✗ compile"
 
 
+@pytest.mark.slow
 def test_the_active_cell_is_the_only_tab_stop_among_the_cells(show: Open, site: Path) -> None:
     page = show(site)
     page.locator(".grid").focus()
@@ -177,6 +183,7 @@ def test_a_panel_has_all_of_a_target(show: Open, site: Path) -> None:
     assert re.search(r"waiting for devices\s+200 ms", panel.inner_text())
 
 
+@pytest.mark.slow
 def test_a_panel_leads_to_the_target_that_blocks_and_shows_the_attempts_before(show: Open, site: Path) -> None:
     page = show(site, f"#matrix?t={node_id('matmul_llvm-cpu_local-sync')}")
     page.locator(".panel a").click()
@@ -201,6 +208,7 @@ def test_an_unknown_target_and_a_damaged_address_are_told(show: Open, site: Path
     assert len(rows(page)) == 4
 
 
+@pytest.mark.slow
 def test_suites_fold(show: Open, site: Path) -> None:
     page = show(site)
     page.get_by_role("button", name="linalg").click()
@@ -212,6 +220,7 @@ def test_suites_fold(show: Open, site: Path) -> None:
     assert len(rows(page)) == 4
 
 
+@pytest.mark.slow
 def test_help_opens_with_its_key_and_closes(show: Open, site: Path) -> None:
     page = show(site)
     page.keyboard.press("?")
@@ -221,6 +230,7 @@ def test_help_opens_with_its_key_and_closes(show: Open, site: Path) -> None:
     assert page.locator("dialog").count() == 0
 
 
+@pytest.mark.slow
 def test_colours_follow_the_system_and_the_choice_which_is_kept(show: Open, site: Path) -> None:
     ground = "getComputedStyle(document.body).backgroundColor"
     page = show(site, color_scheme="dark")
@@ -234,7 +244,14 @@ def test_colours_follow_the_system_and_the_choice_which_is_kept(show: Open, site
     assert page.evaluate(ground) == "rgb(20, 23, 26)"
 
 
-@pytest.mark.parametrize("options", [{}, {"color_scheme": "dark"}, {"viewport": {"width": 380, "height": 720}}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        pytest.param({"color_scheme": "dark"}, marks=pytest.mark.slow),
+        pytest.param({"viewport": {"width": 380, "height": 720}}, marks=pytest.mark.slow),
+    ],
+)
 def test_axe_finds_nothing(show: Open, site: Path, options: dict[str, object]) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
@@ -248,6 +265,7 @@ def test_axe_finds_nothing(show: Open, site: Path, options: dict[str, object]) -
     assert found.violations_count == 0, found.generate_report()
 
 
+@pytest.mark.slow
 def test_a_phone_shows_the_matrix_without_scrolling_the_page_sideways(show: Open, site: Path) -> None:
     page = show(site, viewport={"width": 380, "height": 720})
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -306,6 +324,7 @@ def test_an_incomplete_session_is_loud(show: Open, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_file_that_is_lost_is_told(show: Open, tmp_path: Path) -> None:
     write_results(tmp_path / "results", [record("add")])
     write_site(read_report([tmp_path / "results"]), tmp_path / "site")
@@ -314,3 +333,22 @@ def test_a_file_that_is_lost_is_told(show: Open, tmp_path: Path) -> None:
     assert page.locator("main").inner_text() == (
         "This page is incomplete: data/matrix.js is damaged. Write it again with: retarget report"
     )
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_targets_are_seen_from_few_bytes_and_few_elements(show: Open, tmp_path: Path) -> None:
+    generator = Path(__file__).parents[2] / "benchmarks" / "synthetic_results.py"
+    subprocess.run([sys.executable, generator, tmp_path / "results", "--targets", "100000"], check=True)
+    write_site(read_report([tmp_path / "results"]), tmp_path / "site")
+    loaded: list[str] = []
+    page = show(tmp_path / "site", loaded=loaded)
+    first = {Path(urlsplit(url).path) for url in loaded if url.startswith("file:")}
+    assert sum(file.stat().st_size for file in first) < 2_000_000
+    assert page.locator(".sum").inner_text().startswith("100,011 of 100,011 targets shown")
+    for top in (0, 50_000, 10_000_000):
+        page.evaluate(f"document.querySelector('.grid').scrollTop = {top}")
+        page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        assert page.evaluate("document.querySelectorAll('*').length") < 3000
+    assert rows(page).popitem()[1][0]
+    page.evaluate('location.hash = "matrix?m=vulkan and run and mat&stage=crash"')
+    page.locator(".sum", has_text=re.compile(r"^[\d,]{2,5} of 100,011 targets shown")).wait_for()

@@ -1,0 +1,100 @@
+"""The files of the page: data as scripts, the matrix in few bytes, and the command that writes them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from report_results import failed, record, some_records, write_results
+from retarget.cli import main
+from retarget.support.errors import RetargetError
+from retarget_report import matrix
+from retarget_report.read import read_report
+from retarget_report.site import as_script, write_site
+
+
+def test_data_are_a_script_that_no_text_can_end() -> None:
+    text = "</script><!-- \u2028 \u2029 \x00 \\u003c"
+    script = as_script("name", [text]).decode()
+    assert script.startswith('Retarget.data("name", [')
+    assert not {"<", "\u2028", "\u2029", "\x00"} & set(script)
+    assert json.loads(script.removeprefix('Retarget.data("name", ').removesuffix(");\n")) == [text]
+
+
+def test_names_are_written_without_what_they_share_with_the_one_before(tmp_path: Path) -> None:
+    names = ["add_f16", "add_f32", "add_f32x", "sub", "\U0001d518a", "\U0001d518b", "q" * 90 + "a", "q" * 90 + "b"]
+    write_results(tmp_path, [record(name, position=number) for number, name in enumerate(names)])
+    (suite,) = dict(matrix.data(read_report([tmp_path])))["matrix"]["suites"]
+    assert suite["rows"][:5] == ["0add_f16", "532", "7x", "0sub", "0\U0001d518a"]
+    decoded, before = [], ""
+    for row in suite["rows"]:
+        before = before[: ord(row[0]) - ord("0")] + row[1:]
+        decoded.append(before)
+    assert decoded == names
+
+
+def test_what_is_known_of_targets_is_split_into_files_by_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matrix, "_SHARD", 600)
+    write_results(tmp_path, some_records())
+    files = dict(matrix.data(read_report([tmp_path])))
+    linalg, tensor = files["matrix"]["suites"]
+    assert linalg["shards"] == [[0, "cells-1"], [1, "cells-2"], [2, "cells-3"]]
+    assert tensor["shards"] == [[0, "cells-4"]]
+    cells = msgspec.json.decode(msgspec.json.encode(files["cells-2"]))["cells"]
+    assert [cells[cell]["id"].rpartition("::")[2] for cell in ("4", "5", "6", "7")] == [
+        "matmul_llvm-cpu",
+        "matmul_llvm-cpu_local-sync",
+        "matmul_vulkan-spirv",
+        "matmul_vulkan-spirv_lavapipe",
+    ]
+
+
+def test_long_texts_are_cut_in_their_middle(tmp_path: Path) -> None:
+    write_results(tmp_path, [failed("add", text="a" * 500_000 + "z" * 500_000, signature="s" * 1000)])
+    files = dict(matrix.data(read_report([tmp_path])))
+    (shown,) = msgspec.json.decode(msgspec.json.encode(files["cells-1"]))["cells"]["0"]["attempts"]
+    assert shown["text"] == f"{'a' * 36864} … 950,848 characters are left out … {'z' * 12288}"
+    assert files["matrix"]["signatures"] == [f"{'s' * 225} … 700 characters are left out … {'s' * 75}"]
+
+
+def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
+    write_results(tmp_path / "results", [record("add")])
+    report = read_report([tmp_path / "results"])
+    with pytest.raises(RetargetError, match="found something that is no page, expected a new or empty folder"):
+        write_site(report, tmp_path / "results")
+    (tmp_path / "index.html").write_text("<p>mine</p>")
+    with pytest.raises(RetargetError, match="choose another folder with -o"):
+        write_site(report, tmp_path)
+    assert (tmp_path / "index.html").read_text() == "<p>mine</p>"
+
+
+def test_an_older_page_is_replaced(tmp_path: Path) -> None:
+    write_results(tmp_path / "results", some_records())
+    site = tmp_path / "site"
+    write_site(read_report([tmp_path / "results"]), site)
+    (site / "data" / "cells-77.js").write_text("old")
+    write_site(read_report([tmp_path / "results"]), site)
+    assert not (site / "data" / "cells-77.js").exists()
+
+
+def test_the_command_prints_the_address_of_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_results(tmp_path / "results", some_records())
+    assert main(["report", str(tmp_path / "results"), "-o", str(tmp_path / "site"), "--title", "Nightly <1>"]) == 0
+    assert capsys.readouterr().out == f"{(tmp_path / 'site' / 'index.html').as_uri()}\n"
+    assert "<h1>Nightly &lt;1&gt;</h1>" in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+
+
+def test_results_that_are_not_there_are_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "results").mkdir()
+    assert main(["report", str(tmp_path / "results"), "-o", str(tmp_path / "site")]) != 0
+    assert "found no results (*.jsonl) in this folder" in capsys.readouterr().err
+    assert not (tmp_path / "site").exists()
+
+
+def test_the_command_line_imports_no_template_engine_before_it_writes_a_page() -> None:
+    code = "import sys, retarget_report.extension, retarget_report.command; sys.exit('jinja2' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
