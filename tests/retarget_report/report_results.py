@@ -117,7 +117,7 @@ def write_results(
     """Write the file of a session. Without a `status` it does not come to its end."""
     ids = {one.nodeid for one in records}
     known = {"selected": len(ids) if selected is None else selected, "digest": digest_of_ids(ids), "host": "here"}
-    session = new_session(**known | start)
+    session = replace(new_session(**known), **start)
     with ResultsWriter(folder, session) as writer:
         for one in records:
             writer.write(replace(one, session=session.session))

@@ -24,7 +24,7 @@
       root.append(el("section", {},
         el("h3", {}, `${number(failed)} ${title}`),
         el("p", {class: "note"}, failed || blocked
-          ? `${share(failed, hits.length)} targets, in ${groups.length} ${groups.length === 1 ? "way" : "ways"}${blocked ? `; ${number(blocked)} more are blocked by them` : ""}`
+          ? `${share(failed, hits.length)} targets, in ${groups.length} ${groups.length === 1 ? "way" : "ways"}${blocked ? `; ${number(blocked)} more ${blocked === 1 ? "is" : "are"} blocked by them` : ""}`
           : `none of ${number(hits.length)} targets`),
         many(groups, (group, place) => card(group, {failed, configs, open: place === 0 && kinds[0] === "fail"}), {tag: "div", noun: "groups"})));
     }

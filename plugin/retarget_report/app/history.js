@@ -51,7 +51,7 @@
     });
     const chart = el("div", {class: "trend", role: "img", "aria-label": `as expected in the last run: ${share(rows.at(-1).good, rows.at(-1).judged)}; the table below has all runs`});
     requestAnimationFrame(() => plot(chart, rows));
-    return [chart, el("details", {}, el("summary", {}, "the same as a table"), scroll("runs", el("table", {class: "figures"},
+    return [el("p", {class: "note"}, "counted are the targets that this page has and the filter leaves"), chart, el("details", {}, el("summary", {}, "the same as a table"), scroll("runs", el("table", {class: "figures"},
       el("thead", {}, el("tr", {}, ["run", "revision", "legs", "targets", "with a verdict", "as expected"].map(head => el("th", {scope: "col"}, head)))),
       el("tbody", {}, rows.toReversed().map(row => el("tr", {},
         el("th", {scope: "row"}, Retarget.when(row.run.started), row.run.complete === false ? el("strong", {class: "chip s-fail"}, "incomplete") : ""),
@@ -163,7 +163,7 @@
       if (pieces.at(-1)?.cell === cell) pieces.at(-1).runs += 1;
       else pieces.push({cell, runs: 1});
     }
-    const told = pieces.map(({cell, runs}) => `${past().states[cell].text} ×${runs}`).join(", then ");
+    const told = pieces.map(({cell, runs}) => `${past().states[cell].text}${runs > 1 ? `, ${runs} runs` : ""}`).join("; then ");
     return el("span", {class: "strip", role: "img", "aria-label": told, title: told}, pieces.map(({cell, runs}) => {
       const kind = past().states[cell], look = kind.look ? Retarget.results.stateOf(kind.look) : {glyph: "·", word: "absent"};
       return el("i", {class: `s-${look.word}`}, look.glyph.repeat(runs));

@@ -9,7 +9,7 @@
 
   Retarget.copied = copied;
   function copied(text, label, lines = text) {
-    const block = el("pre", {tabindex: "0", role: "region", "aria-label": label}, lines);
+    const block = el("pre", {tabindex: "0", "aria-label": label}, lines);
     return el("div", {class: "copied"}, copyButton(text, block), block);
   }
 

@@ -51,7 +51,7 @@
       .flatMap(compiler => [compiler, ...[...rows.keys()].filter(key => key.startsWith(`${compiler}/`)).sort((a, b) => rows.get(b).total - rows.get(a).total)]);
     const cells = row => [
       el("td", {class: "number"}, number(row.targets)),
-      ...PARTS.map(part => el("td", {class: "number"}, row[part] ? time(row[part]) : "–")),
+      ...PARTS.map(part => el("td", {class: "number"}, row[part] ? time(row[part]) : "-")),
       el("td", {class: "number"}, el("strong", {}, time(row.total)), all.total ? ` ${Retarget.percent(row.total, all.total)}` : ""),
     ];
     return scroll("time by config", el("table", {class: "figures"},
