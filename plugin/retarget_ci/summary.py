@@ -126,8 +126,9 @@ def _head(records: Mapping[str, TargetRecord], plan: Plan | None, groups: Sequen
     counts = Counter(_outcome(record) for record in records.values())
     yield from (f"| {name} | {number} | {_percent(number, len(records))} |\n" for name, number in counts.most_common())
     if plan is not None and planned is not None:
-        missing, unplanned = sorted(planned - records.keys()), sorted(records.keys() - planned)
-        yield f"\n{len(planned) - len(missing)} of {counted(len(planned), 'planned target')} have a result.\n"
+        run = {target for target, record in records.items() if record.outcome is not Outcome.NOT_RUN}
+        missing, unplanned = sorted(planned - run), sorted(run - planned)
+        yield f"\n{len(planned) - len(missing)} of {counted(len(planned), 'planned target')} with a result.\n"
         yield from _named("planned, but without a result", missing)
         yield from _named("with a result, but not planned", unplanned)
         waived = [
@@ -138,7 +139,8 @@ def _head(records: Mapping[str, TargetRecord], plan: Plan | None, groups: Sequen
 
 
 def _outcome(record: TargetRecord) -> str:
-    return "skipped: missing on this machine" if record.unavailable else record.outcome.value
+    is_lacking = record.unavailable and record.outcome is Outcome.SKIPPED
+    return "skipped: missing on this machine" if is_lacking else record.outcome.value
 
 
 def _percent(number: int, total: int) -> str:

@@ -140,3 +140,16 @@ def test_a_leg_that_runs_needs_artifacts_and_one_that_builds_takes_none(planned:
     assert refused(planned, *PLAN, "--retarget-leg=build-0", "--retarget-artifacts=artifacts") == [
         "--retarget-leg build-0 compiles, and --retarget-artifacts compiles nothing; expected one of them"
     ]
+
+
+def test_a_leg_without_needs_compiles_what_it_runs(planned: Project) -> None:
+    plan(planned, leg("host-0", "run", ["a_dc", "a_dc_dr"]))
+    planned.run(*DOUBLES, *PLAN, "--retarget-leg=host-0").assert_outcomes(passed=2, deselected=3)
+
+
+def test_a_leg_that_takes_artifacts_has_no_target_to_compile(planned: Project) -> None:
+    plan(planned, leg("build-0", "build", ["b_dc"]), leg("run-0", "run", ["a_dc", "a_dc_dr"], needs=("build-0",)))
+    (planned.path / "artifacts").mkdir()
+    assert refused(planned, *PLAN, "--retarget-leg=run-0", "--retarget-artifacts=artifacts") == [
+        f"--retarget-leg run-0: expected run targets alone in a leg with artifacts, found {SUITE}a_dc"
+    ]

@@ -55,7 +55,7 @@ def test_what_another_target_blocks_is_no_failure_of_its_own() -> None:
 
 def test_a_plan_is_the_denominator_and_what_is_missing_is_named() -> None:
     text = markdown(by_id(record("a"), record("x")), plan_of("s/suite.toml::a", "s/suite.toml::b"))
-    assert "1 of 2 planned targets have a result.\n" in text
+    assert "1 of 2 planned targets with a result.\n" in text
     assert "**1 target planned, but without a result:** `s/suite.toml::b`\n" in text
     assert "**1 target with a result, but not planned:** `s/suite.toml::x`\n" in text
     assert "- 1 target not run by a waiver until `2030-01-01`: `no machine | yet`\n" in text
@@ -115,3 +115,9 @@ def test_on_github_the_page_gets_the_text_and_the_log_the_annotations(
     assert capsys.readouterr().out == (
         "::error file=s/suite.toml,line=4,title=1 target%3A run::wrong%0Afirst: s/suite.toml::a\n"
     )
+
+
+def test_a_target_that_was_not_run_has_no_result() -> None:
+    text = markdown(by_id(record("a", outcome=Outcome.NOT_RUN)), plan_of("s/suite.toml::a"))
+    assert "0 of 1 planned target with a result.\n" in text
+    assert "**1 target planned, but without a result:** `s/suite.toml::a`\n" in text

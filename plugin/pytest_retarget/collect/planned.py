@@ -56,11 +56,11 @@ class PlannedLeg(Refusing):
                 f"{_named(missing)}; the plan is of other declarations (write it again with `retarget ci plan`), "
                 f"or pytest was not given all of its paths: {given}"
             )
-        if wrong := [item.nodeid for item in items if (item.runtime is None) != (leg.kind == "build")]:
-            what = "compile" if leg.kind == "build" else "run"
-            errors.append(
-                f"--retarget-leg {leg.name}: expected {what} targets alone in a {leg.kind} leg, found {_named(wrong)}"
-            )
+        is_build = leg.kind == "build"
+        one_sort = is_build or bool(leg.needs)  # a leg that runs without the artifacts of another one compiles, too
+        if one_sort and (wrong := [item.nodeid for item in items if (item.runtime is None) != is_build]):
+            what = "compile targets alone in a build leg" if is_build else "run targets alone in a leg with artifacts"
+            errors.append(f"--retarget-leg {leg.name}: expected {what}, found {_named(wrong)}")
         return errors
 
 
