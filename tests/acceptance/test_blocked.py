@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from acceptance_support import Project, alone_and_xdist
+from acceptance_support import DOUBLES, Project, alone_and_xdist
 from mlir_modules import GOOD, REFUSED
 from session_output import block, ids
 
@@ -14,14 +14,14 @@ COMPILE = "suites/suite.toml::linalg::one_vmvx"
 def test_run_targets_of_a_failed_compile_are_blocked_and_rerun_once_it_is_mended(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
-    project.cpu(one=REFUSED, two=GOOD)
-    first = project.run("-v", *arguments)
-    first.stdout.fnmatch_lines(["*1 failed, 3 passed, 2 blocked in*"])
-    assert f"blocked by {COMPILE} (2 targets)" in first.outlines
-    project.write({"suites/one.mlir": GOOD})
-    again = project.run("--lf", *arguments)
-    again.assert_outcomes(passed=3)
-    assert project.run("--lf", "--lfnf=none").parseoutcomes() == {"deselected": 6}
+    project.doubles(one="compile: fail", two="f: pass")
+    first = project.run(*DOUBLES, "-v", *arguments)
+    first.stdout.fnmatch_lines(["*1 failed, 2 passed, 1 blocked in*"])
+    assert "blocked by suites/suite.toml::twice::one_dc (1 target)" in first.outlines
+    project.write({"suites/one.mlir": "f: pass"})
+    again = project.run(*DOUBLES, "--lf", *arguments)
+    again.assert_outcomes(passed=2)
+    assert project.run(*DOUBLES, "--lf", "--lfnf=none").parseoutcomes() == {"deselected": 4}
 
 
 @pytest.mark.slow

@@ -90,6 +90,7 @@ def test_a_known_failure_that_passes_fails_and_goes_on_to_run(project: Project, 
     assert block(result, "twice: mended_dc_dr")[0].startswith("compare: 1 of 2 elements differ")
 
 
+@pytest.mark.slow
 def test_a_diagnostic_that_became_a_crash_reports_it_above_the_usual_text(project: Project) -> None:
     project.doubles(a="compile: crash")
     expecting(project, rule("a", "compile", signature="cannot fold"))
@@ -149,6 +150,7 @@ def test_a_rule_excuses_a_target_only_if_it_allows_how_every_case_failed(
     assert block(result, "twice: e_dc_dr")[0].startswith(printed)
 
 
+@pytest.mark.slow
 def test_a_rule_for_crashes_is_judged_at_the_run_targets_if_the_compile_passes(project: Project) -> None:
     project.doubles(a="f: crash", b="f: pass")
     expecting(project, rule("a", "crash"), rule("b", "crash"))
@@ -157,6 +159,7 @@ def test_a_rule_for_crashes_is_judged_at_the_run_targets_if_the_compile_passes(p
     assert block(result, "twice: b_dc_dr")[0] == "expected to crash, but passed"
 
 
+@pytest.mark.slow
 def test_where_the_compile_target_is_deselected_the_run_target_is_judged_by_its_rule(project: Project) -> None:
     project.doubles(a="compile: fail", b="f: pass")
     expecting(project, rule("a", "compile"), rule("b", "compile"))
@@ -181,6 +184,7 @@ def test_what_is_skipped_is_not_even_compiled(project: Project) -> None:
     assert not (project.path / "suites/a.mlir.pid").exists()
 
 
+@pytest.mark.slow
 def test_ignoring_expectations_shows_everything_raw(project: Project) -> None:
     project.doubles(a="compile: fail", b="f: pass")
     expecting(project, rule("a", "compile"), rule("b", "compare"), rule("nothing", "compile"))
@@ -198,6 +202,7 @@ def test_a_target_whose_worker_left_without_a_word_is_never_excused(project: Pro
     assert block(result, "twice: a_dc_dr")[0].startswith("run: device worker ended")
 
 
+@pytest.mark.slow
 def test_artifacts_from_another_host_are_judged_like_those_compiled_here(project: Project) -> None:
     project.doubles(refused="compile: fail", crashes="compile: crash", differs="f: fail")
     expecting(project, rule("refused", "compile"), rule("crashes", "crash"), rule("differs", "compare"))
@@ -208,6 +213,7 @@ def test_artifacts_from_another_host_are_judged_like_those_compiled_here(project
     result.assert_outcomes(xfailed=3, deselected=3)
 
 
+@pytest.mark.slow
 def test_how_it_failed_can_be_seen_of_a_known_failure_too(project: Project) -> None:
     project.doubles(a="compile: fail")
     expecting(project, rule("a", "compile"))
@@ -251,6 +257,7 @@ def test_a_flaky_target_is_tried_again_and_counted_apart(project: Project, argum
     assert [one.get("name") for one in case.iter("property")].count("retarget.stage") == 1
 
 
+@pytest.mark.slow
 def test_flaky_targets_are_named_when_quiet_too(project: Project) -> None:
     project.doubles(a="f: fail-1", b="f: pass")
     expecting(project, rule("a", "compare", outcome="flaky", retries=1))
@@ -260,6 +267,7 @@ def test_flaky_targets_are_named_when_quiet_too(project: Project) -> None:
     result.stdout.fnmatch_lines(["3 passed, 1 flaky in*"])
 
 
+@pytest.mark.slow
 def test_a_flaky_target_out_of_retries_fails_with_each_attempt(project: Project) -> None:
     project.doubles(a="f: fail")
     expecting(project, rule("a", "compare", outcome="flaky", retries=2))
@@ -294,6 +302,7 @@ def test_a_flaky_compile_out_of_retries_is_not_tried_again_for_each_run_target(
     result.stdout.fnmatch_lines([f"*{len(failed)} failed*"])
 
 
+@pytest.mark.slow
 def test_a_flaky_target_that_fails_otherwise_is_not_tried_again(project: Project) -> None:
     project.doubles(a="f: raise")
     expecting(project, rule("a", "compare", outcome="flaky", retries=2))
@@ -346,6 +355,7 @@ def test_intermittent_targets_are_tried_once_and_counted_apart_pass_or_fail(
         assert "intermittent: known (5 targets: 3 passed, 1 failed at compile, 1 not compiled)" in again.outlines
 
 
+@pytest.mark.slow
 def test_another_failure_of_an_intermittent_target_is_a_failure(project: Project) -> None:
     project.doubles(a="f: raise", b="f: fail")
     expecting(
@@ -362,6 +372,7 @@ def test_another_failure_of_an_intermittent_target_is_a_failure(project: Project
     assert "next: if it is so now, change the rule" in lines
 
 
+@pytest.mark.slow
 def test_a_compile_that_failed_by_chance_is_tried_anew_in_the_next_session(project: Project) -> None:
     project.doubles(a="compile: fail-1\nf: pass")
     expecting(project, rule("a", "compile", outcome="intermittent", until=TOMORROW))
@@ -371,6 +382,7 @@ def test_a_compile_that_failed_by_chance_is_tried_anew_in_the_next_session(proje
     assert (first.ret, second.ret) == (0, 0)
 
 
+@pytest.mark.slow
 def test_an_update_leaves_an_intermittent_rule_alone(project: Project) -> None:
     project.doubles(a="f: pass", b="f: raise", c="f: fail")
     rules = [rule(name, "compare", outcome="intermittent", until=TOMORROW) for name in "abc"]
@@ -406,9 +418,28 @@ def test_an_expired_rule_excuses_nothing_and_ends_the_run_with_an_error(
     assert project.run(*DOUBLES, *arguments, "-q").ret == 1
 
 
-@alone_and_xdist()
+@pytest.mark.parametrize(
+    ("arguments", "is_full"),
+    [
+        pytest.param(words, is_full, marks=() if number < 2 else pytest.mark.slow, id=" ".join(words) or "all")
+        for number, (words, is_full) in enumerate(
+            [
+                (("-m", "run"), True),
+                ((f"{ID}b_dc",), False),
+                ((), True),
+                (("-q",), True),
+                (("suites",), True),
+                (("-n2",), True),
+                ((SUITE,), False),
+                (("suites/b.mlir",), False),
+                (("--collect-only",), False),
+                (("-n2", "suites/b.mlir"), False),
+            ]
+        )
+    ],
+)
 def test_a_rule_without_effect_fails_a_full_run_whatever_was_selected(
-    project: Project, arguments: tuple[str, ...]
+    project: Project, arguments: tuple[str, ...], is_full: bool
 ) -> None:
     project.doubles(a="compile: fail", b="f: pass")
     expecting(project, rule("a", "compile"), rule("bb", "compile"))
@@ -416,13 +447,11 @@ def test_a_rule_without_effect_fails_a_full_run_whatever_was_selected(
         "suites/expectations.toml:7: expectation[1].match: found 'bb', which names no module that this rule serves;"
         " did you mean 'b'?"
     )
-    for more in ((), ("-q",), ("-m", "run"), ("suites",)):
-        result = project.run(*DOUBLES, *arguments, *more)
-        assert result.ret == 1
+    result = project.run(*DOUBLES, *arguments)
+    assert result.ret == (1 if is_full else 0)
+    if is_full:
         assert section(result, "expectations")[0] == diagnostic
-    for less in ((SUITE,), (f"{ID}b_dc",), ("suites/b.mlir",), ("--collect-only",)):
-        result = project.run(*DOUBLES, *arguments, *less)
-        assert result.ret == 0
+    else:
         result.stdout.no_fnmatch_line("*expectation?1?*")
 
 
@@ -548,6 +577,7 @@ def test_a_run_of_the_real_compilers_artifact_that_fails_at_first_is_flaky(
     assert block(result, "linalg: never_vmvx_sync")[0].startswith("failed at each of 2 attempts: compare: result 0: ")
 
 
+@pytest.mark.slow
 def test_a_project_without_rules_shows_nothing_of_them(project: Project) -> None:
     project.doubles(a="f: pass")
     assert not Path(project.path / "suites/expectations.toml").exists()

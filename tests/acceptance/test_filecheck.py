@@ -79,6 +79,7 @@ def test_a_modules_own_phase_replaces_the_suites(project: Project) -> None:
     project.run().assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
 def test_a_suite_that_names_no_phase_is_reported_so(project: Project) -> None:
     texts(project, "", holds=HOLDS)
     result = project.run()
@@ -88,6 +89,7 @@ def test_a_suite_that_names_no_phase_is_reported_so(project: Project) -> None:
     assert lines[0].endswith('compiler_flags = ["--compile-to=flow"]')
 
 
+@pytest.mark.slow
 def test_an_unknown_phase_fails_with_those_there_are(project: Project) -> None:
     texts(project, 'compiler_flags = ["--compile-to=flwo"]\n', holds=HOLDS)
     result = project.run()
@@ -184,6 +186,7 @@ def retarget_drivers():
 """An extension in whose processes the package `filecheck` is not to be found."""
 
 
+@pytest.mark.slow
 def test_without_the_package_texts_are_skipped_or_fail_where_they_are_required(project: Project) -> None:
     texts(project, holds=HOLDS)
     project.write({"without.py": WITHOUT})

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from acceptance_support import CPU, Project, alone_and_xdist, suite
+from acceptance_support import DOUBLES, Project, alone_and_xdist, matrix, suite
+from declaration_texts import compiler, runtime, target
 from mlir_modules import DIFFERS, GOOD, REFUSED
 from session_output import junit, properties, section
 
@@ -56,18 +57,18 @@ def test_verbose_shows_every_table_and_quiet_only_what_went_wrong(project: Proje
 
 
 def test_a_second_run_compiles_nothing_and_neither_does_a_further_runtime_config(project: Project) -> None:
-    project.cpu(one=GOOD, two=GOOD)
-    cache = ("--retarget-cache-dir", "kept")
+    project.doubles(one="f: pass", two="f: pass")
+    cache = (*DOUBLES, "--retarget-cache-dir", "kept")
     first = project.run(*cache)
     first.stdout.fnmatch_lines(["compiled 2, reused 0; * s of compiling (cache: ~/kept)"])
     project.run(*cache).stdout.fnmatch_lines(["compiled 0, reused 2 (cache: ~/kept)"])
-    more = CPU.replace('runtimes = ["sync", "task"]', 'runtimes = ["sync", "task", "third"]')
-    more = more.replace(
-        "[[target_config]]", '[[runtime_config]]\nname = "third"\ndriver = "local-task"\n\n[[target_config]]'
+    further = runtime("further", "double-device")
+    more = matrix(
+        compiler("dc", "double"), runtime("dr", "double-device"), further, target("doubles", "dc", ["dr", "further"])
     )
     project.write({"matrix.toml": more})
     last = project.run(*cache)
-    last.assert_outcomes(passed=8)
+    last.assert_outcomes(passed=6)
     last.stdout.fnmatch_lines(["compiled 0, reused 2 (cache: ~/kept)"])
 
 

@@ -28,6 +28,7 @@ def errors(result: pytest.RunResult) -> list[str]:
     return [line for line in (*result.errlines, *result.outlines) if line.startswith("ERROR: ")]
 
 
+@pytest.mark.slow
 def test_a_required_run_target_whose_compiler_is_not_installed_is_an_error(project: Project) -> None:
     project.doubles(a="f: pass")
     project.write({"matrix.toml": MISSING})
@@ -165,6 +166,7 @@ def test_artifacts_of_elsewhere_run_although_nothing_is_compiled(project: Projec
     assert "nothing that is required has run" in errors(result)[0]
 
 
+@pytest.mark.slow
 def test_a_target_blocked_by_one_that_passed_is_an_error(project: Project) -> None:
     """Two workers compile the same module, and the second is luckier."""
     project.doubles(a="compile: fail\nf: pass")
@@ -189,6 +191,7 @@ def test_keyword_compile_selects_compile_targets_only(project: Project) -> None:
     assert selected("-m", "compiler(name='dc') and driver", "-k", "not compile") == [f"{ID}a_dc_dr"]
 
 
+@pytest.mark.slow
 def test_a_required_target_none_of_whose_cases_is_selected_is_an_error(project: Project) -> None:
     project.doubles(a="f: pass", b="g: pass")
     result = project.run(*DOUBLES, "--retarget-require", "double-device", "--retarget-case", "g")

@@ -53,6 +53,7 @@ double-device = { lanes = 4, gears = 3 }
 """
 
 
+@pytest.mark.slow
 def test_a_device_that_differs_from_its_profile_is_noted_once_and_its_own_values_count(project: Project) -> None:
     project.doubles(a="f: pass", b="f: pass")
     driver = 'driver = "double-device"\n'
@@ -87,6 +88,7 @@ def test_behind_run_under_the_profile_answers_and_without_one_nothing_is_known(p
     ]
 
 
+@pytest.mark.slow
 def test_a_profile_of_another_driver_is_an_error(project: Project) -> None:
     project.doubles(a="f: pass")
     driver = 'driver = "double-device"\n'
@@ -100,6 +102,7 @@ def test_a_profile_of_another_driver_is_an_error(project: Project) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_what_does_not_compare_is_an_error_and_no_skip(project: Project) -> None:
     project.doubles(a="f: pass")
     project.write({"suites/suite.toml": TWICE + 'requires = ["double-device.lanes >= much"]\n'})

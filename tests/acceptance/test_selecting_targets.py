@@ -181,6 +181,7 @@ def test_collecting_starts_no_worker(two: Project) -> None:
     assert two.run("--co", "-q", apart=True).ret == pytest.ExitCode.OK
 
 
+@pytest.mark.slow
 def test_ordinary_tests_and_targets_live_in_one_session(two: Project) -> None:
     two.write({"suites/test_py.py": "def test_it():\n    pass\n"})
     two.run("suites/one.mlir", "suites/test_py.py").assert_outcomes(passed=4)

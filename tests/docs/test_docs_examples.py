@@ -98,7 +98,7 @@ def run(command: Command, folder: Path) -> None:
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, marks=() if page == README else pytest.mark.slow, id=page.stem)  # `make check` runs them all
+        pytest.param(page, marks=pytest.mark.slow, id=page.stem)  # `make check` runs them all
         for page in PAGES
         if runnable(page)
     ],

@@ -36,6 +36,7 @@ def run_pytest(site: Path, suites: Path, *arguments: str) -> subprocess.Complete
     )
 
 
+@pytest.mark.slow
 def test_installed_extension_compiles_and_runs_its_module(site: Path, suites: Path) -> None:
     done = run_pytest(site, suites, "-v")
     assert done.returncode == 0, done.stdout + done.stderr
