@@ -15,7 +15,7 @@ from retarget.results.plan import read_plan
 from retarget.support.errors import DiagnosticsError, RetargetError
 from retarget.support.text import counted
 
-from retarget_ci.emit.files import emitted_problems
+from retarget_ci.emit.files import emitted_files, emitted_problems
 from retarget_ci.lock import LOCK_FILE
 from retarget_ci.model import CI_FILE, CiConfig
 from retarget_ci.planning.declared import collect
@@ -107,7 +107,7 @@ def _summary(config: CiConfig, coverage: Coverage, day: date) -> Iterator[str]:
     without = len(waived(config, coverage, day))
     also = f"; {without} waived" if without else ""
     yield f"verified {CI_FILE}: {counted(len(coverage.targets), 'target')}: {events}{also}"
-    yield f"up to date: {LOCK_FILE}"
+    yield f"up to date: {', '.join([LOCK_FILE, *map(str, emitted_files(config))])}"
 
 
 def _verify_results(file: Path, results: Sequence[Path]) -> int:
