@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import operator
 import statistics
 import time
 import zlib
@@ -198,18 +199,20 @@ class _DamagedError(Exception):
 def _decoded(content: bytes | str) -> _File:
     if isinstance(content, str):
         raise _DamagedError(content)
+    data = b""
     try:
         data = gzip.decompress(content)
-        version = msgspec.json.decode(data, type=_Version).version
-        if version != VERSION:
-            msg = f"found a run of version {version}, expected {VERSION}; read it with the retarget that wrote it"
-            raise _DamagedError(msg)
         file = msgspec.json.decode(data, type=_File)
     except (OSError, EOFError, zlib.error, msgspec.DecodeError, UnicodeDecodeError) as error:
         msg = f"found a damaged file, expected a run of `retarget history add`: {error}"
-        raise _DamagedError(msg) from error
-    if not len(file.ids) == len(file.states) == len(file.milliseconds) or len(set(file.ids)) != len(file.ids):
+        raise _DamagedError(_other_version(data) or msg) from error
+    if file.version != VERSION:
+        raise _DamagedError(_other_version(data))
+    if not len(file.ids) == len(file.states) == len(file.milliseconds):
         msg = "found a damaged file: its columns do not have one row per target"
+        raise _DamagedError(msg)
+    if any(map(operator.ge, file.ids, file.ids[1:])):
+        msg = "found a damaged file: its targets are not sorted, or not each there once"
         raise _DamagedError(msg)
     if min(file.states, default=0) < 0 or max(file.states, default=-1) >= len(file.of):
         msg = "found a damaged file: it has no such state as a target's"
@@ -218,6 +221,16 @@ def _decoded(content: bytes | str) -> _File:
         msg = "found a damaged file: a target's duration is impossible"
         raise _DamagedError(msg)
     return file
+
+
+def _other_version(data: bytes) -> str:
+    """Return what to say of a run of another version; nothing where it is of this one, or says none."""
+    try:
+        version = msgspec.json.decode(data, type=_Version).version
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        version = VERSION
+    next_step = "read it with the retarget that wrote it"
+    return f"found a run of version {version}, expected {VERSION}; {next_step}" if version != VERSION else ""
 
 
 def _without_parts(read: Iterable[_Columns]) -> list[_Columns]:

@@ -150,6 +150,11 @@ def test_a_folder_without_a_history_is_named(tmp_path: Path) -> None:
         (lambda data: edited(data, version=2), "found a run of version 2, expected 1; read it with the retarget that"),
         (lambda data: edited(data, ids="t"), "found a damaged file, expected a run of `retarget history add`: Expect"),
         (lambda data: edited(data, ids=[]), "found a damaged file: its columns do not have one row per target"),
+        (
+            lambda data: edited(data, ids=["u", "t"], states=[0, 0], milliseconds=[1, 1]),
+            "found a damaged file: its targets are not sorted, or not each there once",
+        ),
+        (lambda data: edited(data, version=2, more=1), "found a run of version 2, expected 1; read it with the ret"),
         (lambda data: edited(data, states=[7]), "found a damaged file: it has no such state as a target's"),
         (lambda data: edited(data, milliseconds=[-1]), "found a damaged file: a target's duration is impossible"),
     ],
