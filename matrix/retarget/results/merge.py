@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from retarget.results.changes import BAD, State, state_of
-from retarget.results.files import SUFFIX, Line, SessionResults, latest, read_results
+from retarget.results.files import SUFFIX, SessionResults, latest, read_results
 from retarget.results.record import TargetRecord
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_atomically
@@ -77,20 +77,18 @@ def _merged(paths: Sequence[Path], path: Path) -> Merged:
 def file_of(sessions: Sequence[SessionResults]) -> bytes:
     """Return the content of the file of all sessions: by their start, and in each by target and attempt."""
     ordered = sorted(sessions, key=lambda one: (one.start.started, one.start.session))
-    return b"".join(_ENCODER.encode(line) + b"\n" for line in chain.from_iterable(map(_lines, ordered)))
+    return b"".join(line + b"\n" for line in chain.from_iterable(map(_lines, ordered)))
 
 
-def _lines(session: SessionResults) -> Iterator[Line]:
+def _lines(session: SessionResults) -> Iterator[bytes]:
     """Yield the lines of a session. Of two records of one attempt the later is last: `latest` takes it."""
-    yield session.start
-    yield from sorted(session.records, key=_place)
-    yield from sorted(session.attributions, key=lambda line: (line.nodeid, line.sentence, line.section))
+    yield _ENCODER.encode(session.start)
+    places = ((one.nodeid, one.attempt, one.ended, one.outcome in BAD, _ENCODER.encode(one)) for one in session.records)
+    yield from (place[-1] for place in sorted(places))
+    said = sorted(session.attributions, key=lambda line: (line.nodeid, line.sentence, line.section))
+    yield from map(_ENCODER.encode, said)
     if session.end is not None:
-        yield session.end
-
-
-def _place(record: TargetRecord) -> tuple[str, int, float, bool, bytes]:
-    return record.nodeid, record.attempt, record.ended, record.outcome in BAD, _ENCODER.encode(record)
+        yield _ENCODER.encode(session.end)
 
 
 def check_agreement(sessions: Sequence[SessionResults]) -> None:

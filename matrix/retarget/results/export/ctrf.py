@@ -87,7 +87,7 @@ def ctrf(sessions: Sequence[SessionResults]) -> bytes:
             "environment": environment,
         },
     }
-    return msgspec.json.format(msgspec.json.encode(report), indent=1) + b"\n"
+    return msgspec.json.encode(report) + b"\n"
 
 
 def _test(record: TargetRecord, attempts: Sequence[TargetRecord]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from xml.etree.ElementTree import Element, SubElement, indent, tostring
+from xml.etree.ElementTree import Element, SubElement, tostring
 
 from retarget.results.files import SessionResults, results_of
 from retarget.results.history import seconds_of
@@ -26,14 +26,16 @@ _LONGEST = 500
 def junit(sessions: Sequence[SessionResults]) -> bytes:
     """Return the file: one testsuite, a testcase per target. Control characters are written as `#x1B`."""
     results = results_of(sessions)
-    cases = [_case(record) for _, record in sorted(results.items())]
-    kinds = Counter(child.tag for case in cases for child in case)
+    cases: list[bytes] = []
+    kinds: Counter[str] = Counter()
+    for _, record in sorted(results.items()):
+        case = _case(record)
+        kinds.update(child.tag for child in case)
+        cases.append(tostring(case, encoding="utf-8"))
     starts = [session.start for session in sessions]
     start = min((one.started for one in starts), default=0.0)
     stop = max([start, *(one.end.ended for one in sessions if one.end), *(one.ended for one in results.values())])
-    root = Element("testsuites", name="pytest tests")
-    suite = SubElement(
-        root,
+    suite = Element(
         "testsuite",
         name="pytest",
         errors=str(kinds["error"]),
@@ -44,10 +46,12 @@ def junit(sessions: Sequence[SessionResults]) -> bytes:
         timestamp=datetime.fromtimestamp(start, UTC).isoformat(),
         hostname=_text(", ".join(dict.fromkeys(one.host for one in starts if one.host))),
     )
-    suite.extend(cases)
-    indent(root, " ")
-    content: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
-    return content + b"\n"
+    suite.text = "\n"
+    head, tail = tostring(suite, encoding="utf-8").split(
+        b"\n"
+    )  # with many targets, a tree of all would fill the memory
+    top = b'<?xml version="1.0" encoding="utf-8"?>\n<testsuites name="pytest tests">'
+    return b"\n".join([top, head, *cases, tail, b"</testsuites>", b""])
 
 
 def _case(record: TargetRecord) -> Element:
@@ -81,4 +85,4 @@ def _short(message: str) -> str:
 
 
 def _text(text: str) -> str:
-    return _INVALID.sub(lambda found: f"#x{ord(found[0]):02X}", text)
+    return text if text.isprintable() else _INVALID.sub(lambda found: f"#x{ord(found[0]):02X}", text)
