@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import msgspec
+from msgspec.structs import force_setattr
 
 from retarget.results.record import TargetRecord
 from retarget.support.errors import RetargetError, display_path
@@ -44,6 +45,9 @@ VERSION = 1
 """Of the lines; raised whenever a field changes its meaning."""
 
 SUFFIX = ".jsonl"
+
+_ALIKE = ("file", "suite", "compiler", "runtime", "driver", "module", "tags", "devices", "siblings", "session")
+"""Fields of which many records have the same value: it is kept once, which saves a third of the memory."""
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9.+-]+")
 
@@ -238,10 +242,14 @@ def read_results(paths: Iterable[Path]) -> tuple[SessionResults, ...]:
     records: dict[str, dict[TargetRecord, None]] = {}
     attributions: dict[str, dict[Attribution, None]] = {}
     files: dict[str, dict[Path, None]] = {}
+    alike: dict[object, object] = {}
     for file in result_files(paths):
         for line in _lines(file):
             files.setdefault(line.session, {})[file] = None
             if isinstance(line, TargetRecord):
+                for name in _ALIKE:
+                    value = getattr(line, name)
+                    force_setattr(line, name, alike.setdefault(value, value))
                 records.setdefault(line.session, {})[line] = None
             elif isinstance(line, Attribution):
                 attributions.setdefault(line.session, {})[line] = None
@@ -286,16 +294,16 @@ def _lines(file: Path) -> Iterator[Line]:
     """Yield the lines of a file. A last one without its end is left out."""
     decoder = msgspec.json.Decoder(Line)
     try:
-        data = file.read_bytes()
+        with file.open("rb") as stream:
+            for number, line in enumerate(stream, 1):
+                if line.endswith(b"\n"):
+                    try:
+                        yield decoder.decode(line)
+                    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                        raise RetargetError(_damaged(file, number, line, error)) from error
     except OSError as error:
         msg = f"cannot read {display_path(file)}: {error.strerror or error}"
         raise RetargetError(msg) from error
-    *lines, _cut = data.split(b"\n")
-    for number, line in enumerate(lines, 1):
-        try:
-            yield decoder.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise RetargetError(_damaged(file, number, line, error)) from error
 
 
 def _damaged(file: Path, number: int, line: bytes, error: Exception) -> str:
