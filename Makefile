@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: demo suites toolchains conformance test test-all check docs picture bench bench-onnx clean help
 
 help:
-	@echo "make demo         a slice of every shipped suite, on every device found here (a minute and a half when nothing is cached)"
+	@echo "make demo         a slice of every shipped suite, on every device found here, and a page of it (a minute and a half when nothing is cached)"
 	@echo "make suites       all shipped suites (minutes when nothing is cached)"
 	@echo "make toolchains   IREE's runtime for arm64 Linux, which the suites run in an emulator (QEMU)"
 	@echo "make conformance  all of ONNX's node tests; writes docs/conformance.md (half an hour when nothing is cached)"
@@ -37,7 +37,7 @@ $(DEV_STAMP): $(STAMP)
 	@touch $@
 
 demo: $(STAMP)
-	$(BIN)/pytest suites -m demo $(PYTEST_ARGS)
+	$(BIN)/pytest suites -m demo --retarget-report build/demo $(PYTEST_ARGS)
 
 suites: $(STAMP)
 	$(BIN)/pytest suites -m "not conformance" $(PYTEST_ARGS)

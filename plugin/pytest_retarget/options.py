@@ -83,6 +83,12 @@ def add_options(parser: pytest.Parser) -> None:
         help="write what happens to each target to a file of its own in this folder, as it happens (docs/results.md)",
     )
     group.addoption(
+        "--retarget-report",
+        metavar="SITE",
+        help="write a page of what was run to this folder, and of all results in that of --retarget-results "
+        "(docs/report.md)",
+    )
+    group.addoption(
         "--retarget-plan", metavar="FILE", help="run one leg of this plan of `retarget ci plan`, and nothing else"
     )
     group.addoption("--retarget-leg", metavar="NAME", help="the leg of the plan to run")
@@ -157,6 +163,7 @@ class Settings:
     export: Path | None = None
     artifacts: Path | None = None
     results: Path | None = None
+    report: Path | None = None
     plan: Path | None = None
     leg: str = ""
     no_cache: bool = False
@@ -197,6 +204,7 @@ class Settings:
             export=export,
             artifacts=artifacts,
             results=_folder(config, "results"),
+            report=_folder(config, "report"),
             plan=_path(config, "plan", "a file that `retarget ci plan` wrote"),
             leg=config.getoption("retarget_leg") or "",
             no_cache=no_cache,

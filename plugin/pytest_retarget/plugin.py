@@ -51,10 +51,20 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_retarget.collect.planned import PlannedLeg
 
         config.pluginmanager.register(leg := PlannedLeg(config), "retarget-plan")
-    if settings.results is not None and not hasattr(config, "workerinput"):
+    if hasattr(config, "workerinput"):  # of xdist: its controller reports
+        return
+    results, page = settings.results, None
+    if settings.report is not None:
+        from pytest_retarget.report.page import Page
+
+        page = Page(config, settings.report, results)
+        results = page.results
+    if results is not None:
         from pytest_retarget.results import Results
 
-        config.pluginmanager.register(Results(config, settings.results, leg), "retarget-results")
+        config.pluginmanager.register(Results(config, results, leg), "retarget-results")
+    if page is not None:  # after the results: so its end comes after theirs
+        config.pluginmanager.register(page, "retarget-page")
 
 
 def activate(config: pytest.Config) -> ModuleType:

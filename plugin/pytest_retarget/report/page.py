@@ -1,0 +1,55 @@
+"""`--retarget-report SITE`: the page of what was run, written by `retarget report` in a process of its own.
+
+The plugin imports nothing of the page. Without `--retarget-results` the results are in a folder that is removed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+import tempfile
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from retarget.results.files import SUFFIX
+from retarget.support.installing import install_hint
+
+__all__ = ["Page"]
+
+
+class Page:
+    """The hooks of the process that reports. `results` is where results go. Raises `pytest.UsageError` where the page
+    cannot be written for want of a package."""
+
+    def __init__(self, config: pytest.Config, site: Path, results: Path | None) -> None:
+        if importlib.util.find_spec("jinja2") is None:
+            msg = f"--retarget-report needs the package jinja2, which is not installed; {install_hint('report')}"
+            raise pytest.UsageError(msg)
+        self._config = config
+        self._site = site
+        self._scratch = None if results is not None else tempfile.TemporaryDirectory(prefix="retarget-results-")
+        self.results = results or Path(self._scratch.name if self._scratch is not None else "")
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None]:
+        """Write the page when the results have come to their end, and say where it is."""
+        yield
+        if not any(self.results.glob(f"*{SUFFIX}")):
+            return  # nothing was run
+        command = [sys.executable, "-m", "retarget.cli", "report", str(self.results), "-o", str(self._site)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        reporter: Any = self._config.pluginmanager.get_plugin("terminalreporter")
+        if done.returncode:
+            session.exitstatus = session.exitstatus or pytest.ExitCode.USAGE_ERROR
+            if reporter is not None:
+                reporter.write_line(f"ERROR: --retarget-report: {(done.stderr or done.stdout).strip()}", red=True)
+        elif reporter is not None:
+            reporter.write_line(f"page: {done.stdout.strip()}")
+
+    def pytest_unconfigure(self) -> None:
+        """Remove results that nobody asked for."""
+        if self._scratch is not None:
+            self._scratch.cleanup()
