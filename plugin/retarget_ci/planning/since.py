@@ -7,12 +7,13 @@ is not known counts as changed.
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +26,10 @@ from retarget_ci.model import CI_FILE
 from retarget_ci.planning.fingerprints import Fingerprints
 
 __all__ = ["Changes", "changes_since"]
+
+
+_OF_A_HOOK = frozenset({"GIT_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_WORK_TREE"})
+"""What git tells its hooks of the checkout that it works on. A worktree is another one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,14 +105,15 @@ def _worktree(top: Path, commit: str) -> Iterator[Path]:
             _git(top, "worktree", "add", "--detach", "--force", str(tree), commit)
             yield tree
         finally:
-            with_force = ("worktree", "remove", "--force", "--force", str(tree))
-            subprocess.run(["git", "-C", str(top), *with_force], capture_output=True, check=False)  # noqa: S607
+            with suppress(RetargetError):
+                _git(top, "worktree", "remove", "--force", "--force", str(tree))
 
 
 def _git(folder: Path, *arguments: str) -> str:
     try:
         ran = subprocess.run(
-            ["git", "-C", str(folder), *arguments],  # noqa: S607
+            ["git", "-C", str(folder), "-c", "core.hooksPath=/dev/null", *arguments],  # noqa: S607
+            env={name: value for name, value in os.environ.items() if name not in _OF_A_HOOK},
             capture_output=True,
             text=True,
             errors="replace",
@@ -129,4 +135,8 @@ def _fingerprints(folder: Path, paths: Sequence[str], extensions: Sequence[str])
     ran = subprocess.run(command, cwd=folder, capture_output=True, check=False, stdin=subprocess.DEVNULL)
     if ran.returncode:
         raise RetargetError(ran.stderr.decode(errors="replace").strip() or f"exit status {ran.returncode}")
-    return msgspec.json.decode(ran.stdout, type=Fingerprints)
+    try:
+        return msgspec.json.decode(ran.stdout, type=Fingerprints)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        msg = f"`{shlex.join(command[3:])}` printed something else than fingerprints; does an extension print?"
+        raise RetargetError(msg) from error

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import date
 from itertools import chain
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from planned_targets import CPU, HOST, VULKAN, ci, declared, ids, registry, runner, waiver
+from retarget.model import Module, RunTarget
 from retarget.results.plan import Leg, Plan, Waived, digest_of_ids
 from retarget.support.errors import DiagnosticsError, RetargetError
+from retarget_ci.planning.command import summary
 from retarget_ci.planning.durations import COMPILE_SECONDS, RUN_SECONDS, Durations
 from retarget_ci.planning.plan import make_plan
 
@@ -221,3 +225,70 @@ def _or(select: str) -> list[list[str]]:
 
 def _has(tags: tuple[str, ...], words: list[str]) -> bool:
     return all(word in tags for word in words)
+
+
+AGREE = """\
+[[case]]
+name = "both"
+agree_with = "{}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("reference", "legs"),
+    [
+        ("cpu", {"build-builder-1": ("m_cpu", "m_vulkan"), "run-both-1": ("m_cpu_local-sync", "m_vulkan_vulkan")}),
+        ("host", {"host-both-1": ("m_host", "m_host_local-sync", "m_vulkan", "m_vulkan_vulkan")}),
+    ],
+)
+def test_cases_that_agree_with_another_config_run_where_that_runs_and_have_its_artifact(
+    tmp_path: Path, reference: str, legs: dict[str, tuple[str, ...]]
+) -> None:
+    cases = tmp_path / "m.cases.toml"
+    cases.write_text(AGREE.format(reference))
+    module = Module(name="m", path=tmp_path / "m.mlir", data=(cases,))
+    other = CPU if reference == "cpu" else HOST
+    targets = declared(
+        REGISTRY, ["m"], [(other, ["local-sync"]), (VULKAN, ["vulkan"])], kind="cases", module=module, folder=tmp_path
+    )
+    config, event = ci(BUILDER, GPU, runner("both", drivers=("vulkan", "local-sync")))
+    assert _legs(make_plan(config, event, targets, today=TODAY)) == {name: ids(*found) for name, found in legs.items()}
+    config, event = ci(BUILDER, GPU, DESK)
+    with pytest.raises(
+        RetargetError, match=f"its cases are to agree with '{reference}', and runner 'gpu' has no driver"
+    ):
+        make_plan(config, event, targets, today=TODAY)
+
+
+def test_a_module_that_is_rewritten_for_a_tool_is_compiled_where_it_runs() -> None:
+    targets = declared(REGISTRY, ["m"], [(CPU, ["local-sync", "local-task"])])
+    run = next(one for one in targets.targets if one.target.name == "m_cpu_local-task")
+    assert isinstance(run.target, RunTarget)
+    rewritten = replace(run.target.compile, name="m_cpu_returned", returns_checks=True)
+    by_tool = replace(run, target=replace(run.target, compile=rewritten))
+    targets = replace(targets, targets=[by_tool if one is run else one for one in targets.targets])
+    config, event = ci(runner("all", builds=True, drivers=("local-sync", "local-task")))
+    assert _legs(make_plan(config, event, targets, today=TODAY)) == {
+        "build-all-1": ids("m_cpu"),
+        "run-all-1": ids("m_cpu_local-sync"),
+        "host-all-1": ids("m_cpu_local-task"),
+    }
+
+
+def test_the_summary_has_a_line_for_each_leg_and_says_what_is_left_out_waived_or_too_long() -> None:
+    config, event = ci(BUILDER, DESK, waivers=[waiver("vulkan", TODAY)])
+    targets = declared(REGISTRY, ["m", "n"], [(CPU, ["local-sync"]), (VULKAN, ["vulkan"])])
+    durations = dict.fromkeys(ids("m_cpu_local-sync", "n_cpu_local-sync"), 3725.0)
+    plan = make_plan(
+        config, event, targets, today=TODAY, durations=durations, unchanged=set(ids("n_cpu")), since="main"
+    )
+    assert summary(plan, event) == (
+        "LEG              RUNNER   TARGETS  PREDICTED   NEEDS\n"
+        "build-builder-1  builder  4        8 s\n"
+        "run-desk-1       desk     2        2 h 04 min  build-builder-1\n"
+        "6 targets in 2 legs for event 'pr'\n"
+        "1 target left out: the same in main\n"
+        "waived until 2030-01-31: 2 targets (no machine)\n"
+        "warning: run-desk-1 is predicted to take 2 h 04 min, more than the budget of 1 min 00 s; "
+        "raise the capacity of runner 'desk' or the budget\n"
+    )

@@ -82,6 +82,19 @@ def test_a_target_is_compiled_once_and_reused_afterwards(make: Make, tmp_path: P
     assert (second.statistics.compiled, second.statistics.reused, second.statistics.seconds) == (0, 1, 0.0)
 
 
+def test_a_key_is_given_without_compiling_and_is_empty_for_what_has_none(make: Make, tmp_path: Path, log: Path) -> None:
+    service, target = make(), compile_target(tmp_path, "a", "pass a")
+    key = service.key(target)
+    assert compiles(log) == []
+    assert service.result(target).key == key
+    assert service.key(compile_target(tmp_path, "b", "pass b")) not in {"", key}
+    assert service.key(compile_target(tmp_path, "c", "pass c", flags=("--wrong",))) == ""
+    target.module.path.unlink()
+    assert service.key(target) == ""
+    with pytest.raises(UnavailableError, match=r"^compiler double is not installed$"):
+        service.key(compile_target(tmp_path, "d", "pass d", flags=("--absent",)))
+
+
 def test_targets_are_compiled_in_the_order_they_were_submitted(make: Make, tmp_path: Path, log: Path) -> None:
     targets = [compile_target(tmp_path, name, f"pass {name}") for name in "cabd"]
     service = make()

@@ -1,0 +1,81 @@
+"""`retarget ci plan` as a command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
+from retarget.cli import main
+from retarget.results.plan import read_plan
+
+CI = """\
+labels = ["x"]
+
+[[runner]]
+name = "linux"
+labels = ["x"]
+builds = true
+drivers = ["local-sync"]
+
+[[event]]
+name = "pr"
+on = ["pull_request"]
+select = "{}"
+budget = "20 min"
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "suites").mkdir()
+    configs = (compiler("vmvx", flags=VMVX_FLAGS), runtime("cpu"), target("all", "vmvx", ["cpu"]))
+    (tmp_path / "suites" / "suite.toml").write_text(declarations(*configs, suite("s")))
+    (tmp_path / "suites" / "m.mlir").write_text("")
+    (tmp_path / "ci.toml").write_text(CI.format("vmvx"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_plan_is_written_and_shown_and_its_ids_are_those_of_pytest_from_any_folder(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["ci", "plan", "--event", "pr", "-o", "plan.json"]) == 0
+    assert capsys.readouterr() == (
+        "LEG            RUNNER  TARGETS  PREDICTED  NEEDS\n"
+        "build-linux-1  linux   1        2 s\n"
+        "run-linux-1    linux   1        1 s        build-linux-1\n"
+        "2 targets in 2 legs for event 'pr'\n"
+        "written to plan.json\n",
+        "",
+    )
+    plan = read_plan(project / "plan.json")
+    assert [leg.ids for leg in plan.legs] == [("suites/suite.toml::s::m_vmvx",), ("suites/suite.toml::s::m_vmvx_cpu",)]
+    monkeypatch.chdir(project / "suites")
+    assert main(["ci", "plan", "--event", "pr", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads((project / "plan.json").read_text())
+
+
+def test_a_tag_that_no_target_has_is_an_error_with_its_place(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "ci.toml").write_text(CI.format("vmvx and not conformance"))
+    assert main(["ci", "plan", "--event", "pr", "-o", "plan.json"]) == 1
+    assert capsys.readouterr().err == (
+        "ci.toml:12: event[0].select: 'vmvx and not conformance': none of the 2 targets has the tag 'conformance'\n"
+    )
+    assert not (project / "plan.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--event", "prs"], "found the unknown event 'prs', expected one of pr; did you mean 'pr'?"),
+        (["--event", "pr", "--ci", "ci.tml"], "--ci: found no file ci.tml"),
+    ],
+)
+@pytest.mark.usefixtures("project")
+def test_an_unknown_event_or_file_is_an_error(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["ci", "plan", *arguments]) == 1
+    assert message in capsys.readouterr().err
