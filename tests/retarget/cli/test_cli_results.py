@@ -51,7 +51,12 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 CPU = {"compiler": "vmvx", "runtime": "local-sync", "tags": ("run", "cpu")}
-GPU = {"compiler": "spirv", "runtime": "vulkan", "tags": ("run", "vulkan", "gpu")}
+GPU = {
+    "compiler": "spirv",
+    "runtime": "vulkan",
+    "tags": ("run", "vulkan", "gpu"),
+    "marks": (("runtime", (("name", "vulkan"),)),),
+}
 
 
 # merge

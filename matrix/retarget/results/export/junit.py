@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from retarget.results.files import SessionResults, results_of
+from retarget.results.files import Attribution, SessionResults, results_of
 from retarget.results.history import seconds_of
 from retarget.results.properties import properties
 from retarget.results.record import Outcome, Result, TargetRecord
@@ -28,8 +28,9 @@ def junit(sessions: Sequence[SessionResults]) -> bytes:
     results = results_of(sessions)
     cases: list[bytes] = []
     kinds: Counter[str] = Counter()
-    for _, record in sorted(results.items()):
-        case = _case(record)
+    said = {(one.session, one.nodeid): one for session in sessions for one in session.attributions}
+    for target, record in sorted(results.items()):
+        case = _case(record, said.get((record.session, target)))
         kinds.update(child.tag for child in case)
         cases.append(tostring(case, encoding="utf-8"))
     starts = [session.start for session in sessions]
@@ -54,17 +55,18 @@ def junit(sessions: Sequence[SessionResults]) -> bytes:
     return b"\n".join([top, head, *cases, tail, b"</testsuites>", b""])
 
 
-def _case(record: TargetRecord) -> Element:
+def _case(record: TargetRecord, said: Attribution | None) -> Element:
     path, *names = record.nodeid.split("::")
     *scopes, name = (path.replace("/", "."), *names)
     seconds = record.ended - record.started if record.ended > record.started else seconds_of(record)
     case = Element("testcase", classname=_text(".".join(scopes)), name=_text(name), time=f"{seconds:.3f}")
-    found = [*properties(record)]
+    found = [*properties(record), *([("retarget.attribution", said.sentence)] if said is not None else [])]
     if found:
         parent = SubElement(case, "properties")
         for key, value in found:
             SubElement(parent, "property", name=_text(key), value=_text(value))
     outcome, whole = record.outcome, strip_colour(record.text or record.message)
+    whole += f"\n\n{said.section}" if said is not None else ""
     if outcome in {Outcome.FAILED, Outcome.XPASSED}:
         SubElement(case, "failure", message=_short(record.message or whole)).text = _text(whole)
     elif outcome is Outcome.ERROR:

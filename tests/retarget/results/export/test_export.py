@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from retarget.results.export.ctrf import ctrf
 from retarget.results.export.junit import junit
 from retarget.results.export.trace import Span, lanes, trace
-from retarget.results.files import SessionResults
+from retarget.results.files import Attribution, SessionResults
 from retarget.results.record import CaseRecord, CompileRecord, DeviceRecord, Outcome, Result, RunRecord, TargetRecord
 from sample_results import compiled, failed, passed, session
 
@@ -207,6 +207,17 @@ def test_junit_counts_and_words_outcomes_as_pytest_does() -> None:
     assert ("skipped", "pytest.xfail", "why") in words
     assert ("skipped", "pytest.skip", "why") in words
     assert ("error", None, 'failed on setup with ""') in words
+
+
+def test_junit_has_what_the_other_targets_say_of_a_failure() -> None:
+    one = session("s1", failed("t", text="the report"), passed("u"))
+    said = Attribution(session="s1", nodeid="t", sentence="the driver is the suspect", section="u agrees")
+    sessions = [SessionResults(start=one.start, records=one.records, attributions=(said,), end=one.end)]
+    root = ElementTree.fromstring(junit(sessions))  # noqa: S314
+    (failure,) = root.iter("failure")
+    assert failure.text == "the report\n\nu agrees"
+    found = [(one.attrib["name"], one.attrib["value"]) for one in root.iter("property")]
+    assert found.count(("retarget.attribution", "the driver is the suspect")) == 1
 
 
 def test_an_intermittent_failure_is_an_xfail_in_junit_and_a_pass_is_none() -> None:

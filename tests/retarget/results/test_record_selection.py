@@ -1,0 +1,38 @@
+"""`-m` over records: tags and keyword marks, as over targets."""
+
+from __future__ import annotations
+
+import pytest
+from retarget.results.selection import record_selector
+from retarget.targets.selection import ExpressionError
+from sample_results import passed
+
+RECORD = passed(
+    "t",
+    tags=("run", "cpu"),
+    marks=(("driver", (("name", "vulkan"),)), ("platform", (("os", "linux"), ("arch", "arm64")))),
+)
+
+
+@pytest.mark.parametrize(
+    ("expression", "chosen"),
+    [
+        ("", True),
+        ("cpu and run", True),
+        ("cpu and not run", False),
+        ("vulkan", False),
+        ("driver", True),
+        ("driver(name='vulkan')", True),
+        ("driver(name='cuda') or platform(arch='arm64')", True),
+        ("platform(os='linux', arch='x86_64')", False),
+    ],
+)
+def test_an_expression_selects_a_record_as_it_selects_its_target(expression: str, chosen: bool) -> None:
+    assert record_selector(expression)(RECORD) is chosen
+
+
+def test_what_is_no_expression_is_refused_with_its_column() -> None:
+    with pytest.raises(ExpressionError) as caught:
+        record_selector("cpu &")
+    expected = "-m 'cpu &': column 5: found '&', expected a word, 'and', 'or', 'not' or a parenthesis"
+    assert str(caught.value) == expected
