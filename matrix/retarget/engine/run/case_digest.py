@@ -23,7 +23,7 @@ from retarget.support.errors import RetargetError
 
 __all__ = ["CaseDigests"]
 
-_FORMAT = 1
+_FORMAT = "1"
 """Raised whenever what the digest covers changes."""
 
 
@@ -39,28 +39,31 @@ class CaseDigests:
         """Return the case digest of a target (SHA-256 hex), whose modules are generated where its kind generates them:
         see `Engine.generated`. `rules` are those in force for it: `retarget.expect.matching.Assignment.of`.
         """
-        compiled = target.compile if isinstance(target, RunTarget) else target
-        rules = rules or TargetRules()
-        parts = [
-            *(self._run_parts(target) if isinstance(target, RunTarget) else self._check_parts(target)),
-            self._part(("rules", id(rules.whole), id(rules.by_case)), rules, lambda: [*map(_rule, rules.all)]),
-        ]
-        return digest_of(json.dumps([_FORMAT, compiled.kind, *parts]).encode())
+        if isinstance(target, RunTarget):
+            compiled, asked = target.compile, tuple(one.text for one in target.requires)
+            parts = [
+                self._part(
+                    ("cases", compiled.compiler.name, id(compiled.module)),
+                    compiled.module,
+                    lambda: [compiled.compiler.name, compiled.module.entry, *self._files(compiled)],
+                ),
+                self._part(
+                    ("run", id(target.runtime), target.timeout, asked), target.runtime, lambda: self._declared(target)
+                ),
+            ]
+        else:
+            compiled = target
+            key = ("checks", target.kind, target.compiler.name, id(target.tags), id(target.known_compilers))
+            parts = [self._part(key, (target.tags, target.known_compilers), lambda: self._checks(target))]
+        if rules is not None and (rules.whole is not None or rules.by_case):
+            of_rules = ("rules", id(rules.whole), id(rules.by_case))
+            parts.append(self._part(of_rules, rules, lambda: [*map(_rule, rules.all)]))
+        return digest_of("\n".join((_FORMAT, compiled.kind, *parts)).encode())
 
-    def _run_parts(self, target: RunTarget) -> Iterator[str]:
-        compiled = target.compile
-        yield self._part(
-            ("cases", compiled.kind, compiled.compiler.name, compiled.module, compiled.folder),
-            None,
-            lambda: [compiled.compiler.name, compiled.module.entry, *self._files(compiled)],
-        )
-        key = ("run", id(target.runtime), id(target.requires), target.timeout)
-        yield self._part(key, (target.runtime, target.requires), lambda: self._declared(target))
-
-    def _check_parts(self, target: CompileTarget) -> Iterator[str]:
+    def _checks(self, target: CompileTarget) -> list[object]:
         """What a check of the artifact depends on, where the kind makes one: its own lines are in the module."""
-        if self._registry.artifact_checker(target.kind) is not None:
-            yield json.dumps([target.compiler.name, target.tags, target.known_compilers])
+        checks = self._registry.artifact_checker(target.kind) is not None
+        return [target.compiler.name, target.tags, target.known_compilers] if checks else []
 
     def _files(self, target: CompileTarget) -> Iterator[list[str]]:
         """Yield the files with a module's cases, and the content of those that they name."""
