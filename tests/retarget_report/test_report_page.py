@@ -221,6 +221,29 @@ def test_suites_fold(show: Open, site: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_focus_stays_in_the_matrix_when_its_cell_scrolls_out_of_sight(show: Open, tmp_path: Path) -> None:
+    write_results(tmp_path / "results", [record(f"m{number:03}", position=number) for number in range(500)])
+    write_site(read_report([tmp_path / "results"]), tmp_path / "site")
+    page = show(tmp_path / "site")
+    page.locator(".grid").focus()
+    page.keyboard.press("ArrowDown")
+    page.evaluate("document.querySelector('.grid').scrollTop = 8000")
+    page.locator(".row", has_text="m340").wait_for()
+    assert page.locator(".row", has_text="m001").count() == 0
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.parentElement.firstChild.textContent") == "m002"
+
+
+@pytest.mark.slow
+def test_shares_are_of_all_outcomes_where_some_are_chosen(show: Open, site: Path) -> None:
+    page = show(site, "#matrix?o=fail")
+    assert page.locator(".sum").inner_text() == (
+        "2 of 16 targets shown; with all outcomes, as expected: 76.9 % of 13 with a verdict"
+    )
+    assert page.locator(".totals b").all_inner_texts() == ["66.6 %", "100 %", "100 %", "50 %"]
+
+
+@pytest.mark.slow
 def test_help_opens_with_its_key_and_closes(show: Open, site: Path) -> None:
     page = show(site)
     page.keyboard.press("?")

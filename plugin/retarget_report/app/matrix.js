@@ -5,23 +5,28 @@
 (() => {
   const {el, go, number, share, percent} = Retarget;
   const {texts, idOf, sum, verdicts} = Retarget.results;
-  const TITLE = 32, HEAD = 102, ROW = 24, CELL = 88, GAP = 14, OVERSCAN = 12;   // pixels, as in style.css
+  const TITLE = 32, BANDS = 22, LINE = 14, TOTALS = 34, ROW = 24, CELL = 88, GAP = 14, OVERSCAN = 12;   // pixels, as in style.css
   let model, page;
 
   // ------------------------------------------------------------ sections, tables, rows
 
-  const heightOf = suite => suite.folded ? TITLE : TITLE + HEAD + ROW * suite.visible.length + GAP;
+  const nameOf = column => column[1] || "compile";
+  const hasTotals = suite => suite.visible.length > 1;
+  // The names of configs take up to three lines, of about eleven letters.
+  const linesOf = suite => Math.min(3, Math.max(...suite.visibleColumns.map(column => Math.ceil(nameOf(suite.columns[column]).length / 11))));
+  const headOf = suite => BANDS + LINE * linesOf(suite) + 4 + (hasTotals(suite) ? TOTALS : 0);
+  const heightOf = (suite, head) => suite.folded ? TITLE : TITLE + head + ROW * suite.visible.length + GAP;
 
   function layout() {
     page.sections = [];
     let top = 0;
     for (const suite of model.suites) {
       if (!suite.visible.length) continue;
-      const height = heightOf(suite);
+      const head = headOf(suite), height = heightOf(suite, head);
       const section = el("section", {class: "suite", "aria-label": `suite ${suite.name}`}, title(suite));
       section.style.height = `${height}px`;
       section.style.minWidth = `${page.name + CELL * suite.visibleColumns.length}px`;
-      page.sections.push({suite, section, top, height, table: null});
+      page.sections.push({suite, section, top, head, height, table: null});
       top += height;
     }
     page.grid.replaceChildren(...page.sections.map(one => one.section));
@@ -29,8 +34,8 @@
   }
 
   function title(suite) {
-    const [good, judged] = verdicts(suite.shown), all = sum(suite.shown, () => true);
-    const bad = [...model.states.values()].filter(state => state.sort === "bad" && suite.shown.has(state)).map(state => [state, suite.shown.get(state)]);
+    const [good, judged] = verdicts(suite.counts), all = sum(suite.counts, () => true);
+    const bad = [...model.states.values()].filter(state => state.sort === "bad" && suite.counts.has(state)).map(state => [state, suite.counts.get(state)]);
     return el("h2", {class: "title"},
       el("button", {type: "button", "aria-expanded": String(!suite.folded), onclick: () => { suite.folded = !suite.folded; layout(); section(suite).querySelector("h2 button").focus(); }},
         el("span", {class: "arrow", "aria-hidden": "true"}, suite.folded ? "▸" : "▾"), ` ${suite.name}`),
@@ -57,16 +62,19 @@
     });
     const configs = suite.visibleColumns.map(column => {
       const [compiler, runtime] = suite.columns[column];
-      return box("columnheader", runtime ? "config" : "config quiet", {title: runtime || `compiled by ${compiler}`}, el("span", {}, runtime || "compile"));
+      return box("columnheader", runtime ? "config" : "config quiet", {title: runtime || `compiled by ${compiler}`}, el("span", {}, nameOf(suite.columns[column])));
     });
     const totals = suite.visibleColumns.map(column => {
-      const {good, judged, all} = suite.byColumn[column];
-      return box("gridcell", "total", {title: `${number(good)} of ${number(judged)} with a verdict are as expected; ${number(all)} shown`}, el("b", {}, judged ? percent(good, judged) : "-"), el("br"), `of ${number(judged)}`);
+      const {good, judged} = suite.byColumn[column];
+      return box("gridcell", "total", {title: `${number(good)} of ${number(judged)} with a verdict are as expected`}, el("b", {}, judged ? percent(good, judged) : "-"), el("br"), `of ${number(judged)}`);
     });
-    return box("rowgroup", "head", {},
+    const modules = `${number(suite.visible.length)} of ${number(suite.rows.length)} modules`;
+    const made = box("rowgroup", "head", {},
       box("row", "bands", {"aria-rowindex": 1}, box("columnheader", "name", {}, "compiler"), bands),
       box("row", "configs", {"aria-rowindex": 2}, box("columnheader", "name", {}, "module"), configs),
-      box("row", "totals", {"aria-rowindex": 3}, box("rowheader", "name", {}, `${number(suite.visible.length)} of ${number(suite.rows.length)} modules`), totals));
+      hasTotals(suite) && box("row", "totals", {"aria-rowindex": 3}, box("rowheader", "name", {}, modules), totals));
+    made.style.setProperty("--names", `${LINE * linesOf(suite) + 4}px`);
+    return made;
   }
 
   function table(one) {
@@ -97,16 +105,17 @@
 
   // Bring what is near the window into the document, and take the rest out.
   function place() {
-    const {grid} = page, top = grid.scrollTop, bottom = top + grid.clientHeight;
+    const {grid} = page, top = grid.scrollTop, bottom = top + grid.clientHeight, hadFocus = grid.contains(document.activeElement);
     for (const one of page.sections) {
       const {suite} = one;
       const isNear = !suite.folded && one.top < bottom + 400 && one.top + one.height > top - 400;
       if (!isNear) { if (one.table) { one.table.remove(); one.table = null; } continue; }
       if (!one.table) table(one);
-      const start = one.top + TITLE + HEAD;
+      const start = one.top + TITLE + one.head;
       const from = Math.max(0, Math.floor((top - start) / ROW) - OVERSCAN), to = Math.min(suite.visible.length, Math.ceil((bottom - start) / ROW) + OVERSCAN);
       rows(one, Math.min(from, suite.visible.length), Math.max(to, 0));
     }
+    if (hadFocus && !grid.contains(document.activeElement)) grid.focus({preventScroll: true});   // its cell is out of sight
     mark();
   }
 
@@ -141,8 +150,8 @@
   function move(suite, position, at) {
     page.active = {suite, row: position, at};
     const one = active(), {grid} = page;
-    const top = one.top + TITLE + HEAD + ROW * position, left = page.name + CELL * at;
-    if (top < grid.scrollTop + TITLE + HEAD) grid.scrollTop = top - TITLE - HEAD;
+    const top = one.top + TITLE + one.head + ROW * position, left = page.name + CELL * at;
+    if (top < grid.scrollTop + TITLE + one.head) grid.scrollTop = top - TITLE - one.head;
     else if (top + ROW > grid.scrollTop + grid.clientHeight) grid.scrollTop = top + ROW - grid.clientHeight + 2;
     if (left < grid.scrollLeft + page.name) grid.scrollLeft = left - page.name;
     else if (left + CELL > grid.scrollLeft + grid.clientWidth) grid.scrollLeft = left + CELL - grid.clientWidth;

@@ -83,8 +83,8 @@ Retarget.results = (() => {
 
   // ------------------------------------------------------------ the filter
 
-  // Leaves in each suite: `rows` and `columns` that are shown, `hit` by cell, and what is counted. Returns the counts of
-  // states as the other filters leave them, of those shown, and of stages and signatures.
+  // Leaves in each suite: `visible` rows and columns, `hit` by cell, and what is counted. Shares are of what the filter
+  // leaves without its outcomes: else those of failures alone would always be none.
   function filter(state) {
     const m = Retarget.selection(state.get("m"));
     const named = m.terms.map(term => model.words.map(word => Retarget.isNamed(word, term)));
@@ -92,7 +92,7 @@ Retarget.results = (() => {
     const q = state.get("q").toLowerCase(), sig = state.get("sig"), stage = state.get("stage");
     const outcomes = new Set(state.get("o").split(",").filter(Boolean));
     const wantedStage = stage ? model.stages.indexOf(stage) : -1;
-    const found = {hits: [], states: new Map(), shown: new Map(), stages: new Map(), signatures: new Map(), total: 0};
+    const found = {hits: [], states: new Map(), counts: new Map(), stages: new Map(), signatures: new Map()};
     const add = (map, key) => map.set(key, (map.get(key) || 0) + 1);
     const matching = q && model.lower.map(text => text.includes(q));
     const everything = !state.get("m");
@@ -100,8 +100,8 @@ Retarget.results = (() => {
       const {width, cells} = suite, hit = suite.hit = new Uint8Array(suite.count), isColumn = new Uint8Array(width);
       const inSuite = q && `${suite.file} ${suite.name}`.toLowerCase().includes(q);
       const inColumn = suite.columns.map(([compiler, runtime]) => q && `${compiler} ${runtime}`.toLowerCase().includes(q));
-      suite.shown = new Map();
-      suite.byColumn = suite.columns.map(() => ({good: 0, judged: 0, all: 0}));
+      suite.counts = new Map();
+      suite.byColumn = suite.columns.map(() => ({good: 0, judged: 0}));
       suite.visible = [];
       for (let row = 0; row < suite.rows.length; row++) {
         const inRow = inSuite || (q && suite.lower[row].includes(q)), ofRow = suite.words[row];
@@ -120,22 +120,21 @@ Retarget.results = (() => {
           if (sig && (signature < 0 || model.signatures[signature] !== sig)) continue;
           const one = model.states.get(code);
           add(found.states, one.word);
+          add(suite.counts, one);
+          const total = suite.byColumn[column];
+          if (one.sort !== "none") total.judged++;
+          if (one.sort === "good") total.good++;
           if (outcomes.size && !outcomes.has(one.word)) continue;
           hit[cell] = 1;
           found.hits.push(suite.numbers[cell]);
           any = true;
           if (at >= 0) add(found.stages, at);
           if (signature >= 0) add(found.signatures, signature);
-          add(suite.shown, one);
-          const total = suite.byColumn[column];
-          total.all++;
-          if (one.sort !== "none") total.judged++;
-          if (one.sort === "good") total.good++;
         }
         if (any) suite.visible.push(row);
       }
       suite.visibleColumns = [...isColumn.keys()].filter(column => isColumn[column]);
-      for (const [one, count] of suite.shown) found.shown.set(one, (found.shown.get(one) || 0) + count);
+      for (const [one, count] of suite.counts) found.counts.set(one, (found.counts.get(one) || 0) + count);
     }
     return found;
   }
@@ -182,10 +181,10 @@ Retarget.results = (() => {
       }, el("span", {class: "glyph", "aria-hidden": "true"}, one.glyph), ` ${one.label} `, el("b", {}, number(found.states.get(one.word) || 0)));
     });
     page.legend.replaceChildren(...chips);
-    const [good, judged] = verdicts(found.shown), all = sum(found.shown, () => true);
-    page.sum.textContent = all
-      ? `${number(all)} of ${number(model.numbers.cellOf.length)} targets shown; as expected: ${share(good, judged)} with a verdict`
-      : `No target of ${number(model.numbers.cellOf.length)} matches.`;
+    const [good, judged] = verdicts(found.counts), all = number(model.numbers.cellOf.length);
+    page.sum.textContent = found.hits.length
+      ? `${number(found.hits.length)} of ${all} targets shown; ${chosen.size ? "with all outcomes, " : ""}as expected: ${share(good, judged)} with a verdict`
+      : `No target of ${all} matches.`;
   }
 
   function shortcuts(event) {

@@ -31,7 +31,7 @@
     const spans = [];
     if (compile) spans.push([compile.reused ? "compile (from the cache)" : "compile", compile.seconds || 0]);
     if (run) spans.push(["waiting for devices", run.wait_seconds || 0], ["load", run.load_seconds], ["run", run.run_seconds], ["compare", run.compare_seconds]);
-    return table(["stage", "took"], spans.filter(([, took]) => took).map(([name, took]) => [name, seconds(took)]));
+    return table(["stage", "took"], spans.filter(([, took]) => took >= 0.00005).map(([name, took]) => [name, seconds(took)]));
   }
 
   function attempt(record) {
