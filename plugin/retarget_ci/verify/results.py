@@ -167,12 +167,12 @@ class _Results:
         """Return why a result is none, to follow `2 targets`; empty where it is one."""
         said = _one_line(record.reason) or "no reason was given"
         if record.outcome is Outcome.NOT_RUN:
-            return "did not run"
+            return f"did not run: {said}"
         if record.unavailable and record.outcome in {Outcome.SKIPPED, Outcome.ERROR}:
             return f"found no device or tool, which the runner {leg.runner!r} promises: {said}"
         if record.outcome is Outcome.SKIPPED and not record.excused:
             return f'skipped, and no rule with outcome = "skip" says so: {said}'
-        if record.unselected_cases:
+        if record.unselected_cases and record.outcome not in _FAILURES:
             return "ran without some of their cases: --retarget-case selects none of those"
         return self._unblocked(record) if record.outcome is Outcome.BLOCKED else self._other_compile(leg, record)
 
@@ -237,8 +237,9 @@ def _other_sources(session: SessionResults, digest: str) -> Iterator[str]:
 
 
 def _twice(session: SessionResults) -> Iterator[str]:
-    """Yield that targets have several results of one attempt."""
-    counts = Counter((record.nodeid, record.attempt) for record in session.records)
+    """Yield that targets have several results of one attempt, the error of a teardown after the result aside."""
+    records = (record for record in session.records if record.outcome is not Outcome.ERROR)
+    counts = Counter((record.nodeid, record.attempt) for record in records)
     if ids := sorted({nodeid for (nodeid, _), count in counts.items() if count > 1}):
         yield _listing(f"{_files(session)}: {counted(len(ids), 'target')} with several results of one attempt", ids)
 
@@ -256,6 +257,8 @@ def _blocker(record: TargetRecord) -> str:
 
 def _signature(record: TargetRecord) -> str:
     said = observed_text(record.observation) if record.observation is not None else record.message
+    for name in filter(None, (record.target, f"{record.module}_{record.compiler}")):
+        said = said.replace(name, "…")  # so that many targets have one signature
     return _one_line(said) or "no reason was given"
 
 

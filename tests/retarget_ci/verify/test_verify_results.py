@@ -220,9 +220,11 @@ def test_a_skip_is_no_success_unless_a_rule_asks_for_it(tmp_path: Path) -> None:
 
 
 def test_a_target_that_did_not_run_or_not_all_of_its_cases_is_an_error(tmp_path: Path) -> None:
-    found = problems(tmp_path, {ADD: {"outcome": Outcome.NOT_RUN}, DOT: {"unselected_cases": ("a",)}})
+    found = problems(
+        tmp_path, {ADD: {"outcome": Outcome.NOT_RUN, "reason": "the session ended"}, DOT: {"unselected_cases": ("a",)}}
+    )
     assert found.lost == (
-        f"leg 'run-linux-1': 1 target did not run: {ADD}",
+        f"leg 'run-linux-1': 1 target did not run: the session ended: {ADD}",
         f"leg 'run-linux-1': 1 target ran without some of their cases: --retarget-case selects none of those: {DOT}",
     )
 
@@ -285,6 +287,22 @@ def test_failures_are_grouped_by_signature_the_largest_group_first(tmp_path: Pat
         f"xpassed: passed, expected to fail (1 target): {ADD}",
     )
     assert found.lost == ()
+
+
+def test_an_error_after_the_result_is_the_result(tmp_path: Path) -> None:
+    write_leg(tmp_path, BUILD)
+    first = records_of(RUN)[0]
+    broken = replace(first, outcome=Outcome.ERROR, message="the rig is off")
+    write_leg(tmp_path, RUN, records=[*records_of(RUN), broken], status=1)
+    assert verified(tmp_path).problems == (f"error: the rig is off (1 target): {ADD}",)
+
+
+def test_failures_that_differ_in_the_name_of_their_target_alone_are_one_group(tmp_path: Path) -> None:
+    run = {
+        nodeid: {"outcome": Outcome.FAILED, "message": f"the artifact of {name} has other flags"}
+        for nodeid, name in ((ADD, "add_llvm-cpu"), (DOT, "dot_llvm-cpu"))
+    }
+    assert problems(tmp_path, run).problems == (f"failed: the artifact of … has other flags (2 targets): {ADD}, {DOT}",)
 
 
 def test_a_leg_that_ran_with_other_flags_or_on_another_revision_is_found(tmp_path: Path) -> None:
