@@ -21,9 +21,9 @@ from retarget.targets.tags import marks
 
 from retarget_ci.lock import lock_problems
 from retarget_ci.model import CiConfig, Event, Waiver
+from retarget_ci.planning.coverage import Coverage, lock_of
 from retarget_ci.planning.declared import Declared, DeclaredTarget
 from retarget_ci.planning.plan import ByWords
-from retarget_ci.verify.coverage import Coverage, lock_of
 
 __all__ = ["budget_problems", "declared_problems", "file_problems", "waived"]
 
