@@ -111,7 +111,10 @@ def legs_of(plan: Plan, names: Sequence[str], *, runner: str | None = None) -> t
 def command_of(
     leg: Leg, plan: Plan, *, plan_file: Path, artifacts: Path, results: Path | None, more: Sequence[str] = ()
 ) -> list[str]:
-    """Return the command of a leg. What it runs is in the plan, so that no name of a target is in a command."""
+    """Return the command of a leg, for the folder of `ci.toml`, to which ids are relative.
+
+    What it runs is in the plan, so that no name of a target is in a command.
+    """
     options = ["--retarget-plan", str(plan_file), "--retarget-leg", leg.name, "--retarget-require", _EACH]
     if results is not None:
         options += ["--retarget-results", str(results)]
@@ -119,7 +122,7 @@ def command_of(
         options += ["--retarget-export", str(artifacts)]
     elif leg.needs:
         options += ["--retarget-artifacts", str(artifacts)]
-    return [sys.executable, "-m", "pytest", *plan.paths, *options, *more]
+    return [sys.executable, "-m", "pytest", "--rootdir=.", *plan.paths, *options, *more]
 
 
 def _words(text: str) -> list[str]:

@@ -50,7 +50,7 @@ def test_a_leg_that_builds_exports_and_one_that_runs_takes_artifacts_and_compile
     plan: Plan, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status = main(["ci", "run", "plan.json", "gpu-1", "build-linux-1", "--results", "r", "--dry-run"])
-    plan_of = "pytest s '-odd name' --retarget-plan plan.json --retarget-leg"
+    plan_of = "pytest --rootdir=. s '-odd name' --retarget-plan plan.json --retarget-leg"
     common = "--retarget-require 'compile or run' --retarget-results r"
     assert status == 0
     assert capsys.readouterr().out.splitlines() == [
