@@ -84,7 +84,7 @@
   function counted(targets) {
     const counts = new Map();
     for (const target of targets) {
-      const config = configOf(at(target));
+      const config = configOf(target);
       counts.set(config, (counts.get(config) || 0) + 1);
     }
     return counts;

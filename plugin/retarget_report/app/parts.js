@@ -21,7 +21,7 @@ Retarget.parts = (() => {
   }
 
   const scroll = (label, child) => el("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": label}, child);
-  const configOf = ({compiler, runtime}) => runtime ? `${compiler}/${runtime}` : compiler;
+  const configOf = target => { const [compiler, runtime] = Retarget.results.configAt(target); return runtime ? `${compiler}/${runtime}` : compiler; };
   const here = changes => { const {view, keys} = Retarget.state(); return Retarget.link(view, {...Object.fromEntries(keys), ...changes}); };
   const targetLink = target => { const {id, name} = Retarget.results.at(target); return el("a", {href: here({t: id}), title: id}, name); };
   const targetList = (targets, note = () => "") => many(targets, target => el("li", {}, targetLink(target), note(target)), {list: el("ul", {class: "many narrow"})});

@@ -275,6 +275,7 @@ Retarget.results = (() => {
     return {id: idOf(suite, cell), name: nameOf(suite, cell), module: suite.rows[Math.floor(cell / suite.width)], compiler, runtime, state: stateAt(suite, cell)};
   }
 
+  const configAt = target => { const suite = model.numbers.suiteOf[target]; return suite.columns[model.numbers.cellOf[target] % suite.width]; };
   const isHit = target => Boolean(model.numbers.suiteOf[target].hit[model.numbers.cellOf[target]]);
   const stateOf = word => [...model.states.values()].find(one => one.word === word);
 
@@ -298,5 +299,5 @@ Retarget.results = (() => {
     });
   }
 
-  return {view, at, details, isHit, stateOf, idOf, texts, sum, verdicts, get hits() { return hits; }};
+  return {view, at, configAt, details, isHit, stateOf, idOf, texts, sum, verdicts, get hits() { return hits; }};
 })();

@@ -3,7 +3,7 @@
 
 (() => {
   const {el, number, share} = Retarget;
-  const {many, targetLink, scroll, here} = Retarget.parts, {at, isHit} = Retarget.results;
+  const {many, targetLink, scroll, here} = Retarget.parts, {at, configAt, isHit} = Retarget.results;
   const PARTS = ["compile", "wait", "load", "run", "compare"];
   const HEADS = {compile: "compile", wait: "waiting for devices", load: "load", run: "run", compare: "compare"};
   const time = ms => Retarget.seconds(ms / 1000);
@@ -25,7 +25,7 @@
     const of = keys => keys.map(key => rows.get(key) || rows.set(key, nothing()).get(key)).concat(all);
     const reused = new Set(times.reused);
     for (const target of Retarget.results.hits) {
-      const {compiler, runtime} = at(target), compile = times.compile_of[target];
+      const [compiler, runtime] = configAt(target), compile = times.compile_of[target];
       for (const row of of(runtime ? [compiler, `${compiler}/${runtime}`] : [compiler])) {
         row.targets += 1;
         row.reused += reused.has(target);
@@ -37,7 +37,7 @@
     }
     times.runs.row.forEach((target, place) => {
       if (!isHit(target)) return;
-      const {compiler, runtime} = at(target), took = part => times.runs[part][place];
+      const [compiler, runtime] = configAt(target), took = part => times.runs[part][place];
       for (const row of of([compiler, `${compiler}/${runtime}`])) for (const part of PARTS.slice(1)) row[part] += took(part);
       runs.push({target, took: took("load") + took("run") + took("compare")});
     });
@@ -52,7 +52,7 @@
     const cells = row => [
       el("td", {class: "number"}, number(row.targets)),
       ...PARTS.map(part => el("td", {class: "number"}, row[part] ? time(row[part]) : "-")),
-      el("td", {class: "number"}, el("strong", {}, time(row.total)), all.total ? ` ${Retarget.percent(row.total, all.total)}` : ""),
+      el("td", {class: "number"}, el("strong", {}, row.total ? time(row.total) : "-"), row.total ? ` ${Retarget.percent(row.total, all.total)}` : ""),
     ];
     return scroll("time by config", el("table", {class: "figures"},
       el("thead", {}, el("tr", {}, ["config", "targets", ...PARTS.map(part => [el("i", {class: `swatch ${part}`}), HEADS[part]]), "all", "artifact reused", "share"]
@@ -92,7 +92,7 @@
     const told = el("p", {class: "told", role: "status"});
     const table = el("div");
     const legend = el("p", {class: "legend"}, ["compile", "wait", "run", "other"].map(part => [el("i", {class: `swatch ${part}`}), part === "other" ? "not in the filter" : HEADS[part], " "]));
-    let own = [], mine = [], from = 0, to = 1, end = 1, label = 100;
+    let own = [], mine = [], from = 0, to = 1, end = 1, label = 100, width = 0;   // of the canvas, which is slow to ask
 
     function show(session) {
       own = lanes.map((lane, number) => ({...lane, number})).filter(lane => lane.session === session);
@@ -105,11 +105,12 @@
       paint();
     }
 
-    const x = ms => label + (ms - from) / (to - from) * (canvas.clientWidth - label);
-    const ms = pixel => from + (pixel - label) / (canvas.clientWidth - label) * (to - from);
+    const x = ms => label + (ms - from) / (to - from) * (width - label);
+    const ms = pixel => from + (pixel - label) / (width - label) * (to - from);
 
     function paint() {
-      const scale = devicePixelRatio, width = canvas.clientWidth, height = own.length * LANE + AXIS, pen = canvas.getContext("2d");
+      width = canvas.clientWidth;
+      const scale = devicePixelRatio, height = own.length * LANE + AXIS, pen = canvas.getContext("2d");
       if (!width) return;
       [canvas.width, canvas.height] = [width * scale, height * scale];
       const colour = Object.fromEntries([...legend.querySelectorAll("i")].map(one => [one.classList[1], getComputedStyle(one).backgroundColor]));
@@ -120,8 +121,8 @@
       let last = -1, row = -1;
       for (const span of mine) {
         if (span.start + span.took < from || span.start > to) continue;
-        const left = Math.max(label, x(span.start)), right = Math.max(left + 1, Math.min(width, x(span.start + span.took)));
-        if (row === span.row && right <= last) continue;
+        const left = Math.max(label, Math.floor(x(span.start))), right = Math.max(left + 1, Math.min(width, x(span.start + span.took)));
+        if (row === span.row && right <= last) continue;   // nothing of it would be seen: a busy lane has more spans than pixels
         [last, row] = [right, span.row];
         pen.fillStyle = colour[isHit(span.target) ? ["compile", "run", "wait"][span.kind] : "other"];
         const thin = span.kind === 2 ? 5 : 0;
@@ -147,7 +148,7 @@
     }
 
     function spanAt(event) {
-      const row = Math.floor(event.offsetY / LANE), at = ms(event.offsetX), near = (to - from) / canvas.clientWidth;
+      const row = Math.floor(event.offsetY / LANE), at = ms(event.offsetX), near = (to - from) / width;
       return mine.find(span => span.row === row && span.start - near <= at && at <= span.start + span.took + near);
     }
 
@@ -156,7 +157,7 @@
     canvas.addEventListener("pointermove", event => {
       if (dragged && event.buttons) {
         if (Math.abs(event.clientX - dragged.x) < 3 && !dragged.moved) return;
-        move(1, undefined, (dragged.x - event.clientX) / (canvas.clientWidth - label));
+        move(1, undefined, (dragged.x - event.clientX) / (width - label));
         dragged = {x: event.clientX, moved: true};
       } else {
         const span = spanAt(event);
