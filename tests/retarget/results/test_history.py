@@ -282,6 +282,20 @@ def test_timelines_of_all_targets_are_those_of_each() -> None:
     assert [*timelines(History())] == []
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from([PASSED, FAILED, FLAKY, SKIPPED, State(Outcome.FAILED, "load", "x")]), min_size=1))
+def test_transitions_are_the_changes_from_run_to_run(states: list[State | None]) -> None:
+    found = one(*states)
+    line = timeline(found, "t")
+    assert line is not None
+    by_run = {run: changes_between(found, run - 1, run).get("t") for run in range(1, len(states))}
+    assert {one.run: one.change for one in line.transitions} == {run: how for run, how in by_run.items() if how}
+    assert line.since == max((one.run for one in line.transitions), default=0)
+    closed = [number for one in line.regressions for number in (one.opened, one.closed) if number is not None]
+    assert closed == sorted(set(closed))
+    assert line.is_open == (next((state.is_bad for state in states[::-1] if state != SKIPPED), False) is True)
+
+
 def test_changes_are_against_the_last_run_or_a_chosen_one() -> None:
     found = history_of(
         {"a": PASSED, "b": FAILED, "c": PASSED, "d": PASSED},

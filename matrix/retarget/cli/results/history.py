@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from retarget.cli.results.show import add_paths
 from retarget.cli.support import table
-from retarget.results.changes import BAD, GOOD, Change, State
+from retarget.results.changes import Change, State
 from retarget.results.files import read_results
 from retarget.results.history import History, Run
 from retarget.results.history_files import add_run, read_history
@@ -83,8 +83,9 @@ def _list(arguments: argparse.Namespace) -> int:
     history = _read(arguments)
     rows = []
     for number, one in enumerate(history.runs):
-        counts = Counter(state.outcome for state in history.at(number).values())
-        good, bad = (sum(counts[outcome] for outcome in outcomes) for outcomes in (GOOD, BAD))
+        counts = [(history.states[cell], count) for cell, count in Counter(history.cells[number]).items()]
+        good = sum(count for state, count in counts if state is not None and state.is_good)
+        bad = sum(count for state, count in counts if state is not None and state.is_bad)
         found = Counter(changes_between(history, number - 1, number).values()) if number else Counter[Change]()
         broken, mended = found[Change.BROKEN], found[Change.MENDED]
         rows.append((one, good, bad, one.targets - good - bad, broken, mended))
