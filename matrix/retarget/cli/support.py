@@ -8,6 +8,7 @@ from pathlib import Path
 
 from retarget.extension import TargetPart
 from retarget.support.errors import display_path
+from retarget.support.text import shown
 from retarget.targets.pytest_selection import Selection, SelectionRequest, SelectionUsageError, pytest_plugin
 
 __all__ = [
@@ -123,7 +124,8 @@ def _check_paths(paths: Sequence[str], *, after: str = "", or_else: str = "") ->
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return aligned columns with a header, the last column as wide as it is."""
+    """Return aligned columns with a header, the last column as wide as it is. Cells hold one line of plain text."""
+    rows = [[shown(cell) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header) - 1)]
     lines = []
     for row in ([name.upper() for name in header], *rows):

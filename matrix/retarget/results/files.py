@@ -8,6 +8,7 @@ several sessions; a record says by `session` whose it is.
 
 from __future__ import annotations
 
+import errno
 import inspect
 import re
 import time
@@ -16,13 +17,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, BinaryIO, Self, TypeVar
 
 import msgspec
 from msgspec.structs import force_setattr
 
 from retarget.results.record import TargetRecord
 from retarget.support.errors import RetargetError, display_path
+from retarget.support.files import irregular
 
 __all__ = [
     "SUFFIX",
@@ -49,6 +51,7 @@ SUFFIX = ".jsonl"
 _ALIKE = ("file", "suite", "compiler", "runtime", "driver", "module", "tags", "devices", "siblings", "session")
 """Fields of which many records have the same value: it is kept once, which saves a third of the memory."""
 
+_LONGEST_NAME = 80
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9.+-]+")
 
 
@@ -131,7 +134,7 @@ class ResultsWriter:
     def __init__(self, folder: Path, start: SessionStart) -> None:
         """Raises `RetargetError` if the file cannot be written."""
         when = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(start.started))
-        name = _NOT_IN_NAMES.sub("-", start.leg) or "session"
+        name = _NOT_IN_NAMES.sub("-", start.leg)[:_LONGEST_NAME] or "session"
         self.path = folder / f"{name}-{when}-{start.session[:8]}{SUFFIX}"
         self._session = start.session
         self._records = 0
@@ -294,16 +297,38 @@ def _lines(file: Path) -> Iterator[Line]:
     """Yield the lines of a file. A last one without its end is left out."""
     decoder = msgspec.json.Decoder(Line)
     try:
-        with file.open("rb") as stream:
+        with _opened(file) as stream:
+            number = 0
             for number, line in enumerate(stream, 1):
                 if line.endswith(b"\n"):
-                    try:
-                        yield decoder.decode(line)
-                    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                        raise RetargetError(_damaged(file, number, line, error)) from error
+                    yield _decoded(decoder, file, number, line)
+                elif number == 1:
+                    raise RetargetError(_without_lines(file))
+            if not number:
+                raise RetargetError(_without_lines(file))
     except OSError as error:
         msg = f"cannot read {display_path(file)}: {error.strerror or error}"
         raise RetargetError(msg) from error
+
+
+def _opened(file: Path) -> BinaryIO:
+    if what := irregular(file):  # a named pipe without a writer would be waited for without end
+        raise OSError(errno.EINVAL, f"found {what}")
+    return file.open("rb")
+
+
+def _decoded(decoder: msgspec.json.Decoder[Line], file: Path, number: int, line: bytes) -> Line:
+    try:
+        found = decoder.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise RetargetError(_damaged(file, number, line, error)) from error
+    if isinstance(found, SessionStart) and found.version != VERSION:
+        raise RetargetError(_other_version(file, number, found.version))
+    return found
+
+
+def _without_lines(file: Path) -> str:
+    return f"{display_path(file)}: found no whole line, expected results; its session was killed at once: remove it"
 
 
 def _damaged(file: Path, number: int, line: bytes, error: Exception) -> str:
@@ -313,9 +338,13 @@ def _damaged(file: Path, number: int, line: bytes, error: Exception) -> str:
     except (msgspec.DecodeError, UnicodeDecodeError):
         version = VERSION
     if version != VERSION:
-        next_step = "read them with the retarget that wrote them"
-        return f"{where}: found results of version {version}, expected {VERSION}; {next_step}"
+        return _other_version(file, number, version)
     return f"{where}: found a damaged line, expected a record of results: {error}"
+
+
+def _other_version(file: Path, number: int, version: int) -> str:
+    where, next_step = f"{display_path(file)}:{number}", "read them with the retarget that wrote them"
+    return f"{where}: found results of version {version}, expected {VERSION}; {next_step}"
 
 
 def latest(records: Sequence[TargetRecord]) -> dict[str, TargetRecord]:
