@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Toolchain
+from retarget.model.locations import SourceLocations
 from retarget.profiles.profile import Profile
 from retarget.profiles.references import find_profile, profile_file
 from retarget.profiles.requirements import Status, answer, parse_requirement
@@ -30,6 +31,9 @@ from retarget.targets.profile_fit import is_of_family
 from retarget_ci.model import Runner
 
 __all__ = ["Assigner", "Refused", "is_bound"]
+
+_DIGITS = 4
+"""Of the number of a device; a longer one is of none."""
 
 _HOST = re.compile(r"(?:^|[=,])host(?:[:,]|$)")
 
@@ -204,7 +208,7 @@ class _Machine:
         wanted = [_device(device, runtime.driver) for device in runtime.devices]
         for driver, which in wanted:
             count = self.drivers[driver]
-            if which.isdecimal() and int(which) >= count:
+            if which.isdecimal() and (len(which) > _DIGITS or int(which) >= count):
                 return self._no(_DEVICE, f"has {count} of {driver!r}, and device {which} is counted from 0")
             if which and not which.isdecimal() and f"{driver}://{which}" not in self.uris:
                 uri = f"{driver}://{which}"
@@ -214,7 +218,7 @@ class _Machine:
             if number > count:
                 return self._no(_DEVICE, f"has {count} of {driver!r}, and {number} distinct ones are wanted")
         own = self._own(runtime.driver)
-        if runtime.profile and own and profile_file(runtime.profile) not in [one.file for one in own]:
+        if runtime.profile and own and _profile_file(runtime) not in [one.file for one in own]:
             has = ", ".join(one.name for one in own)
             return self._no(_PROFILE, f"has {has}, and the profile {Path(runtime.profile).stem!r} is wanted")
         return None
@@ -240,7 +244,7 @@ class _Machine:
         if not own:
             return Profile(name=f"{driver} of runner {self.runner.name}", driver=driver)
         if runtime.profile:
-            wanted = profile_file(runtime.profile)
+            wanted = _profile_file(runtime)
             return next((one for one in own if one.file == wanted), own[0])
         return own[min(int(which), len(own) - 1) if which.isdecimal() else 0]
 
@@ -249,6 +253,16 @@ class _Machine:
 
     def _no(self, step: int, reason: str) -> _No:
         return _No(step=step, reason=f"runner {self.runner.name!r} {reason}")
+
+
+def _profile_file(runtime: RuntimeConfig) -> Path:
+    """Return the file of a runtime config's profile. Raises `RetargetError` with its place where there is none."""
+    try:
+        return profile_file(runtime.profile)
+    except RetargetError as error:
+        where = SourceLocations().location(runtime.origin, "profile")
+        msg = f"runtime config {runtime.name!r} ({where}): {error}"
+        raise RetargetError(msg) from error
 
 
 def _device(written: str, driver: str) -> tuple[str, str]:

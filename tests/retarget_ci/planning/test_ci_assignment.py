@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from retarget.model import CompilerConfig, Origin, Requirement, RunTarget, Toolchain
+from retarget.support.errors import RetargetError
 from retarget_ci.model import Runner
 from retarget_ci.planning.assign import Assigner, Refused, is_bound
 
@@ -43,6 +44,8 @@ def _reason(target: RunTarget, **runner: Any) -> str:
         (_run(devices=("vulkan://0", "local-task://")), {"drivers": ("vulkan", "local-task")}, ""),
         (_run(devices=("vulkan://0", "vulkan://1")), {"drivers": ("vulkan",)},
          "has 1 of 'vulkan', and device 1 is counted from 0"),
+        (_run(devices=(f"vulkan://{'9' * 5000}",)), {"drivers": ("vulkan",)},
+         f"has 1 of 'vulkan', and device {'9' * 5000} is counted from 0"),
         (_run(devices=("0", "1")), {"drivers": ("vulkan", "vulkan")}, ""),
         (_run(devices=("vulkan://1",)), {"drivers": ("vulkan",), "devices": ("vulkan-lavapipe",)},
          "has 1 of 'vulkan', and device 1 is counted from 0"),
@@ -73,6 +76,12 @@ def test_a_run_target_is_refused_for_what_the_runner_lacks(
     target: RunTarget, runner: dict[str, Any], reason: str
 ) -> None:
     assert _reason(target, **runner) == (f"runner 'a' {reason}" if reason else "")
+
+
+def test_a_profile_of_a_runtime_config_that_is_none_is_an_error_with_its_place() -> None:
+    with pytest.raises(RetargetError) as raised:
+        _reason(_run(profile="vulkan-lavapip"), devices=("vulkan-lavapipe",))
+    assert str(raised.value).startswith("runtime config 'r' (suite.toml): found the device profile 'vulkan-lavapip', ")
 
 
 def test_a_target_goes_to_the_first_runner_that_takes_it() -> None:
