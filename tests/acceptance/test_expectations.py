@@ -169,6 +169,7 @@ def test_where_the_compile_target_is_deselected_the_run_target_is_judged_by_its_
     assert block(result, "twice: b_dc_dr")[0] == "expected to fail at compile, but passed"
 
 
+@pytest.mark.slow
 def test_a_timeout_can_be_expected(project: Project) -> None:
     project.doubles(a="f: hang")
     expecting(project, rule("a", "timeout"))

@@ -137,6 +137,7 @@ def test_behind_run_under_a_mismatch_is_reported_as_anywhere(project: Project) -
     assert "result[0]: hal.buffer_view\n3xf32=2 4 6\nresult[1]: hal.buffer_view\n3xf32=2 4 7\n" in pasted.stdout
 
 
+@pytest.mark.slow
 def test_every_failed_function_is_named_and_what_passed_too(project: Project) -> None:
     project.doubles(many="a: pass\nb: fail\nc: raise\nd: pass\ne: fail\nf: fail\ng: fail")
     result = project.run(*DOUBLES)

@@ -114,6 +114,7 @@ def test_a_source_without_directives_and_a_misspelled_one_fail(project: Project)
     )
 
 
+@pytest.mark.slow
 def test_a_directive_of_a_config_that_there_is_not_fails_beside_others_that_hold(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -225,6 +225,7 @@ def test_one_artifact_on_two_runtime_configs_and_which_agrees_with_the_module(
     assert compare(capsys, "check", "--configs", "good/flat,off/bent")[0] == 1
 
 
+@pytest.mark.slow
 def test_which_cases_do_not_agree_with_the_module(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "pair.pairs").write_text("pair")
     suite = '[[module_test_suite]]\nname = "pairs"\nsrcs = ["*.pairs"]\nkind = "pairs"\ntargets = ["all"]\n'

@@ -198,6 +198,7 @@ def test_regressions_come_first_then_what_else_changed(capsys: pytest.CaptureFix
     assert before["digest"] != after["digest"]
 
 
+@pytest.mark.slow
 def test_a_toolchain_that_is_missing_is_a_reason_and_no_success(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

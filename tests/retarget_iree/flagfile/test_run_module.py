@@ -293,6 +293,7 @@ def test_a_module_takes_its_parameters_from_a_file(
 
 
 @pytest.mark.needs_vulkan
+@pytest.mark.slow
 def test_a_module_takes_its_parameters_from_a_file_on_vulkan(
     compile_module: Compile, vulkan_device: Device, weights: Path
 ) -> None:

@@ -177,7 +177,9 @@ BROKEN_ICD = '{"file_format_version": "1.0.0", "ICD": {"library_path": "/nowhere
 
 
 @pytest.mark.needs_vulkan
-@pytest.mark.parametrize("is_broken", [False, True], ids=["no ICD", "an ICD without its library"])
+@pytest.mark.parametrize(
+    "is_broken", [pytest.param(False, marks=pytest.mark.slow), True], ids=["no ICD", "an ICD without its library"]
+)
 def test_vulkan_without_an_icd_that_loads_is_unavailable(
     vulkan_device: Device, tmp_path: Path, is_broken: bool
 ) -> None:

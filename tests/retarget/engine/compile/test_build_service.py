@@ -452,7 +452,13 @@ def test_without_a_fingerprint_every_session_asks(make: Make, tmp_path: Path, lo
 
 
 @pytest.mark.usefixtures("fingerprint")
-@pytest.mark.parametrize("flag", ["--file={file}", "--object=f={file}", "--import=scope=a.irpa,{file}", "@{file}"])
+@pytest.mark.parametrize(
+    "flag",
+    [
+        "--import=scope=a.irpa,{file}",
+        *(pytest.param(flag, marks=pytest.mark.slow) for flag in ("--file={file}", "--object=f={file}", "@{file}")),
+    ],
+)
 def test_a_file_that_a_flag_names_is_part_of_the_key(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flag: str
 ) -> None:

@@ -60,7 +60,9 @@ def test_a_module_whose_checks_hold_passes(run: Run) -> None:
     assert min(outcome.load_seconds, outcome.run_seconds, outcome.compare_seconds) > 0
 
 
-@pytest.mark.parametrize("runtime", [runtime_config(), runtime_config("wrapped", run_under=("env",))])
+@pytest.mark.parametrize(
+    "runtime", [runtime_config(), pytest.param(runtime_config("wrapped", run_under=("env",)), marks=pytest.mark.slow)]
+)
 def test_some_cases_are_run_and_all_are_named(service: RunService, tmp_path: Path, runtime: RuntimeConfig) -> None:
     artifact = tmp_path / "artifact"
     artifact.write_text("PASS AB\nPASS AC\nPASS A[B]\nPASS D")
@@ -229,7 +231,7 @@ def test_a_device_worker_that_exits_costs_one_target(run: Run) -> None:
     assert run("pass a").failure is None
 
 
-@pytest.mark.parametrize("how", ["python", "native"])
+@pytest.mark.parametrize("how", [pytest.param("python", marks=pytest.mark.slow), "native"])
 def test_a_hang_is_killed_by_the_targets_timeout(run: Run, how: str) -> None:
     run("pass a")  # NumPy is imported then: that takes its time where much else runs
     outcome = run(f"pass a\nhang b {how}", timeout=1.5)
@@ -489,7 +491,7 @@ service.close()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="compares monotonic clocks of two processes")
-@pytest.mark.parametrize(("concurrency", "apart"), [(1, True), (2, False)])
+@pytest.mark.parametrize(("concurrency", "apart"), [(1, True), pytest.param(2, False, marks=pytest.mark.slow)])
 def test_runs_of_two_processes_share_a_device_as_its_concurrency_says(
     tmp_path: Path, log: Path, concurrency: int, apart: bool
 ) -> None:

@@ -243,6 +243,7 @@ def test_one_artifact_has_code_for_the_devices_of_several_profiles() -> None:
     assert IREE.compile(request).artifact
 
 
+@pytest.mark.slow
 def test_the_command_by_hand_asks_for_what_only_the_compiler_can_name(profiles: Path) -> None:
     (profiles / "m.mlir").write_text("func.func @f() {\n  return\n}\n")
     words = ["-m", "retarget_iree.compile_for", "gpu.toml", "host", "m.mlir", "-o", "m.vmfb"]
@@ -254,6 +255,7 @@ def test_the_command_by_hand_asks_for_what_only_the_compiler_can_name(profiles: 
 
 
 @pytest.mark.needs_vulkan
+@pytest.mark.slow
 def test_one_artifact_runs_on_the_devices_of_its_profiles(open_device: OpenDevice) -> None:
     source = b"func.func @f(%a: tensor<3xf16>) -> tensor<3xf16> {\n  %b = arith.addf %a, %a : tensor<3xf16>\n"
     source += b"  return %b : tensor<3xf16>\n}\n"
