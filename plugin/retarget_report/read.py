@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from retarget.results.files import SessionResults, read_results
-from retarget.results.plan import Plan, read_plan
+from retarget.results.plan import Plan, Waived, read_plan
 from retarget.results.record import TargetRecord
 
 from retarget_report.states import LOOKS, State, stage_of, state_of
@@ -104,56 +105,41 @@ def _targets(sessions: Sequence[SessionResults], plans: Sequence[Plan]) -> tuple
         attempts |= of_session  # a later session's result replaces an earlier one's
     legs = {one: leg for plan in plans for leg in plan.legs for one in leg.ids}
     waived = {one: waiver for plan in plans for waiver in plan.waived for one in waiver.ids}
-    found: list[Target] = []
-    for nodeid, records in attempts.items():
-        records.sort(key=lambda record: record.attempt)
-        record = records[-1]
-        leg, waiver = legs.get(nodeid), waived.get(nodeid)
-        found.append(
-            Target(
-                id=nodeid,
-                suite_file=record.file,
-                suite=record.suite,
-                module=record.module,
-                compiler=record.compiler,
-                runtime=record.runtime,
-                state=state_of(record),
-                attempts=tuple(records),
-                leg=leg.name if leg is not None else "",
-                waiver=waiver.reason if waiver is not None else "",
-                sessions=counted[nodeid],
-            )
-        )
-    found.sort(key=lambda target: (target.suite_file, target.attempts[-1].line, target.attempts[-1].position))
-    outside = sum(target.id not in legs and target.id not in waived for target in found) if plans else 0
-    compilers = {target.compiler for target in found}
+    compilers = {records[-1].compiler for records in attempts.values()}
     compilers |= {nodeid.rsplit("_", 1)[-1] for nodeid, leg in legs.items() if leg.kind == "build"}
-    for nodeid in sorted((legs.keys() | waived.keys()) - attempts.keys()):
-        planned = legs.get(nodeid)
-        where = _named(nodeid, compilers)
-        found.append(
-            Target(
-                id=nodeid,
-                suite_file=where[0],
-                suite=where[1],
-                module=where[2],
-                compiler=where[3],
-                runtime=where[4],
-                state=State.WAIVED if planned is None else State.MISSING,
-                leg=planned.name if planned is not None else "",
-                waiver=_reason(waived, nodeid),
-            )
+
+    def target(nodeid: str, records: Sequence[TargetRecord]) -> Target:
+        planned, waiver = legs.get(nodeid), waived.get(nodeid)
+        result = records[-1] if records else None
+        if result is not None and result.module:
+            names = (result.file, result.suite, result.module, result.compiler, result.runtime)
+        else:
+            names = _named(nodeid, compilers)
+        return Target(
+            id=nodeid,
+            suite_file=names[0],
+            suite=names[1],
+            module=names[2],
+            compiler=names[3],
+            runtime=names[4],
+            state=state_of(result) if result is not None else State.MISSING if planned is not None else State.WAIVED,
+            attempts=tuple(records),
+            leg=planned.name if planned is not None else "",
+            waiver=_reason(waiver) if waiver is not None else "",
+            sessions=counted[nodeid],
         )
-    return _grouped(found), outside
+
+    for records in attempts.values():
+        records.sort(key=lambda record: record.attempt)
+    found = [target(*pair) for pair in attempts.items()]
+    found.sort(key=lambda target: (target.suite_file, target.attempts[-1].line, target.attempts[-1].position))
+    unseen = [target(nodeid, ()) for nodeid in sorted((legs.keys() | waived.keys()) - attempts.keys())]
+    outside = sum(nodeid not in legs and nodeid not in waived for nodeid in attempts) if plans else 0
+    return _grouped([*found, *unseen]), outside
 
 
-def _reason(waived: Mapping[str, object], nodeid: str) -> str:
-    waiver = waived.get(nodeid)
-    if waiver is None:
-        return ""
-    parts = [getattr(waiver, "reason", ""), getattr(waiver, "issue", "")]
-    until = getattr(waiver, "until", "")
-    return " · ".join([*filter(None, parts), *([f"until {until}"] if until else [])])
+def _reason(waiver: Waived) -> str:
+    return " · ".join(filter(None, (waiver.reason, waiver.issue, f"until {waiver.until}" if waiver.until else "")))
 
 
 def _named(nodeid: str, compilers: set[str]) -> tuple[str, str, str, str, str]:
@@ -174,9 +160,4 @@ def _grouped(targets: Iterable[Target]) -> list[Target]:
     groups: dict[tuple[str, str], list[Target]] = {}
     for target in targets:
         groups.setdefault((target.suite_file, target.suite), []).append(target)
-    return list(_flat(groups.values()))
-
-
-def _flat(groups: Iterable[Iterable[Target]]) -> Iterator[Target]:
-    for group in groups:
-        yield from group
+    return list(chain.from_iterable(groups.values()))

@@ -235,6 +235,21 @@ def test_the_focus_stays_in_the_matrix_when_its_cell_scrolls_out_of_sight(show: 
 
 
 @pytest.mark.slow
+def test_paper_has_all_rows_and_the_colours_of_light(show: Open, tmp_path: Path) -> None:
+    write_results(tmp_path / "results", [record(f"m{number:03}", position=number) for number in range(300)])
+    write_site(read_report([tmp_path / "results"]), tmp_path / "site")
+    page = show(tmp_path / "site", color_scheme="dark")
+    assert len(rows(page)) < 100
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert len(rows(page)) == 300
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    page.emulate_media(media="screen")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert len(rows(page)) < 100
+
+
+@pytest.mark.slow
 def test_shares_are_of_all_outcomes_where_some_are_chosen(show: Open, site: Path) -> None:
     page = show(site, "#matrix?o=fail")
     assert page.locator(".sum").inner_text() == (

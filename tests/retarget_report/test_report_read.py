@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from report_results import failed, node_id, record, some_records, write_leg_plan, write_results
 from retarget.results.record import Outcome
 from retarget_report.read import read_report
@@ -74,3 +75,10 @@ def test_a_plan_names_what_is_missing_and_what_is_waived(tmp_path: Path) -> None
     assert (found[node_id("add_cuda")].compiler, found[node_id("add_cuda")].runtime) == ("cuda", "")
     assert (found[waived].compiler, found[waived].runtime) == ("cuda", "cuda")
     assert found[waived].waiver == "no such machine yet · https://example.org/7"
+
+
+def test_a_target_whose_declaration_could_not_be_read_is_named_by_its_id(tmp_path: Path) -> None:
+    lost = {"module": "", "compiler": "", "runtime": "", "outcome": Outcome.NOT_RUN}
+    write_results(tmp_path, [record("add"), replace(record("a_b", runtime="local-sync"), **lost)])
+    target = next(target for target in read_report([tmp_path]).targets if target.module == "a_b")
+    assert (target.compiler, target.runtime, target.state) == ("llvm-cpu", "local-sync", State.NOT_RUN)

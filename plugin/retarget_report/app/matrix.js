@@ -6,6 +6,7 @@
   const {el, go, number, share, percent} = Retarget;
   const {texts, idOf, sum, verdicts} = Retarget.results;
   const TITLE = 32, BANDS = 22, LINE = 14, TOTALS = 34, ROW = 24, CELL = 88, GAP = 14, OVERSCAN = 12;   // pixels, as in style.css
+  const PRINTED = 60_000;   // pixels of the matrix that go on paper
   let model, page;
 
   // ------------------------------------------------------------ sections, tables, rows
@@ -105,7 +106,7 @@
 
   // Bring what is near the window into the document, and take the rest out.
   function place() {
-    const {grid} = page, top = grid.scrollTop, bottom = top + grid.clientHeight, hadFocus = grid.contains(document.activeElement);
+    const {grid} = page, top = page.printed ? 0 : grid.scrollTop, bottom = page.printed ? PRINTED : top + grid.clientHeight, hadFocus = grid.contains(document.activeElement);
     for (const one of page.sections) {
       const {suite} = one;
       const isNear = !suite.folded && one.top < bottom + 400 && one.top + one.height > top - 400;
@@ -197,6 +198,7 @@
   }
 
   function open() {
+    if (!active()) return;
     const {suite, row: position, at} = page.active, cell = suite.visible[position] * suite.width + suite.visibleColumns[at];
     if (suite.cells[cell] !== " ") go({t: idOf(suite, cell)});
   }
@@ -222,6 +224,10 @@
       page.grid.addEventListener("scroll", place, {passive: true});
       page.sized = new ResizeObserver(() => place());
       page.sized.observe(page.grid);
+      page.left = new AbortController();
+      for (const [name, isPrinted] of [["beforeprint", true], ["afterprint", false]]) {
+        addEventListener(name, () => { page.printed = isPrinted; place(); }, {signal: page.left.signal});
+      }
       document.querySelector(".legend .tools").prepend(el("button", {type: "button", onclick: fold}, "fold all"));
     },
     update() {
@@ -231,6 +237,6 @@
       mark();
     },
     closed: () => mark({focus: true}),
-    leave: () => page.sized.disconnect(),
+    leave() { page.sized.disconnect(); page.left.abort(); },
   });
 })();
