@@ -54,6 +54,7 @@ class Results:
         self._left: dict[str, None] = {}
         self._attempts: dict[str, int] = {}
         self._targets: dict[tuple[str, str], dict[str, TargetRecord]] = {}
+        self._places: dict[str, str] = {"": ""}
 
     # ------------------------------------------------------------ the targets are known
 
@@ -116,10 +117,13 @@ class Results:
         self._write(replace(record, session=self._session, text=_kept(record.text), **places, **self._of_leg))
 
     def _relative(self, path: str) -> str:
-        root = self._config.rootpath
-        with suppress(ValueError):  # another drive
-            return Path(os.path.relpath(path, root)).as_posix() if Path(path).is_absolute() else path
-        return path
+        """Return a path relative to pytest's root folder; found once for all targets of a file."""
+        if path not in self._places:
+            self._places[path] = path
+            with suppress(ValueError):  # another drive
+                root = self._config.rootpath
+                self._places[path] = Path(os.path.relpath(root / path, root)).as_posix()
+        return self._places[path]
 
     def _write(self, line: Line) -> None:
         """Write a line. After one that cannot be written there is no other: the file says that it is incomplete."""

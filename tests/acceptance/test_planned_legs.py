@@ -51,7 +51,8 @@ def test_a_leg_runs_its_targets_alone_and_says_whose_they_are(project: Project, 
     digest = plan(project, build, leg("run-0", "run", ["a_dc_dr", "b_dc_dr"], needs=("build-0",))).digest
     options = (*DOUBLES, *PLAN, "--retarget-results", "out", *arguments)
     project.run(*options, "--retarget-leg=build-0", "--retarget-export=artifacts").assert_outcomes(passed=1, failed=1)
-    result = project.run(*options, "--retarget-leg=run-0", "--retarget-artifacts=artifacts")
+    run = ("--retarget-leg=run-0", "--retarget-artifacts=artifacts", "--retarget-require=run")
+    result = project.run(*options, *run)
     assert result.ret == 0
     assert {name: count for name, count in result.parseoutcomes().items() if name != "deselected"} == {
         "passed": 1,

@@ -6,7 +6,8 @@ deselected. The session is an error
     before anything runs   where a word of EXPR that is not behind `not` selects no target, where EXPR as a whole
     (exit status 4)        selects none, and where `-m`, `-k` or `--deselect` leaves a required target out
     at the target          where a required target is skipped because of what this machine lacks, is blocked by a target
-                           that reports no failure, or has no case that `--retarget-case` selects
+                           that reports no failure, here or on the leg that builds, or has no case that
+                           `--retarget-case` selects
     at the end             where each target that EXPR selects was skipped by rules
 
 Allowed: a skip that was requested (`outcome = "skip"` in a rule; compile targets under
@@ -32,7 +33,7 @@ from retarget.targets.selection import terms
 from pytest_retarget.collect.refusing import Refusing
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.failures import error_repr
-from pytest_retarget.items.skips import Excused, Unavailable, Unselected
+from pytest_retarget.items.skips import Blocked, Excused, Unavailable, Unselected
 from pytest_retarget.options import SETTINGS, Requirement
 from pytest_retarget.record import record_of
 
@@ -47,6 +48,7 @@ class Requirements(Refusing):
     def __init__(self, config: pytest.Config) -> None:
         super().__init__(config, "retarget_require")
         self._requirements = config.stash[SETTINGS].require
+        self._of_leg = bool(config.stash[SETTINGS].leg)
         self._required: dict[str, list[int]] = {}
         self._reported: set[int] = set()
         self._ran: set[int] = set()
@@ -134,7 +136,8 @@ class Requirements(Refusing):
             return record
         record = replace(record, requirements=tuple(numbers))
         is_requested = isinstance(error, Excused) and not isinstance(error, Unselected)
-        if not isinstance(error, Skipped) or is_requested or record.blocked_by:
+        is_reported = isinstance(error, Blocked) and bool(error.elsewhere) and self._of_leg  # by the leg that builds
+        if not isinstance(error, Skipped) or is_requested or is_reported or record.blocked_by:
             return record
         by = error.by if isinstance(error, Unavailable) else ""
         if by != item.nodeid and by in self._required:  # the compile target reports it
