@@ -80,6 +80,7 @@ picture: $(DEV_STAMP)
 bench: $(DEV_STAMP)
 	$(BIN)/python benchmarks/plugin_import.py
 	$(BIN)/python benchmarks/collection.py
+	$(BIN)/python benchmarks/ci_plan.py
 	$(BIN)/python benchmarks/matrix.py
 	$(BIN)/python benchmarks/comparison.py
 	$(BIN)/python benchmarks/results.py
