@@ -81,6 +81,15 @@ open regressions: 1
     assert found["open_regressions"] == [{"target": T, "since": last}]
 
 
+def test_of_many_open_regressions_twenty_are_listed(run: Run, history: list[str], tmp_path: Path) -> None:
+    one = session("many", *(failed(f"t{number:02}") for number in range(25)), day=9)
+    (tmp_path / "many.jsonl").write_bytes(file_of([one]))
+    run("add", "many.jsonl", "--to", "history")
+    lines = run("list", "--from", "history", "--last", "1")[1].splitlines()
+    assert lines[-1] == "  … and 5 more; --format json has them all"
+    assert len(lines) == 2 + 2 + 20 + 1
+
+
 def test_show_says_since_when_a_target_is_as_it_is(run: Run, history: list[str]) -> None:
     first, second, third, last = history
     expected = f"""\

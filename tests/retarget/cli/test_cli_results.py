@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -85,6 +86,23 @@ def test_merge_refuses_what_is_damaged_and_writes_nothing(run: Run, write: Write
         "b.jsonl:1: found a damaged line, expected a record of results: "
     )
     assert not (tmp_path / "all.jsonl").exists()
+
+
+@pytest.mark.parametrize("content", ["", '{"type":"ses'])
+@pytest.mark.parametrize("words", [["show"], ["merge", "-o", "all.jsonl"], ["export", "ctrf", "-o", "x"]])
+def test_a_session_that_was_killed_before_its_first_line_is_named(
+    run: Run, write: Write, tmp_path: Path, content: str, words: list[str]
+) -> None:
+    write("a", passed("t"))
+    (tmp_path / "b.jsonl").write_text(content)
+    expected = "b.jsonl: found no whole line, expected results; its session was killed at once: remove it\n"
+    assert run(*words, "a.jsonl", "b.jsonl") == (1, "", expected)
+    assert not (tmp_path / "all.jsonl").exists()
+
+
+def test_what_is_no_regular_file_is_not_waited_for(run: Run, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    assert run("show", ".") == (1, "", "cannot read pipe.jsonl: found a named pipe\n")
 
 
 def test_a_folder_without_results_is_named(run: Run, tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from retarget.cli.results import diff, show
 from retarget.results.export.ctrf import ctrf
 from retarget.results.export.junit import junit
 from retarget.results.export.trace import trace
-from retarget.results.files import read_results
 from retarget.results.merge import check_agreement, merge_into
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import user_path, write_atomically
@@ -57,7 +56,7 @@ def _merge(arguments: argparse.Namespace) -> int:
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    sessions = read_results(user_path(path) for path in arguments.paths)
+    sessions = show.read_sessions(arguments.paths)
     check_agreement(sessions)
     out = user_path(arguments.out)
     _write(out, _FORMATS[arguments.as_format](sessions))

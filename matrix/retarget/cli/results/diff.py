@@ -6,11 +6,10 @@ import argparse
 import json
 from collections.abc import Callable, Iterator, Mapping
 
-from retarget.cli.results.show import add_selection, selected
+from retarget.cli.results.show import add_selection, read_sessions, selected
 from retarget.results.changes import Change, State, changes, state_of
-from retarget.results.files import read_results, results_of
+from retarget.results.files import results_of
 from retarget.results.record import Outcome, TargetRecord
-from retarget.support.files import user_path
 from retarget.support.text import counted, shown
 
 __all__ = ["add"]
@@ -49,7 +48,7 @@ def _diff(arguments: argparse.Namespace) -> int:
 
 def _states(written: str, choose: Callable[[TargetRecord], bool]) -> tuple[dict[str, State], bool]:
     """Return the state of each target, and whether all sessions are complete."""
-    sessions = read_results([user_path(written)])
+    sessions = read_sessions([written])
     states = {target: state_of(record) for target, record in results_of(sessions).items() if choose(record)}
     return states, all(session.is_complete for session in sessions)
 

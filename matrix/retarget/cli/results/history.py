@@ -9,19 +9,20 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 
-from retarget.cli.results.show import add_paths
+from retarget.cli.results.show import add_paths, read_sessions
 from retarget.cli.support import table
 from retarget.results.changes import Change, State
-from retarget.results.files import read_results
 from retarget.results.history import History, Run
 from retarget.results.history_files import add_run, read_history
 from retarget.results.merge import check_agreement
 from retarget.results.timeline import Timeline, changes_between, timeline, timelines
 from retarget.support.errors import RetargetError, did_you_mean
-from retarget.support.files import user_path
 from retarget.support.text import counted, shown
 
 __all__ = ["add_arguments", "run"]
+
+_SHOWN = 20
+"""How many open regressions are listed."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _add(arguments: argparse.Namespace) -> int:
-    sessions = read_results(user_path(path) for path in arguments.paths)
+    sessions = read_sessions(arguments.paths)
     check_agreement(sessions)
     run, is_new = add_run(sessions, arguments.place)
     held = f"{counted(run.targets, 'target')} of {counted(len(run.sessions), 'session')}"
@@ -104,8 +105,10 @@ def _list(arguments: argparse.Namespace) -> int:
     print(table(header, texts))
     if open_now:
         print(f"\nopen regressions: {len(open_now)}")
-    for line in open_now:
+    for line in open_now[:_SHOWN]:
         print(f"  {shown(line.id)}: {shown(str(line.now))}, since {_name(history, line.regressions[-1].opened)}")
+    if len(open_now) > _SHOWN:
+        print(f"  … and {len(open_now) - _SHOWN} more; --format json has them all")
     return _ended(history)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from retarget.cli.support import table
@@ -18,7 +18,7 @@ from retarget.support.files import user_path
 from retarget.support.text import counted, shown
 from retarget.targets.selection import ExpressionError
 
-__all__ = ["add", "add_paths", "add_selection", "selected"]
+__all__ = ["add", "add_paths", "add_selection", "read_sessions", "selected"]
 
 _SHOWN_FILES = 3
 
@@ -26,6 +26,11 @@ _SHOWN_FILES = 3
 def add_paths(parser: argparse.ArgumentParser) -> None:
     """Declare where results are."""
     parser.add_argument("paths", nargs="+", metavar="DIR", help="folders or files of `pytest --retarget-results`")
+
+
+def read_sessions(paths: Iterable[str]) -> tuple[SessionResults, ...]:
+    """Read results. Raises `RetargetError` for what `read_results` refuses."""
+    return read_results(user_path(path) for path in paths)
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +66,7 @@ def add(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def _show(arguments: argparse.Namespace) -> int:
     choose = selected(arguments)
-    sessions = read_results(user_path(path) for path in arguments.paths)
+    sessions = read_sessions(arguments.paths)
     results = {target: record for target, record in sorted(results_of(sessions).items()) if choose(record)}
     missing = {one.start.session: not_reached(one, results_of([one])) for one in sessions}
     listed = [record for record in results.values() if record.outcome in arguments.outcome]
