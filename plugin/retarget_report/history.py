@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from retarget.results.changes import BAD, GOOD, State, change_of
-from retarget.results.history import History, Run, pack, unpack
-from retarget.results.history_files import read_history
+from retarget.results.history import History, Run
 from retarget.results.record import Outcome
 from retarget.results.timeline import timeline
 
@@ -20,10 +19,7 @@ from retarget_report.matrix import numbered
 from retarget_report.read import Report
 from retarget_report.states import STATES
 
-__all__ = ["LAST", "Kind", "Past", "Pattern", "data", "past"]
-
-LAST = 60
-"""How many runs the page shows."""
+__all__ = ["Kind", "Past", "Pattern", "data", "past"]
 
 _SORTS = {
     "good": (State(Outcome.PASSED), State(Outcome.XFAILED)),
@@ -68,10 +64,9 @@ class Past:
 
     `states[0]` is that of a target which the run does not have. `gone` are the targets of earlier runs that the page
     does not have: id and pattern. `changes` says, by the sorts of the states before and after, what the change is
-    called. `place` is where the history lies, empty without one.
+    called. Without a history there are no runs.
     """
 
-    place: str
     runs: Sequence[Run]
     states: Sequence[Kind]
     patterns: list[Pattern] = field(default_factory=list)
@@ -82,20 +77,14 @@ class Past:
 
 
 def data(report: Report) -> Iterator[tuple[str, Any]]:
-    """Yield the data of the view. Raises `RetargetError` where the history cannot be read."""
-    if report.history:
-        history = read_history(report.history, last=LAST, now=report.sessions)
-    else:
-        run, content = pack(report.sessions)
-        history = unpack([(run.name, "", content)])
-    yield "history", past(history, [target.id for target in numbered(report)], place=report.history)
+    """Yield the data of the view."""
+    yield "history", past(report.history or History(), [target.id for target in numbered(report)])
 
 
-def past(history: History, ids: Sequence[str], *, place: str = "") -> Past:
+def past(history: History, ids: Sequence[str]) -> Past:
     """Return what the runs of `history` say of the targets `ids`, and of those that are no longer among them."""
     settled: dict[State | None, int] = {}
     found = Past(
-        place=place,
         runs=history.runs,
         states=[_kind(state, settled) for state in history.states],
         changes={

@@ -9,12 +9,17 @@ from itertools import chain
 from pathlib import Path
 
 from retarget.results.files import SessionResults, read_results
+from retarget.results.history import History
+from retarget.results.history_files import read_history
 from retarget.results.plan import Plan, Waived, read_plan
 from retarget.results.record import TargetRecord
 
 from retarget_report.states import LOOKS, State, stage_of, state_of
 
-__all__ = ["Report", "Target", "read_report"]
+__all__ = ["LAST_RUNS", "Report", "Target", "read_report"]
+
+LAST_RUNS = 60
+"""How many runs before this one the page shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +65,7 @@ class Report:
     """All that the page is made of. `targets` are in the order of suite files, suites and declarations.
 
     `attributions` say by target id what the other targets suggest of its failure. `outside` counts the targets with a
-    result that no plan names; it is 0 without plans. `history` is where the history lies, empty without one.
+    result that no plan names; it is 0 without plans. `history` has the runs before and, as the last, the sessions.
     """
 
     title: str
@@ -69,7 +74,7 @@ class Report:
     plans: tuple[Plan, ...] = ()
     attributions: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     outside: int = 0
-    history: str = ""
+    history: History | None = None
 
     @property
     def counts(self) -> dict[State, int]:
@@ -79,7 +84,7 @@ class Report:
 
 
 def read_report(results: Iterable[Path], plans: Iterable[Path] = (), *, title: str = "", history: str = "") -> Report:
-    """Read results and plans. Raises `RetargetError` for what their readers refuse."""
+    """Read results, plans and a history (a folder or a URL). Raises `RetargetError` for what their readers refuse."""
     sessions = read_results(results)
     read = tuple(read_plan(path) for path in plans)
     targets, outside = _targets(sessions, read)
@@ -90,7 +95,7 @@ def read_report(results: Iterable[Path], plans: Iterable[Path] = (), *, title: s
         plans=read,
         attributions={one.nodeid: (one.sentence, one.section) for session in sessions for one in session.attributions},
         outside=outside,
-        history=history,
+        history=read_history(history, last=LAST_RUNS, now=sessions) if history else None,
     )
 
 

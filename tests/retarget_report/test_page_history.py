@@ -2,9 +2,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from page_targets import nodeid_of, record, session
+from report_results import write_results
+from retarget.cli import main
 from retarget.results.history import History, pack, unpack
-from retarget.results.history_files import add_run
+from retarget.results.history_files import add_run, read_history
 from retarget.results.record import Outcome, TargetRecord
 from retarget_report.history import Past, data, past
 from retarget_report.read import Report
@@ -74,17 +77,28 @@ def test_the_results_of_the_page_are_the_last_run_and_later_ones_are_left_out(tm
             [session(record("a_c", Outcome.PASSED), session=f"s{number}", started=1000.0 * (number + 1))], str(tmp_path)
         )
     shown = session(record("a_c", stage="run", signature="aborted"), session="s1", started=2000.0)
-    [(name, found)] = data(Report(title="", sessions=(shown,), targets=(), history=str(tmp_path)))
-    assert (name, [run.started for run in found.runs], found.place) == ("history", [1000.0, 2000.0], str(tmp_path))
+    assert [run.started for run in read_history(str(tmp_path), now=[shown]).runs] == [1000.0, 2000.0]
 
 
 def test_results_that_are_in_the_history_are_not_counted_twice(tmp_path: Path) -> None:
     shown = session(record("a_c", Outcome.PASSED), started=2000.0)
     add_run([shown], str(tmp_path))
-    [(_, found)] = data(Report(title="", sessions=(shown,), targets=(), history=str(tmp_path)))
-    assert len(found.runs) == 1
+    assert len(read_history(str(tmp_path), now=[shown]).runs) == 1
 
 
-def test_without_a_history_the_page_has_its_own_results_alone() -> None:
-    [(_, found)] = data(Report(title="", sessions=(session(record("a_c", Outcome.PASSED)),), targets=()))
-    assert (len(found.runs), found.place) == (1, "")
+def test_without_a_history_the_page_has_no_runs() -> None:
+    [(name, found)] = data(Report(title="", sessions=(session(record("a_c", Outcome.PASSED)),), targets=()))
+    assert (name, found.runs, found.patterns) == ("history", (), [])
+
+
+def test_a_history_that_is_not_there_is_told_before_a_page_is_touched(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_results(tmp_path / "results", [])
+    assert main(["report", "results", "--history", "none", "-o", "site"]) == 1
+    assert capsys.readouterr().err == (
+        "none: found no history, expected files '*.history.json.gz'; "
+        "`retarget history add RESULTS --to none` writes one\n"
+    )
+    assert not (tmp_path / "site").exists()

@@ -13,13 +13,13 @@
   const ago = run => { const runs = past().runs.length - 1 - run; return runs === 0 ? "in this run" : `${number(runs)} ${runs === 1 ? "run" : "runs"} ago`; };
 
   function draw(root, state) {
-    const {runs, gone, damaged, place} = past(), last = runs.length - 1;
+    const {runs, gone, damaged} = past(), last = runs.length - 1;
     const targets = Retarget.results.hits.filter(target => past().of[target] >= 0);
     root.replaceChildren(el("h2", {class: "hidden"}, "History"));
     for (const one of damaged || []) root.append(el("p", {class: "warning"}, `left out of the history: ${one}`));
-    if (last === 0) {
-      root.append(el("p", {class: "note"}, place ? "The history has no run before this one." : "This page was written without a history. To keep one: ",
-        place ? "" : el("code", {}, "retarget history add RESULTS --to FOLDER"), place ? "" : ", then ", place ? "" : el("code", {}, "retarget report RESULTS --history FOLDER -o SITE")));
+    if (last < 1) {
+      root.append(el("p", {class: "note"}, last === 0 ? "The history has no run before this one." : ["This page was written without a history. To keep one: ",
+        el("code", {}, "retarget history add RESULTS --to FOLDER"), ", then ", el("code", {}, "retarget report RESULTS --history FOLDER -o SITE")]));
       return;
     }
     const chosen = runs.findIndex(run => run.name === state.get("against"));
