@@ -98,3 +98,13 @@ def test_results_that_are_not_there_are_an_error(tmp_path: Path, capsys: pytest.
 def test_the_command_line_imports_no_template_engine_before_it_writes_a_page() -> None:
     code = "import sys, retarget_report.extension, retarget_report.command; sys.exit('jinja2' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_many_incomplete_sessions_are_counted_and_three_are_told(tmp_path: Path) -> None:
+    for number in range(5):
+        write_results(tmp_path / "results", [record(f"m{number}")], status=None, leg=f"leg-{number}")
+    write_site(read_report([tmp_path / "results"]), tmp_path / "site")
+    index = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+    assert index.count("<strong>Incomplete:</strong>") == 3
+    assert "2 more sessions are incomplete: all are listed below." in index
+    assert index.count('<tr class="bad">') == 5

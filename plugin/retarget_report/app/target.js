@@ -58,7 +58,7 @@
     const button = el("button", {type: "button", class: "close", "aria-label": "close", onclick: close}, "✕");
     panel.replaceChildren(
       el("header", {}, el("h2", {tabindex: "-1"}, name), button),
-      el("p", {}, el("span", {class: `chip s-${state.word}`}, `${state.glyph} ${whole}`), el("span", {class: "quiet"}, ` ${state.meaning}`)),
+      el("p", {}, el("span", {class: `chip s-${state.word}`}, `${state.glyph} ${whole}`), state.word !== "fail" && state.word !== "ok" && el("span", {class: "quiet"}, ` ${state.meaning}`)),
       facts([
         ["id", target.id], ["module", record && (record.module_file || record.module)],
         ["leg", target.leg], ["waiver", target.waiver],
