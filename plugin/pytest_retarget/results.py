@@ -96,14 +96,13 @@ class Results:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None]:
         """Write a target's record, before the terminal cuts its text."""
-        record = record_of(report)
-        if record is None and report.when == _CRASHED and report.nodeid in self._left:
+        record, before = record_of(report), self._attempts.get(report.nodeid, 0)
+        if record is None and report.when == _CRASHED and (before or report.nodeid in self._left):
             message = str(report.longrepr).partition("\n")[0]
             record = replace(self._declared(report.nodeid), outcome=Outcome.FAILED, message=message)
         if record is not None and self._writer is not None:
-            before = self._attempts.get(record.nodeid, 0)
-            if before and report.when == "teardown":
-                before -= 1  # it says how the attempt ended that is written already
+            if before and report.when in {"teardown", _CRASHED}:
+                before -= record.attempt  # it says how the attempt ended that is written already
             process = getattr(getattr(getattr(report, "node", None), "gateway", None), "id", "")
             same = {"case_digest": record.case_digest, "process": process}
             for one in (*earlier_records(report), replace(record, text=_text(report))):

@@ -199,14 +199,15 @@ def test_a_target_tried_again_by_another_plugin_has_a_record_for_each_try(projec
 
 
 def test_a_failed_teardown_is_another_record_of_the_same_attempt(project: Project) -> None:
-    project.doubles(a="f: pass")
-    hook = "def pytest_runtest_teardown(item):\n    if item.name == 'a_dc':\n        raise OSError('the rig is off')\n"
+    project.doubles(flaky="f: fail-1")
+    expecting(project, FLAKY)
+    hook = "def pytest_runtest_teardown(item):\n    if item.runtime:\n        raise OSError('the rig is off')\n"
     project.write({"conftest.py": hook})
     project.run(*DOUBLES, *RESULTS)
     session = results_of(project)
-    attempts = [one for one in session.records if one.target == "a_dc"]
-    assert [(one.attempt, one.outcome) for one in attempts] == [(1, Outcome.PASSED), (1, Outcome.ERROR)]
-    assert by_name(session)["a_dc"].message == "the rig is off"
+    attempts = [(one.attempt, one.outcome) for one in session.records if one.target == "flaky_dc_dr"]
+    assert attempts == [(1, Outcome.FAILED), (2, Outcome.FLAKY), (2, Outcome.ERROR)]
+    assert by_name(session)["flaky_dc_dr"].message == "the rig is off"
 
 
 @pytest.mark.slow

@@ -92,8 +92,9 @@ class CompileRecord(_Record, frozen=True, kw_only=True):
     `returns_checks` is that of the compile target: what a run by a tool needs may be another compile, with a key of its
     own, than that of the same compiler config which people see.
 
-    Where this session compiled it, `started` is when (seconds since 1970, UTC), and `worker` the number of the compile
-    worker, from 1, in its process; 0 where it did not.
+    Where this process compiled it, `started` is when the compiler began (seconds since 1970, UTC), ahead of the targets
+    that wait for it, and `worker` which of the process's compiles at a time it was, from 1; 0 where it did not. All
+    targets of one compile say the same of it.
     """
 
     key: str
