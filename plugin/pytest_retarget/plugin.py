@@ -89,7 +89,7 @@ def activate(config: pytest.Config) -> ModuleType:
             "": (collection := CollectionHooks()),
             "-services": ServiceHooks(config),
             "-recorder": Recorder(adjustments, with_digests=config.stash[SETTINGS].results is not None),
-            "-terminal": TerminalHooks(config, collection),
+            "-terminal": (terminal := TerminalHooks(config, collection)),
             "-lastfailed": RememberBlocked(config),
             "-attribution": Attribution(config),
         }
@@ -98,7 +98,7 @@ def activate(config: pytest.Config) -> ModuleType:
             if on_github():
                 from pytest_retarget.report.github import EndOfFailures, GitHub
 
-                plugins |= {"-github": (github := GitHub(config)), "-github-end": EndOfFailures(github)}
+                plugins |= {"-github": (github := GitHub(config, terminal)), "-github-end": EndOfFailures(github)}
         if config.stash[SETTINGS].update_expectations:
             from pytest_retarget.update import UpdateExpectations
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+import re
+from collections.abc import Generator, Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -15,29 +17,33 @@ from retarget.support.github import MAX_ANNOTATIONS, group, workflow_command
 from retarget.support.text import counted, first_line
 
 from pytest_retarget.record import record_of
+from pytest_retarget.report.terminal import TerminalHooks
 
 __all__ = ["EndOfFailures", "GitHub"]
+
+_PLACED = re.compile(r"(?P<file>[^:\n]+\.toml):(?P<line>[1-9]\d*): ")
+"""What an error of a declaration or an expectation begins with."""
 
 _OTHER_PLUGIN = "pytest_github_actions_annotate_failures"
 """A plugin that annotates every test that failed."""
 
 
-@dataclass(slots=True, kw_only=True)
-class _Failures:
-    """What failed alike: where the first did, how, and the ids of all."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Failure:
+    """Where something failed, and how."""
 
     path: Path
     line: int
     message: str
-    ids: dict[str, None] = field(default_factory=dict)
 
 
 class GitHub:
     """The hooks of the process that reports."""
 
-    def __init__(self, config: pytest.Config) -> None:
+    def __init__(self, config: pytest.Config, terminal: TerminalHooks) -> None:
         self._config = config
-        self._failed: dict[object, _Failures] = {}
+        self._terminal = terminal
+        self._failed: dict[object, dict[str, _Failure]] = {}
         self._section = ExitStack()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -46,9 +52,18 @@ class GitHub:
             self._take(report)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Take what could not be collected."""
-        if report.failed:
+        """Take what could not be collected: each error of a declaration that names its place."""
+        if report.failed and not self._take_placed(report.longreprtext.splitlines()):
             self._take(report)
+
+    def _take_placed(self, lines: Iterable[str]) -> bool:
+        """Take the errors that name their place, such as `suites/suite.toml:3: …`; whether there was any."""
+        found = [(match, line) for line in lines if (match := _PLACED.match(line)) is not None]
+        for match, line in found:
+            path, text = self._config.invocation_params.dir / match["file"], line[match.end() :]
+            failure = _Failure(path=path, line=int(match["line"]), message=text)
+            self._failed.setdefault(failure, {})[line[: match.end() - 2]] = failure
+        return bool(found)
 
     def _take(self, report: pytest.CollectReport | pytest.TestReport) -> None:
         record, root = record_of(report), self._config.rootpath
@@ -56,13 +71,12 @@ class GitHub:
         path, line, message = root / report.nodeid.partition("::")[0], 1, first_line(report.longreprtext)
         if crash is not None:
             path, line, message = root / crash.path, crash.lineno, crash.message
-        key: object = (path, line, message)
-        if record is not None:
-            if crash is not None and path == root / record.file and record.module_file:
-                path, line = root / record.module_file, 1
-            if (seen := record.observation) is not None:
-                key = (seen.stage, seen.signature)
-        self._failed.setdefault(key, _Failures(path=path, line=line, message=message)).ids[report.nodeid] = None
+        if record is not None and record.module_file and path == root / record.file:
+            path, line = root / record.module_file, 1
+        failure = _Failure(path=path, line=line, message=message)
+        seen = record.observation if record is not None else None
+        key = (seen.stage, seen.signature) if seen is not None else failure
+        self._failed.setdefault(key, {})[report.nodeid] = failure
 
     # ------------------------------------------------------------ at the end
 
@@ -85,16 +99,16 @@ class GitHub:
 
     def _annotate(self, reporter: Any) -> None:
         """Write the annotations; a leg of a plan leaves them to `retarget ci summary`, which knows all legs."""
+        self._take_placed(self._terminal.errors)
         if self._config.getoption("retarget_plan", None) or self._config.pluginmanager.has_plugin(_OTHER_PLUGIN):
             return
-        found = sorted(self._failed.values(), key=lambda one: -len(one.ids))
+        found = sorted((sorted(ids.items(), key=itemgetter(0)) for ids in self._failed.values()), key=len, reverse=True)
         shown = found if len(found) <= MAX_ANNOTATIONS else found[: MAX_ANNOTATIONS - 1]
-        for one in shown:
-            first, *others = one.ids
+        for (first, failure), *others in shown:
             title = f"{first} and {len(others)} more" if others else first
-            message = "\n".join([one.message, *list(one.ids)[:MAX_ANNOTATIONS]]) if others else one.message
-            place = _in_repository(one.path)
-            reporter.write_line(workflow_command("error", message, file=place, line=one.line, title=title))
+            names = [first, *(name for name, _ in others[: MAX_ANNOTATIONS - 1])] if others else []
+            message, place = "\n".join([failure.message, *names]), _in_repository(failure.path)
+            reporter.write_line(workflow_command("error", message, file=place, line=failure.line, title=title))
         if len(shown) < len(found):
             reporter.write_line(workflow_command("error", f"{len(found) - len(shown)} further signatures failed"))
 

@@ -6,7 +6,7 @@ the controller, which shows them all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,11 @@ class TerminalHooks:
         self._failed: set[str] = set()
         self._cases = CaseNames(self._settings.cases)
         self._unselected: list[str] = []
+
+    @property
+    def errors(self) -> Sequence[str]:
+        """The errors of expectations, once the session has finished."""
+        return tuple(self._errors)
 
     # ------------------------------------------------------------ as targets are reported
 
