@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
 
 from retarget_ci.emit.jobs import FOLDER, home_of, jobs_of, leg_minutes
 from retarget_ci.model import CiConfig, Event
+
+if TYPE_CHECKING:
+    import jinja2
 
 __all__ = ["github_workflow"]
 
@@ -38,6 +42,29 @@ _SINCE = " ${{ github.event_name == 'pull_request' && '--since HEAD^1' || '' }}"
 
 def github_workflow(config: CiConfig, event: Event, header: str) -> str:
     """Return the workflow of an event. Raises `RetargetError` where Jinja is missing."""
+    jobs = jobs_of(config)
+    return _template().render(
+        actions=_ACTIONS,
+        builders=[runner for runner in config.runners if runner.builds],
+        builds=list(jobs.builds),
+        commands=_block,
+        config=config,
+        event=event,
+        folder=FOLDER,
+        header=header,
+        home=home_of(config),
+        leg_minutes=leg_minutes(event),
+        minutes=_MINUTES,
+        python=_PYTHON,
+        runs=list(jobs.runs),
+        since=_SINCE if event.only_changed else "",
+        text=_text,
+        triggers=_triggers(event),
+    )
+
+
+@cache
+def _template() -> jinja2.Template:
     try:
         import jinja2
     except ImportError as error:
@@ -56,26 +83,7 @@ def github_workflow(config: CiConfig, event: Event, header: str) -> str:
         undefined=jinja2.StrictUndefined,
         autoescape=False,  # noqa: S701  (YAML, not HTML: each text goes through `text` or `commands`)
     )
-    template = environment.from_string(Path(__file__).with_name("github.yml.jinja").read_text(encoding="utf-8"))
-    jobs = jobs_of(config)
-    return template.render(
-        actions=_ACTIONS,
-        builders=[runner for runner in config.runners if runner.builds],
-        builds=list(jobs.builds),
-        commands=_block,
-        config=config,
-        event=event,
-        folder=FOLDER,
-        header=header,
-        home=home_of(config),
-        leg_minutes=leg_minutes(event),
-        minutes=_MINUTES,
-        python=_PYTHON,
-        runs=list(jobs.runs),
-        since=_SINCE if event.only_changed else "",
-        text=_text,
-        triggers=_triggers(event),
-    )
+    return environment.from_string(Path(__file__).with_name("github.yml.jinja").read_text(encoding="utf-8"))
 
 
 def _triggers(event: Event) -> dict[str, Any]:
