@@ -54,7 +54,9 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def _run(arguments: argparse.Namespace) -> int:
     plan = read_plan(arguments.plan) if arguments.plan else None
-    records = latest([record for session in read_results(arguments.results) for record in session.records])
+    # A run of which no leg got as far as writing results has a summary, too: all that is planned is missing.
+    there = [path for path in arguments.results if plan is None or path.exists()]
+    records = latest([record for session in read_results(there) for record in session.records])
     text = markdown(records, plan)
     page = os.environ.get("GITHUB_STEP_SUMMARY")
     if page:

@@ -121,3 +121,15 @@ def test_a_target_that_was_not_run_has_no_result() -> None:
     text = markdown(by_id(record("a", outcome=Outcome.NOT_RUN)), plan_of("s/suite.toml::a"))
     assert "0 of 1 planned target with a result.\n" in text
     assert "**1 target planned, but without a result:** `s/suite.toml::a`\n" in text
+
+
+def test_of_a_run_without_any_results_all_that_is_planned_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    write_plan(plan_of("s/suite.toml::a"), tmp_path / "plan.json")
+    command = ["ci", "summary", "--results", str(tmp_path / "none")]
+    assert main([*command, "--plan", str(tmp_path / "plan.json")]) == 0
+    assert "0 of 1 planned target with a result.\n" in capsys.readouterr().out
+    assert main(command) == 1
+    assert "found no such file or folder" in capsys.readouterr().err
