@@ -298,14 +298,9 @@ def _lines(file: Path) -> Iterator[Line]:
     decoder = msgspec.json.Decoder(Line)
     try:
         with _opened(file) as stream:
-            number = 0
             for number, line in enumerate(stream, 1):
                 if line.endswith(b"\n"):
                     yield _decoded(decoder, file, number, line)
-                elif number == 1:
-                    raise RetargetError(_without_lines(file))
-            if not number:
-                raise RetargetError(_without_lines(file))
     except OSError as error:
         msg = f"cannot read {display_path(file)}: {error.strerror or error}"
         raise RetargetError(msg) from error
@@ -325,10 +320,6 @@ def _decoded(decoder: msgspec.json.Decoder[Line], file: Path, number: int, line:
     if isinstance(found, SessionStart) and found.version != VERSION:
         raise RetargetError(_other_version(file, number, found.version))
     return found
-
-
-def _without_lines(file: Path) -> str:
-    return f"{display_path(file)}: found no whole line, expected results; its session was killed at once: remove it"
 
 
 def _damaged(file: Path, number: int, line: bytes, error: Exception) -> str:
