@@ -63,12 +63,14 @@ def data(report: Report) -> Iterator[tuple[str, Any]]:
 def failures(targets: Sequence[Target], sizes: Mapping[_Module, int]) -> Failures:
     """Group the failures among `targets`. `sizes` are those of `module_sizes`.
 
-    A blocked target belongs to the target at the end of the chain that blocks it.
+    A blocked target belongs to the target at the end of the chain that blocks it; a run target that is known to fail
+    because its compile target does belongs to that.
     """
+    blocked_by = _blocked_by(targets)
     found: dict[tuple[State, str, str], Group] = {}
     group_of: dict[str, Group] = {}
     for number, target in enumerate(targets):
-        if target.state not in KINDS:
+        if target.state not in KINDS or target.id in blocked_by:
             continue
         key = (target.state, *_way(target))
         group = found.setdefault(key, Group(kind=key[0], stage=key[1], signature=key[2]))
@@ -76,7 +78,6 @@ def failures(targets: Sequence[Target], sizes: Mapping[_Module, int]) -> Failure
         if (record := target.record) is not None and record.observation is not None and record.observation.also:
             group.also.append(number)
         group_of[target.id] = group
-    blocked_by = {one.id: one.record.blocked_by for one in targets if one.record and one.state is State.BLOCKED}
     unexplained: list[int] = []
     for number, target in enumerate(targets):
         if target.id in blocked_by:
@@ -122,6 +123,22 @@ def _way(target: Target) -> tuple[str, str]:
     if target.signature:
         return target.stage, target.signature
     return target.stage, normalise(record.message or record.reason) or "failed without a message"
+
+
+def _blocked_by(targets: Sequence[Target]) -> dict[str, str]:
+    """The targets that could not run because another one failed, and that one."""
+    compiles = {(*_module(one), one.compiler): one for one in targets if not one.runtime}
+    found = {}
+    for target in targets:
+        if (record := target.record) is None:
+            continue
+        if target.state is State.BLOCKED:
+            found[target.id] = record.blocked_by
+        elif target.state is State.XFAIL and target.runtime and record.observation is None:
+            compiled = compiles.get((*_module(target), target.compiler))
+            if compiled is not None and compiled.state is State.XFAIL:
+                found[target.id] = compiled.id
+    return found
 
 
 def _origin(target: str, blocked_by: Mapping[str, str]) -> str:

@@ -70,6 +70,19 @@ def test_blocked_targets_belong_to_the_group_at_the_end_of_their_chain() -> None
     assert found.unexplained == [3]
 
 
+def test_a_run_target_that_is_known_to_fail_with_its_compile_is_blocked_by_that() -> None:
+    known = "a_cpu is expected to fail: IREE"
+    found = failures(
+        [
+            target("a_cpu", Outcome.XFAILED, stage="compile", signature="no rule"),
+            target("a_cpu_x", Outcome.XFAILED, message=known),
+            target("b_cpu_x", Outcome.XFAILED, message=known),
+        ],
+        {},
+    )
+    assert shown(found) == [("xfail", "compile", "no rule", [0], [1]), ("xfail", "", known, [2], [])]
+
+
 def test_targets_that_block_each_other_are_unexplained() -> None:
     found = failures([blocked("a_cpu_x", "a_cpu_y"), blocked("a_cpu_y", "a_cpu_x")], {})
     assert (found.groups, found.unexplained) == ([], [0, 1])

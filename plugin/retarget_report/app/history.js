@@ -66,13 +66,14 @@
     const axis = {stroke: colour("color"), grid: {stroke: colour("borderTopColor"), width: 1}, ticks: {show: false}, font: `11px ${getComputedStyle(chart).fontFamily}`};
     const told = row => row ? `${named(row.place)}: ${share(row.good, row.judged)} as expected` : "";
     const line = el("p", {class: "told"});
+    const isOneDay = day(rows[0].run) === day(rows.at(-1).run), label = run => isOneDay ? Retarget.when(run.started).slice(11, 16) : day(run);
     const rates = rows.map(row => row.judged ? 100 * row.good / row.judged : null);
     const lowest = Math.min(100, ...rates.filter(rate => rate !== null));
     if (plotted) plotted.destroy();
     plotted = new uPlot({
       width: Math.max(200, chart.clientWidth), height: 190, legend: {show: false}, cursor: {y: false, drag: {x: false, y: false}},
       scales: {x: {time: false, range: (_, from, to) => [from - 0.3, to + 0.3]}, y: {range: [Math.max(0, Math.floor(lowest - (100 - lowest) * 0.2 - 0.5)), 100.2]}},
-      axes: [{...axis, values: (_, ticks) => ticks.map(tick => rows[tick] ? day(rows[tick].run) : ""), incrs: [1, 2, 5, 10, 20, 50], space: 90, size: 26}, {...axis, values: (_, ticks) => ticks.map(tick => `${tick} %`), size: 60}],
+      axes: [{...axis, values: (_, ticks) => ticks.map(tick => rows[tick] ? label(rows[tick].run) : ""), incrs: [1, 2, 5, 10, 20, 50], space: 90, size: 26}, {...axis, values: (_, ticks) => ticks.map(tick => `${tick} %`), size: 60}],
       series: [{}, {stroke: colour("outlineColor"), width: 2, points: {show: true, size: 7}}],
       hooks: {setCursor: [one => { line.textContent = told(rows[one.cursor.idx]); }]},
     }, [rows.map(row => row.place), rates], chart);
