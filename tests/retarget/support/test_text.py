@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from retarget.support.text import clip, cut_stacks, error_line, first_line, join_output, strip_colour
+from retarget.support.text import clip, cut_stacks, error_line, first_line, join_output, shown, strip_colour
 
 
 def test_colour_and_links_are_stripped() -> None:
     assert strip_colour("\x1b[1;31merror:\x1b[0m a \x1b]8;;http://x\x1b\\b\x1b]8;;\x07 \x1b[Kc") == "error: a b c"
     assert strip_colour("plain [31m") == "plain [31m"
+
+
+def test_what_a_terminal_is_shown_is_one_line_without_controls_and_of_bounded_length() -> None:
+    assert shown("\x1b[31mred\x1b[0m\r\n\x07<b>") == "red???<b>"
+    assert shown("x" * 1000, 10) == "x" * 10 + "…"
 
 
 def test_the_first_line_that_says_anything() -> None:
