@@ -13,7 +13,7 @@ from retarget.expect.verdict import today
 from retarget.results.files import read_results
 from retarget.results.plan import read_plan
 from retarget.support.errors import DiagnosticsError, RetargetError
-from retarget.support.text import counted
+from retarget.support.text import counted, printable
 
 from retarget_ci.emit.files import emitted_files, emitted_problems
 from retarget_ci.lock import LOCK_FILE
@@ -81,8 +81,9 @@ def _verify_declared(arguments: argparse.Namespace) -> int:
         diagnostics += budget_problems(config, coverage) if arguments.history else ()
         done = [*_summary(config, coverage, day)]
     if diagnostics or others:
-        lines = [*str(DiagnosticsError(tuple(dict.fromkeys(diagnostics)))).splitlines(), *others]
-        sys.stderr.writelines(f"{line}\n" for line in lines if line)
+        found = DiagnosticsError(tuple(dict.fromkeys(diagnostics))).diagnostics
+        lines = [*map(str, found), *(line for text in others for line in text.splitlines())]
+        sys.stderr.writelines(f"{printable(line)}\n" for line in lines)
         return 1
     sys.stdout.writelines(f"{line}\n" for line in done)
     return 0
@@ -95,7 +96,9 @@ def _durations(history: str) -> Mapping[str, float]:
     from retarget.results.history import durations
     from retarget.results.history_files import read_history
 
-    return durations(read_history(history))
+    found = read_history(history)
+    sys.stderr.writelines(f"warning: left out of the history: {line}\n" for line in found.damaged)
+    return durations(found)
 
 
 def _summary(config: CiConfig, coverage: Coverage, day: date) -> Iterator[str]:
@@ -114,7 +117,7 @@ def _verify_results(file: Path, results: Sequence[Path]) -> int:
     plan = read_plan(file)
     found = verify_results(plan, read_results(results))
     for problem in found.problems:
-        sys.stderr.write(f"{problem}\n")
+        sys.stderr.write(f"{printable(problem)}\n")
     what = f"the plan of the event {plan.event!r} ({counted(len(plan.legs), 'leg')})"
     if problems := len(found.problems):
         targets = sum(len(leg.ids) for leg in plan.legs)

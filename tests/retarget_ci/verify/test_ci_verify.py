@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from planned_results import BUILD, PLAN, RUN, write_leg
+from msgspec.structs import replace
+from planned_results import BUILD, PLAN, RUN, records_of, write_leg
 from retarget.cli import main
 from retarget.results.plan import write_plan
 
@@ -35,6 +36,15 @@ def test_each_problem_of_results_has_a_line_and_the_status_is_1(capsys: pytest.C
     first, last = printed.err.splitlines()
     assert first.startswith("leg 'run-linux-1': results/run-linux-1-")
     assert last == "1 problem of the plan of the event 'pr' (2 legs); 6 of 6 targets have a result"
+
+
+def test_names_from_elsewhere_cannot_write_lines_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+    strange = [replace(record, nodeid="x\n::error::\x1b[31m<script>") for record in records_of(RUN)[:1]]
+    write_leg(Path("results"), RUN, records=[*records_of(RUN), *strange])
+    assert main(["ci", "verify", "--results", "results"]) == 1
+    printed = capsys.readouterr().err
+    assert len(printed.splitlines()) == 2
+    assert "\x1b" not in printed
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,12 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from ci_trees import emit, is_in_order, problems, write
+from ci_trees import declare, emit, is_in_order, problems, write
 from retarget_ci.emit.files import emitted_problems
 from retarget_ci.files.read import read_ci
 from retarget_ci.lock import lock_problems
+from retarget_ci.planning.coverage import coverage_of
+from retarget_ci.verify.declared import budget_problems
 
 TREE = {
     "ci.toml": """
@@ -210,6 +212,19 @@ def test_no_rename_of_anything_in_any_one_file_that_is_written_goes_unnoticed(tr
 
 def test_each_name_is_in_a_file_that_people_write() -> None:
     assert [name for name in NAMES if not any([*renamed(TREE[file], name)] for file in FILES)] == []
+
+
+def test_a_leg_that_takes_longer_than_its_budget_is_found_by_a_history(tree: Path) -> None:
+    config = read_ci(tree / "ci.toml")
+    declared = declare(config)
+    seconds = dict.fromkeys((one.id for one in declared.targets), 600.0)
+    assert [*map(str, budget_problems(config, coverage_of(config, declared)))] == []
+    found = [*map(str, budget_problems(config, coverage_of(config, declared, durations=seconds)))]
+    assert found == [
+        "ci.toml:22: event[0].budget: found a budget of 20.0 min, which 4 legs exceed: 'build-hosted-2' is predicted "
+        "to take 70.0 min, and runner 'hosted' has a capacity of 2 legs; expected a larger budget or capacity, or "
+        "fewer targets in this event"
+    ]
 
 
 @pytest.mark.parametrize(
