@@ -83,6 +83,7 @@ bench: $(DEV_STAMP)
 	$(BIN)/python benchmarks/ci_plan.py
 	$(BIN)/python benchmarks/matrix.py
 	$(BIN)/python benchmarks/comparison.py
+	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/results.py
 
 bench-onnx: $(DEV_STAMP)
