@@ -16,7 +16,7 @@ from retarget.results.files import SessionResults, latest
 from retarget.results.plan import Leg, Plan
 from retarget.results.record import Outcome, TargetRecord
 from retarget.support.errors import did_you_mean, display_path
-from retarget.support.text import counted, first_line
+from retarget.support.text import counted, first_line, shown
 
 __all__ = ["Verified", "verify_results"]
 
@@ -264,8 +264,7 @@ def _signature(record: TargetRecord) -> str:
 
 def _one_line(text: str) -> str:
     """Return the first line of a text from elsewhere: printable, and not too long."""
-    line = "".join(one if one.isprintable() else " " for one in first_line(text[: 10 * _LONGEST]))
-    return f"{line[:_LONGEST]}…" if len(line) > _LONGEST else line
+    return shown(first_line(text[: 10 * _LONGEST]), _LONGEST)
 
 
 def _files(session: SessionResults) -> str:
