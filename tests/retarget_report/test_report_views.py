@@ -234,7 +234,7 @@ def test_hostile_texts_are_shown_as_they_are_in_every_view(show: Open, tmp_path:
     page = show(tmp_path / "site", "#failures")
     page.locator(".card [aria-label=command]").wait_for()
     assert page.locator(".card .signature").text_content() == hostile
-    assert page.locator(".card .diff-minus").text_content() == f"- {hostile}"
+    assert page.locator(".card [aria-label='report of the failure']").text_content() == f"{hostile}\n- {hostile}"
     for view in VIEWS:
         page.evaluate(f"location.hash = '{view}'")
         page.locator(f".view-{view} .content section").first.wait_for()

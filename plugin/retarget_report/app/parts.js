@@ -26,13 +26,12 @@ Retarget.parts = (() => {
   const targetLink = target => { const {id, name} = Retarget.results.at(target); return el("a", {href: here({t: id}), title: id}, name); };
   const targetList = (targets, note = () => "") => many(targets, target => el("li", {}, targetLink(target), note(target)), {list: el("ul", {class: "many narrow"})});
 
-  // What a failure reports: what the other targets suggest, the text with its differing lines marked, the commands to paste.
+  // What a failure reports: what the other targets suggest, the report, the commands to paste.
   function report({attribution, attempts}) {
     const {text = "", message = "", commands = []} = attempts.at(-1) || {};
-    const lines = (text || message).split("\n").map((line, place) => [place ? "\n" : "", /^\s*[+-](?![+-])/.test(line) ? el("span", {class: `diff-${line.trim()[0] === "+" ? "plus" : "minus"}`}, line) : line]);
     return [
       attribution && el("p", {class: "attribution"}, attribution[0]),
-      (text || message) && Retarget.copied(text || message, "report of the failure", lines),
+      (text || message) && Retarget.copied(text || message, "report of the failure"),
       commands.length > 0 && el("h4", {}, "Commands"), ...commands.map(command => Retarget.copied(command, "command"))].filter(Boolean);
   }
 

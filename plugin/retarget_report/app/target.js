@@ -8,8 +8,8 @@
   const part = (title, ...content) => el("section", {}, el("h3", {}, title), ...content);
 
   Retarget.copied = copied;
-  function copied(text, label, lines = text) {
-    const block = el("pre", {tabindex: "0", "aria-label": label}, lines);
+  function copied(text, label) {
+    const block = el("pre", {tabindex: "0", "aria-label": label}, text);
     return el("div", {class: "copied"}, copyButton(text, block), block);
   }
 
