@@ -301,6 +301,10 @@ def _lines(file: Path) -> Iterator[Line]:
             for number, line in enumerate(stream, 1):
                 if line.endswith(b"\n"):
                     yield _decoded(decoder, file, number, line)
+                elif number == 1:
+                    raise RetargetError(_without_lines(file))
+            if not stream.tell():
+                raise RetargetError(_without_lines(file))
     except OSError as error:
         msg = f"cannot read {display_path(file)}: {error.strerror or error}"
         raise RetargetError(msg) from error
@@ -310,6 +314,10 @@ def _opened(file: Path) -> BinaryIO:
     if what := irregular(file):  # a named pipe without a writer would be waited for without end
         raise OSError(errno.EINVAL, f"found {what}")
     return file.open("rb")
+
+
+def _without_lines(file: Path) -> str:
+    return f"{display_path(file)}: found no whole line, expected results; its session was killed at once: remove it"
 
 
 def _decoded(decoder: msgspec.json.Decoder[Line], file: Path, number: int, line: bytes) -> Line:

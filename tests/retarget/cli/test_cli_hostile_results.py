@@ -109,8 +109,8 @@ def test_nothing_in_the_page_is_markup(results: str) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", ": found no whole line, expected results; the session was killed before its first one"),
-        ('{"type":"session"', ": found no whole line, expected results; the session was killed before its first one"),
+        ("", ": found no whole line, expected results; its session was killed at once: remove it"),
+        ('{"type":"session"', ": found no whole line, expected results; its session was killed at once: remove it"),
         ("\0\0\n", ":1: found a damaged line, expected a record of results: JSON is malformed"),
         ("[" * 10**5 + "\n", ":1: found a damaged line, expected a record of results: Expected `object`, got `array`"),
         (

@@ -13,7 +13,7 @@ from retarget.results.files import SessionResults, latest, read_results, results
 from retarget.results.overview import by_config, by_outcome, failure_groups, not_reached
 from retarget.results.record import Outcome, TargetRecord
 from retarget.results.selection import record_selector
-from retarget.support.errors import RetargetError, display_path
+from retarget.support.errors import display_path
 from retarget.support.files import user_path
 from retarget.support.text import counted, shown
 from retarget.targets.selection import ExpressionError
@@ -29,14 +29,8 @@ def add_paths(parser: argparse.ArgumentParser) -> None:
 
 
 def read_sessions(paths: Iterable[str]) -> tuple[SessionResults, ...]:
-    """Read results. Raises `RetargetError` for what `read_results` refuses, and where there is none at all."""
-    found = [user_path(path) for path in paths]
-    sessions = read_results(found)
-    if not sessions:
-        where = ", ".join(map(display_path, found))
-        msg = f"{where}: found no whole line, expected results; the session was killed before its first one"
-        raise RetargetError(msg)
-    return sessions
+    """Read results. Raises `RetargetError` for what `read_results` refuses."""
+    return read_results(user_path(path) for path in paths)
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
