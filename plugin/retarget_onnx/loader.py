@@ -98,7 +98,7 @@ class OnnxBackendLoader:
     def run_case_outside(
         self, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
     ) -> RunPlan | None:
-        """Return the `python -m retarget.run_case` command of a case; None for a module that was not generated."""
+        """Return the `retarget.worker.run_case` command of a case; None for a module that was not generated."""
         del folder
         if not module.data:
             return None

@@ -85,7 +85,7 @@ def test_what_no_tool_runs_is_run_by_this_projects_own(project: Project, monkeyp
     assert len(pasted) == 3
     assert pasted[2].startswith("RETARGET_EXTENSIONS=toolless ")
     assert pasted[2].endswith(
-        "-m retarget.run_case --kind=double --driver=double-device "
+        "-m retarget.worker.run_case --kind=double --driver=double-device "
         f"--artifact={tempfile.gettempdir()}/differs_dc.double --case=wrong suites/differs.mlir"
     )
     again = shell(pasted)

@@ -59,7 +59,7 @@ def test_a_text_that_differs_fails_in_filechecks_words_and_the_command_gives_the
     assert path.endswith("differs_vmvx.mlir")
     assert shell([*by_hand[:2], f"cat {path}"]).stdout.startswith("module")
     assert by_hand[2].endswith(
-        "-m retarget.run_case --kind=filecheck --compilers=vmvx --tags=compile,text,vmvx,cpu "
+        "-m retarget.worker.run_case --kind=filecheck --compilers=vmvx --tags=compile,text,vmvx,cpu "
         f"--artifact={path} suites/differs.mlir"
     )
     again = shell(by_hand)

@@ -1,4 +1,4 @@
-"""`python -m retarget.run_case --kind=onnx-backend`: one node test by hand, judged as in a run of the suite."""
+"""`python -m retarget.worker.run_case --kind=onnx-backend`: one node test by hand, judged as in a run of the suite."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from retarget.model import Module, Origin, RuntimeConfig
-from retarget.run_case import main
+from retarget.worker.run_case import main
 from retarget_iree.compile_onnx import main as compile_onnx
 from retarget_onnx.loader import OnnxBackendLoader
 from retarget_onnx.manifest_file import Entry, Manifest, manifest_text
@@ -81,7 +81,7 @@ def test_what_a_kind_needs_is_requested(arguments: list[str], missing: str, caps
         main([*arguments, "--artifact=a", "b.mlir"])
     assert ended.value.code == 2
     printed = capsys.readouterr().err.splitlines()[-1]
-    assert printed == f"python -m retarget.run_case: error: the following arguments are required: {missing}"
+    assert printed == f"python -m retarget.worker.run_case: error: the following arguments are required: {missing}"
 
 
 def test_the_command_names_driver_devices_flags_and_case() -> None:
@@ -91,7 +91,7 @@ def test_the_command_names_driver_devices_flags_and_case() -> None:
     assert plan is not None
     assert plan.argv[1:] == (
         "-m",
-        "retarget.run_case",
+        "retarget.worker.run_case",
         "--kind=onnx-backend",
         "--driver=local-sync",
         "--device=0",

@@ -20,7 +20,7 @@ __all__ = ["check_plan", "run_module_command"]
 def check_plan(config: RuntimeConfig, artifact: Path, function: str) -> RunPlan:
     """Return how a function of a check module is run, all of them where `function` is empty.
 
-    With `retarget.run_case`, because IREE's packages hold no tool that knows the check module.
+    With `retarget.worker.run_case`, because IREE's packages hold no tool that knows the check module.
     """
     plan = run_case_plan(kind="check", config=config, artifact=artifact, case=function)
     return replace(plan, env=config.env, telling=(*plan.telling, (Stage.LOAD, r"error: (.*)")))

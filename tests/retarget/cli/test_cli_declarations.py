@@ -382,7 +382,9 @@ def test_explain_names_the_extensions_that_the_projects_own_tool_needs(
     (project / "extensions" / "cli_extension.py").write_text(plain)
     monkeypatch.delenv("RETARGET_EXTENSIONS")
     line = run(capsys, "explain", "foo_cc_rt", "--retarget-extension", "cli_extension")[1].splitlines()[-1]
-    assert line.startswith(f"  RETARGET_EXTENSIONS=cli_extension {sys.executable} -m retarget.run_case --kind=lines")
+    assert line.startswith(
+        f"  RETARGET_EXTENSIONS=cli_extension {sys.executable} -m retarget.worker.run_case --kind=lines"
+    )
 
 
 def test_explain_keeps_to_the_suite_of_a_node_id(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -97,4 +97,4 @@ def test_behind_run_under_a_tool_on_the_path_goes_by_its_name(monkeypatch: pytes
     [line] = commands.run(target, Artifact(digest="", size=0, path="/a.bin"), [case])
     python = Path(sys.executable).name
     arguments = "--kind=check --driver=toy --artifact=/a.bin --case=f a.mlir"
-    assert line == f"nice -n 5 {python} -m retarget.run_case {arguments}"
+    assert line == f"nice -n 5 {python} -m retarget.worker.run_case {arguments}"

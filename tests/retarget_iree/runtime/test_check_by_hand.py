@@ -1,4 +1,4 @@
-"""`python -m retarget.run_case --kind=check`, which the commands after a failure name, and how `run_under` reads it."""
+"""`retarget.worker.run_case --kind=check`, which the commands after a failure name, and how `run_under` reads it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from iree_support import driver_named, runtime_config
 from retarget.model.outcomes import Stage
-from retarget.run_case import main
+from retarget.worker.run_case import main
 
 
 @pytest.fixture(scope="module")

@@ -248,7 +248,7 @@ def test_check_modules_are_run_by_hand_with_run_case() -> None:
     assert plan.argv == (
         sys.executable,
         "-m",
-        "retarget.run_case",
+        "retarget.worker.run_case",
         "--kind=check",
         "--driver=local-task",
         "--device=0",

@@ -1,4 +1,4 @@
-"""Runs the cases of one artifact behind `run_under` where the driver has no tool: `retarget.run_case` for each case."""
+"""Runs the cases of an artifact behind `run_under` where the driver has no tool: `retarget.worker.run_case` for each."""
 
 from __future__ import annotations
 

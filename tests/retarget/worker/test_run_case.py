@@ -1,4 +1,4 @@
-"""`python -m retarget.run_case`: which cases it runs."""
+"""`python -m retarget.worker.run_case`: which cases it runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from retarget.extension.registry import EXTENSIONS_VARIABLE
-from retarget.run_case import main
+from retarget.worker.run_case import main
 from targets_of_doubles import EXTENSIONS
 
 
