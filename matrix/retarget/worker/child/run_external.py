@@ -1,4 +1,4 @@
-"""Runs the cases of an artifact behind `run_under` where the driver has no tool: `retarget.worker.run_case` for each."""
+"""Runs the cases of an artifact behind `run_under` where the driver has no tool: `worker.run_case` for each case."""
 
 from __future__ import annotations
 
