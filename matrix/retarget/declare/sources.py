@@ -29,7 +29,8 @@ __all__ = ["find_modules", "name_problem", "select_modules"]
 
 _MAGIC = re.compile(r"[*?\[]")
 _NAME_RULE = "name without blanks and : * ? [ ] \\, because it becomes the name of targets"
-_NOT_IN_MODULE_NAMES = re.compile(r"[\s\x00-\x1f\x7f:*?\[\]\\\ud800-\udfff]")
+_NOT_IN_MODULE_NAMES = re.compile(r"[\s\x00-\x1f\x7f:*?\[\]\\\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Among them what turns the direction of text: a name must read as what it is."""
 
 
 def find_modules(

@@ -340,6 +340,12 @@ def test_a_file_name_that_no_target_can_bear_is_an_error(folder: Path) -> None:
     ]
 
 
+def test_a_file_name_that_reads_as_another_is_an_error(folder: Path) -> None:
+    (folder / "a\u202eb.mlir").touch()
+    (diagnostic,) = diagnostics_of(folder, GOOD)
+    assert "srcs[0]: found '\\u202e' in 'a\\u202eb.mlir', expected a file name without blanks" in diagnostic
+
+
 def test_a_file_name_that_an_expectation_would_take_for_a_glob_is_an_error(folder: Path) -> None:
     (folder / "a*b.mlir").touch()
     (diagnostic,) = diagnostics_of(folder, GOOD)
