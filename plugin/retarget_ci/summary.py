@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retarget.results.files import latest, read_results
+from retarget.results.files import read_results, results_of
 from retarget.results.plan import Plan, read_plan
 from retarget.results.record import Outcome, TargetRecord
 from retarget.support.errors import RetargetError
@@ -56,7 +56,7 @@ def _run(arguments: argparse.Namespace) -> int:
     plan = read_plan(arguments.plan) if arguments.plan else None
     # A run of which no leg got as far as writing results has a summary, too: all that is planned is missing.
     there = [path for path in arguments.results if plan is None or path.exists()]
-    records = latest([record for session in read_results(there) for record in session.records])
+    records = results_of(read_results(there))
     text = markdown(records, plan)
     page = os.environ.get("GITHUB_STEP_SUMMARY")
     if page:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
-from retarget.results.files import SessionResults, read_results
+from retarget.results.files import SessionResults, attempts_of, read_results
 from retarget.results.history import History
 from retarget.results.history_files import read_history
 from retarget.results.plan import Plan, Waived, read_plan
@@ -26,7 +26,7 @@ LAST_RUNS = 60
 class Target:
     """A target as the page shows it. `runtime` is empty for a compile target.
 
-    `attempts` are the records of the newest session that has any, by attempt; the last is the result. There are none
+    `attempts` are the records of the newest session that came to it, by attempt; the last is the result. There are none
     where only a plan names the target. `leg` is that of the plan, `waiver` why no leg runs it. `sessions` counts those
     that have a result of it.
     """
@@ -100,14 +100,8 @@ def read_report(results: Iterable[Path], plans: Iterable[Path] = (), *, title: s
 
 
 def _targets(sessions: Sequence[SessionResults], plans: Sequence[Plan]) -> tuple[list[Target], int]:
-    attempts: dict[str, list[TargetRecord]] = {}
-    counted: Counter[str] = Counter()
-    for session in sessions:
-        of_session: dict[str, list[TargetRecord]] = {}
-        for record in session.records:
-            of_session.setdefault(record.nodeid, []).append(record)
-        counted.update(of_session.keys())
-        attempts |= of_session  # a later session's result replaces an earlier one's
+    attempts = attempts_of(sessions)
+    counted = Counter(target for session in sessions for target in {record.nodeid for record in session.records})
     legs = {one: leg for plan in plans for leg in plan.legs for one in leg.ids}
     waived = {one: waiver for plan in plans for waiver in plan.waived for one in waiver.ids}
     compilers = {records[-1].compiler for records in attempts.values()}
@@ -134,8 +128,6 @@ def _targets(sessions: Sequence[SessionResults], plans: Sequence[Plan]) -> tuple
             sessions=counted[nodeid],
         )
 
-    for records in attempts.values():
-        records.sort(key=lambda record: record.attempt)
     found = [target(*pair) for pair in attempts.items()]
     found.sort(key=lambda target: (target.suite_file, target.attempts[-1].line, target.attempts[-1].position))
     unseen = [target(nodeid, ()) for nodeid in sorted((legs.keys() | waived.keys()) - attempts.keys())]

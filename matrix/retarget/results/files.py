@@ -15,6 +15,7 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self, TypeVar
@@ -22,7 +23,7 @@ from typing import Any, BinaryIO, Self, TypeVar
 import msgspec
 from msgspec.structs import force_setattr
 
-from retarget.results.record import TargetRecord
+from retarget.results.record import Outcome, TargetRecord
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import irregular
 
@@ -35,6 +36,7 @@ __all__ = [
     "SessionEnd",
     "SessionResults",
     "SessionStart",
+    "attempts_of",
     "json_schema",
     "latest",
     "new_session",
@@ -51,6 +53,7 @@ SUFFIX = ".jsonl"
 _ALIKE = ("file", "suite", "compiler", "runtime", "driver", "module", "tags", "devices", "siblings", "session")
 """Fields of which many records have the same value: it is kept once, which saves a third of the memory."""
 
+_ATTEMPT = attrgetter("attempt")
 _LONGEST_NAME = 80
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9.+-]+")
 
@@ -356,9 +359,17 @@ def latest(records: Sequence[TargetRecord]) -> dict[str, TargetRecord]:
     return found
 
 
-def results_of(sessions: Iterable[SessionResults]) -> dict[str, TargetRecord]:
-    """Return the result of each target, by its id: of several sessions, that of the last."""
-    found: dict[str, TargetRecord] = {}
+def attempts_of(sessions: Iterable[SessionResults]) -> dict[str, list[TargetRecord]]:
+    """Return the records of each target, in order, by its id: of several sessions those of the last that came to it."""
+    found: dict[str, list[TargetRecord]] = {}
     for session in sessions:
-        found |= latest(session.records)
+        own: dict[str, list[TargetRecord]] = {}
+        for record in sorted(session.records, key=_ATTEMPT):
+            own.setdefault(record.nodeid, []).append(record)
+        found |= {one: said for one, said in own.items() if one not in found or said[-1].outcome is not Outcome.NOT_RUN}
     return found
+
+
+def results_of(sessions: Iterable[SessionResults]) -> dict[str, TargetRecord]:
+    """Return the result of each target, by its id: of several sessions, that of the last that came to it."""
+    return {target: records[-1] for target, records in attempts_of(sessions).items()}

@@ -15,7 +15,7 @@ import msgspec
 
 from retarget.results.changes import BAD, State, state_of
 from retarget.results.files import SUFFIX, SessionResults, latest, read_results
-from retarget.results.record import TargetRecord
+from retarget.results.record import Outcome, TargetRecord
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_atomically
 from retarget.support.locks import hold
@@ -94,12 +94,15 @@ def _lines(session: SessionResults) -> Iterator[bytes]:
 def check_agreement(sessions: Sequence[SessionResults]) -> None:
     """Raise `RetargetError` where two sessions say different things of one target, with all that differs.
 
-    They agree where outcome, stage, signature, artifact, compile key and case digest are the same; then both stay.
+    They agree where outcome, stage, signature, artifact, compile key and case digest are the same; then both stay. A
+    session that ended before a target says nothing of it.
     """
     claims: dict[str, tuple[SessionResults, TargetRecord]] = {}
     problems: dict[str, str] = {}
     for session in sessions:
         for target, record in latest(session.records).items():
+            if record.outcome is Outcome.NOT_RUN:
+                continue
             other, first = claims.setdefault(target, (session, record))
             if other is not session and target not in problems and (found := [*_differences(first, record)]):
                 said = shown(f"{target}: {'; '.join(found)}", _LONGEST)

@@ -13,11 +13,12 @@ from pathlib import Path
 
 from retarget.support.errors import display_path
 
-__all__ = ["incomplete", "revision"]
+__all__ = ["incomplete", "revision", "short"]
 
 _SUBMODULE = "160000"
 """The mode that git's index gives a submodule."""
 
+_DIGITS = 12
 _SECONDS = 60.0
 """How long git may take."""
 
@@ -25,6 +26,11 @@ _SECONDS = 60.0
 def revision(folder: Path) -> str:
     """Return the commit of a checkout (40 hex digits), with `+` where its files differ; empty where it is none."""
     return _git(folder, "describe", "--always", "--abbrev=40", "--dirty=+", "--exclude=*").strip()
+
+
+def short(revision: str) -> str:
+    """Return a revision as people read it: 12 digits of its commit, and its `+`."""
+    return revision[:_DIGITS] + "+" * (revision.endswith("+") and len(revision) > _DIGITS)
 
 
 def incomplete(folder: Path, sources: Iterable[Path]) -> str:

@@ -15,6 +15,7 @@ from retarget.expect.verdict import observed_text
 from retarget.results.files import SessionResults, latest
 from retarget.results.plan import Leg, Plan
 from retarget.results.record import Outcome, TargetRecord
+from retarget.support.checkout import short
 from retarget.support.errors import did_you_mean, display_path
 from retarget.support.text import counted, first_line, shown
 
@@ -211,9 +212,7 @@ class _Results:
                 if session.start.revision:
                     legs.setdefault(session.start.revision, []).append(name)
         if len(legs) > 1:
-            which = "; ".join(
-                f"{revision[:_DIGITS]}: {', '.join(map(repr, names))}" for revision, names in legs.items()
-            )
+            which = "; ".join(f"{short(revision)}: {', '.join(map(repr, names))}" for revision, names in legs.items())
             yield f"found legs of {len(legs)} revisions, expected one: {which}"
 
     def failures(self) -> Iterator[str]:

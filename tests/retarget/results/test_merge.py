@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from retarget.model.outcomes import Observation
-from retarget.results.files import Attribution, SessionResults, read_results
+from retarget.results.files import Attribution, SessionResults, read_results, results_of
 from retarget.results.merge import check_agreement, file_of, merge_into
 from retarget.results.record import CompileRecord, Outcome, TargetRecord
 from retarget.support.errors import RetargetError
@@ -196,6 +196,15 @@ def test_two_sessions_that_say_different_things_of_a_target_are_refused(tmp_path
         f"    session s2 of the leg gpu in {b}\n"
         "keep the results of one of these sessions, or compare them with `retarget results diff`"
     )
+
+
+def test_a_session_that_ended_before_a_target_contradicts_no_result() -> None:
+    ended = TargetRecord(nodeid="t")
+    for first, last in ((ended, passed("t")), (passed("t"), ended)):
+        sessions = [session("s1", first), session("s2", last, day=1)]
+        check_agreement(sessions)
+        assert results_of(sessions)["t"].outcome is Outcome.PASSED
+    assert results_of([session("s1", ended)])["t"].outcome is Outcome.NOT_RUN
 
 
 @pytest.mark.parametrize(

@@ -323,6 +323,15 @@ def test_a_leg_that_ran_with_other_flags_or_on_another_revision_is_found(tmp_pat
     )
 
 
+def test_a_commit_with_changes_is_told_from_the_same_without(tmp_path: Path) -> None:
+    commit = "c0ffee" * 6 + "c0ff"
+    write_leg(tmp_path, BUILD, revision=commit)
+    write_leg(tmp_path, RUN, revision=f"{commit}+")
+    assert verified(tmp_path).lost == (
+        "found legs of 2 revisions, expected one: c0ffeec0ffee: 'build'; c0ffeec0ffee+: 'run-linux-1'",
+    )
+
+
 BREAKAGES: dict[str, Callable[[TargetRecord], Sequence[TargetRecord]]] = {
     "lost": lambda record: [],
     "renamed": lambda record: [replace(record, nodeid=f"{record.nodeid}2")],

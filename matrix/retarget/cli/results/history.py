@@ -16,6 +16,7 @@ from retarget.results.history import History, Run
 from retarget.results.history_files import add_run, read_history
 from retarget.results.merge import check_agreement
 from retarget.results.timeline import Timeline, changes_between, timeline, timelines
+from retarget.support.checkout import short
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.support.text import counted, shown
 
@@ -99,7 +100,13 @@ def _list(arguments: argparse.Namespace) -> int:
         return _ended(history)
     header = ("run", "started", "good", "bad", "no verdict", "broken", "mended", "revision", "complete")
     texts = [
-        (one.name, _when(one), *map(str, numbers), ",".join(one.revisions)[:12] or "-", "yes" if one.complete else "no")
+        (
+            one.name,
+            _when(one),
+            *map(str, numbers),
+            ", ".join(map(short, one.revisions)) or "-",
+            "yes" if one.complete else "no",
+        )
         for one, *numbers in rows
     ]
     print(table(header, texts))
