@@ -55,8 +55,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 def _run(arguments: argparse.Namespace) -> int:
     plan = read_plan(arguments.plan) if arguments.plan else None
     # A run of which no leg got as far as writing results has a summary, too: all that is planned is missing.
-    there = [path for path in arguments.results if plan is None or path.exists()]
-    records = results_of(read_results(there))
+    records = results_of(read_results(arguments.results, if_any=plan is not None))
     text = markdown(records, plan)
     page = os.environ.get("GITHUB_STEP_SUMMARY")
     if page:

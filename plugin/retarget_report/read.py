@@ -84,9 +84,12 @@ class Report:
 
 
 def read_report(results: Iterable[Path], plans: Iterable[Path] = (), *, title: str = "", history: str = "") -> Report:
-    """Read results, plans and a history (a folder or a URL). Raises `RetargetError` for what their readers refuse."""
-    sessions = read_results(results)
+    """Read results, plans and a history (a folder or a URL). Of a plan there may be no results.
+
+    Raises `RetargetError` for what their readers refuse.
+    """
     read = tuple(read_plan(path) for path in plans)
+    sessions = read_results(results, if_any=bool(read))
     targets, outside = _targets(sessions, read)
     return Report(
         title=title or "retarget",

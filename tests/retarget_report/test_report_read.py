@@ -77,6 +77,11 @@ def test_a_plan_names_what_is_missing_and_what_is_waived(tmp_path: Path) -> None
     assert found[waived].waiver == "no such machine yet · https://example.org/7"
 
 
+def test_of_a_plan_without_any_results_all_is_missing(tmp_path: Path) -> None:
+    write_leg_plan(tmp_path / "plan.json", [node_id("add_llvm-cpu")])
+    assert states(tmp_path / "none", plans=(tmp_path / "plan.json",)) == {node_id("add_llvm-cpu"): State.MISSING}
+
+
 def test_a_target_whose_declaration_could_not_be_read_is_named_by_its_id(tmp_path: Path) -> None:
     lost = {"module": "", "compiler": "", "runtime": "", "outcome": Outcome.NOT_RUN}
     write_results(tmp_path, [record("add"), replace(record("a_b", runtime="local-sync"), **lost)])

@@ -214,30 +214,32 @@ class SessionResults:
         return self.end is not None and self.end.records == len(self.records)
 
 
-def result_files(paths: Iterable[Path]) -> list[Path]:
+def result_files(paths: Iterable[Path], *, if_any: bool = False) -> list[Path]:
     """Return the files of results among `paths`, sorted: the files named, and all below the folders named.
 
-    Raises `RetargetError` for a path that is not there, and for a folder without results.
+    Raises `RetargetError` for a path that is not there, and for a folder without results, but not with `if_any`.
     """
     found: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():
             below = sorted(path.rglob(f"*{SUFFIX}"))
-            if not below:
+            if not below and not if_any:
                 command = f"pytest --retarget-results {display_path(path)}"
                 msg = f"{display_path(path)}: found no results (*{SUFFIX}) in this folder; write some with `{command}`"
                 raise RetargetError(msg)
             found.update(dict.fromkeys(below))
         elif path.exists():
             found[path] = None
-        else:
+        elif not if_any:
             msg = f"{display_path(path)}: found no such file or folder, expected results of `pytest --retarget-results`"
             raise RetargetError(msg)
     return list(found)
 
 
-def read_results(paths: Iterable[Path]) -> tuple[SessionResults, ...]:
+def read_results(paths: Iterable[Path], *, if_any: bool = False) -> tuple[SessionResults, ...]:
     """Read all results in files and folders: the sessions, by their start. What is in several files counts once.
+
+    With `if_any` there may be none, such as of a plan of which no leg came to write some.
 
     Raises `RetargetError` for what `result_files` refuses, for a line that is no record (but a cut last one), for
     results of another version, for records of a session whose start is nowhere, and for a session with two starts or
@@ -249,7 +251,7 @@ def read_results(paths: Iterable[Path]) -> tuple[SessionResults, ...]:
     attributions: dict[str, dict[Attribution, None]] = {}
     files: dict[str, dict[Path, None]] = {}
     alike: dict[object, object] = {}
-    for file in result_files(paths):
+    for file in result_files(paths, if_any=if_any):
         for line in _lines(file):
             files.setdefault(line.session, {})[file] = None
             if isinstance(line, TargetRecord):

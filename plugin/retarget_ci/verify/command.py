@@ -115,7 +115,7 @@ def _summary(config: CiConfig, coverage: Coverage, day: date) -> Iterator[str]:
 
 def _verify_results(file: Path, results: Sequence[Path]) -> int:
     plan = read_plan(file)
-    found = verify_results(plan, read_results(results))
+    found = verify_results(plan, read_results(results, if_any=not plan.legs))
     for problem in found.problems:
         sys.stderr.write(f"{printable(problem)}\n")
     what = f"the plan of the event {plan.event!r} ({counted(len(plan.legs), 'leg')})"
@@ -124,7 +124,8 @@ def _verify_results(file: Path, results: Sequence[Path]) -> int:
         with_result = f"{sum(found.outcomes.values())} of {counted(targets, 'target')} have a result"
         sys.stderr.write(f"{counted(problems, 'problem')} of {what}; {with_result}\n")
         return 1
-    outcomes = ", ".join(f"{count} {outcome}" for outcome, count in sorted(found.outcomes.items()))
+    counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(found.outcomes.items()))
+    outcomes = f": {counts}" if counts else ""
     targets = sum(found.outcomes.values())
-    sys.stdout.write(f"verified {what}: {counted(targets, 'target')} with one result each: {outcomes}\n")
+    sys.stdout.write(f"verified {what}: {counted(targets, 'target')} with one result each{outcomes}\n")
     return 0

@@ -28,6 +28,15 @@ def test_results_that_fulfil_their_plan_are_counted(plan: list[str], capsys: pyt
     )
 
 
+def test_a_change_that_concerns_no_target_has_no_results_and_is_in_order(capsys: pytest.CaptureFixture[str]) -> None:
+    write_plan(replace(PLAN, legs=()), Path("empty.json"))
+    assert main(["ci", "verify", "--plan", "empty.json", "--results", "none"]) == 0
+    printed = capsys.readouterr().out
+    assert printed == "verified the plan of the event 'pr' (0 legs): 0 targets with one result each\n"
+    assert main(["ci", "verify", "--results", "none"]) == 1
+    assert capsys.readouterr().err.startswith("none: found no such file or folder")
+
+
 def test_each_problem_of_results_has_a_line_and_the_status_is_1(capsys: pytest.CaptureFixture[str]) -> None:
     write_leg(Path("results"), RUN, status=2)
     assert main(["ci", "verify", "--results", "results"]) == 1
