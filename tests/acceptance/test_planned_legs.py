@@ -89,8 +89,8 @@ def test_a_plan_that_was_changed_by_hand_is_an_error(planned: Project) -> None:
     path = planned.path / "plan.json"
     path.write_text(path.read_text().replace('::b_dc"', '::c_dc"'))
     assert refused(planned, *PLAN, "--retarget-leg=build-0") == [
-        "plan.json: legs[0]: the ids of the leg are not those of its digest: the file was changed after it was "
-        "written; write it again with `retarget ci plan`"
+        "plan.json: found a plan that was changed after it was written: its digest is not that of its content; "
+        "write it again with `retarget ci plan`"
     ]
 
 

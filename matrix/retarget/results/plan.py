@@ -9,14 +9,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
-from retarget.support.errors import RetargetError
-from retarget.support.files import write_atomically
+from retarget.support.errors import RetargetError, display_path
+from retarget.support.files import read_regular, write_atomically
 
-__all__ = ["VERSION", "Leg", "Plan", "Waived", "digest_of_ids", "read_plan", "write_plan"]
+__all__ = ["VERSION", "Leg", "Plan", "Waived", "digest_of_ids", "plan_text", "read_plan", "write_plan"]
 
 VERSION = 1
 """Of plan files; raised whenever a field changes its meaning."""
@@ -60,8 +60,8 @@ class Plan(_Part, frozen=True, kw_only=True, omit_defaults=False):  # the versio
     """All legs of one event. No two legs have a target in common; together they have all that the event selects.
 
     `paths` are what pytest is given, relative to the folder of `ci.toml`; ids are node ids relative to that folder.
-    `declared` is the digest of all ids that the event selects. `since` is the revision to which the selection was
-    compared, empty without `--since`; `unchanged` counts the targets that it leaves out.
+    `since` is the revision to which the selection was compared, empty without `--since`; `unchanged` counts the targets
+    that it leaves out.
     """
 
     version: int = VERSION
@@ -70,7 +70,6 @@ class Plan(_Part, frozen=True, kw_only=True, omit_defaults=False):  # the versio
     select: str = ""
     since: str = ""
     unchanged: int = 0
-    declared: str = ""
     legs: tuple[Leg, ...] = ()
     waived: tuple[Waived, ...] = ()
 
@@ -89,32 +88,44 @@ def digest_of_ids(ids: Iterable[str]) -> str:
     return hashlib.sha256("".join(f"{one}\n" for one in sorted(ids)).encode(errors="backslashreplace")).hexdigest()
 
 
+def plan_text(plan: Plan) -> bytes:
+    """Return a plan as JSON, with its digest."""
+    return msgspec.json.format(msgspec.json.encode({"digest": plan.digest} | msgspec.to_builtins(plan))) + b"\n"
+
+
 def write_plan(plan: Plan, path: Path) -> None:
     """Write a plan as JSON. Raises `RetargetError` if the file cannot be written."""
     try:
-        write_atomically(path, msgspec.json.format(msgspec.json.encode(plan)) + b"\n")
+        write_atomically(path, plan_text(plan))
     except OSError as error:
-        msg = f"cannot write the plan {path}: {error.strerror or error}"
+        msg = f"cannot write the plan {display_path(path)}: {error.strerror or error}"
         raise RetargetError(msg) from error
 
 
 def read_plan(path: Path) -> Plan:
-    """Read a plan. Raises `RetargetError` if it cannot be read, is damaged, or is of another version."""
-    again = "write it again with `retarget ci plan`"
+    """Read a plan. Raises `RetargetError` if it cannot be read, is damaged, of another version, or was changed after it
+    was written."""
+    again, where = "write it again with `retarget ci plan`", display_path(path)
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
     except OSError as error:
-        msg = f"cannot read the plan {path}: {error.strerror or error}; {again}"
+        msg = f"cannot read the plan {where}: {error.strerror or error}; {again}"
         raise RetargetError(msg) from error
     try:
-        version = msgspec.json.decode(data, type=_Version).version
+        file = msgspec.json.decode(data, type=dict[str, Any])
+        version = msgspec.convert(file, _Version).version
         if version != VERSION:
-            msg = f"{path}: found a plan of version {version}, expected {VERSION}; {again} of this retarget"
+            msg = f"{where}: found a plan of version {version}, expected {VERSION}; {again} of this retarget"
             raise RetargetError(msg)
-        return msgspec.json.decode(data, type=Plan)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        msg = f"{path}: expected a plan, found other content: {error}; {again}"
+        digest = file.pop("digest", None)
+        plan = msgspec.convert(file, Plan)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        msg = f"{where}: expected a plan, found other content: {error}; {again}"
         raise RetargetError(msg) from error
+    if digest != plan.digest:
+        msg = f"{where}: found a plan that was changed after it was written: its digest is not that of its content; "
+        raise RetargetError(msg + again)
+    return plan
 
 
 class _Version(msgspec.Struct):

@@ -8,11 +8,10 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from retarget.cli.support import table
 from retarget.results.history import durations
 from retarget.results.history_files import read_history
-from retarget.results.plan import Plan, write_plan
+from retarget.results.plan import Plan, plan_text, write_plan
 from retarget.support.errors import display_path
 from retarget.support.text import counted
 
@@ -64,7 +63,7 @@ def _plan(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         write_plan(plan, arguments.output)
     if arguments.format == "json":
-        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(plan)) + b"\n")
+        sys.stdout.buffer.write(plan_text(plan))
     else:
         sys.stdout.write(summary(plan, event))
         if arguments.output is not None:

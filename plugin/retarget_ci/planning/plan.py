@@ -89,7 +89,6 @@ def make_plan(
         select=event.select,
         since=since,
         unchanged=len(chosen) - len(kept),
-        declared=digest_of_ids(one.id for one in chosen),
         legs=tuple(planner.legs()),
         waived=waived,
     )

@@ -143,7 +143,10 @@ def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert found.leg("run-0") is None
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"version": "1"}', '{"version": 1, "event": "pr"}', "\xff"])
+DEEP = '{"version": 1, "x": ' + "[" * 100_000
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"version": "1"}', '{"version": 1, "event": "pr"}', "\xff", DEEP])
 def test_another_file_is_no_plan(tmp_path: Path, text: str) -> None:
     path = tmp_path / "plan.json"
     path.write_text(text, encoding="latin-1")
@@ -152,3 +155,19 @@ def test_another_file_is_no_plan(tmp_path: Path, text: str) -> None:
     message = str(caught.value)
     assert message.startswith(f"{path}: expected a plan, found other content: ")
     assert message.endswith("; write it again with `retarget ci plan`")
+
+
+@pytest.mark.parametrize("change", [{"legs": []}, {"unchanged": 1}, {"digest": ""}])
+def test_a_plan_that_was_changed_after_it_was_written_is_an_error(tmp_path: Path, change: dict[str, object]) -> None:
+    leg = Leg(name="build-0", kind="build", runner="linux", ids=("a",), digest=digest_of_ids(["a"]))
+    path = tmp_path / "plan.json"
+    write_plan(Plan(event="pr", paths=("suites",), legs=(leg,)), path)
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(RetargetError, match="found a plan that was changed after it was written"):
+        read_plan(path)
+
+
+def test_a_plan_that_is_no_regular_file_is_an_error_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "plan.json")
+    with pytest.raises(RetargetError, match=r"cannot read the plan .*: found a named pipe; write it again"):
+        read_plan(tmp_path / "plan.json")
