@@ -123,13 +123,16 @@ def _head(records: Mapping[str, TargetRecord], plan: Plan | None, groups: Sequen
     planned = {target for leg in plan.legs for target in leg.ids} if plan is not None else None
     event = f" {_code(plan.event)}" if plan is not None else ""
     yield f"## retarget{event}: {failed} of {counted(len(records), 'target')} failed\n\n"
-    yield "| outcome | targets | of all |\n|---|--:|--:|\n"
+    if records:
+        yield "| outcome | targets | of all |\n|---|--:|--:|\n"
     counts = Counter(_outcome(record) for record in records.values())
     yield from (f"| {name} | {number} | {_percent(number, len(records))} |\n" for name, number in counts.most_common())
     if plan is not None and planned is not None:
         run = {target for target, record in records.items() if record.outcome is not Outcome.NOT_RUN}
         missing, unplanned = sorted(planned - run), sorted(run - planned)
         yield f"\n{len(planned) - len(missing)} of {counted(len(planned), 'planned target')} with a result.\n"
+        if plan.since:
+            yield f"\n{counted(plan.unchanged, 'target')} left out: the same in {_code(plan.since)}.\n"
         yield from _named("planned, but without a result", missing)
         yield from _named("with a result, but not planned", unplanned)
         waived = [

@@ -108,7 +108,9 @@ def _targets(sessions: Sequence[SessionResults], plans: Sequence[Plan]) -> tuple
     legs = {one: leg for plan in plans for leg in plan.legs for one in leg.ids}
     waived = {one: waiver for plan in plans for waiver in plan.waived for one in waiver.ids}
     compilers = {records[-1].compiler for records in attempts.values()}
-    compilers |= {nodeid.rsplit("_", 1)[-1] for nodeid, leg in legs.items() if leg.kind == "build"}
+    ids = legs.keys() | waived.keys() | attempts.keys()
+    parents = {nodeid.rpartition("_")[0] for nodeid in ids}
+    compilers |= {nodeid.rpartition("_")[2] for nodeid in ids & parents}
 
     def target(nodeid: str, records: Sequence[TargetRecord]) -> Target:
         planned, waiver = legs.get(nodeid), waived.get(nodeid)

@@ -82,6 +82,15 @@ def test_of_a_plan_without_any_results_all_is_missing(tmp_path: Path) -> None:
     assert states(tmp_path / "none", plans=(tmp_path / "plan.json",)) == {node_id("add_llvm-cpu"): State.MISSING}
 
 
+def test_the_targets_of_a_leg_without_results_are_named_as_their_compile_targets_are(tmp_path: Path) -> None:
+    write_leg_plan(tmp_path / "plan.json", [node_id("a_b_vmvx"), node_id("a_b_vmvx_local-sync")], [])
+    report = read_report([tmp_path / "none"], [tmp_path / "plan.json"])
+    assert [(one.module, one.compiler, one.runtime) for one in report.targets] == [
+        ("a_b", "vmvx", ""),
+        ("a_b", "vmvx", "local-sync"),
+    ]
+
+
 def test_a_target_whose_declaration_could_not_be_read_is_named_by_its_id(tmp_path: Path) -> None:
     lost = {"module": "", "compiler": "", "runtime": "", "outcome": Outcome.NOT_RUN}
     write_results(tmp_path, [record("add"), replace(record("a_b", runtime="local-sync"), **lost)])

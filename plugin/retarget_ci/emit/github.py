@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["github_workflow"]
 
 _ACTIONS = {
-    "cache": "actions/cache@0057852bfaa89a56745cba8c7296529d2fc39830  # v4.3.0",
+    "cache_restore": "actions/cache/restore@0057852bfaa89a56745cba8c7296529d2fc39830  # v4.3.0",
+    "cache_save": "actions/cache/save@0057852bfaa89a56745cba8c7296529d2fc39830  # v4.3.0",
     "checkout": "actions/checkout@08c6903cd8c0fde910a37f88322edcfb5dd907a8  # v5.0.0",
     "download_artifact": "actions/download-artifact@018cc2cf5baa6db3ef3c5f8a56943fffe632ef53  # v6.0.0",
     "setup_python": "actions/setup-python@e797f83bcb11b83ae66e0230d6156d7c80228e7c  # v6.0.0",
@@ -33,6 +34,8 @@ _ACTIONS = {
 """By commit: a tag can be moved."""
 
 _PYTHON = "3.12"
+_CACHE_KEY = "retarget-${{ matrix.leg }}-${{ github.run_id }}-${{ github.run_attempt }}"
+
 _MINUTES = 30
 """For a job that only plans or verifies, with its setup."""
 
@@ -47,6 +50,7 @@ def github_workflow(config: CiConfig, event: Event, header: str) -> str:
         actions=_ACTIONS,
         builders=[runner for runner in config.runners if runner.builds],
         builds=list(jobs.builds),
+        cache_key=_CACHE_KEY,
         commands=_block,
         config=config,
         event=event,

@@ -107,7 +107,9 @@ def child_pipeline(config: CiConfig, plan: Plan) -> str:
             *config.setup,
             f"retarget ci summary --plan {_PLAN} --results {FOLDER}/results || true",
             f"retarget report {FOLDER}/results --plan {_PLAN} -o {FOLDER}/report || true",
+            "retarget ci verify || lost=1",
             f"retarget ci verify --plan {_PLAN} --results {FOLDER}/results",
+            'test -z "$lost"',
         ],
         "artifacts": {"when": "always", "paths": [f"{FOLDER}/report"]},
     }
@@ -132,7 +134,11 @@ def _leg(config: CiConfig, event: Event, leg: Leg) -> Mapping[str, Any]:
             f'retarget ci run {_PLAN} "$LEG" --results "{FOLDER}/results/$LEG" --artifacts {artifacts}',
         ],
         "artifacts": {"when": "always", "paths": [results, artifacts] if is_build else [results]},
-        **({"cache": {"key": f"retarget-{leg.name}", "paths": [f"{FOLDER}/cache"]}} if not leg.needs else {}),
+        **(
+            {"cache": {"key": f"retarget-{leg.name}", "paths": [f"{FOLDER}/cache"], "when": "always"}}
+            if not leg.needs
+            else {}
+        ),
     }
 
 

@@ -137,7 +137,7 @@ def test_what_starts_an_event_is_said_in_githubs_words(config: CiConfig) -> None
 def test_actions_are_pinned_by_commit_and_jobs_may_only_read(pull_request: Any, config: CiConfig) -> None:
     used = [step["uses"] for job in pull_request["jobs"].values() for step in job["steps"] if "uses" in step]
     assert used
-    assert all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", one) for one in used)
+    assert all(re.fullmatch(r"actions/[a-z-]+(/[a-z]+)?@[0-9a-f]{40}", one) for one in used)
     pinned = re.findall(r"uses: .*", emitted_files(config)[GITHUB_PR])
     assert all(re.search(r"  # v\d+\.\d+\.\d+$", line) for line in pinned)
     assert pull_request["permissions"] == {"contents": "read"}
@@ -169,6 +169,22 @@ def test_verify_always_runs_and_fails_for_a_job_that_did_not(pull_request: Any) 
         "|| (needs.run.result == 'skipped' && needs.plan.outputs.run != '[]') )"
     )
     assert verify["steps"][-1]["run"].splitlines()[-1] == "exit 1"
+
+
+def test_verify_also_compares_the_declarations_with_what_is_emitted(pull_request: Any, config: CiConfig) -> None:
+    commands = [step["run"] for step in pull_request["jobs"]["verify"]["steps"] if "run" in step]
+    assert "retarget ci verify" in commands
+    plan = Plan(event="pr", paths=(".",), legs=(leg("r"),))
+    script = json.loads(child_pipeline(config, plan))["verify"]["script"]
+    assert script.index("retarget ci verify || lost=1") < script.index('test -z "$lost"')
+
+
+def test_what_a_leg_has_compiled_is_kept_also_where_it_fails(pull_request: Any) -> None:
+    for job in ("build", "run"):
+        steps = {step["uses"].partition("@")[0]: step for step in pull_request["jobs"][job]["steps"] if "uses" in step}
+        restore, save = steps["actions/cache/restore"], steps["actions/cache/save"]
+        assert (restore["if"], save["if"]) == ("matrix.compiles", "always() && matrix.compiles")
+        assert {key: restore["with"][key] for key in save["with"]} == save["with"]
 
 
 def test_a_shell_sees_expressions_only_of_fixed_words_and_of_the_commands_in_ci_toml(pull_request: Any) -> None:
