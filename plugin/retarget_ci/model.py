@@ -80,7 +80,8 @@ class CiConfig:
     """A `ci.toml`. `paths` are what pytest is given, relative to the folder of `file`, which is pytest's root folder.
 
     `labels` are all labels that machines of this project have. `setup` are the shell commands of every leg, before the
-    runner's own. `emit` are the CI systems that workflows are written for.
+    runner's own. `emit` are the CI systems that workflows are written for. `history` is a folder or a URL,
+    empty for none.
     """
 
     file: Path
@@ -89,6 +90,7 @@ class CiConfig:
     setup: tuple[str, ...] = ()
     env: tuple[tuple[str, str], ...] = ()
     emit: tuple[str, ...] = ()
+    history: str = ""
     runners: tuple[Runner, ...]
     events: tuple[Event, ...]
     waivers: tuple[Waiver, ...] = ()
@@ -101,6 +103,10 @@ class CiConfig:
     def origin(self) -> Origin:
         """Return the location of the file as a whole; keys at its top are steps below it."""
         return Origin(file=self.file, key_path="")
+
+    def history_of(self, event: Event) -> str:
+        """Return where an event has its history: a folder relative to that of the file, or a URL; empty for nowhere."""
+        return f"{self.history.rstrip('/')}/{event.name}" if self.history else ""
 
     def event(self, name: str) -> Event:
         """Return an event by its name. Raises `RetargetError` if there is none."""

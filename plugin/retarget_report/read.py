@@ -84,7 +84,8 @@ class Report:
 
 
 def read_report(results: Iterable[Path], plans: Iterable[Path] = (), *, title: str = "", history: str = "") -> Report:
-    """Read results, plans and a history (a folder or a URL). Of a plan there may be no results.
+    """Read results, plans and a history (a folder or a URL). Of a plan there may be no results and
+    no history yet.
 
     Raises `RetargetError` for what their readers refuse.
     """
@@ -98,7 +99,7 @@ def read_report(results: Iterable[Path], plans: Iterable[Path] = (), *, title: s
         plans=read,
         attributions={one.nodeid: (one.sentence, one.section) for session in sessions for one in session.attributions},
         outside=outside,
-        history=read_history(history, last=LAST_RUNS, now=sessions) if history else None,
+        history=read_history(history, last=LAST_RUNS, now=sessions, if_any=bool(read)) if history else None,
     )
 
 

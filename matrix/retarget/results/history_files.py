@@ -37,12 +37,12 @@ def add_run(sessions: Sequence[SessionResults], place: str) -> tuple[Run, bool]:
     return run, True
 
 
-def read_history(place: str, *, last: int = 0, now: Sequence[SessionResults] = ()) -> History:
+def read_history(place: str, *, last: int = 0, now: Sequence[SessionResults] = (), if_any: bool = False) -> History:
     """Read the history in `place`, a folder or a URL: its `last` runs, 0 for all.
 
     With `now`, the run that these sessions make is the last one, whether it was added or not; later ones are left out.
     A file that cannot be read is named in `History.damaged`, the others are read. Raises `RetargetError` where there is
-    no such folder, or no run in it.
+    no such folder, or no run in it, but not with `if_any`.
     """
     folder = _opened(place)
     next_step = f"`retarget history add RESULTS --to {place}` writes one"
@@ -51,7 +51,7 @@ def read_history(place: str, *, last: int = 0, now: Sequence[SessionResults] = (
     except Exception as error:  # as above
         msg = f"cannot read the history {place}: {_why(error)}"
         raise RetargetError(msg) from error
-    if not names:
+    if not names and not if_any:
         msg = f"{place}: found no history, expected files {'*' + SUFFIX!r}; {next_step}"
         raise RetargetError(msg)
     if not now:

@@ -7,6 +7,7 @@ prints stay in files.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -56,6 +57,8 @@ def github_workflow(config: CiConfig, event: Event, header: str) -> str:
         event=event,
         folder=FOLDER,
         header=header,
+        history=shlex.quote(config.history_of(event)) if config.history else "",
+        history_folder="" if "://" in config.history else config.history_of(event),
         home=home_of(config),
         leg_minutes=leg_minutes(event),
         minutes=_MINUTES,

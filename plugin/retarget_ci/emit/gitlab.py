@@ -8,6 +8,7 @@ https://docs.gitlab.com/ci/pipelines/downstream_pipelines/#dynamic-child-pipelin
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -52,12 +53,13 @@ def gitlab_pipeline(config: CiConfig, header: str) -> str:
                 f"retarget ci legs {_PLAN} --format gitlab > {_CHILD}",
             ],
             "artifacts": {"paths": [_PLAN, _CHILD]},
+            **_history_cache(config, event, "pull"),
         }
         jobs[f"legs {event.name}"] = {
             "stage": "test",
             "needs": [plan],
             "rules": rules,
-            "variables": {"PARENT_PIPELINE_ID": "$CI_PIPELINE_ID"},
+            "variables": {"PARENT_PIPELINE_ID": "$CI_PIPELINE_ID", "PARENT_SOURCE": "$CI_PIPELINE_SOURCE"},
             "trigger": {"include": [{"artifact": _CHILD, "job": plan}], "strategy": "depend"},
         }
     return f"{header}\n{_NOTES}{_yaml(jobs)}"
@@ -99,6 +101,9 @@ def child_pipeline(config: CiConfig, plan: Plan) -> str:
     }
     for leg in plan.legs:
         jobs[f"leg {leg.name}"] = _leg(config, event, leg)
+    history = shlex.quote(config.history_of(event))
+    page = f"retarget report {FOLDER}/results --plan {_PLAN} -o {FOLDER}/report"
+    add = f'[ "$PARENT_SOURCE" = merge_request_event ] || retarget history add {FOLDER}/results --to {history}'
     jobs["verify"] = {
         **home,
         "stage": "verify",
@@ -106,14 +111,24 @@ def child_pipeline(config: CiConfig, plan: Plan) -> str:
         "script": [
             *config.setup,
             f"retarget ci summary --plan {_PLAN} --results {FOLDER}/results || true",
-            f"retarget report {FOLDER}/results --plan {_PLAN} -o {FOLDER}/report || true",
+            f"{page}{f' --history {history}' if config.history else ''} || true",
+            *([f"{add} || true"] if config.history else []),
             "retarget ci verify || lost=1",
             f"retarget ci verify --plan {_PLAN} --results {FOLDER}/results",
             'test -z "$lost"',
         ],
         "artifacts": {"when": "always", "paths": [f"{FOLDER}/report"]},
+        **_history_cache(config, event, "pull-push"),
     }
     return json.dumps(jobs, indent=1, ensure_ascii=False) + "\n"
+
+
+def _history_cache(config: CiConfig, event: Event, policy: str) -> Mapping[str, Any]:
+    """Return the cache of a job that reads an event's history, or adds to it; none where that is no folder."""
+    if not config.history or "://" in config.history:
+        return {}
+    paths = [config.history_of(event)]
+    return {"cache": {"key": f"retarget-history-{event.name}", "paths": paths, "policy": policy, "when": "always"}}
 
 
 def _leg(config: CiConfig, event: Event, leg: Leg) -> Mapping[str, Any]:

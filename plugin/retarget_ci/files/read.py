@@ -94,6 +94,8 @@ class _Reader:
         self._twice(top.labels, [("labels", at) for at in range(len(top.labels))])
         for at, path in enumerate(top.paths):
             self._path(path, ("paths", at))
+        if "://" not in top.history:
+            self._is_below(top.history, ("history",))
         self._environment(top.env, ())
         return CiConfig(
             file=self._file,
@@ -102,6 +104,7 @@ class _Reader:
             setup=tuple(top.setup),
             env=tuple(top.env.items()),
             emit=tuple(dict.fromkeys(top.emit)),
+            history=top.history,
             runners=tuple(runners),
             events=tuple(events),
             waivers=tuple(waivers),
@@ -210,11 +213,15 @@ class _Reader:
         except ExpressionError as error:
             self._problem((*path, "select"), f"{text!r}: {error.diagnostic}")
 
-    def _path(self, text: str, path: KeyPath) -> None:
+    def _is_below(self, text: str, path: KeyPath) -> bool:
         written = PurePosixPath(text)
-        if written.is_absolute() or ".." in written.parts:
+        found = not written.is_absolute() and ".." not in written.parts
+        if not found:
             self._problem(path, f"found {text!r}, expected a path below the folder of {CI_FILE}")
-        elif not (self._file.parent / text.partition("::")[0]).exists():
+        return found
+
+    def _path(self, text: str, path: KeyPath) -> None:
+        if self._is_below(text, path) and not (self._file.parent / text.partition("::")[0]).exists():
             self._problem(path, f"found no file or folder {text!r} in {display_path(self._file.parent)}")
 
     def _environment(self, variables: Mapping[str, str], path: KeyPath) -> None:

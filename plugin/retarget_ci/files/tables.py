@@ -132,6 +132,10 @@ class CiFileTable(_Table):
     emit: list[Literal["github", "gitlab"]] = Field(default=[], examples=[["github"]])
     """The CI systems that `retarget ci emit` writes a workflow for, and whose files `retarget ci verify` checks."""
 
+    history: str = Field(default="", examples=["retarget-ci/history", "s3://bucket/history"])
+    """Where the durations are kept that legs are cut by: a folder, which the CI system caches from run to run, or a URL
+    that fsspec knows. Each event has a folder in it, to which its runs are added but for those of pull requests."""
+
     runner: list[RunnerTable] = Field(min_length=1)
     """The machines. A target goes to the first of them that can take it."""
 

@@ -36,7 +36,9 @@ def add(subparsers: Any) -> None:
         help="leave out what compiles to the same artifact and has the same cases at this git revision",
     )
     parser.add_argument(
-        "--history", default="", metavar="FOLDER|URL", help="a history of `retarget history add`, to predict durations"
+        "--history",
+        metavar="FOLDER|URL",
+        help="a history of `retarget history add`, to predict durations (that of the event, where ci.toml has one)",
     )
     parser.add_argument("-o", dest="output", type=Path, metavar="FILE", help="write the plan to this file, as JSON")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="what to print (text)")
@@ -48,8 +50,9 @@ def _plan(arguments: argparse.Namespace) -> int:
     event = config.event(arguments.event)
     declared = collect(config.folder, config.paths, arguments.retarget_extension)
     known = {}
-    if arguments.history:
-        history = read_history(arguments.history)
+    if place := config.history_of(event) if arguments.history is None else arguments.history:
+        place = place if "://" in place or arguments.history is not None else str(config.folder / place)
+        history = read_history(place, if_any=arguments.history is None)
         known = durations(history)
         sys.stderr.writelines(f"warning: left out of the history: {line}\n" for line in history.damaged)
     unchanged: frozenset[str] | None = None

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from retarget.cli import main
 from retarget.results.plan import Leg, Plan, write_plan
-from retarget.support.errors import RetargetError
+from retarget.support.errors import DiagnosticsError, RetargetError
 from retarget_ci.emit.files import emitted_files, emitted_problems, left_over_files
 from retarget_ci.emit.gitlab import child_pipeline
 from retarget_ci.emit.jobs import jobs_of, legs_of_jobs
@@ -213,6 +213,41 @@ def test_a_pull_request_is_planned_against_its_branch_only_where_ci_toml_says_so
     assert "fetch-depth: 2" in files[GITHUB_PR]
     assert "--since" not in files[GITHUB_NIGHTLY]
     assert "fetch-depth" not in files[GITHUB_NIGHTLY]
+
+
+@pytest.mark.parametrize(("place", "is_cached"), [("retarget-ci/a history", True), ("s3://bucket/history", False)])
+def test_each_run_but_those_of_pull_requests_is_added_to_the_history_that_plans_read(
+    tmp_path: Path, place: str, is_cached: bool
+) -> None:
+    config = config_of(tmp_path, f'history = "{place}"\n{CI}')
+    jobs = YAML(typ="safe").load(emitted_files(config)[GITHUB_PR])["jobs"]
+    shown = f"'{place}/pr'" if " " in place else f"{place}/pr"
+    steps = {step.get("name", step.get("uses", "").partition("@")[0]): step for step in jobs["verify"]["steps"]}
+    assert steps["Page"]["run"].strip().endswith(f" --history {shown}")
+    added = steps["Add to the history"]
+    assert added["run"].strip() == f"retarget history add retarget-ci/results --to {shown}"
+    assert added["if"] == "always() && needs.plan.result == 'success' && github.event_name != 'pull_request'"
+    planned = next((step for step in jobs["plan"]["steps"] if "cache/restore" in step.get("uses", "")), None)
+    assert (planned is not None) is ("actions/cache/save" in steps) is is_cached
+    if planned is not None:
+        saved = steps["actions/cache/save"]
+        assert saved["if"] == added["if"]
+        assert (saved["with"]["path"], saved["with"]["key"]) == (f"{place}/pr", planned["with"]["key"])
+        assert saved["with"]["key"].startswith(planned["with"]["restore-keys"])
+    child = json.loads(child_pipeline(config, Plan(event="pr", paths=(".",))))["verify"]
+    assert (
+        f'[ "$PARENT_SOURCE" = merge_request_event ] || retarget history add retarget-ci/results --to {shown} || true'
+        in (child["script"])
+    )
+    assert ("cache" in child) is is_cached
+
+
+def test_a_history_outside_the_repository_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(DiagnosticsError) as caught:
+        config_of(tmp_path, f'history = "../there"\n{CI}')
+    assert str(caught.value) == (
+        f"{tmp_path / 'ci.toml'}:1: history: found '../there', expected a path below the folder of ci.toml"
+    )
 
 
 def test_more_legs_than_a_matrix_holds_are_several_jobs(tmp_path: Path) -> None:

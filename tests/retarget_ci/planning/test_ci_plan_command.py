@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from retarget.cli import main
+from retarget.results.history_files import add_run
 from retarget.results.plan import read_plan
+from sample_results import compiled, session
 
 CI = """\
 labels = ["x"]
@@ -36,6 +38,23 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "ci.toml").write_text(CI.format("vmvx"))
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def test_durations_are_those_of_the_events_history_which_need_not_be_there_yet(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "ci.toml").write_text(f'history = "kept"\n{CI.format("vmvx")}')
+    (project / "elsewhere").mkdir()
+    monkeypatch.chdir(project / "elsewhere")
+
+    def predicted() -> list[float]:
+        assert main(["ci", "plan", "--event", "pr", "-o", "plan.json"]) == 0
+        return [leg.seconds for leg in read_plan(Path("plan.json")).legs]
+
+    assert predicted() == [2.0, 0.5]
+    add_run([session("s1", compiled("suites/suite.toml::s::m_vmvx", seconds=7.0))], str(project / "kept" / "pr"))
+    assert predicted() == [7.0, 0.5]
+    assert main(["ci", "plan", "--event", "pr", "--history", "typo"]) == 1
 
 
 def test_a_plan_is_written_and_shown_and_its_ids_are_those_of_pytest_from_any_folder(
