@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from retarget.cli import main
+from retarget.results.files import SessionResults, new_session
 from retarget.results.history_files import add_run
 from retarget.results.plan import read_plan
-from sample_results import compiled, session
+from retarget.results.record import CompileRecord, TargetRecord
 
 CI = """\
 labels = ["x"]
@@ -52,7 +53,8 @@ def test_durations_are_those_of_the_events_history_which_need_not_be_there_yet(
         return [leg.seconds for leg in read_plan(Path("plan.json")).legs]
 
     assert predicted() == [2.0, 0.5]
-    add_run([session("s1", compiled("suites/suite.toml::s::m_vmvx", seconds=7.0))], str(project / "kept" / "pr"))
+    took = TargetRecord(nodeid="suites/suite.toml::s::m_vmvx", compile=CompileRecord(key="k", seconds=7.0))
+    add_run([SessionResults(start=new_session(selected=1, digest=""), records=(took,))], str(project / "kept" / "pr"))
     assert predicted() == [7.0, 0.5]
     assert main(["ci", "plan", "--event", "pr", "--history", "typo"]) == 1
 

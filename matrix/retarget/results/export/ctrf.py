@@ -12,7 +12,7 @@ import msgspec
 
 from retarget import __version__
 from retarget.results.changes import state_of
-from retarget.results.files import SessionResults, results_of
+from retarget.results.files import SessionResults, attempts_of
 from retarget.results.history import seconds_of
 from retarget.results.record import Outcome, TargetRecord
 
@@ -42,23 +42,19 @@ def ctrf(sessions: Sequence[SessionResults]) -> bytes:
     Attempts before the last are `retryAttempts`, cases are `steps`. `environment.healthy` is false where a session was
     killed.
     """
-    results = results_of(sessions)
-    attempts: dict[str, list[TargetRecord]] = {}
-    for session in sessions:
-        for record in session.records:
-            if results[record.nodeid].session == record.session:
-                attempts.setdefault(record.nodeid, []).append(record)
-    tests = [_test(record, attempts[target]) for target, record in sorted(results.items())]
+    attempts = attempts_of(sessions)
+    results = [of_target[-1] for _, of_target in sorted(attempts.items())]
+    tests = [_test(record, attempts[record.nodeid]) for record in results]
     counted = Counter(test["status"] for test in tests)
     starts = [session.start for session in sessions]
-    ends = [session.end.ended for session in sessions if session.end] + [record.ended for record in results.values()]
+    ends = [session.end.ended for session in sessions if session.end] + [record.ended for record in results]
     start = min((one.started for one in starts), default=0.0)
     stop = max([start, *ends])
     summary = {
         "tests": len(tests),
         **{status: counted[status] for status in ("passed", "failed", "skipped", "pending", "other")},
         "flaky": sum(test.get("flaky", False) for test in tests),
-        "suites": len({(record.file, record.suite) for record in results.values()}),
+        "suites": len({(record.file, record.suite) for record in results}),
         "start": _milliseconds(start),
         "stop": _milliseconds(stop),
         "duration": _milliseconds(stop - start),
