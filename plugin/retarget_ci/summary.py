@@ -12,17 +12,17 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from retarget.results.files import read_results, results_of
+from retarget.results.overview import FailureGroup, failure_groups
 from retarget.results.plan import Plan, read_plan
 from retarget.results.record import Outcome, TargetRecord
 from retarget.support.errors import RetargetError
 from retarget.support.github import MAX_ANNOTATIONS, on_github, workflow_command
-from retarget.support.text import counted, first_line, strip_colour
+from retarget.support.text import counted, strip_colour
 
-__all__ = ["Group", "add", "annotations_of", "groups_of", "markdown"]
+__all__ = ["add", "annotations_of", "markdown"]
 
 _MAX_BYTES = 1_000_000
 """GitHub refuses a summary above 1 MiB. https://docs.github.com/actions/reference/workflow-commands-for-github-actions"""
@@ -30,8 +30,6 @@ _MAX_BYTES = 1_000_000
 _EXAMPLES = 3
 _LONG = 600
 _MAX_COMMANDS = 4_000
-
-_BAD = (Outcome.FAILED, Outcome.ERROR, Outcome.XPASSED, Outcome.BLOCKED)
 
 _FENCES = re.compile(r"`+")
 
@@ -68,44 +66,15 @@ def _run(arguments: argparse.Namespace) -> int:
     else:
         sys.stdout.write(text)
     if on_github():
-        sys.stdout.writelines(f"{line}\n" for line in annotations_of(groups_of(records)))
+        sys.stdout.writelines(f"{line}\n" for line in annotations_of(failure_groups(records.values())))
     return 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """Targets that failed at the same `stage` with the same `signature`, sorted by id."""
-
-    stage: str
-    signature: str
-    records: tuple[TargetRecord, ...]
-
-
-def groups_of(records: Mapping[str, TargetRecord]) -> list[Group]:
-    """Return what did not go as expected, the largest group first. Targets that others block are not in it."""
-    found: dict[tuple[str, str], list[TargetRecord]] = {}
-    for _, record in sorted(records.items()):
-        if record.outcome in _BAD and not record.blocked_by:
-            found.setdefault(_key(record), []).append(record)
-    groups = [Group(stage=stage, signature=text, records=tuple(of)) for (stage, text), of in found.items()]
-    return sorted(groups, key=lambda group: (-len(group.records), group.stage, group.signature))
-
-
-def _key(record: TargetRecord) -> tuple[str, str]:
-    if record.outcome is Outcome.XPASSED:
-        return "", "passed, though it is expected to fail"
-    seen = record.observation
-    if seen is not None and seen.signature:
-        return seen.stage, seen.signature
-    stage = seen.stage if seen is not None else record.stage
-    return stage, first_line(record.message or record.reason or record.text, "failed without a message")
 
 
 def markdown(records: Mapping[str, TargetRecord], plan: Plan | None = None) -> str:
     """Return the whole summary, at most a megabyte of UTF-8."""
     parts: list[str] = []
     size = 0
-    groups = groups_of(records)
+    groups = failure_groups(records.values())
     sections = [*_head(records, plan, groups), *(_section(group, len(records)) for group in groups)]
     for number, section in enumerate(sections):
         size += len(section.encode())
@@ -118,7 +87,7 @@ def markdown(records: Mapping[str, TargetRecord], plan: Plan | None = None) -> s
     return "".join(parts)
 
 
-def _head(records: Mapping[str, TargetRecord], plan: Plan | None, groups: Sequence[Group]) -> Iterator[str]:
+def _head(records: Mapping[str, TargetRecord], plan: Plan | None, groups: Sequence[FailureGroup]) -> Iterator[str]:
     failed = sum(len(group.records) for group in groups)
     planned = {target for leg in plan.legs for target in leg.ids} if plan is not None else None
     event = f" {_code(plan.event)}" if plan is not None else ""
@@ -160,7 +129,7 @@ def _and_more(of: Sequence[object]) -> str:
     return f" and {len(of) - _EXAMPLES} more" if len(of) > _EXAMPLES else ""
 
 
-def _section(group: Group, total: int) -> str:
+def _section(group: FailureGroup, total: int) -> str:
     """Return a group: how many, its first targets, and how to reproduce the first of them."""
     first = group.records[0]
     stage = f"{group.stage}: " if group.stage else ""
@@ -177,7 +146,7 @@ def _section(group: Group, total: int) -> str:
     return "".join(lines)
 
 
-def annotations_of(groups: Sequence[Group]) -> list[str]:
+def annotations_of(groups: Sequence[FailureGroup]) -> list[str]:
     """Return GitHub's workflow commands for the groups, at most ten."""
     shown = groups if len(groups) <= MAX_ANNOTATIONS else groups[: MAX_ANNOTATIONS - 1]
     lines = [_annotation(group) for group in shown]
@@ -187,7 +156,7 @@ def annotations_of(groups: Sequence[Group]) -> list[str]:
     return lines
 
 
-def _annotation(group: Group) -> str:
+def _annotation(group: FailureGroup) -> str:
     first = group.records[0]
     line = first.line + 1 if first.file else ""
     count = counted(len(group.records), "target")

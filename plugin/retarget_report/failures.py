@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from retarget.model.signatures import normalise
-from retarget.results.record import Outcome
+from retarget.results.changes import state_of
 
 from retarget_report.matrix import numbered
 from retarget_report.read import Report, Target
@@ -118,11 +117,8 @@ def _way(target: Target) -> tuple[str, str]:
     record = target.record
     if record is None:
         return "", f"leg {target.leg} has no result" if target.leg else "no leg has a result"
-    if record.outcome is Outcome.XPASSED:
-        return "", record.reason or "passed, but a rule expects a failure"
-    if target.signature:
-        return target.stage, target.signature
-    return target.stage, normalise(record.message or record.reason) or "failed without a message"
+    state = state_of(record)
+    return state.stage, state.signature
 
 
 def _blocked_by(targets: Sequence[Target]) -> dict[str, str]:

@@ -9,9 +9,10 @@ import pytest
 from retarget.cli import main
 from retarget.model.outcomes import Observation
 from retarget.results.files import ResultsWriter, latest, new_session
+from retarget.results.overview import failure_groups
 from retarget.results.plan import Leg, Plan, Waived, digest_of_ids, write_plan
 from retarget.results.record import Outcome, Result, TargetRecord
-from retarget_ci.summary import annotations_of, groups_of, markdown
+from retarget_ci.summary import annotations_of, markdown
 
 HOSTILE = "<script>alert(1)</script> ``` [a](javascript:b) | @team\n::error::forged\x1b[31m\x07 100%"
 
@@ -50,7 +51,7 @@ def test_failures_are_grouped_by_stage_and_signature_largest_first_with_denomina
 
 def test_what_another_target_blocks_is_no_failure_of_its_own() -> None:
     blocked = record("b", outcome=Outcome.BLOCKED, blocked_by="s/suite.toml::a")
-    assert groups_of(by_id(blocked)) == []
+    assert markdown(by_id(blocked)).startswith("## retarget: 0 of 1 target failed\n")
 
 
 def test_a_plan_is_the_denominator_and_what_is_missing_is_named() -> None:
@@ -71,7 +72,7 @@ def test_nothing_in_a_diagnostic_is_markup() -> None:
 
 
 def test_an_annotation_is_one_line_whose_text_is_no_command() -> None:
-    (line,) = annotations_of(groups_of(by_id(record("a", outcome=Outcome.FAILED, stage="run", signature=HOSTILE))))
+    (line,) = annotations_of(failure_groups([record("a", outcome=Outcome.FAILED, stage="run", signature=HOSTILE)]))
     assert line.startswith("::error file=s/suite.toml,line=4,title=1 target%3A run::<script>")
     assert not {"\n", "\x1b", "\x07"} & set(line)
     assert line.endswith("100%25%0Afirst: s/suite.toml::a")
@@ -79,7 +80,7 @@ def test_an_annotation_is_one_line_whose_text_is_no_command() -> None:
 
 def test_at_most_ten_annotations_of_which_the_last_counts_the_others() -> None:
     failed = [record(f"t{n}", outcome=Outcome.FAILED, stage="run", signature=f"s{n}") for n in range(12)]
-    lines = annotations_of(groups_of(by_id(*failed)))
+    lines = annotations_of(failure_groups(failed))
     assert len(lines) == 10
     assert lines[-1] == "::error title=retarget::3 further signatures: see the summary of this job"
 

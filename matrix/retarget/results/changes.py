@@ -54,11 +54,14 @@ def state_of(record: TargetRecord) -> State:
     outcome, seen = record.outcome, record.observation
     if outcome in {Outcome.SKIPPED, Outcome.BLOCKED}:
         return State(outcome, "", normalise(record.reason))
+    if outcome is Outcome.XPASSED:
+        return State(outcome, "", "passed, but a rule expects a failure")
     if outcome not in BAD | {Outcome.XFAILED}:
         return State(outcome)
-    if seen is not None:
+    if seen is not None and seen.signature:
         return State(outcome, seen.stage, seen.signature)
-    return State(outcome, record.stage, normalise(record.message))
+    stage = seen.stage if seen is not None else record.stage
+    return State(outcome, stage, normalise(record.message or record.reason) or "failed without a message")
 
 
 class Change(StrEnum):

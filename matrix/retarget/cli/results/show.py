@@ -101,7 +101,7 @@ def _text(
         yield ""
         yield "failures by signature, with the smallest module of each:"
     for group in groups:
-        words = shown(": ".join(text for text in (group.stage, group.signature) if text) or "no signature")
+        words = shown(": ".join(text for text in (group.stage, group.signature) if text))
         yield f"{len(group.records):5}  {words}"
         yield f"       {shown(group.records[0].nodeid)}"
     if listed:
