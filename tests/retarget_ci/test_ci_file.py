@@ -185,7 +185,8 @@ reason = "x"
         "expected an array of strings with at least one entry; did you mean ['x']?",
         'ci.toml:14: event[0]: found neither on nor schedule, expected what starts the event, such as on = ["manual"]',
         "ci.toml:16: event[0].select: 'not (': column 6: found the end of line, expected a word, 'not' or '('",
-        "ci.toml:17: event[0].budget: found '20 mins', expected a duration above 0, such as '20 min' or '1 h 30 min'",
+        "ci.toml:17: event[0].budget: found '20 mins', expected a duration above 0 and up to 35 days, "
+        "such as '20 min' or '1 h 30 min'",
         "ci.toml:20: event[1].name: found 'pr' a second time, expected it once; event[0] has it",
         "ci.toml:21: event[1].on[0]: found the string 'pull-request', "
         "expected 'pull_request' or 'merge_queue' or 'push' or 'manual'",
@@ -199,8 +200,17 @@ reason = "x"
         ('name = "linux"', 'name = "a b"', "runner[0].name: found 'a b', expected a name: a letter or digit, then "
          "letters, digits and any of . _ + -; did you mean 'a-b'?"),
         ('"gpu"]', '"gpu", "gpu"]', "labels[2]: found 'gpu' a second time, expected it once; labels[1] has it"),
-        ('"20 min"', '"0 min"', "event[0].budget: found '0 min', expected a duration above 0, such as '20 min' or "
-         "'1 h 30 min'"),
+        ('"20 min"', '"0 min"', "event[0].budget: found '0 min', expected a duration above 0 and up to 35 "
+         "days, such as '20 min' or '1 h 30 min'"),
+        ('"20 min"', f'"{"9" * 400} h"', f"event[0].budget: found '{'9' * 100}', expected a duration above 0 and up to "
+         "35 days, such as '20 min' or '1 h 30 min'"),
+        ('"gpu"]', '"gpu", "${{ secrets.X }}"]', "labels[2]: found '${{ secrets.X }}', expected the label of a "
+         "machine: printable text, and no expression"),
+        ('name = "linux"', 'name = "linux"\ncapacity = 1000000000',
+         "runner[0].capacity: found the integer 1000000000, expected an integer of at most 10000"),
+        ('"20 min"', f'"20 min"\nselect = "{"(" * 5000}"',
+         f"event[0].select: '{'(' * 200}': column 1: found "
+         "parentheses or `not` nested too deeply"),
         ('"20 min"', '"20 min"\nschedule = ["daily"]', "event[0].schedule[0]: found 'daily', expected five fields as "
          "cron has them, such as '0 3 * * *' for 03:00 UTC every day"),
         ('["pull_request"]', '["manual"]\nbranches = ["main"]',

@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, Self, TypeVar
 import msgspec
 from msgspec.structs import force_setattr
 
-from retarget.results.record import Outcome, TargetRecord
+from retarget.results.record import Outcome, TargetRecord, When
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import irregular
 
@@ -75,7 +75,7 @@ class SessionStart(_Line, tag="session", frozen=True, kw_only=True):
 
     version: int
     session: str
-    started: float
+    started: When
     selected: int
     digest: str
     leg: str = ""
@@ -93,7 +93,7 @@ class SessionEnd(_Line, tag="end", frozen=True, kw_only=True):
     """The end of a session: pytest's exit status, and how many target records were written."""
 
     session: str
-    ended: float
+    ended: When
     status: int
     records: int
 
@@ -328,7 +328,7 @@ def _without_lines(file: Path) -> str:
 def _decoded(decoder: msgspec.json.Decoder[Line], file: Path, number: int, line: bytes) -> Line:
     try:
         found = decoder.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RetargetError(_damaged(file, number, line, error)) from error
     if isinstance(found, SessionStart) and found.version != VERSION:
         raise RetargetError(_other_version(file, number, found.version))
@@ -339,7 +339,7 @@ def _damaged(file: Path, number: int, line: bytes, error: Exception) -> str:
     where = f"{display_path(file)}:{number}"
     try:
         version = msgspec.json.decode(line, type=_Version).version
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         version = VERSION
     if version != VERSION:
         return _other_version(file, number, version)
@@ -352,11 +352,11 @@ def _other_version(file: Path, number: int, version: int) -> str:
 
 
 def latest(records: Sequence[TargetRecord]) -> dict[str, TargetRecord]:
-    """Return the result of each target, by its id: of several attempts, the last."""
+    """Return the result of each target, by its id: of several attempts, the last; an error of it, where it has one."""
     found: dict[str, TargetRecord] = {}
     for record in records:
         known = found.get(record.nodeid)
-        if known is None or record.attempt >= known.attempt:
+        if known is None or _weight(record) >= _weight(known):
             found[record.nodeid] = record
     return found
 
@@ -370,6 +370,10 @@ def attempts_of(sessions: Iterable[SessionResults]) -> dict[str, list[TargetReco
             own.setdefault(record.nodeid, []).append(record)
         found |= {one: said for one, said in own.items() if one not in found or said[-1].outcome is not Outcome.NOT_RUN}
     return found
+
+
+def _weight(record: TargetRecord) -> tuple[int, bool]:
+    return record.attempt, record.outcome is Outcome.ERROR
 
 
 def results_of(sessions: Iterable[SessionResults]) -> dict[str, TargetRecord]:

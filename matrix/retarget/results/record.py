@@ -9,7 +9,7 @@ results stay readable; one whose meaning changes raises `retarget.results.files.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -23,11 +23,20 @@ __all__ = [
     "Outcome",
     "Result",
     "RunRecord",
+    "Seconds",
     "Sibling",
     "TargetRecord",
+    "When",
     "from_plain",
     "to_plain",
 ]
+
+
+When = Annotated[float, msgspec.Meta(ge=0, le=253_402_300_799)]
+"""Seconds since 1970, UTC, up to the year 9999: what a date can be."""
+
+Seconds = Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
+"""A duration of at most eleven days. Where a clock was set back, it is below 0."""
 
 
 class Outcome(StrEnum):
@@ -75,7 +84,7 @@ class CaseRecord(_Record, frozen=True, kw_only=True):
 
     name: str
     outcome: Outcome
-    seconds: float = 0.0
+    seconds: Seconds = 0.0
     stage: str = ""
     signature: str = ""
     reason: str = ""
@@ -100,10 +109,10 @@ class CompileRecord(_Record, frozen=True, kw_only=True):
     key: str
     returns_checks: bool = False
     reused: bool = False
-    seconds: float = 0.0
+    seconds: Seconds = 0.0
     build: str = ""
     artifact: str = ""
-    started: float = 0.0
+    started: When = 0.0
     worker: int = 0
 
 
@@ -114,12 +123,12 @@ class RunRecord(_Record, frozen=True, kw_only=True):
     devices before.
     """
 
-    load_seconds: float
-    run_seconds: float
-    compare_seconds: float
+    load_seconds: Seconds
+    run_seconds: Seconds
+    compare_seconds: Seconds
     failed_cases: tuple[str, ...] = ()
-    started: float = 0.0
-    wait_seconds: float = 0.0
+    started: When = 0.0
+    wait_seconds: Seconds = 0.0
 
 
 class DeviceRecord(_Record, frozen=True, kw_only=True):
@@ -205,8 +214,8 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     devices: tuple[DeviceRecord, ...] = ()
     siblings: tuple[Sibling, ...] = ()
     case_digest: str = ""
-    started: float = 0.0
-    ended: float = 0.0
+    started: When = 0.0
+    ended: When = 0.0
     process: str = ""
     session: str = ""
     leg: str = ""

@@ -37,6 +37,10 @@ _WORD = re.compile(r"[\w:+\-.\[\]\\/]+")
 _CONSTANTS: dict[str, Value] = {"True": True, "False": False, "None": None}
 
 
+_LONGEST = 100
+"""Characters of an expression that are shown where it is nested too deeply."""
+
+
 class ExpressionError(RetargetError):
     """An expression that does not follow the grammar. `diagnostic` begins with the column: `column 5: found …`."""
 
@@ -75,21 +79,29 @@ def compile_selector(expression: str) -> Selector:
 
     Raises `ExpressionError` with the column of the first error.
     """
-    return _Parser(expression, _TermSelector).expression()
+    return _parsed(_Parser(expression, _TermSelector), expression)
 
 
 def compile_selector_of(
     expression: str, word: Callable[[str, frozenset[tuple[str, Value]]], Callable[[Of], bool]]
 ) -> Callable[[Of], bool]:
     """The same for anything else that has tags: `word` makes the selector of a word from it and its arguments."""
-    return _Parser(expression, word).expression()
+    return _parsed(_Parser(expression, word), expression)
 
 
 def terms(expression: str) -> tuple[Term, ...]:
     """Return the words of an expression with what each selects by itself, in order. Raises `ExpressionError`."""
     parser = _Parser(expression, _TermSelector)
-    parser.expression()
+    _parsed(parser, expression)
     return tuple(parser.terms)
+
+
+def _parsed(parser: _Parser[Of], expression: str) -> Callable[[Of], bool]:
+    try:
+        return parser.expression()
+    except RecursionError as error:
+        start, msg = f"{expression[:_LONGEST]}…", "found parentheses or `not` nested too deeply"
+        raise ExpressionError(start, 1, msg) from error
 
 
 def _fail(expression: str, column: int, message: str) -> NoReturn:

@@ -29,6 +29,10 @@ __all__ = ["ci_schema", "find_ci", "read_ci"]
 _UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 _DURATION = re.compile(r"\s*(?:\d+(?:\.\d+)?\s*(?:s|min|h)\s*)+")
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|h)")
+_LONGEST = 35 * 24 * _UNITS["h"]
+"""Seconds; how long GitHub lets a run take."""
+
+_SHOWN = 100
 _CRON = re.compile(r"[\d*,/A-Za-z-]+( +[\d*,/A-Za-z-]+){4}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -91,6 +95,10 @@ class _Reader:
         waivers = [self._waiver(table, path) for table, path in self._tables(WaiverTable, "waiver")]
         if top is None:
             return None
+        for at, label in enumerate(top.labels):
+            if not label.strip() or not label.isprintable() or "${{" in label:
+                expected = "expected the label of a machine: printable text, and no expression"
+                self._problem(("labels", at), f"found {label[:_SHOWN]!r}, {expected}")
         self._twice(top.labels, [("labels", at) for at in range(len(top.labels))])
         for at, path in enumerate(top.paths):
             self._path(path, ("paths", at))
@@ -203,15 +211,16 @@ class _Reader:
         """Return seconds."""
         parts = _PART.findall(text) if _DURATION.fullmatch(text) else []
         seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
-        if seconds <= 0:
-            self._problem(path, f"found {text!r}, expected a duration above 0, such as '20 min' or '1 h 30 min'")
+        if not 0 < seconds <= _LONGEST:
+            expected = "expected a duration above 0 and up to 35 days, such as '20 min' or '1 h 30 min'"
+            self._problem(path, f"found {text[:_SHOWN]!r}, {expected}")
         return seconds
 
     def _expression(self, text: str, path: KeyPath) -> None:
         try:
             compile_selector(text)
         except ExpressionError as error:
-            self._problem((*path, "select"), f"{text!r}: {error.diagnostic}")
+            self._problem((*path, "select"), f"{text[: 2 * _SHOWN]!r}: {error.diagnostic}")
 
     def _is_below(self, text: str, path: KeyPath) -> bool:
         written = PurePosixPath(text)

@@ -182,13 +182,18 @@ class _Results:
 
         What blocks it and has no result at all is a problem of its own.
         """
-        cause = self.results.get(_blocker(record))
-        if cause is None and _blocker(record) in self._leg_of:
+        seen = {record.nodeid}
+        while (name := _blocker(record)) in self.results and self.results[name].outcome is Outcome.BLOCKED:
+            record = self.results[name]
+            if name in seen:
+                return f"blocked by {name}, which they block"
+            seen.add(name)
+        cause = self.results.get(name)
+        if cause is None and name in self._leg_of:
             return ""
         if cause is None:
-            return f"blocked by {_blocker(record)}, which the plan does not have: {_one_line(record.reason)}"
-        is_reported = cause.outcome in _FAILURES | {Outcome.NOT_RUN, Outcome.BLOCKED}
-        if is_reported or (cause.outcome is Outcome.SKIPPED and not cause.excused):
+            return f"blocked by {name}, which the plan does not have: {_one_line(record.reason)}"
+        if cause.outcome in _FAILURES | {Outcome.NOT_RUN} or (cause.outcome is Outcome.SKIPPED and not cause.excused):
             return ""
         return f"blocked by {cause.nodeid}, which has no failed result ({cause.outcome}): {_one_line(record.reason)}"
 
@@ -220,7 +225,7 @@ class _Results:
         blocked = Counter(_blocker(record) for record in self.results.values() if record.outcome is Outcome.BLOCKED)
         groups: dict[str, list[str]] = {}
         for record in self.results.values():
-            if record.outcome in _FAILURES and not record.unavailable:
+            if record.outcome in _FAILURES and not (record.unavailable and record.outcome is Outcome.ERROR):
                 groups.setdefault(f"{record.outcome}: {_signature(record)}", []).append(record.nodeid)
         for what, ids in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])):
             follows = sum(blocked[one] for one in ids)

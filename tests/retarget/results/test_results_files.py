@@ -143,6 +143,32 @@ def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert found.leg("run-0") is None
 
 
+DEEP_LINE = '{"x": ' + "[" * 100_000 + "]" * 100_000 + "}"
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (DEEP_LINE, "maximum recursion depth exceeded"),
+        ('{"type": "end", "session": "s", "ended": 1e300, "status": 0, "records": 0}', "at `$.ended`"),
+        ('{"type": "target", "started": -1.0}', "at `$.started`"),
+        (
+            '{"type": "target", "cases": [{"name": "c", "outcome": "passed", "seconds": 1e300}]}',
+            "at `$.cases[0].seconds`",
+        ),
+    ],
+    ids=["deep", "no date", "before 1970", "longer than a run can be"],
+)
+def test_a_line_that_nothing_could_show_is_damaged(tmp_path: Path, line: str, why: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(f"{line}\n")
+    with pytest.raises(RetargetError) as caught:
+        read_results([path])
+    message = str(caught.value)
+    assert message.startswith(f"{path}:1: found a damaged line, expected a record of results: ")
+    assert why in message
+
+
 DEEP = '{"version": 1, "x": ' + "[" * 100_000
 
 

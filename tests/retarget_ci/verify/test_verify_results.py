@@ -275,6 +275,28 @@ def test_a_blocked_target_whose_compile_did_not_fail_is_an_error(tmp_path: Path)
     )
 
 
+def test_targets_that_block_each_other_are_an_error(tmp_path: Path) -> None:
+    blocked = {one: {"outcome": Outcome.BLOCKED, "blocked_by": by} for one, by in ((ADD, DOT), (DOT, ADD), (SUM, SUM))}
+    assert problems(tmp_path, blocked).lost == (
+        f"leg 'run-linux-1': 1 target blocked by {ADD}, which they block: {ADD}",
+        f"leg 'run-linux-1': 1 target blocked by {DOT}, which they block: {DOT}",
+        f"leg 'run-linux-1': 1 target blocked by {SUM}, which they block: {SUM}",
+    )
+
+
+@pytest.mark.parametrize("outcome", [Outcome.FAILED, Outcome.XPASSED])
+def test_a_failure_is_one_also_where_something_was_unavailable(tmp_path: Path, outcome: Outcome) -> None:
+    found = problems(tmp_path, {ADD: {"outcome": outcome, "unavailable": True, "message": "no"}})
+    assert found.problems == (f"{outcome}: no (1 target): {ADD}",)
+
+
+def test_an_error_is_the_result_in_whatever_order_lines_are_read(tmp_path: Path) -> None:
+    add, dot, end = records_of(RUN)
+    write_leg(tmp_path, BUILD)
+    write_leg(tmp_path, RUN, records=[replace(add, outcome=Outcome.ERROR, message="no"), add, dot, end], status=1)
+    assert verified(tmp_path).problems == (f"error: no (1 target): {ADD}",)
+
+
 def test_failures_are_grouped_by_signature_the_largest_group_first(tmp_path: Path) -> None:
     wrong = Observation(stage="compare", signature="values differ")
     found = problems(
