@@ -343,7 +343,7 @@ def test_hostile_texts_are_shown_as_they_are(show: Open, tmp_path: Path) -> None
     for number, text in enumerate(HOSTILE):
         page.locator(".row").nth(number).locator(".cell").first.click()
         page.locator(".panel h2", has_text=f"{number}_llvm-cpu").wait_for()
-        assert page.locator(".panel [aria-label=command]").text_content() == text
+        assert page.locator(".panel [aria-label=commands]").text_content() == text
         shown = page.locator(".panel [aria-label='report of the failure']").text_content() or ""
         assert shown.startswith(text)
         assert re.search(r"… 9[0-9]{2},[0-9]{3} characters are left out …", shown)

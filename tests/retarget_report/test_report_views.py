@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
-from report_results import failed, node_id, record, some_records, write_results
+from report_results import failed, node_id, record, some_records, write_leg_plan, write_results
 from retarget.results.files import read_results
 from retarget.results.history_files import add_run
 from retarget.results.record import CompileRecord, DeviceRecord, Outcome, RunRecord, TargetRecord
@@ -78,11 +78,11 @@ def test_a_group_has_its_smallest_module_configs_report_commands_and_targets(sho
     assert page.locator(".card[open]").count() == 1
     page.locator(".card > summary", has_text="50 % of 2").nth(1).click()
     card = page.locator(".card").nth(1)
-    card.locator("[aria-label=command]").wait_for()
+    card.locator("[aria-label=commands]").wait_for()
     assert card.locator(".body p").first.inner_text() == "module: add · add_vulkan-spirv_lavapipe · show in the matrix"
     assert card.locator("[aria-label='configs affected']").inner_text() == "vulkan-spirv/lavapipe 1 of 3"
     assert card.locator("[aria-label='report of the failure']").inner_text() == "error: values differ"
-    assert card.locator("[aria-label=command]").inner_text() == "iree-compile add.mlir -o add.vmfb"
+    assert card.locator("[aria-label=commands]").inner_text() == "iree-compile add.mlir -o add.vmfb"
     card.locator(".many a").click()
     page.locator(".panel h2", has_text="add_vulkan-spirv_lavapipe").wait_for()
     card.get_by_role("link", name="show in the matrix").click()
@@ -192,6 +192,20 @@ def test_history_has_open_regressions_chance_and_what_did_not_run(show: Open, si
     )
 
 
+def test_a_planned_target_that_the_run_before_had_and_this_one_lacks_is_no_longer_run(
+    show: Open, tmp_path: Path
+) -> None:
+    write_results(tmp_path / "0", [record("add"), record("sub")], started=NOW - DAY)
+    add_run(read_results([tmp_path / "0"]), str(tmp_path / "history"))
+    write_results(tmp_path / "1", [record("add")], started=NOW)
+    write_leg_plan(tmp_path / "plan.json", [], build=[node_id("add_llvm-cpu"), node_id("sub_llvm-cpu")])
+    report = read_report([tmp_path / "1"], [tmp_path / "plan.json"], history=str(tmp_path / "history"))
+    write_site(report, tmp_path / "site")
+    page = show(tmp_path / "site", "#history")
+    assert summaries(page) == ["1 no longer run | 50 % of 2"]
+    assert "no result; the last verdict 1 run ago" in page.locator(".content").inner_text()
+
+
 def test_the_panel_of_a_target_has_its_history(show: Open, site: Path) -> None:
     page = show(site, f"#matrix?t={node_id('matmul_llvm-cpu')}")
     section = page.locator(".panel").get_by_text("As it is since")
@@ -232,7 +246,7 @@ def test_hostile_texts_are_shown_as_they_are_in_every_view(show: Open, tmp_path:
     write_results(tmp_path / "results", with_times([one]), started=NOW, revision=hostile, leg=hostile)
     write_site(read_report([tmp_path / "results"], history=str(tmp_path / "history")), tmp_path / "site")
     page = show(tmp_path / "site", "#failures")
-    page.locator(".card [aria-label=command]").wait_for()
+    page.locator(".card [aria-label=commands]").wait_for()
     assert page.locator(".card .signature").text_content() == hostile
     assert page.locator(".card [aria-label='report of the failure']").text_content() == f"{hostile}\n- {hostile}"
     for view in VIEWS:

@@ -91,7 +91,7 @@
     const by = Object.fromEntries([...CHANGES, "gone"].map(change => [change, []]));
     for (const target of targets) {
       const change = changeOf(patternOf(target).cells, against, last);
-      if (change) by[change].push(target);
+      if (change) by[change === "gone" ? "no longer run" : change].push(target);  // planned: it is on the page
     }
     const select = el("select", {id: "against", onchange: () => Retarget.go({against: select.value})},
       runs.slice(0, -1).map((run, place) => el("option", {value: run.name, selected: place === against}, `${named(place)}, ${ago(place)}`)).reverse());
@@ -155,7 +155,7 @@
     return el("div", {}, scroll("history of every target", table), many(order, row, {list: body, limit: 50, noun: "targets"}));
   }
 
-  const since = pattern => pattern.since < 0 ? "not run yet" : pattern.since === 0 ? `${named(0)} or before` : `${named(pattern.since)}, ${ago(pattern.since)}`;
+  const since = pattern => past().states[pattern.cells.at(-1)].sort === "absent" ? `no result; the last verdict ${pattern.last_run < 0 ? "none" : ago(pattern.last_run)}` : pattern.since < 0 ? "not run yet" : pattern.since === 0 ? `${named(0)} or before` : `${named(pattern.since)}, ${ago(pattern.since)}`;
 
   // Equal runs in a row are one piece: a glyph per run, a colour, and words for who cannot see either.
   function strip({cells}) {
@@ -178,7 +178,7 @@
     if (!pattern || runs.length < 2) return [];
     const steps = [];
     pattern.cells.forEach((cell, run) => { if (run === 0 || cell !== pattern.cells[run - 1]) steps.push(el("li", {}, `${named(run)}: ${past().states[cell].text}`)); });
-    return [el("h3", {}, "History"), el("p", {}, strip(pattern)), el("p", {}, `As it is since ${since(pattern)}; with a verdict in ${share(pattern.ran, runs.length)} runs${pattern.flaky ? `, by chance in ${pattern.flaky} of these` : ""}.`), el("ol", {}, steps.reverse())];
+    return [el("h3", {}, "History"), el("p", {}, strip(pattern)), el("p", {}, `${past().states[pattern.cells.at(-1)].sort === "absent" ? "Now" : "As it is since"} ${since(pattern)}; with a verdict in ${share(pattern.ran, runs.length)} runs${pattern.flaky ? `, by chance in ${pattern.flaky} of these` : ""}.`), el("ol", {}, steps.reverse())];
   };
 
   let root;

@@ -32,7 +32,7 @@ Retarget.parts = (() => {
     return [
       attribution && el("p", {class: "attribution"}, attribution[0]),
       (text || message) && Retarget.copied(text || message, "report of the failure"),
-      commands.length > 0 && el("h4", {}, "Commands"), ...commands.map(command => Retarget.copied(command, "command"))].filter(Boolean);
+      commands.length > 0 && el("h4", {}, "Commands"), commands.length > 0 && Retarget.copied(commands.join("\n"), "commands")].filter(Boolean);
   }
 
   return {many, scroll, configOf, here, targetLink, targetList, report};

@@ -9,7 +9,7 @@
 
   Retarget.copied = copied;
   function copied(text, label) {
-    const block = el("pre", {tabindex: "0", "aria-label": label}, text);
+    const block = el("pre", {tabindex: "0", "aria-label": label, class: label === "commands" && "wraps"}, text);
     return el("div", {class: "copied"}, copyButton(text, block), block);
   }
 
@@ -42,7 +42,7 @@
       record.hint && part("Next step", el("p", {}, record.hint)),
       record.blocked_by && part("Blocked by", el("p", {}, el("a", {href: link("matrix", {t: record.blocked_by})}, record.blocked_by))),
       isFailed && part("Failure", facts([["stage", observation && observation.stage], ["signature", observation && observation.signature], ["case", observation && observation.case], ["message", record.message]]), record.text && copied(record.text, "report of the failure")),
-      commands.length && part("Commands", commands.map(command => copied(command, "command"))),
+      commands.length && part("Commands", copied(commands.join("\n"), "commands")),
       cases.length && part(`Cases (${cases.length})`, table(["case", "outcome", "took", "stage", "why"],
         cases.map(one => [one.name, one.outcome, seconds(one.seconds || 0), one.stage || "", one.signature || one.reason || ""]))),
       (compile || record.run) && part("Durations", durations(record)),

@@ -20,7 +20,7 @@
 
   // What the picked targets took, by compiler config and by both configs. A shared compile counts once.
   function spentBy(times) {
-    const nothing = () => ({targets: 0, reused: 0, compiled: 0, ...Object.fromEntries(PARTS.map(part => [part, 0]))});
+    const nothing = () => ({targets: 0, artifacts: 0, reused: 0, compiled: 0, ...Object.fromEntries(PARTS.map(part => [part, 0]))});
     const rows = new Map(), all = nothing(), compiles = new Map(), runs = [];
     const of = keys => keys.map(key => rows.get(key) || rows.set(key, nothing()).get(key)).concat(all);
     const reused = new Set(times.reused);
@@ -28,6 +28,7 @@
       const [compiler, runtime] = configAt(target), compile = times.compile_of[target];
       for (const row of of(runtime ? [compiler, `${compiler}/${runtime}`] : [compiler])) {
         row.targets += 1;
+        row.artifacts += compile >= 0 || reused.has(target);
         row.reused += reused.has(target);
       }
       if (compile >= 0 && !compiles.has(compile)) {
@@ -59,8 +60,8 @@
         .map((head, place) => el("th", {scope: "col", class: place && place < 8 ? "number" : null}, head)))),
       el("tbody", {}, order.map(key => el("tr", {class: key.includes("/") ? "below" : "above"},
         el("th", {scope: "row"}, key.includes("/") ? key.slice(key.indexOf("/") + 1) : key), cells(rows.get(key)),
-        el("td", {class: "number"}, share(rows.get(key).reused, rows.get(key).targets)), el("td", {}, bar(rows.get(key), whole))))),
-      el("tfoot", {}, el("tr", {}, el("th", {scope: "row"}, "all"), cells(all), el("td", {class: "number"}, share(all.reused, all.targets)), el("td", {})))));
+        el("td", {class: "number"}, share(rows.get(key).reused, rows.get(key).artifacts)), el("td", {}, bar(rows.get(key), whole))))),
+      el("tfoot", {}, el("tr", {}, el("th", {scope: "row"}, "all"), cells(all), el("td", {class: "number"}, share(all.reused, all.artifacts)), el("td", {})))));
   }
 
   function bar(row, whole) {

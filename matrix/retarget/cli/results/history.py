@@ -139,10 +139,10 @@ def _show(arguments: argparse.Namespace) -> int:
 def _text(history: History, line: Timeline) -> Iterator[str]:
     yield shown(line.id)
     yield f"  now      {shown(str(line.now)) if line.now else 'not among the targets'}"
-    if line.since >= 0:
+    if line.now is not None and line.since >= 0:
         runs = counted(len(history.runs) - line.since, "run")
         yield f"  since    {_name(history, line.since)} ({_when(history.runs[line.since])}, {runs})"
-    last = f", the last time {line.idle} runs ago" if line.last_run >= 0 and line.idle else ""
+    last = f", the last time {counted(line.idle, 'run')} ago" if line.last_run >= 0 and line.idle else ""
     yield f"  ran      in {line.ran} of {counted(len(line.states), 'run')}{last}"
     if line.flaky:
         yield f"  flaky    in {line.flaky} of {line.ran}"
