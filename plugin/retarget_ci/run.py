@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from retarget.results.plan import Leg, Plan, read_plan
@@ -78,12 +79,40 @@ def _run(arguments: argparse.Namespace) -> int:
             continue
         sys.stdout.write(f"leg {leg.name}: {shown}\n")
         sys.stdout.flush()
-        status = subprocess.run(command, check=False, cwd=config.folder, env={**os.environ, **env}).returncode
+        status = _session(command, config.folder, {**os.environ, **env})
         if status:
             status = status if status > 0 else 128 - status  # ended by a signal: as shells say it
             sys.stdout.write(f"leg {leg.name}: exit status {status}\n")
         first = first or status
     return first
+
+
+def _session(command: Sequence[str], folder: Path, env: Mapping[str, str]) -> int:
+    """Run a session of pytest and return its status. Raises `KeyboardInterrupt` when it has ended by a signal to us.
+
+    It is not killed, so that its results say what has not run. A terminal sends Ctrl-C to it, too; SIGTERM, which comes
+    to us alone, becomes Ctrl-C.
+    """
+    session = subprocess.Popen(command, cwd=folder, env=env)
+    is_ended = False
+
+    def end(*_: object) -> None:
+        nonlocal is_ended
+        is_ended = True
+        session.send_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        while session.returncode is None:
+            try:
+                session.wait()
+            except KeyboardInterrupt:
+                is_ended = True
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    if is_ended:
+        raise KeyboardInterrupt
+    return session.returncode
 
 
 def legs_of(plan: Plan, names: Sequence[str], *, runner: str | None = None) -> tuple[Leg, ...]:
@@ -122,7 +151,8 @@ def command_of(
         options += ["--retarget-export", str(artifacts)]
     elif leg.needs:
         options += ["--retarget-artifacts", str(artifacts)]
-    return [sys.executable, "-m", "pytest", "--rootdir=.", *plan.paths, *options, *more]
+    paths = [f"./{path}" if path.startswith("-") else path for path in plan.paths]
+    return [sys.executable, "-m", "pytest", "--rootdir=.", *paths, *options, *more]
 
 
 def _words(text: str) -> list[str]:

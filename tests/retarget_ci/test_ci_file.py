@@ -207,7 +207,7 @@ reason = "x"
         ('"gpu"]', '"gpu", "${{ secrets.X }}"]', "labels[2]: found '${{ secrets.X }}', expected the label of a "
          "machine: printable text, and no expression"),
         ('name = "linux"', 'name = "linux"\ncapacity = 1000000000',
-         "runner[0].capacity: found the integer 1000000000, expected an integer of at most 10000"),
+         "runner[0].capacity: found 1000000000, expected at most 10000 legs"),
         ('"20 min"', f'"20 min"\nselect = "{"(" * 5000}"',
          f"event[0].select: '{'(' * 200}': column 1: found "
          "parentheses or `not` nested too deeply"),

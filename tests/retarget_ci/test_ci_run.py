@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -50,7 +55,7 @@ def test_a_leg_that_builds_exports_and_one_that_runs_takes_artifacts_and_compile
     plan: Plan, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status = main(["ci", "run", "plan.json", "gpu-1", "build-linux-1", "--results", "r", "--dry-run"])
-    plan_of = "pytest --rootdir=. s '-odd name' --retarget-plan plan.json --retarget-leg"
+    plan_of = "pytest --rootdir=. s './-odd name' --retarget-plan plan.json --retarget-leg"
     common = "--retarget-require 'compile or run' --retarget-results r"
     assert status == 0
     assert capsys.readouterr().out.splitlines() == [
@@ -116,3 +121,35 @@ def test_from_another_folder_the_command_runs_where_ci_toml_is(
     assert main(["ci", "run", "../plan.json", "gpu-1", "--artifacts", "a", "--dry-run"]) == 0
     assert "--retarget-plan plan.json --retarget-leg gpu-1" in (out := capsys.readouterr().out)
     assert "--retarget-artifacts below/a" in out
+
+
+SLOW = """
+import pathlib, time
+
+def pytest_sessionstart():
+    pathlib.Path("started").touch()
+    try:
+        time.sleep(60)
+    finally:
+        time.sleep(0.5)  # what a session writes at its end takes its time
+        pathlib.Path("ended").touch()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_lets_the_session_end_and_begins_no_other_leg(plan: Plan, tmp_path: Path, number: int) -> None:
+    (tmp_path / "conftest.py").write_text(SLOW)
+    for path in plan.paths:
+        (tmp_path / path).mkdir()
+    command = [sys.executable, "-m", "retarget.cli", "ci", "run", "plan.json", "--runner", "linux"]
+    with subprocess.Popen(command, start_new_session=True, stdout=subprocess.PIPE) as ran:
+        while not (tmp_path / "started").exists():
+            assert ran.poll() is None
+            time.sleep(0.02)
+        if number == signal.SIGINT:  # as a terminal does
+            os.killpg(ran.pid, number)
+        else:
+            ran.send_signal(number)
+        out, _ = ran.communicate(timeout=60)
+    assert (ran.returncode, out.count(b"--retarget-leg ")) == (130, 1)
+    assert (tmp_path / "ended").exists()

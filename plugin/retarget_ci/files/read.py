@@ -32,6 +32,9 @@ _PART = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|h)")
 _LONGEST = 35 * 24 * _UNITS["h"]
 """Seconds; how long GitHub lets a run take."""
 
+_MOST_LEGS = 10_000
+"""Of a runner: the workflow has a job for each 256 of them."""
+
 _SHOWN = 100
 _CRON = re.compile(r"[\d*,/A-Za-z-]+( +[\d*,/A-Za-z-]+){4}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -150,6 +153,8 @@ class _Reader:
                 self._problem((*path, "devices", at), f"found {device!r}, {expected}")
             elif message := reference_error(device):
                 self._problem((*path, "devices", at), message)
+        if table.capacity > _MOST_LEGS:
+            self._problem((*path, "capacity"), f"found {table.capacity}, expected at most {_MOST_LEGS} legs")
         self._environment(table.env, path)
         return Runner(
             name=table.name,

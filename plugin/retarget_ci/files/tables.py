@@ -47,7 +47,7 @@ class RunnerTable(_Table):
     toolchains: list[str] = Field(default=[], examples=[["iree-3.12.0"], ["*"]])
     """The toolchains that it has, by name; globs allowed. `setup` installs them."""
 
-    capacity: int = Field(default=1, ge=1, le=10_000, examples=[4])
+    capacity: int = Field(default=1, ge=1, examples=[4])
     """At most this many legs of a sort (compile, run, compile and run) of one event."""
 
     compiles: int = Field(default=1, ge=1, examples=[4])
