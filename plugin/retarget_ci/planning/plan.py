@@ -83,13 +83,15 @@ def make_plan(
     kept = chosen if unchanged is None else [one for one in chosen if one.id not in unchanged]
     planner = _Planner(config, event, declared, Durations(durations or {}, declared.targets))
     waived = planner.place(kept, today)
+    legs = tuple(planner.legs())
+    planned = {one for leg in legs for one in leg.ids} | {one for waiver in waived for one in waiver.ids}
     return Plan(
         event=event.name,
         paths=config.paths,
         select=event.select,
         since=since,
-        unchanged=len(chosen) - len(kept),
-        legs=tuple(planner.legs()),
+        unchanged=0 if unchanged is None else sum(one.id not in planned for one in chosen),
+        legs=legs,
         waived=waived,
     )
 
