@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from report_results import failed, record, some_records, write_results
 from retarget.cli import main
+from retarget.results.plan import Plan, write_plan
 from retarget.support.errors import RetargetError
 from retarget_report import matrix
 from retarget_report.read import read_report
@@ -108,3 +109,9 @@ def test_many_incomplete_sessions_are_counted_and_three_are_told(tmp_path: Path)
     assert index.count("<strong>Incomplete:</strong>") == 3
     assert "2 more sessions are incomplete: all are listed below." in index
     assert index.count('<tr class="bad">') == 5
+
+
+def test_the_page_says_what_a_plan_left_out(tmp_path: Path) -> None:
+    write_plan(Plan(event="pr", paths=(".",), since="HEAD^1", unchanged=1234), tmp_path / "plan.json")
+    index = write_site(read_report([tmp_path / "none"], [tmp_path / "plan.json"]), tmp_path / "site")
+    assert "plan pr, 0 legs, 1,234 targets left out: the same in HEAD^1" in index.read_text()

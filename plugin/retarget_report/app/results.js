@@ -184,7 +184,7 @@ Retarget.results = (() => {
     const [good, judged] = verdicts(found.counts), all = number(model.numbers.cellOf.length);
     page.sum.textContent = found.hits.length
       ? `${number(found.hits.length)} of ${all} targets shown; ${chosen.size ? "with all outcomes, " : ""}as expected: ${share(good, judged)} with a verdict`
-      : `No target of ${all} matches.`;
+      : all === "0" ? "There are no targets." : `No target of ${all} matches.`;
   }
 
   function shortcuts(event) {
