@@ -21,7 +21,7 @@ import msgspec
 
 from retarget.results.changes import State, state_of
 from retarget.results.files import SessionResults, results_of
-from retarget.results.record import TargetRecord
+from retarget.results.record import TargetRecord, When
 from retarget.support.errors import RetargetError
 
 __all__ = ["SUFFIX", "VERSION", "History", "Run", "durations", "pack", "seconds_of", "unpack"]
@@ -41,8 +41,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_
     """
 
     name: str = ""
-    started: float
-    ended: float
+    started: When
+    ended: When
     sessions: tuple[str, ...]
     plans: tuple[str, ...] = ()
     legs: tuple[str, ...] = ()
@@ -203,7 +203,7 @@ def _decoded(content: bytes | str) -> _File:
     try:
         data = gzip.decompress(content)
         file = msgspec.json.decode(data, type=_File)
-    except (OSError, EOFError, zlib.error, msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, zlib.error, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         msg = f"found a damaged file, expected a run of `retarget history add`: {error}"
         raise _DamagedError(_other_version(data) or msg) from error
     if file.version != VERSION:
@@ -227,7 +227,7 @@ def _other_version(data: bytes) -> str:
     """Return what to say of a run of another version; nothing where it is of this one, or says none."""
     try:
         version = msgspec.json.decode(data, type=_Version).version
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         version = VERSION
     next_step = "read it with the retarget that wrote it"
     return f"found a run of version {version}, expected {VERSION}; {next_step}" if version != VERSION else ""

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from retarget.results.files import SessionResults
 from retarget.results.history import SUFFIX, History, Run, pack, unpack
 from retarget.support.errors import RetargetError, display_path
-from retarget.support.files import UNFINISHED, read_regular, write_atomically
+from retarget.support.files import UNFINISHED, read_regular, user_path, write_atomically
 from retarget.support.installing import install_hint
 
 __all__ = ["add_run", "read_history"]
@@ -118,7 +118,7 @@ class _Remote:
         try:
             self._system: Any
             self._system, self._path = fsspec.core.url_to_fs(url)
-        except (ImportError, ValueError) as error:  # no such protocol, or a package of it is missing
+        except Exception as error:  # no such protocol, a package of it is missing, or the URL is none of it
             msg = f"cannot open the history {url}: {error}; expected a folder, or a URL that fsspec can open"
             raise RetargetError(msg) from error
         self._url = url.rstrip("/")
@@ -143,7 +143,10 @@ class _Remote:
 
 
 def _opened(place: str) -> _Folder:
+    if not place:
+        msg = "found an empty text, expected the folder or URL of a history"
+        raise RetargetError(msg)
     scheme, separator, rest = place.partition("://")
     if separator and scheme != "file":
         return _Remote(place)
-    return _Local(Path(rest if separator else place).expanduser())
+    return _Local(user_path(rest if separator else place))

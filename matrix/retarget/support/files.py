@@ -70,8 +70,10 @@ def read_regular(path: Path) -> bytes:
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a path beside `path` to write a file to. The file replaces `path` at the end, or is removed on an error.
 
-    So `path` is seen whole or not at all. Raises `OSError`.
+    So `path` is seen whole or not at all. Raises `OSError`, also for a device or a pipe, which would be gone then.
     """
+    if path.exists() and not path.is_dir() and (what := irregular(path)):
+        raise OSError(errno.EINVAL, f"found {what}, expected a file")
     beside = path.parent / f"{UNFINISHED}{os.getpid()}-{secrets.token_hex(8)}"
     try:
         yield beside

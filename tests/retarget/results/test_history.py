@@ -133,6 +133,20 @@ def test_a_history_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     assert str(caught.value) == f"{where}: Not a directory; give a folder that you may write with --to"
 
 
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("", "found an empty text, expected the folder or URL of a history"),
+        ("~no-such-user/h", "~no-such-user/h: found no history, expected files"),
+        ("github://a/b", "cannot open the history github://a/b: "),
+    ],
+)
+def test_a_place_that_is_none_is_named(place: str, message: str) -> None:
+    with pytest.raises(RetargetError) as caught:
+        read_history(place)
+    assert str(caught.value).startswith(message)
+
+
 def test_a_folder_without_a_history_is_named(tmp_path: Path) -> None:
     (tmp_path / "other.json").touch()
     with pytest.raises(RetargetError) as caught:
@@ -155,6 +169,14 @@ def test_a_folder_without_a_history_is_named(tmp_path: Path) -> None:
             "found a damaged file: its targets are not sorted, or not each there once",
         ),
         (lambda data: edited(data, version=2, more=1), "found a run of version 2, expected 1; read it with the ret"),
+        (
+            lambda data: edited(data, run={"started": 1e300, "ended": 0, "sessions": []}),
+            "found a damaged file, expected a run of `retarget history add`: Expected `float` <= 253402300799.0",
+        ),
+        (
+            lambda data: gzip.compress(b'{"x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"),
+            "found a damaged file, expected a run of `retarget history add`: ",
+        ),
         (lambda data: edited(data, states=[7]), "found a damaged file: it has no such state as a target's"),
         (lambda data: edited(data, milliseconds=[-1]), "found a damaged file: a target's duration is impossible"),
     ],

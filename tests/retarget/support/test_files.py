@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,15 @@ def test_a_file_is_written_with_its_folder_and_replaced(tmp_path: Path) -> None:
     write_atomically(path, b"second")
     assert path.read_bytes() == b"second"
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_pipe_or_device_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(OSError, match="found a named pipe, expected a file"):
+        write_atomically(path, b"x")
+    assert path.is_fifo()
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
