@@ -51,7 +51,7 @@ def write_site(report: Report, folder: Path) -> Path:
     """
     index = folder / "index.html"
     try:
-        if folder.exists() and not (folder.is_dir() and (not any(folder.iterdir()) or _is_page(index))):
+        if folder.exists() and not (folder.is_dir() and _is_free(folder)):
             expected = "expected a new or empty folder, or a page of `retarget report`"
             msg = f"{display_path(folder)}: found something that is no page, {expected}; choose another folder with -o"
             raise RetargetError(msg)
@@ -77,8 +77,12 @@ def as_script(name: str, value: object) -> bytes:
     return b'Retarget.data("' + name.encode() + b'", ' + data + b");\n"
 
 
-def _is_page(index: Path) -> bool:
-    return index.is_file() and _MARK in index.read_bytes()
+def _is_free(folder: Path) -> bool:
+    """Return whether a folder is empty or has a page, also one of which the writer was killed before the index."""
+    names = {path.name for path in folder.iterdir()}
+    if "index.html" in names:
+        return (folder / "index.html").is_file() and _MARK in (folder / "index.html").read_bytes()
+    return not names or (names <= {"app", "data"} and (folder / "app" / "frame.js").is_file())
 
 
 def _scripts() -> Iterator[str]:

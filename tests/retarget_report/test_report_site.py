@@ -62,6 +62,16 @@ def test_long_texts_are_cut_in_their_middle(tmp_path: Path) -> None:
     assert files["matrix"]["signatures"] == [f"{'s' * 225} … 700 characters are left out … {'s' * 75}"]
 
 
+def test_a_page_whose_writer_was_killed_is_written_again_and_a_folder_named_data_is_left_alone(tmp_path: Path) -> None:
+    write_results(tmp_path / "results", [record("add")])
+    report = read_report([tmp_path / "results"])
+    write_site(report, tmp_path / "site").unlink()
+    assert write_site(report, tmp_path / "site").is_file()
+    (tmp_path / "own" / "data").mkdir(parents=True)
+    with pytest.raises(RetargetError, match="found something that is no page"):
+        write_site(report, tmp_path / "own")
+
+
 def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
     write_results(tmp_path / "results", [record("add")])
     report = read_report([tmp_path / "results"])
