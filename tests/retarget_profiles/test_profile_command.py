@@ -38,7 +38,7 @@ def test_check_reports_every_error_and_goes_on(
 def test_target_prints_what_each_compiler_makes_of_a_profile(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["profile", "target", "cuda-h200", "opencl-h200"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[:3] == ["iree, for cuda-h200:", "  --iree-hal-target-device=cuda", "  --iree-cuda-target=sm_90"]
+    assert lines[:3] == ["iree, for cuda-h200:", "  --iree-hal-target-device=cuda", "  --iree-cuda-target=sm_89"]
     opencl = lines.index("iree-opencl, for opencl-h200:")
     assert lines[opencl + 1].startswith(
         '  --iree-hal-target-device=opencl=#hal.device.target<"vulkan", [#hal.executable.'

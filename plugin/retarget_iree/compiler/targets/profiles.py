@@ -23,6 +23,9 @@ DEVICE = "__device_0"
 _LLVM_CPU = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu")
 _CPU = (("cpu.triple", TRIPLE_FLAG), ("cpu.name", CPU_FLAG))
 
+_CUDA_ARCHITECTURES = ((6, 0), (7, 0), (7, 2), (7, 5), (8, 0), (8, 6), (8, 7), (8, 9))
+"""The compute capabilities that `--iree-cuda-target` of IREE 3.13.0 takes; of others it finds no GPU target."""
+
 HOST = ProfileTarget(
     flags=(*_LLVM_CPU, f"--{CPU_FLAG}=host"),
     parts=(TargetPart(name=CPU_FLAG, value="host", source="the CPU of the host, named when it compiles"),),
@@ -42,7 +45,7 @@ def profile_target(profile: Profile) -> ProfileTarget:
         return _llvm_cpu(profile)
     if profile.driver == "cuda":
         capability = _text(profile, "cuda.computeCapability")
-        return _named(profile, "cuda.computeCapability", "iree-cuda-target", f"sm_{capability.replace('.', '')}")
+        return _named(profile, "cuda.computeCapability", "iree-cuda-target", _cuda_architecture(capability))
     if profile.driver == "hip":
         name = _text(profile, "hip.gcnArchName")
         return _named(profile, "hip.gcnArchName", "iree-rocm-target", name.partition(":")[0])
@@ -51,6 +54,13 @@ def profile_target(profile: Profile) -> ProfileTarget:
         f"expected one of {', '.join(DEVICE_IDS)}"
     )
     raise CompilerError(msg)
+
+
+def _cuda_architecture(capability: str) -> str:
+    """Return the newest architecture that IREE knows and the device has: newer devices run older PTX."""
+    numbers = [int(one) for one in capability.split(".") if one.isdecimal()]
+    known = [one for one in _CUDA_ARCHITECTURES if [*one] <= numbers]
+    return "sm_" + (f"{known[-1][0]}{known[-1][1]}" if known else capability.replace(".", ""))
 
 
 def _vulkan(profile: Profile) -> ProfileTarget:

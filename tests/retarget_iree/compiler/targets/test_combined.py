@@ -91,7 +91,7 @@ def resolved(*references: str, flags: Sequence[str] = ()) -> tuple[str, ...]:
 def test_profiles_of_cpu_cuda_and_rocm_give_their_flags() -> None:
     cpu = ("--iree-llvmcpu-target-triple=aarch64-unknown-linux-gnu", "--iree-llvmcpu-target-cpu=neoverse-n1")
     assert resolved("arm.toml") == (*LOCAL, *cpu, "--iree-llvmcpu-target-cpu-features=+fp16fml,-sve")
-    assert resolved("cuda.toml") == ("--iree-hal-target-device=cuda", "--iree-cuda-target=sm_90")
+    assert resolved("cuda.toml") == ("--iree-hal-target-device=cuda", "--iree-cuda-target=sm_89")
     assert resolved("hip.toml") == ("--iree-hal-target-device=hip", "--iree-rocm-target=gfx942")
 
 
