@@ -67,6 +67,7 @@ def test_a_device_that_differs_from_its_profile_is_noted_once_and_its_own_values
     ]
 
 
+@pytest.mark.slow
 def test_behind_run_under_the_profile_answers_and_without_one_nothing_is_known(project: Project) -> None:
     project.doubles(a="f: pass", b="f: pass", c="f: pass")
     wrapped = 'driver = "double-device"\nrun_under = ["env"]\n'

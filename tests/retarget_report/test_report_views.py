@@ -216,14 +216,8 @@ def test_the_panel_of_a_target_has_its_history(show: Open, site: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        pytest.param({"color_scheme": "dark"}, marks=pytest.mark.slow),
-        pytest.param({"viewport": {"width": 380, "height": 720}}, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [{}, {"color_scheme": "dark"}, {"viewport": {"width": 380, "height": 720}}])
 def test_axe_finds_nothing_in_any_view(show: Open, site: Path, options: dict[str, object]) -> None:
     from axe_playwright_python.sync_playwright import Axe
 

@@ -193,6 +193,7 @@ def test_equal_outputs_of_seeded_inputs(project: Path, capsys: pytest.CaptureFix
     assert status == 0
 
 
+@pytest.mark.slow
 def test_the_first_difference_shows_where_both_values_and_the_errors(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -177,6 +177,7 @@ def compared(*arguments: str) -> int:
     return main(["compare", *arguments, "--retarget-extension", "tiny_extension"])
 
 
+@pytest.mark.slow
 def test_regressions_come_first_then_what_else_changed(capsys: pytest.CaptureFixture[str]) -> None:
     assert compared("--toolchains", "environment,new") == 1
     printed = capsys.readouterr().out

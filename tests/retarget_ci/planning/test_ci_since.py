@@ -68,6 +68,7 @@ def _plan(*arguments: str) -> Plan:
     return read_plan(Path("plan.json"))
 
 
+@pytest.mark.slow
 def test_what_moved_or_has_another_name_is_unchanged_and_what_was_edited_or_added_is_planned(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -546,6 +546,7 @@ def test_a_device_that_is_not_exclusive_is_leased_where_a_config_asks_for_it(
     assert [text.partition(",")[0] for text in texts] == ["waiting for double device Double Device"] * waits
 
 
+@pytest.mark.slow
 def test_a_wait_for_a_device_does_not_count_into_the_timeout(tmp_path: Path) -> None:
     timeout = 5.0
     (tmp_path / "artifact").write_text("PASS A")
