@@ -212,7 +212,7 @@ def _place(nodeid: str) -> tuple[str, str, str]:
 
 def _text(report: pytest.TestReport) -> str:
     """The whole report of a failure; nothing for a skip."""
-    return "" if report.longrepr is None or isinstance(report.longrepr, tuple) else report.longreprtext
+    return "" if report.longrepr is None or isinstance(report.longrepr, tuple) else str(report.longrepr)
 
 
 def _kept(text: str) -> str:

@@ -68,7 +68,7 @@ class GitHub:
     def _take(self, report: pytest.CollectReport | pytest.TestReport) -> None:
         record, root = record_of(report), self._config.rootpath
         crash = report.longrepr.reprcrash if isinstance(report.longrepr, ExceptionRepr) else None
-        path, line, message = root / report.nodeid.partition("::")[0], 1, first_line(report.longreprtext)
+        path, line, message = root / report.nodeid.partition("::")[0], 1, first_line(str(report.longrepr))
         if crash is not None:
             path, line, message = root / crash.path, crash.lineno, crash.message
         if record is not None and record.module_file and path == root / record.file:
