@@ -118,6 +118,7 @@ STATUS = re.compile(r"compiled 2 of 3: twice/モジュール \(dc\) \d+ s$")
 ONE_AFTER_ANOTHER = {"a": "f: pass", "b": "f: pass", "モジュール": "compile: hang"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "environment"),
     [

@@ -91,6 +91,7 @@ def test_workers_do_not_outlive_a_killed_pytest(project: Project) -> None:
         wait_until_gone(worker)
 
 
+@pytest.mark.slow
 @alone_and_xdist(1)
 def test_waiting_for_a_device_that_another_session_holds_is_shown(project: Project, arguments: tuple[str, ...]) -> None:
     project.doubles(a="f: pass")

@@ -288,6 +288,7 @@ TESTS = ("a", "b", "c", "d")
 CONFIGS = {"x_one": ("--device=local-sync",), "y_two": ("--device=local-sync",), "z_three": ("--device=vulkan",)}
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     st.fixed_dictionaries(

@@ -490,6 +490,7 @@ service.close()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="compares monotonic clocks of two processes")
 @pytest.mark.parametrize(("concurrency", "apart"), [(1, True), pytest.param(2, False, marks=pytest.mark.slow)])
 def test_runs_of_two_processes_share_a_device_as_its_concurrency_says(
