@@ -15,7 +15,6 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self, TypeVar
@@ -53,7 +52,6 @@ SUFFIX = ".jsonl"
 _ALIKE = ("file", "suite", "compiler", "runtime", "driver", "module", "tags", "devices", "siblings", "session")
 """Fields of which many records have the same value: it is kept once, which saves a third of the memory."""
 
-_ATTEMPT = attrgetter("attempt")
 _LONGEST_NAME = 80
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9.+-]+")
 
@@ -362,17 +360,19 @@ def latest(records: Sequence[TargetRecord]) -> dict[str, TargetRecord]:
 
 
 def attempts_of(sessions: Iterable[SessionResults]) -> dict[str, list[TargetRecord]]:
-    """Return the records of each target, in order, by its id: of several sessions those of the last that came to it."""
+    """Return the records of each target by its id, its result last: of several sessions those of the last that came to
+    it."""
     found: dict[str, list[TargetRecord]] = {}
     for session in sessions:
         own: dict[str, list[TargetRecord]] = {}
-        for record in sorted(session.records, key=_ATTEMPT):
+        for record in sorted(session.records, key=_weight):
             own.setdefault(record.nodeid, []).append(record)
         found |= {one: said for one, said in own.items() if one not in found or said[-1].outcome is not Outcome.NOT_RUN}
     return found
 
 
 def _weight(record: TargetRecord) -> tuple[int, bool]:
+    """Return what orders the records of a target, its result last."""
     return record.attempt, record.outcome is Outcome.ERROR
 
 

@@ -18,6 +18,7 @@ from retarget.results.files import (
     latest,
     new_session,
     read_results,
+    results_of,
 )
 from retarget.results.plan import Leg, Plan, digest_of_ids, read_plan, write_plan
 from retarget.results.record import Outcome, TargetRecord
@@ -52,6 +53,18 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     assert [one.sentence for one in session.attributions] == ["It."]
     assert session.is_complete
     assert session.files == (path,)
+
+
+@pytest.mark.parametrize("order", [(Outcome.PASSED, Outcome.ERROR), (Outcome.ERROR, Outcome.PASSED)])
+def test_the_error_of_an_attempt_is_its_result_whatever_comes_first(tmp_path: Path, order: tuple[Outcome, ...]) -> None:
+    session = start()
+    with ResultsWriter(tmp_path, session) as writer:
+        for outcome in order:
+            writer.write(record(session, outcome=outcome))
+        writer.end(1)
+    sessions = read_results([tmp_path])
+    for results in (results_of(sessions), latest(sessions[0].records)):
+        assert results["s.toml::s::a"].outcome is Outcome.ERROR
 
 
 @pytest.mark.parametrize("lost", range(1, 300, 7))
