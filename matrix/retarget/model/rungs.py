@@ -1,0 +1,41 @@
+"""The rungs of a bring-up: how far a backend, or one target on it, has come."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+__all__ = ["Rung"]
+
+
+class Rung(IntEnum):
+    """How far something has come. A rung is reached by what has all rungs below it that concern it.
+
+    `FOUND`, `OPENS` and `TRANSFERS` are about a driver alone, `COMPILES` is about a compiler alone: the two sides are
+    climbed independently, and meet at `LOADS`.
+    """
+
+    NONE = -1
+    """Nothing of it works: there is no driver, or the module does not compile."""
+    FOUND = 0
+    """The driver is found."""
+    OPENS = 1
+    """Its device opens."""
+    TRANSFERS = 2
+    """Buffers and transfers round-trip: the driver passes its conformance checks."""
+    COMPILES = 3
+    """The module compiles; needs no device."""
+    LOADS = 4
+    """The device takes the artifact."""
+    DISPATCHES = 5
+    """The work of a call starts on the device."""
+    COMPLETES = 6
+    """All calls run to their end."""
+    MATCHES = 7
+    """All values match."""
+    STABLE = 8
+    """They match in each of several runs."""
+
+    @property
+    def word(self) -> str:
+        """The rung in ladders, messages and records: `compiles`."""
+        return self.name.lower()

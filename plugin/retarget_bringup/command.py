@@ -1,0 +1,48 @@
+"""The subcommand `bringup`: one module per action, which has `add(subparsers)` and sets `act`.
+
+`retarget bringup NAME …` is the action `status`; no ladder may be called as an action is.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+__all__ = ["ACTIONS", "add_arguments", "run"]
+
+_ACTIONS: tuple[Any, ...] = ()
+ACTIONS = ("start", "driver", "convert", "status")
+"""The words after `bringup` that are no name of a ladder."""
+
+
+class _Actions(argparse._SubParsersAction):  # type: ignore[type-arg]  # noqa: SLF001  (argparse has no public name for it)
+    """Subparsers whose first word may be left out: what is no action is the name of a ladder."""
+
+    def __init__(self, *arguments: Any, **known: Any) -> None:
+        super().__init__(*arguments, **known)
+        self.choices = None
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        words = list(values or ())
+        named = words if words[0] in ACTIONS else ["status", *words]
+        super().__call__(parser, namespace, named, option_string)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the actions."""
+    subparsers = parser.add_subparsers(dest="action", required=True, metavar="NAME", action=_Actions)
+    for action in _ACTIONS:
+        action.add(subparsers)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run one of them."""
+    status: int = arguments.act(arguments)
+    return status

@@ -1,0 +1,25 @@
+"""The subcommand `bringup`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from retarget.extension import Command, CommandModule, hookimpl
+
+__all__ = ["retarget_commands"]
+
+_BRINGUP = CommandModule(
+    name="bringup",
+    module="retarget_bringup.command",
+    help="bring up a backend: how far each target comes, what blocks the most, and a ladder that only rises",
+    examples=(
+        ("retarget bringup vulkan", "how far each target of bringup/vulkan.toml comes, and what blocks the most"),
+    ),
+    takes_extensions=True,
+)
+
+
+@hookimpl
+def retarget_commands() -> Iterable[Command]:
+    """`bringup`."""
+    return (_BRINGUP,)

@@ -1,0 +1,1 @@
+"""Failures packed so that they reproduce elsewhere: the subcommands `repro` and `bisect`."""
