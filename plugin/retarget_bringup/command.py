@@ -16,12 +16,12 @@ ACTIONS = ("start", "driver", "convert", "status")
 """The words after `bringup` that are no name of a ladder."""
 
 
-class _Actions(argparse._SubParsersAction):  # type: ignore[type-arg]  # noqa: SLF001  (argparse has no public name for it)
+class _Actions(argparse._SubParsersAction):  # type: ignore[type-arg]  # noqa: SLF001 (it has no public name)
     """Subparsers whose first word may be left out: what is no action is the name of a ladder."""
 
     def __init__(self, *arguments: Any, **known: Any) -> None:
         super().__init__(*arguments, **known)
-        self.choices = None
+        self.choices = None  # type: ignore[assignment]
 
     def __call__(
         self,
