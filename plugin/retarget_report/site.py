@@ -2,7 +2,7 @@
 
     index.html      header, navigation, an empty place for the view; it loads every script of app/
     app/*.js        frame.js, and one script per view
-    app/style.css, app/uplot/: the chart library, as its package has it
+    app/style/, app/uplot/: the style; the chart library, as its package has it
     data/NAME.js    `Retarget.data("NAME", …)`: loaded when a view asks for NAME, since a page opened from a file may
                     load scripts but not fetch
 
@@ -22,9 +22,9 @@ import msgspec
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_atomically
 
-from retarget_report import durations, failures, history, matrix
 from retarget_report.read import Report
 from retarget_report.states import LOOKS, State
+from retarget_report.views import durations, failures, history, matrix
 
 __all__ = ["VIEWS", "as_script", "write_site"]
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from page_targets import nodeid_of, record, session
 from retarget.results.record import CompileRecord, DeviceRecord, Outcome, RunRecord
-from retarget_report.durations import COMPILE, RUN, WAIT, Durations, durations
+from retarget_report.views.durations import COMPILE, RUN, WAIT, Durations, durations
 
 
 def device(physical: str) -> DeviceRecord:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from page_targets import target
 from retarget.results.record import Outcome
-from retarget_report.matrix import data, numbered
 from retarget_report.read import Report
+from retarget_report.views.matrix import data, numbered
 
 
 def test_the_number_of_a_target_is_that_of_its_cell_among_those_of_all_suites() -> None:

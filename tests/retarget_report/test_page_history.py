@@ -9,8 +9,8 @@ from retarget.cli import main
 from retarget.results.history import History, pack, unpack
 from retarget.results.history_files import add_run, read_history
 from retarget.results.record import Outcome, TargetRecord
-from retarget_report.history import Past, data, past
 from retarget_report.read import Report
+from retarget_report.views.history import Past, data, past
 
 
 def run_of(number: int, *records: TargetRecord) -> bytes:

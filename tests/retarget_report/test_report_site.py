@@ -13,9 +13,9 @@ from report_results import failed, record, some_records, write_results
 from retarget.cli import main
 from retarget.results.plan import Plan, write_plan
 from retarget.support.errors import RetargetError
-from retarget_report import matrix
 from retarget_report.read import read_report
 from retarget_report.site import as_script, write_site
+from retarget_report.views import matrix
 
 
 def test_data_are_a_script_that_no_text_can_end() -> None:

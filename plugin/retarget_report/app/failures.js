@@ -1,4 +1,4 @@
-// Failures by what went wrong: see failures.py for the data.
+// Failures by what went wrong: see views/failures.py for the data.
 "use strict";
 
 (() => {

@@ -1,5 +1,5 @@
 // Modules × configs, a table per suite. Only what is near the window is in the document: sections have a computed
-// height, and a table has the rows that are seen. The data are described in retarget_report/matrix.py.
+// height, and a table has the rows that are seen. The data are described in retarget_report/views/matrix.py.
 "use strict";
 
 (() => {

@@ -1,5 +1,5 @@
 // The targets, the filter and the panel of a target: what all views of results share. The data are described in
-// retarget_report/matrix.py.
+// retarget_report/views/matrix.py.
 //
 //   Retarget.results.view("matrix", {title, data, render(root, model), update(state), leave(), closed()});
 //

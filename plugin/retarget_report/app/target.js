@@ -1,5 +1,5 @@
 // All that is known of one target, in a panel: `Retarget.showTarget(panel, target, {state, whole, words}, close)`.
-// A target is one of `cells-N`, see retarget_report/matrix.py.
+// A target is one of `cells-N`, see retarget_report/views/matrix.py.
 "use strict";
 
 (() => {

@@ -1,6 +1,6 @@
 """The failures view: targets grouped by what went wrong, each group with the targets that it blocks.
 
-Its data, `failures`, is a `Failures`. Targets are numbers: those of `retarget_report.matrix.numbered`.
+Its data, `failures`, is a `Failures`. Targets are numbers: those of `retarget_report.views.matrix.numbered`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 
 from retarget.results.changes import state_of
 
-from retarget_report.matrix import numbered
 from retarget_report.read import Report, Target
 from retarget_report.states import State
+from retarget_report.views.matrix import numbered
 
 __all__ = ["Failures", "Group", "data", "failures", "module_sizes"]
 

@@ -1,6 +1,6 @@
 """The history view: what each target was in the runs of a history, of which the results of the page are the last.
 
-Its data, `history`, is a `Past`. Targets are numbers: those of `retarget_report.matrix.numbered`; runs count
+Its data, `history`, is a `Past`. Targets are numbers: those of `retarget_report.views.matrix.numbered`; runs count
 from 0, the oldest.
 """
 
@@ -15,9 +15,9 @@ from retarget.results.history import History, Run
 from retarget.results.record import Outcome
 from retarget.results.timeline import timeline
 
-from retarget_report.matrix import numbered
 from retarget_report.read import Report
 from retarget_report.states import STATES
+from retarget_report.views.matrix import numbered
 
 __all__ = ["Kind", "Past", "Pattern", "data", "past"]
 

@@ -1,6 +1,6 @@
 """The time view: where the time of each target went, and when each worker and device was busy.
 
-Its data, `time`, is a `Durations`. Targets are numbers: those of `retarget_report.matrix.numbered`. Times are in
+Its data, `time`, is a `Durations`. Targets are numbers: those of `retarget_report.views.matrix.numbered`. Times are in
 milliseconds.
 """
 
@@ -13,8 +13,8 @@ from typing import Any
 from retarget.results.files import SessionResults
 from retarget.results.record import TargetRecord
 
-from retarget_report.matrix import numbered
 from retarget_report.read import Report
+from retarget_report.views.matrix import numbered
 
 __all__ = ["COMPILE", "RUN", "WAIT", "Compiles", "Durations", "Lane", "Runs", "Spans", "data", "durations"]
 
