@@ -17,6 +17,7 @@ from retarget.extension.compilers import *
 from retarget.extension.drivers import *
 from retarget.extension.hooks import *
 from retarget.extension.suggestions import *
+from retarget.extension.transfers import *
 
 if TYPE_CHECKING:
     from retarget.extension.drivers import Array as Array

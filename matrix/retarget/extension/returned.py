@@ -29,6 +29,7 @@ from retarget.extension.drivers import (
     RunPlan,
     ShowsCommand,
 )
+from retarget.extension.transfers import TransfersBuffers
 from retarget.support.errors import RetargetError
 
 __all__ = ["NEAR", "ExtensionError", "guarded", "protocol_members"]
@@ -88,7 +89,10 @@ class _Array:
 _NAMES = {"Array": _Array, "FunctionInfo": FunctionInfo, "RunPlan": RunPlan}
 """What annotations name that their modules import for type checkers only."""
 
-_OPTIONAL: Mapping[type[Any], tuple[type[Any], ...]] = {Device: (LoadsParameters,), Program: (ShowsCommand, CountsWork)}
+_OPTIONAL: Mapping[type[Any], tuple[type[Any], ...]] = {
+    Device: (LoadsParameters, TransfersBuffers),
+    Program: (ShowsCommand, CountsWork),
+}
 """Protocols that an opened object may implement besides its own."""
 
 _NOT_CHECKED = frozenset({"tags"})

@@ -1,0 +1,78 @@
+"""The checks of a driver without any compiler (rung 2 of a bring-up), and their outcomes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum, auto
+
+from retarget.model.outcomes import DeviceInfo
+from retarget.model.rungs import Rung
+
+__all__ = ["CheckState", "DriverCheck", "DriverCheckOutcome", "DriverReport"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriverCheck:
+    """A check: its name (`fill.ranges`), what it proves in one sentence, and 12 hex digits that change with it."""
+
+    name: str
+    proves: str
+    digest: str
+
+
+class CheckState(StrEnum):
+    """What came of a check.
+
+    NOT_APPLICABLE: what the device announces leaves nothing to check. NOT_TRIED: the device was not opened, or it does
+    not implement `TransfersBuffers`.
+    """
+
+    PASSED = auto()
+    FAILED = auto()
+    CRASHED = auto()
+    TIMED_OUT = "timed out"
+    NOT_APPLICABLE = "not applicable"
+    NOT_TRIED = "not tried"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriverCheckOutcome:
+    """What came of one check on one device.
+
+    `config` is the runtime config, which has the driver's name where none was declared; `device` the URI of what was
+    opened, empty if nothing was. `rung` is how far the check shows the driver to be. `detail` is one line, empty if it
+    passed; `text` all that is known: what the check did, to the last thing before a crash.
+    """
+
+    config: str
+    driver: str
+    device: str
+    check: str
+    proves: str
+    digest: str
+    state: CheckState
+    rung: Rung
+    detail: str = ""
+    text: str = ""
+    seconds: float = 0.0
+
+    @property
+    def failed(self) -> bool:
+        """True where the driver did what it must not."""
+        return self.state in {CheckState.FAILED, CheckState.CRASHED, CheckState.TIMED_OUT}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriverReport:
+    """How far a driver comes without a compiler: at most `Rung.TRANSFERS`, which takes that no check fails.
+
+    `reason` says why the rung is below `TRANSFERS` where no check does, and `hint` what to do about it.
+    """
+
+    config: str
+    driver: str
+    devices: tuple[DeviceInfo, ...]
+    rung: Rung
+    outcomes: tuple[DriverCheckOutcome, ...]
+    reason: str = ""
+    hint: str = ""
