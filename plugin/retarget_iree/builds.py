@@ -28,6 +28,8 @@ from retarget.support.errors import display_path
 from retarget.support.installing import install_hint
 
 __all__ = [
+    "COMPILER_PACKAGE",
+    "RUNTIME_PACKAGE",
     "CompilerBuild",
     "RuntimeBuild",
     "compiler_at",
@@ -40,7 +42,8 @@ __all__ = [
     "runtime_hint",
 ]
 
-_DISTRIBUTION = "iree-base-compiler"
+COMPILER_PACKAGE = "iree-base-compiler"
+RUNTIME_PACKAGE = "iree-base-runtime"
 _LIBRARY = {"Darwin": "libIREECompiler.dylib", "Windows": "IREECompiler.dll"}.get(
     platform.system(), "libIREECompiler.so"
 )
@@ -289,7 +292,7 @@ def _recorded_digest(library: Path) -> str:
     digest = ""
     beside = [str(folder) for folder in library.parents[3:4]]
     with contextlib.suppress(OSError):
-        for distribution in importlib.metadata.distributions(name=_DISTRIBUTION, path=beside):
+        for distribution in importlib.metadata.distributions(name=COMPILER_PACKAGE, path=beside):
             for entry in distribution.files or ():
                 if entry.name == "RECORD" and Path(str(entry.locate())).stat().st_ctime_ns < status.st_ctime_ns:
                     return ""

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from retarget.extension import Command, hookimpl
+from retarget.extension import Command, CommandModule, hookimpl
 
 __all__ = ["retarget_commands"]
+
+_BISECT = CommandModule(
+    name="bisect",
+    module="retarget_repro.bisect.command",
+    help="find the first release of a compiler or its runtime with which a target fails",
+    examples=(
+        ("retarget bisect squares_llvm-cpu --good 3.11.0 --bad 3.13.0", "compiler and runtime of these releases"),
+        (
+            "retarget bisect suites/linalg/suite.toml::linalg::squares_vmvx_local-sync --good 3.11.0 --only runtime",
+            "up to the newest",
+        ),
+    ),
+    takes_extensions=True,
+)
 
 
 @hookimpl
 def retarget_commands() -> Iterable[Command]:
     """`repro` and `bisect`."""
-    return ()
+    return (_BISECT,)

@@ -28,6 +28,7 @@ from retarget.profiles.profile import Profile
 from retarget.profiles.references import find_profile, shipped_profiles
 from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
+from retarget_iree.builds import COMPILER_PACKAGE
 from retarget_iree.compiler.flags import not_inputs
 from retarget_iree.compiler.onnx_import import onnx_version
 from retarget_iree.toolchain import compiler_environment, find_compiler
@@ -193,6 +194,10 @@ class OpenClCompiler:
     def toolchain_environment(self, config: CompilerConfig | RuntimeConfig) -> Sequence[tuple[str, str]]:
         """Return the variable that selects IREE's toolchain. Implements `retarget.extension.UsesToolchains`."""
         return compiler_environment(config.toolchain)
+
+    def release_packages(self) -> Sequence[str]:
+        """Return the package of a release of IREE. Implements `retarget.extension.HasReleases`."""
+        return (COMPILER_PACKAGE,)
 
     def describe_build(self, toolchain: Toolchain | None) -> str:
         """Return the builds of IREE and of this package. Implements `retarget.extension.DescribesBuild`."""

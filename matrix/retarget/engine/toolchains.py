@@ -1,14 +1,20 @@
-"""The environment of the workers that a config needs: its own variables, and those that select its toolchain."""
+"""Targets with another toolchain, and the environment of the workers of a config: its own variables, and those that
+select its toolchain."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TypeVar
+
 from retarget.extension import UnavailableError, UsesToolchains
 from retarget.extension.registry import Registry
-from retarget.model import CompilerConfig, RuntimeConfig
+from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Toolchain
 from retarget.model.locations import SourceLocations
 from retarget.support.errors import RetargetError
 
-__all__ = ["worker_environment"]
+__all__ = ["with_toolchain", "worker_environment"]
+
+_TargetT = TypeVar("_TargetT", CompileTarget, RunTarget)
 
 
 def worker_environment(registry: Registry, config: CompilerConfig | RuntimeConfig) -> tuple[tuple[str, str], ...]:
@@ -36,3 +42,18 @@ def worker_environment(registry: Registry, config: CompilerConfig | RuntimeConfi
         hint = f"`{toolchain.install}` installs it" if toolchain.install else error.hint
         raise UnavailableError(msg, hint) from error
     return (*config.env, *selecting)
+
+
+def with_toolchain(
+    registry: Registry, target: _TargetT, toolchain: Toolchain | None, *, compiler: bool = True, runtime: bool = True
+) -> _TargetT:
+    """Return a target whose `compiler`, and whose driver (`runtime`) if it can, use a toolchain in place of their
+    own; None is what is installed."""
+    if isinstance(target, CompileTarget):
+        return replace(target, compiler=replace(target.compiler, toolchain=toolchain)) if compiler else target
+    config = target.runtime
+    if runtime and isinstance(registry.drivers.get(config.driver), UsesToolchains):
+        config = replace(config, toolchain=toolchain)
+    return replace(
+        target, compile=with_toolchain(registry, target.compile, toolchain, compiler=compiler), runtime=config
+    )

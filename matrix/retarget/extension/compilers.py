@@ -16,6 +16,7 @@ __all__ = [
     "Compiler",
     "CompilerError",
     "DescribesBuild",
+    "HasReleases",
     "NamesDevices",
     "ProfileTarget",
     "Resolved",
@@ -163,6 +164,15 @@ class UsesToolchains(Protocol):
         pytest's process. Raises `UnavailableError` that says what is missing where; the toolchain's name and
         declaration are put before it.
         """
+
+
+@runtime_checkable
+class HasReleases(Protocol):
+    """A compiler or a driver whose releases are packages of Python's package index, for `retarget bisect`. It must use
+    toolchains, too: a release is installed into a folder, which becomes the path of one."""
+
+    def release_packages(self) -> Sequence[str]:
+        """Return the packages that make up a release, which all have its version: `("iree-base-runtime",)`. Pure."""
 
 
 @runtime_checkable

@@ -31,6 +31,7 @@ from retarget.extension.commands import Command
 from retarget.extension.compilers import (
     Compiler,
     DescribesBuild,
+    HasReleases,
     NamesDevices,
     ShowsArtifacts,
     TargetsProfiles,
@@ -67,14 +68,22 @@ SORTS = (
         hook="retarget_compilers",
         protocol=Compiler,
         attributes=("artifact_suffix",),
-        optional=(ShowsArtifacts, SuggestsTargets, DescribesBuild, NamesDevices, TargetsProfiles, UsesToolchains),
+        optional=(
+            ShowsArtifacts,
+            SuggestsTargets,
+            DescribesBuild,
+            NamesDevices,
+            TargetsProfiles,
+            UsesToolchains,
+            HasReleases,
+        ),
     ),
     Sort(
         word="driver",
         hook="retarget_drivers",
         protocol=Driver,
         lists=("artifact_suffixes", "opens_with"),
-        optional=(LoadsArtifacts, ReadsNeeds, DescribesBuild, OpensTogether, UsesToolchains, RunsByTool),
+        optional=(LoadsArtifacts, ReadsNeeds, DescribesBuild, OpensTogether, UsesToolchains, HasReleases, RunsByTool),
     ),
     Sort(
         word="case loader",

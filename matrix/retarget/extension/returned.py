@@ -53,6 +53,7 @@ _IN_PROCESS = frozenset(
         "return_checks_command",
         "return_checks_version",
         "runs_by_tool",
+        "release_packages",
         "suggest_targets",
         "suggest_suites",
     }

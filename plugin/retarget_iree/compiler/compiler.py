@@ -20,7 +20,7 @@ from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.profile import Profile
 from retarget.support.errors import did_you_mean
 
-from retarget_iree.builds import CompilerBuild
+from retarget_iree.builds import COMPILER_PACKAGE, CompilerBuild
 from retarget_iree.compiler.command import compile_command
 from retarget_iree.compiler.devices import device_order, device_problems
 from retarget_iree.compiler.flags import (
@@ -80,6 +80,10 @@ class IreeCompiler:
     def toolchain_environment(self, config: CompilerConfig | RuntimeConfig) -> Sequence[tuple[str, str]]:
         """Return the variable that selects a toolchain. Implements `retarget.extension.UsesToolchains`."""
         return compiler_environment(config.toolchain)
+
+    def release_packages(self) -> Sequence[str]:
+        """Return the package of a release. Implements `retarget.extension.HasReleases`."""
+        return (COMPILER_PACKAGE,)
 
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
         """Check the flags one by one and name the host CPU.

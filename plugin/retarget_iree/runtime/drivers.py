@@ -14,6 +14,7 @@ from retarget.model import CompilerConfig, RuntimeConfig, Toolchain
 from retarget.model.outcomes import DeviceInfo
 from retarget.support.errors import did_you_mean
 
+from retarget_iree.builds import RUNTIME_PACKAGE
 from retarget_iree.noise import clean_status
 from retarget_iree.runtime.apis.complaints import library_complaints, vulkan_complaints
 from retarget_iree.runtime.apis.features import live_features
@@ -115,6 +116,10 @@ class IreeDriver:
             find_tool(config.toolchain)
             return ()  # the tool of the toolchain runs the artifacts; this process needs what is installed
         return ((VARIABLE, str(find_runtime(config.toolchain).folder)),)
+
+    def release_packages(self) -> Sequence[str]:
+        """Return the package of a release. Implements `retarget.extension.HasReleases`."""
+        return (RUNTIME_PACKAGE,)
 
     def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
         """List an artifact's functions without a device. Raises `DriverError` for bytes that are no module."""

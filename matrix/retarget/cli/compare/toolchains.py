@@ -11,15 +11,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
 
 from retarget.cli.compare.changes import Compared, Comparison, Compiled
 from retarget.cli.support import read_declared, request_of
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
 from retarget.engine.references import ReferenceRuns
+from retarget.engine.toolchains import with_toolchain
 from retarget.extension import UnavailableError, UsesToolchains
-from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, Origin, RunTarget, Target, Toolchain
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import CompileOutcome, Failure, RunOutcome
@@ -33,8 +32,6 @@ __all__ = ["ENVIRONMENT", "run"]
 
 ENVIRONMENT = "environment"
 """What is installed, as the name of a toolchain."""
-
-_TargetT = TypeVar("_TargetT", CompileTarget, RunTarget)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -130,16 +127,6 @@ def _key(suite: str, target: Target) -> object:
     return suite, compiled.module.name, compiler, compiled.flags, runtime
 
 
-def _with(registry: Registry, target: _TargetT, toolchain: Toolchain | None) -> _TargetT:
-    """Return a target whose compiler, and whose driver if it can, use a toolchain in place of their own."""
-    if isinstance(target, CompileTarget):
-        return replace(target, compiler=replace(target.compiler, toolchain=toolchain))
-    runtime = target.runtime
-    if isinstance(registry.drivers.get(runtime.driver), UsesToolchains):
-        runtime = replace(runtime, toolchain=toolchain)
-    return replace(target, compile=_with(registry, target.compile, toolchain), runtime=runtime)
-
-
 # ---------------------------------------------------------------- comparing
 
 
@@ -158,11 +145,11 @@ class _Side:
         """Queue the compile of a target."""
         if isinstance(target, CompileTarget):
             with suppress(UnavailableError, RetargetError):  # said when its outcome is asked for
-                self.engine.submit([_with(self.engine.registry, target, self.toolchain)])
+                self.engine.submit([with_toolchain(self.engine.registry, target, self.toolchain)])
 
     def compiled(self, target: CompileTarget) -> CompileOutcome:
         """Compile. Raises `UnavailableError` and `RetargetError`."""
-        outcome = self.engine.compile(_with(self.engine.registry, target, self.toolchain))
+        outcome = self.engine.compile(with_toolchain(self.engine.registry, target, self.toolchain))
         self.builds += [outcome.build] if outcome.build else []
         return outcome
 
@@ -170,7 +157,7 @@ class _Side:
         """Return how a compile target failed: the compile, or the check of its artifact if its kind has one."""
         if outcome.artifact is None or self.engine.registry.artifact_checker(target.kind) is None:
             return outcome.failure
-        return self.engine.check(_with(self.engine.registry, target, self.toolchain), outcome.artifact).failure
+        return self.engine.check(with_toolchain(self.engine.registry, target, self.toolchain), outcome.artifact).failure
 
     def ran(self, target: RunTarget, others: Sequence[Target], outcome: CompileOutcome) -> RunOutcome:
         """Run what was compiled, and record what it gave. Raises `UnavailableError` and `RetargetError`."""
@@ -178,10 +165,10 @@ class _Side:
         if outcome.artifact is None:
             msg = "its compile target fails"
             raise UnavailableError(msg)
-        own = _with(registry, target, self.toolchain)
+        own = with_toolchain(registry, target, self.toolchain)
         module = target.compile.module
         same = [one for one in others if isinstance(one, RunTarget) and one.compile.module == module]
-        references, lacking = self.references.of(own, [_with(registry, one, self.toolchain) for one in same])
+        references, lacking = self.references.of(own, [with_toolchain(registry, one, self.toolchain) for one in same])
         self.engine.devices(own.runtime)
         shutil.rmtree(self.folder, ignore_errors=True)
         record = None if own.runtime.run_under else self.folder

@@ -1,0 +1,169 @@
+"""One target, chosen on the command line, and what it does: compiled and run by the engine, in worker processes."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from retarget.cli.support import add_path_arguments, add_toolchain_argument, read_declared, request_of
+from retarget.engine.commands import Commands
+from retarget.engine.engine import Engine
+from retarget.engine.references import ReferenceRuns
+from retarget.expect.matching import RuleSet
+from retarget.expect.verdict import today
+from retarget.extension import UnavailableError
+from retarget.extension.registry import Registry, named_extensions
+from retarget.model import CompileTarget, RunTarget, Suite, Target
+from retarget.model.outcomes import Artifact, CaseOutcome, Failure, Observation, RunOutcome
+from retarget.model.signatures import observe_all
+from retarget.support.errors import RetargetError, did_you_mean, display_path
+from retarget.support.text import counted, first_line, strip_colour
+
+__all__ = ["Attempt", "Chosen", "add_target_arguments", "attempt", "by_hand", "chosen_target"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """A target with its suite, and all targets of that: what its cases are to agree with is among them."""
+
+    registry: Registry
+    suite: Suite
+    target: Target
+    others: Sequence[Target] = ()
+
+    @property
+    def id(self) -> str:
+        """Its node id, relative to the current folder."""
+        return f"{display_path(self.suite.origin.file)}::{self.suite.name}::{self.target.name}"
+
+    @property
+    def compiled(self) -> CompileTarget:
+        """The target that compiles the module: this one, or the one that it runs."""
+        return self.target if isinstance(self.target, CompileTarget) else self.target.compile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """What a target did once. It passed without a failure; where it could not be tried, `unavailable` says why.
+
+    `builds` name what compiled and what ran it, `seconds` are wall time, of the compile that of when it was done.
+    """
+
+    failure: Failure | None = None
+    observation: Observation | None = None
+    unavailable: str = ""
+    cases: tuple[CaseOutcome, ...] = ()
+    builds: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def passed(self) -> bool:
+        """Whether it was tried and did not fail."""
+        return self.failure is None and not self.unavailable
+
+    def same(self, other: Attempt) -> bool:
+        """Whether both failed, and in one way at least both: at the same stage with the same signature."""
+        if self.observation is None or other.observation is None:
+            return False
+        ways = {(way.stage, way.signature) for way in other.observation.ways}
+        return any((way.stage, way.signature) in ways for way in self.observation.ways)
+
+    def __str__(self) -> str:
+        if self.passed:
+            return "passes"
+        if self.failure is None or self.observation is None:
+            return self.unavailable
+        summary = first_line(strip_colour(self.failure.summary))
+        return f"{self.observation.stage}: {summary}" if summary else self.observation.stage
+
+
+def add_target_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare how a subcommand takes one target."""
+    parser.add_argument("target", help="a target: its node id, or its name as `retarget list` shows it")
+    add_path_arguments(parser)
+    add_toolchain_argument(parser)
+    parser.add_argument(
+        "--case", action="append", default=[], metavar="NAME", help="only this case, or glob of cases; may be repeated"
+    )
+
+
+def chosen_target(arguments: argparse.Namespace) -> Chosen:
+    """Return the one target that is meant. Raises `argparse.ArgumentError`, and what reading declarations raises."""
+    text = str(arguments.target)
+    file, _, rest = text.partition("::")
+    suite, _, name = rest.rpartition("::") if rest else ("", "", text)
+    selection = read_declared(request_of(arguments, [file] if rest else arguments.path))
+    suites = [one for one in selection.suites if suite in {"", one.suite.name}]
+    found = [
+        Chosen(registry=selection.registry, suite=one.suite, target=target, others=one.targets)
+        for one in suites
+        for target in one.selected
+        if target.name == name
+    ]
+    if len(found) == 1:
+        return found[0]
+    where = file if rest else ", ".join(arguments.path)
+    if found:
+        msg = f"found {counted(len(found), 'target')} {name!r} in {where}, expected one of: " + ", ".join(
+            one.id for one in found
+        )
+        raise argparse.ArgumentError(None, msg)
+    known = [target.name for one in suites for target in one.selected]
+    hint = did_you_mean(name, known) or "; `retarget list` shows all"
+    msg = f"found no target {name!r} in {where}{hint}"
+    raise argparse.ArgumentError(None, msg)
+
+
+def attempt(engine: Engine, chosen: Chosen) -> Attempt:
+    """Compile a target, and run it if it is one that runs. Expectations are not applied, but that a case which a rule
+    skips is skipped."""
+    try:
+        outcome = engine.compile(chosen.compiled)
+        if outcome.artifact is None:
+            return _said(outcome.failure, (), seconds=outcome.seconds, builds=(outcome.build,))
+        started = time.monotonic()
+        run = _ran(engine, chosen, outcome.artifact)
+    except (UnavailableError, RetargetError) as error:
+        return Attempt(unavailable=first_line(str(error)))
+    builds = (outcome.build, *(one.runtime for one in run.devices))
+    return _said(run.failure, run.cases, seconds=outcome.seconds + time.monotonic() - started, builds=builds)
+
+
+def by_hand(engine: Engine, chosen: Chosen, found: Attempt, extensions: Sequence[str]) -> tuple[str, ...]:
+    """Return the lines that do by hand what a target did, to be pasted into a shell."""
+    words = Commands(
+        registry=chosen.registry, folder=Path.cwd(), compiles=True, extensions=named_extensions(extensions)
+    )
+    compiled = engine.generated(chosen.compiled)
+    if isinstance(chosen.target, RunTarget):
+        failed = [case for case in found.cases if case.failure is not None]
+        return words.script(words.run(replace(chosen.target, compile=compiled), cases=failed))
+    checks = engine.registry.artifact_checker(compiled.kind) is not None
+    return words.script(words.check(compiled) if checks else words.compile(compiled))
+
+
+def _ran(engine: Engine, chosen: Chosen, artifact: Artifact) -> RunOutcome:
+    """Run an artifact, or judge it if its kind runs nothing. Raises `UnavailableError` and `RetargetError`."""
+    target = chosen.target
+    checks = engine.registry.artifact_checker(chosen.compiled.kind) is not None
+    skipping = RuleSet(chosen.suite.expectations, checks_artifacts=checks).rules_for(target).skipping(today())
+    if not isinstance(target, RunTarget):
+        return engine.check(target, artifact, skipping=skipping) if checks else RunOutcome(devices=())
+    engine.devices_of(target)
+    module = target.compile.module
+    beside = [one for one in chosen.others if isinstance(one, RunTarget) and one.compile.module == module]
+    with closing(ReferenceRuns(engine)) as runs:
+        references, lacking = runs.of(target, beside)
+        return engine.run(target, artifact, references=references, lacking=lacking, skipping=skipping)
+
+
+def _said(failure: Failure | None, cases: tuple[CaseOutcome, ...], *, seconds: float, builds: Sequence[str]) -> Attempt:
+    named = tuple(dict.fromkeys(filter(None, builds)))
+    if failure is not None and failure.no_verdict:
+        return Attempt(unavailable=f"no verdict: {first_line(failure.summary)}", builds=named, seconds=seconds)
+    observation = None if failure is None else observe_all(failure, cases)
+    return Attempt(failure=failure, observation=observation, cases=cases, builds=named, seconds=seconds)

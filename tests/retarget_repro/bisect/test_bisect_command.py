@@ -1,0 +1,288 @@
+"""`retarget bisect`: releases that pip finds and installs, and the first with which a target fails."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from retarget.cli import main
+from retarget_repro.bisect.releases import Releases
+
+EXTENSION = """\
+import os
+from pathlib import Path
+from retarget.extension import *
+
+
+def build():
+    return Path(os.environ["TINY"], "tiny_build").read_text() if "TINY" in os.environ else "0"
+
+
+class Compiler:
+    name = "tiny"
+    artifact_suffix = ".tiny"
+
+    def toolchain_environment(self, config):
+        return (("TINY", str(config.toolchain.path)),)
+
+    def release_packages(self):
+        return ("tiny-compiler",)
+
+    def fingerprint(self, config):
+        return ""
+
+    def resolve(self, config, flags):
+        return Resolved(build_id=f"tiny {build()}", flags=flags, build=f"tiny {build()}")
+
+    def compile(self, request):
+        does = dict(line.split(": ") for line in request.source.decode().splitlines())
+        if build() in does:
+            raise CompilerError(f"error: {does[build()]}", verdict=True)
+        return Compiled(artifact=b"done")
+
+    def tags(self, config):
+        return ()
+
+    def reproduce(self, target, flags, output):
+        return ("tinyc", str(target.module.path))
+
+
+class Plain(Compiler):
+    name = "plain"
+    release_packages = None
+
+
+class Loader:
+    kind = "toys"
+
+    def load(self, request):
+        return []
+
+
+@hookimpl
+def retarget_compilers(): return [Compiler(), Plain()]
+@hookimpl
+def retarget_case_loaders(): return [Loader()]
+"""
+
+SUITE = """\
+[[compiler_config]]
+name = "tiny"
+compiler = "tiny"
+[[compiler_config]]
+name = "plain"
+compiler = "plain"
+[[target_config]]
+name = "all"
+compiler = ["tiny", "plain"]
+runtimes = []
+[[module_test_suite]]
+name = "toys"
+srcs = ["*.toy"]
+kind = "toys"
+targets = ["all"]
+"""
+
+MODULES = {
+    "broke": "3: no such op\n4: no such op\n5: no such op\n",  # 2 does not install
+    "mended": "1: no such op\n3: no such op\n",
+    "otherwise": "3: another error\n4: no such op\n5: no such op\n",
+    "never": "",
+}
+
+
+def _wheel(folder: Path, number: int) -> None:
+    """Write a wheel of tiny-compiler whose only file is its build's number."""
+    version = f"1.{number}"
+    info = f"tiny_compiler-{version}.dist-info"
+    files = {
+        "tiny_build": f"{number}",
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: tiny-compiler\nVersion: {version}\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    digests = {name: hashlib.sha256(text.encode()).digest() for name, text in files.items()}
+    record = f"{info}/RECORD"
+    lines = [
+        f"{name},sha256={base64.urlsafe_b64encode(digest).decode().rstrip('=')},{len(files[name])}"
+        for name, digest in digests.items()
+    ]
+    with zipfile.ZipFile(folder / f"tiny_compiler-{version}-py3-none-any.whl", "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+        archive.writestr(record, "\n".join([*lines, f"{record},,"]) + "\n")
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache with three releases that are installed, and an index of five, of which the second is damaged."""
+    folder = tmp_path_factory.mktemp("releases")
+    (folder / "index").mkdir()
+    for number in range(1, 6):
+        _wheel(folder / "index", number)
+    releases = Releases(packages=("tiny-compiler",), folder=folder / "cache" / "releases", note=print)
+    for number in (1, 3, 5):
+        with zipfile.ZipFile(folder / "index" / f"tiny_compiler-1.{number}-py3-none-any.whl") as archive:
+            archive.extractall(releases.path(f"1.{number}"))
+    (folder / "index" / "tiny_compiler-1.2-py3-none-any.whl").write_bytes(b"no archive")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _project(kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in MODULES.items():
+        (tmp_path / f"{name}.toy").write_text(text)
+    (tmp_path / "suite.toml").write_text(SUITE)
+    (tmp_path / "tiny_releases.py").write_text(EXTENSION)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name, value in {
+        "PYTHONPATH": str(tmp_path),
+        "RETARGET_EXTENSIONS": "tiny_releases",
+        "RETARGET_CACHE_DIR": str(kept / "cache"),
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(kept / "index"),
+    }.items():
+        monkeypatch.setenv(name, value)
+
+
+def _bisected(*words: str, good: str = "1.1", bad: str = "1.5") -> int:
+    return main(["bisect", *words, "--good", good, "--bad", bad])
+
+
+def test_the_first_bad_release_is_found_and_what_cannot_be_told_is_skipped(
+    kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _bisected("broke_tiny") == 1
+    printed = capsys.readouterr()
+    wheel = kept / "index" / "tiny_compiler-1.2-py3-none-any.whl"
+    assert printed.out.splitlines() == [
+        "suite.toml::toys::broke_tiny",
+        "5 releases of tiny-compiler (compiler) from 1.1 to 1.5",
+        "1.5  bad   compile: error: no such op",
+        "1.1  good  passes",
+        "1.3  bad   compile: error: no such op",
+        f"1.2  skip  does not install: Wheel 'tiny-compiler' located at {wheel} is invalid.",
+        "the first bad version is 1.2 or 1.3: of the others it cannot be told",
+        "  1.1: passes",
+        "    tiny 1",
+        "  1.3: compile: error: no such op",
+        "    tiny 3",
+        "to reproduce this by hand:",
+        f"  cd {tmp_path}",
+        "  tinyc broke.toy",
+    ]
+    assert printed.err == "installing 1.2\n"
+
+
+@pytest.mark.slow
+def test_a_release_is_installed_once_and_another_failure_is_neither_good_nor_bad(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert _bisected("otherwise_tiny", good="1.3", bad="1.5") == 1  # with 1.3 it fails otherwise
+    assert capsys.readouterr().err == (
+        "--good: with 1.3 the target fails (compile: error: another error); expected a version with which it passes\n"
+    )
+    assert _bisected("otherwise_tiny") == 1
+    printed = capsys.readouterr()
+    assert "1.3  skip  compile: error: another error\n1.2  skip  does not install" in printed.out
+    assert "the first bad version is 1.2 or 1.3 or 1.4: of the others it cannot be told\n" in printed.out
+    assert printed.err == "installing 1.2\ninstalling 1.4\n"
+    assert _bisected("otherwise_tiny") == 1
+    assert capsys.readouterr().err == "installing 1.2\n"
+
+
+@pytest.mark.slow
+def test_where_the_bad_release_is_older_it_is_the_first_good_one_that_is_sought(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert _bisected("mended_tiny", "--json", good="1.5", bad="1.3") == 0
+    printed = capsys.readouterr()
+    found = json.loads(printed.out)
+    assert found["first"] == "1.4"
+    assert (found["good"], found["bad"], found["unknown"]) == ("1.4", "1.3", [])
+    assert [(one["version"], one["verdict"], one["stage"]) for one in found["tried"]] == [
+        ("1.3", "bad", "compile"),
+        ("1.5", "good", ""),
+        ("1.4", "good", ""),
+    ]
+    assert "1.5  good  passes\n" in printed.err
+
+
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("words", "between", "status", "message"),
+    [
+        pytest.param(
+            ["never_tiny"],
+            ("1.1", "1.5"),
+            1,
+            "--bad: with 1.5 the target passes; expected a version with which it fails",
+            marks=SLOW,
+        ),
+        pytest.param(
+            ["broke_tiny"],
+            ("1.5", "1.3"),
+            1,
+            "--good: with 1.5 the target fails (compile: error: no such op) as with the bad one; "
+            "expected a version with which it passes",
+            marks=SLOW,
+        ),
+        (
+            ["broke_plain"],
+            ("1.1", "1.5"),
+            1,
+            "the compiler 'plain' has no releases to try; expected one that names their packages (HasReleases) and "
+            "uses them",
+        ),
+        (
+            ["broke_tiny", "--only", "runtime"],
+            ("1.1", "1.5"),
+            1,
+            "the compile target 'broke_tiny' has no releases to try; expected one that names their packages "
+            "(HasReleases) and uses them",
+        ),
+        (
+            ["broke_tiny"],
+            ("1.1.0", "1.5"),
+            2,
+            "retarget: --good: found no release 1.1.0; did you mean '1.1'?; there are 1.1, 1.2, 1.3, 1.4, 1.5",
+        ),
+        pytest.param(
+            ["broke_tiny"],
+            ("1.5", "1.5"),
+            2,
+            "retarget: found 1.5 for --good and for --bad, expected two versions",
+            marks=SLOW,
+        ),
+        (["broke"], ("1.1", "1.5"), 2, "retarget: found no target 'broke' in .; did you mean 'broke_tiny'?"),
+        (
+            ["suite.toml::toy::broke_tiny"],
+            ("1.1", "1.5"),
+            2,
+            "retarget: found no target 'broke_tiny' in suite.toml; `retarget list` shows all",
+        ),
+    ],
+)
+def test_what_cannot_be_searched_is_an_error_that_says_why(
+    words: list[str], between: tuple[str, str], status: int, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _bisected(*words, good=between[0], bad=between[1]) == status
+    assert capsys.readouterr().err == f"{message}\n"
+
+
+@pytest.mark.slow
+def test_an_index_that_does_not_answer_is_an_error_with_the_command_that_asks_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "empty"))
+    assert _bisected("broke_tiny") == 1
+    assert capsys.readouterr().err == (
+        "pip names no versions of tiny-compiler: No matching distribution found for tiny-compiler; "
+        "expected an index that has it, as in `python -m pip index versions tiny-compiler`\n"
+    )
