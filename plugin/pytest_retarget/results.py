@@ -104,7 +104,7 @@ class Results:
             if before and report.when in {"teardown", _CRASHED}:
                 before -= record.attempt  # it says how the attempt ended that is written already
             process = getattr(getattr(getattr(report, "node", None), "gateway", None), "id", "")
-            same = {"case_digest": record.case_digest, "process": process}
+            same = {"case_digest": record.case_digest, "trial_digest": record.trial_digest, "process": process}
             for one in (*earlier_records(report), replace(record, text=_text(report))):
                 self._write_record(replace(one, attempt=before + one.attempt, **same))
             self._attempts[record.nodeid] = before + record.attempt

@@ -41,6 +41,7 @@ FULL = TargetRecord(
     runs_external=True,
     requirements=(0, 2),
     stage=Stage.COMPARE,
+    rung="completes",
     outcome=Outcome.FAILED,
     result=Result.FAILED,
     observation=Observation(
@@ -50,6 +51,7 @@ FULL = TargetRecord(
     reason="why",
     hint="do",
     unavailable=True,
+    unsuitable=True,
     blocked_by="f::s::m_c",
     excused=True,
     text="compare: no\n\nall of it",
@@ -67,6 +69,7 @@ FULL = TargetRecord(
     devices=(DeviceRecord(driver="d", uri="d://p", name="n", physical_id="p", driver_version="1", runtime="rt 3"),),
     siblings=(Sibling(target="m_c_t", compiler="c", runtime="t", driver="d"),),
     case_digest="cd",
+    trial_digest="td",
     started=2.0,
     ended=4.0,
     process="gw0",

@@ -14,10 +14,22 @@ from retarget.profiles.requirements import Answer, Status, answer, parse_require
 from retarget.support.errors import RetargetError
 from retarget.targets.profile_fit import is_of_family, profile_mismatch
 
-__all__ = ["answers", "check_requirements", "difference", "expected_profile", "profiles_of", "unknown_devices"]
+__all__ = [
+    "UnsuitableError",
+    "answers",
+    "check_requirements",
+    "difference",
+    "expected_profile",
+    "profiles_of",
+    "unknown_devices",
+]
 
 _SHOWN = 3
 """How many capabilities that differ are shown with their values; the others are counted."""
+
+
+class UnsuitableError(UnavailableError):
+    """A device is here, and lacks what a target requires."""
 
 
 def profiles_of(devices: Iterable[DeviceInfo]) -> tuple[Profile, ...]:
@@ -46,14 +58,19 @@ def answers(
 
 
 def check_requirements(asked: Iterable[tuple[Requirement, Answer]], locations: SourceLocations) -> None:
-    """Raise `UnavailableError` with all that is not met, or not known to be met, and where it is declared."""
+    """Raise `UnavailableError` with all that is not met, or not known to be met, and where it is declared.
+
+    It is an `UnsuitableError` where a device is known to lack something.
+    """
+    asked = tuple(asked)
     unmet = [
         f"needs {requirement.text} ({locations.location(requirement.origin)}), and {found.reason}"
         for requirement, found in asked
         if found.status is not Status.MET
     ]
     if unmet:
-        raise UnavailableError("; ".join(unmet))
+        lacks = any(found.status is Status.UNMET for _, found in asked)
+        raise (UnsuitableError if lacks else UnavailableError)("; ".join(unmet))
 
 
 def expected_profile(runtime: RuntimeConfig, locations: SourceLocations) -> Profile:

@@ -39,3 +39,11 @@ class Rung(IntEnum):
     def word(self) -> str:
         """The rung in ladders, messages and records: `compiles`."""
         return self.name.lower()
+
+    @classmethod
+    def named(cls, word: str) -> Rung | None:
+        """Return the rung of a word, None where it is none."""
+        return _RUNGS.get(word)
+
+
+_RUNGS = {rung.word: rung for rung in Rung}

@@ -168,13 +168,15 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     of a failure, without colour, `commands` are its commands to paste.
 
     `unavailable` means that it was skipped because something is missing on this machine: a device, a compiler, a tool.
+    `unsuitable` means that its device lacks what the target requires.
     `excused` means that a rule with `outcome = "skip"` has it skipped: nobody expects a result.
 
     `attempt` counts from 1; the record with the highest is the target's result, those below are of the attempts before.
 
     `cases` are all cases of the module, where they became known; `unselected_cases` their names where
     `--retarget-case` selects none. `siblings` are recorded
-    where a run target failed. `case_digest` covers what the target's cases are and how it is run (SHA-256 hex).
+    where a run target failed. `case_digest` covers what the target's cases are and how it is run (SHA-256 hex),
+    `trial_digest` the same without what is expected, and the module's source.
 
     `started` and `ended` are seconds since 1970, UTC. `process` is xdist's worker (`gw0`), empty without xdist.
     `session` is the id of the session, `leg` the leg of the plan with the digest `plan`, both empty without a plan.
@@ -204,6 +206,7 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     reason: str = ""
     hint: str = ""
     unavailable: bool = False
+    unsuitable: bool = False
     blocked_by: str = ""
     excused: bool = False
     text: str = ""
@@ -216,6 +219,7 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     devices: tuple[DeviceRecord, ...] = ()
     siblings: tuple[Sibling, ...] = ()
     case_digest: str = ""
+    trial_digest: str = ""
     started: When = 0.0
     ended: When = 0.0
     process: str = ""

@@ -138,14 +138,15 @@ class MatrixItem(pytest.Item):
         return self.services.engine.generated(self.compile_target)
 
     @property
-    def case_digest(self) -> str:
-        """What is tried of the artifact, how, and what is expected of it; empty where its files cannot be had."""
+    def digests(self) -> dict[str, str]:
+        """The digests that its record has of what is tried, by their names; empty where its files cannot be had."""
         try:
             compiled = self.generated
         except (UnavailableError, RetargetError):
-            return ""
+            return {}
         target = replace(self.target, compile=compiled) if isinstance(self.target, RunTarget) else compiled
-        return self.services.case_digests.of(target, self.rules)
+        digests = self.services.case_digests
+        return {"case_digest": digests.of(target, self.rules), "trial_digest": digests.trial(target)}
 
     @property
     def services(self) -> Services:

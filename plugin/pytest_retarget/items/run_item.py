@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
+from retarget.engine.requirements import UnsuitableError
 from retarget.expect.cases import judge_target
 from retarget.expect.verdict import Ruling, excuse, is_expired, judge, observed_text, today
 from retarget.extension import UnavailableError
@@ -192,7 +193,7 @@ class RunItem(MatrixItem):
 
     def _unavailable_device(self, error: UnavailableError) -> NoReturn:
         msg = f"{self.target.runtime.name}: {error}"
-        raise Unavailable(msg, error.hint) from None
+        raise Unavailable(msg, error.hint, unsuitable=isinstance(error, UnsuitableError)) from None
 
     def _block_or_raise(self, error: Exception) -> NoReturn:
         if self.services.settings.artifacts is not None:

@@ -10,12 +10,13 @@ __all__ = ["Blocked", "Excused", "ExcusedByRule", "Unavailable", "Unselected"]
 
 class Unavailable(Skipped):
     """This machine lacks what a target needs. `hint` says what to install; `by` is the node id of the compile target
-    that lacks the same, if it is that."""
+    that lacks the same, if it is that. `unsuitable`: its device is here, and lacks what the target requires."""
 
-    def __init__(self, reason: str, hint: str = "", by: str = "") -> None:
+    def __init__(self, reason: str, hint: str = "", by: str = "", *, unsuitable: bool = False) -> None:
         super().__init__(reason)
         self.hint = hint
         self.by = by
+        self.unsuitable = unsuitable
 
 
 class Blocked(Skipped):

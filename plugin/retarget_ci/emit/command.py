@@ -12,13 +12,13 @@ from retarget.cli.support import table
 from retarget.results.plan import read_plan
 from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean, display_path
 from retarget.support.files import write_atomically
+from retarget.targets.collected import collect
 
 from retarget_ci.emit.files import SYSTEMS, emitted_files, emitted_problems, left_over_files
 from retarget_ci.emit.gitlab import child_pipeline
 from retarget_ci.emit.jobs import jobs_of, legs_of_jobs
 from retarget_ci.lock import LOCK_FILE, lock_problems
 from retarget_ci.planning.coverage import coverage_of, lock_of
-from retarget_ci.planning.declared import collect
 from retarget_ci.schema import add_file_argument, declared_ci
 
 __all__ = ["add"]

@@ -14,9 +14,9 @@ from retarget.results.history_files import read_history
 from retarget.results.plan import Plan, plan_text, write_plan
 from retarget.support.errors import display_path
 from retarget.support.text import counted
+from retarget.targets.collected import collect
 
 from retarget_ci.model import Event
-from retarget_ci.planning.declared import collect
 from retarget_ci.planning.plan import make_plan
 from retarget_ci.planning.since import changes_since
 from retarget_ci.schema import add_file_argument, declared_ci

@@ -8,12 +8,12 @@ from datetime import date
 
 from retarget.model import RunTarget
 from retarget.results.plan import Plan
+from retarget.targets.collected import Declared, DeclaredTarget
 from retarget.targets.selection import compile_selector
 
 from retarget_ci.lock import NONE, Cell, lock_text
 from retarget_ci.model import CiConfig, Waiver
 from retarget_ci.planning.assign import Refused
-from retarget_ci.planning.declared import Declared, DeclaredTarget
 from retarget_ci.planning.place import Placement
 from retarget_ci.planning.plan import ByWords, make_plan
 

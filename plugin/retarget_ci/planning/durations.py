@@ -6,8 +6,7 @@ import statistics
 from collections.abc import Iterable, Mapping
 
 from retarget.model import CompileTarget
-
-from retarget_ci.planning.declared import DeclaredTarget
+from retarget.targets.collected import DeclaredTarget
 
 __all__ = ["COMPILE_SECONDS", "RUN_SECONDS", "Durations"]
 

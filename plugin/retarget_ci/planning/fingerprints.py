@@ -25,9 +25,8 @@ from retarget.extension import ComparesConfigs, UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, RunTarget, Target
 from retarget.support.text import counted
+from retarget.targets.collected import Declared, DeclaredTarget, collect
 from retarget.targets.expansion import compile_target_name
-
-from retarget_ci.planning.declared import Declared, DeclaredTarget, collect
 
 __all__ = ["Fingerprints", "add", "fingerprints"]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from retarget.extension import ComparesConfigs
 from retarget.model import CompileTarget, RunTarget
+from retarget.targets.collected import Declared, DeclaredTarget
 
 from retarget_ci.model import CiConfig, Runner
 from retarget_ci.planning.assign import Assigner, Refused
-from retarget_ci.planning.declared import Declared, DeclaredTarget
 
 __all__ = ["Place", "Placement"]
 

@@ -12,11 +12,11 @@ from retarget.results.plan import Leg, Plan, Waived, digest_of_ids
 from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean
 from retarget.support.text import counted
 from retarget.support.toml.keypaths import Problem
+from retarget.targets.collected import Declared, DeclaredTarget
 from retarget.targets.selection import Selector, compile_selector, terms
 
 from retarget_ci.model import CiConfig, Event, Waiver
 from retarget_ci.planning.assign import Refused
-from retarget_ci.planning.declared import Declared, DeclaredTarget
 from retarget_ci.planning.durations import Durations
 from retarget_ci.planning.place import Place, Placement
 from retarget_ci.planning.shards import Unit, shards

@@ -16,13 +16,13 @@ from retarget.model.locations import diagnostics_at
 from retarget.support.errors import Diagnostic, did_you_mean
 from retarget.support.text import counted
 from retarget.support.toml.keypaths import Problem
+from retarget.targets.collected import Declared, DeclaredTarget
 from retarget.targets.selection import Selector, compile_selector, terms
 from retarget.targets.tags import marks
 
 from retarget_ci.lock import lock_problems
 from retarget_ci.model import CiConfig, Event, Waiver
 from retarget_ci.planning.coverage import Coverage, lock_of
-from retarget_ci.planning.declared import Declared, DeclaredTarget
 from retarget_ci.planning.plan import ByWords
 
 __all__ = ["budget_problems", "declared_problems", "file_problems", "waived"]

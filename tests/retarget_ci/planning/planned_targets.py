@@ -11,8 +11,8 @@ from typing import Any
 from model_targets import ORIGIN, run_target
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompilerConfig, CompileTarget, Module, RunTarget, Suite, Target
+from retarget.targets.collected import Declared, DeclaredTarget
 from retarget_ci.model import CiConfig, Event, Runner, Waiver
-from retarget_ci.planning.declared import Declared, DeclaredTarget
 
 __all__ = ["CPU", "HOST", "VULKAN", "ci", "declared", "ids", "registry", "runner", "waiver"]
 

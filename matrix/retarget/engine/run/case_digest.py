@@ -60,6 +60,12 @@ class CaseDigests:
             parts.append(self._part(of_rules, rules, lambda: [*map(_rule, rules.all)]))
         return digest_of("\n".join((_FORMAT, compiled.kind, *parts)).encode())
 
+    def trial(self, target: Target) -> str:
+        """Return the digest of what is tried, whatever is expected of it (SHA-256 hex): of a module's source, and of
+        its cases and how they are run. `target` is as for `of`."""
+        compiled = target.compile if isinstance(target, RunTarget) else target
+        return digest_of(f"{self._content(compiled.module.path)}\n{self.of(target)}".encode())
+
     def _checks(self, target: CompileTarget) -> list[object]:
         """What a check of the artifact depends on, where the kind makes one: its own lines are in the module."""
         checks = self._registry.artifact_checker(target.kind) is not None

@@ -1,4 +1,4 @@
-"""The targets that `ci.toml` is about: all that pytest collects from its paths, with their ids."""
+"""The targets that pytest collects from paths below a folder, with their ids: what a project's own files are about."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class DeclaredTarget:
 
     @property
     def id(self) -> str:
-        """Its id: the node id that pytest gives it, relative to the folder of `ci.toml`."""
+        """Its id: the node id that pytest gives it, relative to the folder that they were collected for."""
         return f"{self.home}::{self.target.name}"
 
     @property
@@ -46,12 +46,14 @@ class Declared:
     targets: Sequence[DeclaredTarget]
 
 
-def collect(folder: Path, paths: Sequence[str], extensions: Sequence[str] = ()) -> Declared:
-    """Collect what pytest collects from paths below a folder.
+def collect(folder: Path, paths: Sequence[str], extensions: Sequence[str] = (), *, mark: str = "") -> Declared:
+    """Collect what pytest collects from paths below a folder; with `mark`, what `-m` selects of that.
 
     Raises `DiagnosticsError` and `RetargetError` for what pytest reports.
     """
-    request = SelectionRequest(paths=tuple(str(folder / path) for path in paths), extensions=tuple(extensions))
+    request = SelectionRequest(
+        paths=tuple(str(folder / path) for path in paths), extensions=tuple(extensions), mark=mark
+    )
     selection = pytest_plugin().select_targets(request)
     homes = [f"{_relative(one.suite.origin.file, folder)}::{one.suite.name}" for one in selection.suites]
     found = [
@@ -66,5 +68,5 @@ def _relative(file: Path, folder: Path) -> str:
     for one, above in ((file, folder), (file.resolve(), folder.resolve())):
         if one.is_relative_to(above):
             return one.relative_to(above).as_posix()
-    msg = f"found the suite file {file} outside {folder}; expected all suites below the folder of ci.toml"
+    msg = f"found the suite file {file} outside {folder}; expected all suites below that folder"
     raise RetargetError(msg)

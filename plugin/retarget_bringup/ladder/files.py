@@ -1,0 +1,175 @@
+"""`bringup/NAME.ladder`: a line for each target, `ID RUNG DIGEST`, sorted by id, between two comment lines.
+
+The first says which ladder it is and its version, the last that the file is whole. Two branches that change different
+lines merge without a conflict. What a merge may leave, `--raise` settles: conflict markers, lines twice or not in
+order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from retarget.model.rungs import Rung
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, display_path
+from retarget.support.files import read_regular, write_atomically
+
+__all__ = ["DIGITS", "VERSION", "Ladder", "Line", "ladder_text", "read_ladder", "write_ladder"]
+
+VERSION = 1
+DIGITS = 12
+"""Of a digest, in hex."""
+
+_FIRST = re.compile(r"# retarget ladder (\d+): (\S+)")
+_LAST = "# end"
+_MARKER = re.compile(r"(<{7}|>{7}|\|{7}|={7})( .*)?")
+_LINE = re.compile(r"(\S.*) (\S+) ([0-9a-f]{12})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A target's rung, and the digest of what was tried; `number` is that of the line, 0 where it is in no file."""
+
+    target: str
+    rung: Rung
+    digest: str
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ladder:
+    """The lines of a file, in order. `unsettled` are the errors that a merge may leave and `--raise` settles."""
+
+    file: Path
+    lines: tuple[Line, ...] = ()
+    unsettled: tuple[Diagnostic, ...] = ()
+
+    def line_of(self, digests: dict[str, str]) -> dict[str, Line]:
+        """Return the line of each target: of several, the one with the digest of today; of these the highest."""
+        found: dict[str, Line] = {}
+        for line in self.lines:
+            known = found.setdefault(line.target, line)
+            today = digests.get(line.target, "")
+            if (line.digest == today, line.rung) > (known.digest == today, known.rung):
+                found[line.target] = line
+        return found
+
+
+def ladder_text(name: str, lines: Iterable[Line]) -> str:
+    """Return the text of a file."""
+    ordered = sorted(lines, key=lambda one: one.target)
+    rows = [f"{one.target} {one.rung.word} {one.digest}" for one in ordered]
+    return "\n".join([f"# retarget ladder {VERSION}: {name}", *rows, _LAST, ""])
+
+
+def write_ladder(file: Path, lines: Iterable[Line]) -> bool:
+    """Write a file; return whether that changed it. Raises `RetargetError` where it cannot be written."""
+    content = ladder_text(file.stem, lines).encode()
+    try:
+        changed = not file.exists() or read_regular(file) != content
+        if changed:
+            write_atomically(file, content)
+    except OSError as error:
+        msg = f"{display_path(file)}: cannot be written: {error.strerror or error}"
+        raise RetargetError(msg) from error
+    return changed
+
+
+def read_ladder(file: Path) -> Ladder:
+    """Read a file; one that is not there is empty.
+
+    Raises `DiagnosticsError` with every error of it that `--raise` cannot settle: another ladder, another version, a
+    cut file, what is no line, an unknown rung.
+    """
+    if not file.exists() and not file.is_symlink():
+        return Ladder(file=file)
+    try:
+        text = read_regular(file).decode()
+    except OSError as error:
+        msg = f"{display_path(file)}: cannot be read: {error.strerror or error}"
+        raise RetargetError(msg) from error
+    except UnicodeDecodeError:
+        msg = f"{display_path(file)}: found bytes that are no UTF-8 text, expected a ladder"
+        raise RetargetError(msg) from None
+    reader = _Reader(file, text)
+    if reader.errors:
+        raise DiagnosticsError(reader.errors)
+    return Ladder(file=file, lines=tuple(reader.lines), unsettled=tuple(reader.unsettled))
+
+
+class _Reader:
+    """Reads the text of one file: `lines`, `errors`, and errors that are `unsettled`."""
+
+    def __init__(self, file: Path, text: str) -> None:
+        self._file = file
+        self.lines: list[Line] = []
+        self.errors: list[Diagnostic] = []
+        self.unsettled: list[Diagnostic] = []
+        rows = text.replace("\r\n", "\n").split("\n")
+        self._markers = [number for number, row in enumerate(rows, 1) if _MARKER.fullmatch(row)]
+        content = [(number, row) for number, row in enumerate(rows, 1) if row and number not in self._markers]
+        for number, row in content:
+            if row != _LAST:
+                self._row(number, row)
+        if not content or not _FIRST.fullmatch(content[0][1]):
+            found = f"{content[0][1][:80]!r}" if content else "an empty file"
+            expected = f"expected the first line of a ladder, `# retarget ladder {VERSION}: {file.stem}`"
+            self._error(content[0][0] if content else 1, f"found {found}, {expected}")
+        elif content[-1][1] != _LAST or not text.endswith("\n"):
+            self._error(content[-1][0], f"the file is cut here: expected its last line, `{_LAST}`; restore it with git")
+        self._settle(content)
+
+    def _row(self, number: int, row: str) -> None:
+        if first := _FIRST.fullmatch(row):
+            version, name = first.groups()
+            if version != str(VERSION):
+                expected = f"expected {VERSION}; read it with the retarget that wrote it"
+                self._error(number, f"found a ladder of version {version}, {expected}")
+            elif name != self._file.stem:
+                expected = f"expected that of {self._file.stem!r}; a ladder is in bringup/NAME.ladder"
+                self._error(number, f"found the ladder of {name!r}, {expected}")
+            return None
+        if row.startswith("#"):
+            return self._error(number, f"found {row[:80]!r}, expected no comment: --raise would not keep it")
+        found = _LINE.fullmatch(row)
+        if found is None:
+            expected = f"expected TARGET RUNG DIGEST, the digest of {DIGITS} hex digits"
+            return self._error(number, f"found {row[:120]!r}, {expected}")
+        target, word, digest = found.groups()
+        rung = Rung.named(word)
+        if rung is None:
+            words = [one.word for one in Rung]
+            hint = did_you_mean(word, words)
+            return self._error(number, f"found the rung {word!r}, expected one of {', '.join(words)}{hint}")
+        self.lines.append(Line(target=target, rung=rung, digest=digest, number=number))
+        return None
+
+    def _settle(self, content: Sequence[tuple[int, str]]) -> None:
+        """Note what a merge may leave."""
+        settled = f"`retarget bringup {self._file.stem} --raise` settles it"
+        if self._markers:
+            where = ", ".join(map(str, self._markers))
+            message = f"found merge conflict markers (lines {where}); {settled}: it takes both sides"
+            self.unsettled.append(self._at(self._markers[0], message))
+            return  # the lines of both sides are neither sorted nor unique
+        if ends := [number for number, row in content[:-1] if row == _LAST]:
+            message = f"found {_LAST!r} before the last line, expected one ladder in the file; {settled}"
+            self.unsettled.append(self._at(ends[0], message))
+        first: dict[str, Line] = {}
+        before: Line | None = None
+        for line in self.lines:
+            if (known := first.setdefault(line.target, line)) is not line:
+                message = f"found {line.target} a second time, expected it once; line {known.number} has it; {settled}"
+                self.unsettled.append(self._at(line.number, message))
+            elif before is not None and line.target < before.target:
+                message = f"found {line.target} after {before.target}, expected lines sorted by target; {settled}"
+                self.unsettled.append(self._at(line.number, message))
+            before = line
+
+    def _error(self, line: int, message: str) -> None:
+        self.errors.append(self._at(line, message))
+
+    def _at(self, line: int, message: str) -> Diagnostic:
+        return Diagnostic(file=self._file, line=line, key_path="", message=message)

@@ -1,0 +1,160 @@
+"""`bringup/NAME.toml`: which targets a ladder is about, and which of them may be lower than it for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from retarget.declare.schema.errors import schema_problems
+from retarget.model.names import name_error
+from retarget.model.rungs import Rung
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, display_path
+from retarget.support.toml.keypaths import Problem
+from retarget.support.toml.read import diagnostics_of, read_toml
+from retarget.targets.selection import ExpressionError, compile_selector
+
+__all__ = ["FOLDER", "Lowered", "Settings", "find_settings", "read_settings"]
+
+FOLDER = "bringup"
+"""The folder of all ladders of a project. Its parent is the project's root, to which paths and ids are relative."""
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class _LoweredTable(_Table):
+    target: str = Field(min_length=1)
+    rung: Literal["none", "found", "opens", "transfers", "compiles", "loads", "dispatches", "completes", "matches"]
+    reason: str = Field(min_length=1)
+    issue: str = Field(min_length=1)
+    until: date
+
+
+class _SettingsTable(_Table):
+    paths: list[str] = ["."]
+    select: str = Field(min_length=1)
+    reference: str = ""
+    stable: int = Field(default=3, ge=2)
+    drivers: list[str] = []
+    lowered: list[_LoweredTable] = []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lowered:
+    """Until the end of a day, targets may be as low as `rung`, whatever the ladder says. `target` is an id or a glob
+    over ids, `index` counts the entries of the file."""
+
+    target: str
+    rung: Rung
+    reason: str
+    issue: str
+    until: date
+    index: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a file says. `paths` and ids are relative to `root`, the folder above `bringup/`. `text` is the file's.
+
+    `reference` is a compiler config, or COMPILER/RUNTIME, empty for none. `stable` runs that match make a target
+    stable. `drivers` are those whose conformance checks are in the ladder; none: those of the selected targets.
+    """
+
+    file: Path
+    paths: tuple[str, ...]
+    select: str
+    reference: str
+    stable: int
+    drivers: tuple[str, ...]
+    lowered: tuple[Lowered, ...]
+    text: str
+
+    @property
+    def name(self) -> str:
+        """The name of the ladder."""
+        return self.file.stem
+
+    @property
+    def root(self) -> Path:
+        """The project's root."""
+        return self.file.parent.parent
+
+    @property
+    def ladder_file(self) -> Path:
+        """The file of its rungs."""
+        return self.file.with_suffix(".ladder")
+
+    def diagnostics(self, problems: Sequence[Problem]) -> tuple[Diagnostic, ...]:
+        """Return problems of the file as errors with lines."""
+        return diagnostics_of(self.file, self.text, problems)
+
+
+def find_settings(name: str, folder: Path) -> Path:
+    """Return `bringup/NAME.toml` below a folder, or below the nearest one above it that has it, up to the checkout's.
+
+    Raises `RetargetError` where there is none.
+    """
+    known: list[str] = []
+    for one in (folder, *folder.parents):
+        if not name_error(name) and (file := one / FOLDER / f"{name}.toml").is_file():
+            return file
+        known += sorted(path.stem for path in (one / FOLDER).glob("*.toml"))
+        if (one / ".git").exists():
+            break
+    hint = did_you_mean(name, known) or (f"; expected one of: {', '.join(known)}" if known else "")
+    next_step = f"; write it (docs/ladder.md has an example), or let `retarget bringup start {name}` do it"
+    msg = f"found no {FOLDER}/{name}.toml in {folder} or in the folders above it{hint or next_step}"
+    raise RetargetError(msg)
+
+
+def read_settings(file: Path) -> Settings:
+    """Read a file. Raises `DiagnosticsError` with every error of it."""
+    file = file.absolute()
+    text, data, unreadable = read_toml(file)
+    if unreadable:
+        raise DiagnosticsError(unreadable)
+    try:
+        table = _SettingsTable.model_validate(data)
+    except ValidationError as error:
+        problems = schema_problems(error, data, model=_SettingsTable)
+        raise DiagnosticsError(diagnostics_of(file, text, problems)) from None
+    if found := [*_problems(file, table)]:
+        raise DiagnosticsError(diagnostics_of(file, text, found))
+    lowered = (
+        Lowered(**{**one.model_dump(), "rung": Rung[one.rung.upper()], "index": index})
+        for index, one in enumerate(table.lowered)
+    )
+    return Settings(
+        file=file,
+        paths=tuple(table.paths),
+        select=table.select,
+        reference=table.reference,
+        stable=table.stable,
+        drivers=tuple(table.drivers),
+        lowered=tuple(lowered),
+        text=text,
+    )
+
+
+def _problems(file: Path, table: _SettingsTable) -> Iterator[Problem]:
+    root = file.parent.parent
+    for at, path in enumerate(table.paths):
+        written = PurePosixPath(path)
+        if written.is_absolute() or ".." in written.parts:
+            yield Problem(("paths", at), f"found {path!r}, expected a path below {display_path(root)}")
+        elif not (root / path.partition("::")[0]).exists():
+            yield Problem(("paths", at), f"found no file or folder {path!r} in {display_path(root)}")
+    try:
+        compile_selector(table.select)
+    except ExpressionError as error:
+        yield Problem(("select",), f"{table.select!r}: {error.diagnostic}")
+    first: dict[str, int] = {}
+    for at, one in enumerate(table.lowered):
+        if first.setdefault(one.target, at) != at:
+            expected = f"expected it once; lowered[{first[one.target]}] has it"
+            yield Problem(("lowered", at, "target"), f"found {one.target!r} a second time, {expected}")

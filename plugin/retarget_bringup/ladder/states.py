@@ -1,0 +1,283 @@
+"""The state of each target of a ladder: how far it comes in results, or why that is not known.
+
+Pure: targets, digests, sessions and the ladder's lines in; states out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from retarget.engine.engine import Engine
+from retarget.engine.run.case_digest import CaseDigests
+from retarget.expect.cases import TargetRules
+from retarget.expect.matching import RuleSet
+from retarget.expect.verdict import excuse, is_expired, today
+from retarget.extension import UnavailableError
+from retarget.model import Expectation, RunTarget
+from retarget.model.rungs import Rung
+from retarget.results.changes import State, state_of
+from retarget.results.files import SessionResults
+from retarget.results.record import CaseRecord, Outcome, Result, TargetRecord
+from retarget.support.errors import RetargetError
+from retarget.targets.collected import Declared, DeclaredTarget
+
+from retarget_bringup.ladder.files import DIGITS, Ladder, Line
+
+__all__ = ["DRIVER", "LadderTarget", "Standing", "TargetState", "ladder_targets", "rung_of", "states"]
+
+DRIVER = "driver:"
+"""How the id of a conformance check of a driver begins: `driver:vulkan::copies`."""
+
+
+class Standing(StrEnum):
+    """What a target counts as."""
+
+    REACHED = "reached"
+    """It matches, in as many runs as were made."""
+    BELOW = "below"
+    """It is tried and does not match: for now."""
+    PERMANENT = "permanent"
+    """It cannot be: a rule skips it, or the device lacks what it requires."""
+    UNSEEN = "unseen"
+    """It is tried, and the ladder has no line of what was tried: it is new, or its module or cases changed."""
+    NOT_TRIED = "not tried"
+    """These results do not say how far it comes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LadderTarget:
+    """A target that the ladder is about. `digest` (12 hex digits) is of what is tried today, empty where its files
+    cannot be had on this machine. `declared` is None for a conformance check of a driver.
+
+    `rules` are the expectations in force for it; `compile_rules` those for the compile target of a run target.
+    """
+
+    id: str
+    digest: str
+    declared: DeclaredTarget | None = None
+    rules: TargetRules = field(default_factory=TargetRules)
+    compile_rules: TargetRules = field(default_factory=TargetRules)
+
+    @property
+    def all_rules(self) -> tuple[Expectation, ...]:
+        """All of them, each once."""
+        return tuple({rule.origin: rule for rule in (*self.compile_rules.all, *self.rules.all)}.values())
+
+    @property
+    def skipped_by(self) -> Expectation | None:
+        """The rule that has it skipped today, None for none."""
+        wholes = (self.rules.whole, self.compile_rules.whole)
+        rules = (rule for rule in wholes if rule is not None and rule.outcome == "skip")
+        return next((rule for rule in rules if not is_expired(rule, today())), None)
+
+    @property
+    def is_chance(self) -> bool:
+        """Whether a rule says that its result is chance."""
+        return any(rule.outcome in {"flaky", "intermittent"} for rule in self.all_rules)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetState:
+    """How far a target comes: `rung`, None where that is not known, which `reason` says; a permanent one has no rung.
+
+    `record` is the one that the rung is of: of the sessions that tried this build of it, one with the lowest rung.
+    `compiled` is that of its compile target in the same session. `line` is the ladder's.
+    """
+
+    target: LadderTarget
+    line: Line | None = None
+    rung: Rung | None = None
+    record: TargetRecord | None = None
+    compiled: TargetRecord | None = None
+    is_permanent: bool = False
+    reason: str = ""
+
+    @property
+    def id(self) -> str:
+        """The target's id."""
+        return self.target.id
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether the ladder has no line of what is tried today."""
+        return self.line is None or self.line.digest != self.target.digest
+
+    @property
+    def standing(self) -> Standing:
+        """What it counts as."""
+        if self.is_permanent:
+            return Standing.PERMANENT
+        if self.rung is None:
+            return Standing.NOT_TRIED
+        if self.is_unseen:
+            return Standing.UNSEEN
+        top = Rung.TRANSFERS if self.id.startswith(DRIVER) else Rung.MATCHES
+        only_compiles = self.target.declared is not None and not isinstance(self.target.declared.target, RunTarget)
+        top = Rung.COMPILES if only_compiles else top
+        return Standing.REACHED if self.rung >= top else Standing.BELOW
+
+    @property
+    def failure(self) -> State | None:
+        """How it fails, in the words of expectations: that of its compile target, where that is why it has no artifact.
+        None where it does not."""
+        for record in (self.record, self.compiled):
+            if record is None or record.result is Result.PASSED:
+                continue
+            if (seen := record.observation) is not None:
+                return State(record.outcome, seen.stage, seen.signature)
+            if record.result is Result.FAILED or record.outcome in {Outcome.FAILED, Outcome.ERROR}:
+                return state_of(record)
+        return None
+
+
+def ladder_targets(declared: Declared, engine: Engine) -> list[LadderTarget]:
+    """Return the targets of a ladder among those declared: each run target, and each compile target that none runs.
+
+    Modules are generated for it, where their kind does so. Raises `RetargetError` for invalid files.
+    """
+    digests = CaseDigests(declared.registry)
+    run = {one.compile_id for one in declared.targets if isinstance(one.target, RunTarget)}
+    rule_sets: dict[str, RuleSet] = {}
+    found = []
+    for one in declared.targets:
+        if one.id in run:
+            continue
+        if one.home not in rule_sets:
+            checks = declared.registry.artifact_checker(one.suite.kind) is not None
+            rule_sets[one.home] = RuleSet(one.suite.expectations, checks_artifacts=checks)
+        of_run = isinstance(one.target, RunTarget)
+        rules = rule_sets[one.home]
+        found.append(
+            LadderTarget(
+                id=one.id,
+                digest=_digest(one, digests, engine),
+                declared=one,
+                rules=rules.rules_for(one.target),
+                compile_rules=rules.rules_for(one.compiled) if of_run else TargetRules(),
+            )
+        )
+    return found
+
+
+def _digest(one: DeclaredTarget, digests: CaseDigests, engine: Engine) -> str:
+    try:
+        made = engine.generated(one.compiled)
+    except (UnavailableError, RetargetError):
+        return ""
+    return digests.trial(replace(one.target, compile=made) if isinstance(one.target, RunTarget) else made)[:DIGITS]
+
+
+def states(
+    targets: Sequence[LadderTarget], sessions: Sequence[SessionResults], ladder: Ladder, *, stable: int
+) -> list[TargetState]:
+    """Return the state of each target, in their order.
+
+    Sessions count from the last that tried the target's digest of today back, as long as it was the same build of
+    compiler and runtime. Over them the lowest rung counts; `stable` of them that all match make it stable.
+    """
+    lines = ladder.line_of({one.id: one.digest for one in targets})
+    by_id = [_by_id(session) for session in sessions]
+    return [_state(one, lines.get(one.id), by_id, stable) for one in targets]
+
+
+@dataclass(frozen=True, slots=True)
+class _Try:
+    """A session's rung of a target: of several attempts the lowest."""
+
+    rung: Rung
+    record: TargetRecord
+    compiled: TargetRecord | None
+
+    def is_of_build(self, other: _Try) -> bool:
+        """Whether both are of the same artifact and runtime, as far as they say."""
+        one, two = self.record, other.record
+        pairs = [
+            (one.compile.key if one.compile else "", two.compile.key if two.compile else ""),
+            (one.runtime_builds, two.runtime_builds),
+        ]
+        return all(not first or not second or first == second for first, second in pairs)
+
+
+def _state(
+    target: LadderTarget, line: Line | None, sessions: Sequence[Mapping[str, list[TargetRecord]]], stable: int
+) -> TargetState:
+    if (rule := target.skipped_by) is not None:
+        return TargetState(target=target, line=line, is_permanent=True, reason=excuse(rule))
+    tries: list[_Try] = []
+    last: TargetRecord | None = None
+    is_stale = False
+    for session in sessions:
+        for record in session.get(target.id, ())[-1:]:
+            last = record
+        found = [*_tries(target, session)]
+        of_today = [one for one in found if one.record.trial_digest[:DIGITS] == target.digest]
+        is_stale = is_stale or len(of_today) < len(found)
+        if of_today:
+            tries.append(min(of_today, key=lambda one: one.rung))
+    if not tries:
+        permanent = last is not None and last.unsuitable
+        reason = _STALE if is_stale else last.reason or last.message if last is not None else "it has no result"
+        return TargetState(target=target, line=line, record=last, is_permanent=permanent, reason=reason)
+    tries = [one for one in tries if one.is_of_build(tries[-1])]
+    lowest = min(reversed(tries), key=lambda one: one.rung)
+    rung = lowest.rung
+    if rung is Rung.MATCHES and len(tries) >= stable:
+        rung = Rung.STABLE
+    return TargetState(target=target, line=line, rung=rung, record=lowest.record, compiled=lowest.compiled)
+
+
+_STALE = "its result is of another version of the module or its cases: run it again"
+
+
+def _tries(target: LadderTarget, session: Mapping[str, list[TargetRecord]]) -> Iterator[_Try]:
+    compile_id = target.declared.compile_id if target.declared is not None else ""
+    compiled = session[compile_id][-1] if compile_id in session and compile_id != target.id else None
+    for record in session.get(target.id, ()):
+        if (rung := rung_of(record, compiled)) is not None:
+            yield _Try(rung, record, compiled)
+
+
+def _by_id(session: SessionResults) -> dict[str, list[TargetRecord]]:
+    found: dict[str, list[TargetRecord]] = {}
+    for record in sorted(session.records, key=lambda one: (one.attempt, one.outcome is Outcome.ERROR)):
+        found.setdefault(record.nodeid, []).append(record)
+    return found
+
+
+_OF_STAGE = {"compile": Rung.NONE, "load": Rung.COMPILES, "run": Rung.LOADS, "compare": Rung.COMPLETES}
+"""The rung of what fails at a stage, where nothing says more."""
+
+
+def rung_of(record: TargetRecord, compiled: TargetRecord | None = None) -> Rung | None:
+    """Return how far a target came at one attempt, None where it was not tried or nothing says how far.
+
+    `compiled` is the record of its compile target in the same session. Older results do not say the rung: it follows
+    from stage, observation and cases then.
+    """
+    if (said := Rung.named(record.rung)) is not None:
+        return said
+    if record.unselected_cases or record.outcome is Outcome.NOT_RUN:
+        return None
+    if record.result is Result.PASSED:
+        runs = record.runtime or record.stage == "compare"
+        return Rung.MATCHES if runs else Rung.COMPILES
+    if record.observation is None:
+        not_compiled = compiled is not None and compiled.observation is not None and compiled.stage == "compile"
+        is_late = record.outcome in {Outcome.BLOCKED, Outcome.XFAILED, Outcome.INTERMITTENT, Outcome.FAILED}
+        return Rung.NONE if not_compiled and is_late else None
+    of_cases = [_OF_STAGE[stage] if not _worked(one, stage) else Rung.DISPATCHES for one, stage in _failed(record)]
+    return min([*of_cases, *([] if of_cases else [_OF_STAGE.get(record.stage, Rung.NONE)])])
+
+
+def _failed(record: TargetRecord) -> Iterator[tuple[CaseRecord, str]]:
+    """Yield the cases that failed, with their stage: a crash or a timeout is at the target's."""
+    for one in record.cases:
+        if one.stage:
+            yield one, one.stage if one.stage in _OF_STAGE else record.stage
+
+
+def _worked(case: CaseRecord, stage: str) -> bool:
+    """Whether work of a call that did not come to its end began on a device."""
+    return stage == "run" and any(not one.endswith("=0") for one in case.dispatches.split())

@@ -1,0 +1,117 @@
+"""How far a target comes, by what sessions say of it."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+from laddered import compiles, fails, ladder, passes, record, rule, session, target
+from retarget.expect.cases import TargetRules
+from retarget.model.rungs import Rung
+from retarget.results.files import SessionResults
+from retarget.results.record import CaseRecord, CompileRecord, DeviceRecord, Outcome, TargetRecord
+from retarget_bringup.ladder.states import LadderTarget, Standing, TargetState, rung_of, states
+
+
+def state(*sessions: SessionResults, of: LadderTarget | None = None, **lines: Any) -> TargetState:
+    (found,) = states([of or target()], sessions, ladder(**lines), stable=3)
+    return found
+
+
+def case(stage: str, dispatches: str = "") -> CaseRecord:
+    return CaseRecord(name="f", outcome=Outcome.FAILED, stage=stage, signature="no", dispatches=dispatches)
+
+
+@pytest.mark.parametrize(
+    ("said", "rung"),
+    [
+        (fails(stage="compile"), Rung.NONE),
+        (fails(stage="load"), Rung.COMPILES),
+        (fails(stage="run"), Rung.LOADS),
+        (fails(stage="run", cases=(case("run", "device=0"),)), Rung.LOADS),
+        (fails(stage="run", cases=(case("run", "a=0 b=2"),)), Rung.DISPATCHES),
+        (fails(stage="run", cases=(case("compare"), case("crash", "device=1"))), Rung.DISPATCHES),
+        (fails(stage="run", cases=(case("compare"), case("timeout"))), Rung.LOADS),
+        (fails(stage="compare", cases=(case("compare"),)), Rung.COMPLETES),
+        (passes(), Rung.MATCHES),
+        (passes(outcome=Outcome.XPASSED), Rung.MATCHES),
+        (passes(runtime="", stage="compile"), Rung.COMPILES),
+        (passes(runtime="", stage="compare"), Rung.MATCHES),
+        (fails(stage="run", rung="dispatches"), Rung.DISPATCHES),
+        (record(outcome=Outcome.SKIPPED, reason="no device", unavailable=True), None),
+        (record(outcome=Outcome.NOT_RUN, reason="the device is gone"), None),
+        (record(outcome=Outcome.ERROR, message="no driver"), None),
+        (passes(unselected_cases=("g",)), None),
+    ],
+)
+def test_the_rung_of_a_record_is_the_lowest_of_its_cases(said: TargetRecord, rung: Rung | None) -> None:
+    assert rung_of(said) is rung
+
+
+def test_a_target_without_artifact_is_as_low_as_its_compile_target() -> None:
+    blocked = record(outcome=Outcome.BLOCKED, reason="blocked by s::m_c", blocked_by="s::m_c")
+    found = state(session(compiles(failed=True), blocked), m="none")
+    assert (found.rung, found.standing) == (Rung.NONE, Standing.BELOW)
+    assert str(found.failure) == "failed at compile: op is illegal"
+    assert state(session(compiles(), blocked)).rung is None
+
+
+def test_over_several_sessions_of_a_build_the_lowest_rung_counts() -> None:
+    found = state(session(passes(), at=1), session(fails("m", "run"), at=2), session(passes(), at=3), m="matches")
+    assert (found.rung, found.record) == (Rung.LOADS, fails("m", "run"))
+
+
+def test_a_failed_attempt_of_a_flaky_target_counts() -> None:
+    found = state(session(fails(stage="compare"), passes(attempt=2, outcome=Outcome.FLAKY)), m="matches")
+    assert found.rung is Rung.COMPLETES
+
+
+@pytest.mark.parametrize(("runs", "rung"), [(2, Rung.MATCHES), (3, Rung.STABLE), (4, Rung.STABLE)])
+def test_what_matches_in_as_many_runs_as_the_settings_ask_is_stable(runs: int, rung: Rung) -> None:
+    assert state(*(session(passes(), at=at) for at in range(runs)), m="matches").rung is rung
+
+
+def test_another_build_of_compiler_or_runtime_counts_for_itself() -> None:
+    before = session(fails(compile=CompileRecord(key="old")), at=1)
+    assert state(before, session(passes(), at=2), m="matches").rung is Rung.MATCHES
+    old, new = (
+        (DeviceRecord(driver="d", uri="d://", name="n", physical_id="p", runtime=build),) for build in ("rt 1", "rt 2")
+    )
+    both = [session(fails(devices=old), at=1), session(passes(devices=new), at=2)]
+    assert state(*both, m="matches").rung is Rung.MATCHES
+    same = [session(fails(), at=1), session(passes(devices=new), at=2)]  # a crash names no devices
+    assert state(*same, m="matches").rung is Rung.LOADS
+
+
+def test_a_result_of_another_version_of_the_module_says_nothing() -> None:
+    found = state(session(passes(trial_digest="f" * 64)), m="matches")
+    assert (found.standing, found.reason) == (
+        Standing.NOT_TRIED,
+        "its result is of another version of the module or its cases: run it again",
+    )
+
+
+def test_what_the_ladder_does_not_know_is_unseen() -> None:
+    tried = session(passes())
+    assert state(tried).standing is Standing.UNSEEN
+    assert state(tried, m=("matches", "f" * 12)).standing is Standing.UNSEEN
+    assert state(tried, m="matches").standing is Standing.REACHED
+    assert state(session(), m="matches").reason == "it has no result"
+
+
+def test_what_cannot_be_is_permanent_with_the_reason() -> None:
+    lacks = record(outcome=Outcome.SKIPPED, reason="r: needs f16, and the device lacks it", unsuitable=True)
+    found = state(session(lacks))
+    assert (found.standing, found.reason) == (Standing.PERMANENT, "r: needs f16, and the device lacks it")
+    skips = target(rules=TargetRules(whole=rule(outcome="skip", reason="hangs", issue="https://x/1")))
+    found = state(session(passes()), of=skips)
+    assert (found.standing, found.reason) == (Standing.PERMANENT, "hangs (https://x/1)")
+    expired = target(rules=TargetRules(whole=rule(outcome="skip", until=date(2020, 1, 1))))
+    assert state(session(passes()), of=expired).rung is Rung.MATCHES
+
+
+def test_a_compile_target_is_at_its_top_where_it_compiles() -> None:
+    compiled = target(runs=False)
+    found = states([compiled], [session(compiles())], ladder(), stable=3)
+    assert (found[0].rung, found[0].failure) == (Rung.COMPILES, None)
