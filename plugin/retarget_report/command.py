@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import gc
 import importlib.util
+from dataclasses import replace
 from pathlib import Path
 
 from retarget.support.errors import RetargetError
@@ -12,6 +13,7 @@ from retarget.support.installing import install_hint
 
 from retarget_report.read import read_report
 from retarget_report.site import write_site
+from retarget_report.views.bringup import read_bringups
 
 __all__ = ["add_arguments", "run"]
 
@@ -28,6 +30,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a plan of `retarget ci plan`: the page shows which of its targets have no result (repeatable)",
     )
     parser.add_argument("--history", default="", metavar="FOLDER|URL", help="a history of `retarget history add`")
+    parser.add_argument(
+        "--bringup",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="what `retarget bringup NAME --json` printed: the page shows the bring-up of the backend (repeatable)",
+    )
     parser.add_argument("--title", default="", help="what the page is called (default: retarget)")
 
 
@@ -41,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         report = read_report(
             map(Path, arguments.results), map(Path, arguments.plan), title=arguments.title, history=arguments.history
         )
+        report = replace(report, bringups=read_bringups(map(Path, arguments.bringup)))
         index = write_site(report, Path(arguments.site))
     finally:
         gc.enable()

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from retarget.results.files import SessionResults, attempts_of, read_results
 from retarget.results.history import History
@@ -66,6 +67,7 @@ class Report:
 
     `attributions` say by target id what the other targets suggest of its failure. `outside` counts the targets with a
     result that no plan names; it is 0 without plans. `history` has the runs before and, as the last, the sessions.
+    `bringups` are the status of bring-ups as `retarget bringup NAME --json` prints it.
     """
 
     title: str
@@ -75,6 +77,7 @@ class Report:
     attributions: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     outside: int = 0
     history: History | None = None
+    bringups: Sequence[Mapping[str, Any]] = ()
 
     @property
     def counts(self) -> dict[State, int]:

@@ -24,7 +24,7 @@ from retarget.support.files import write_atomically
 
 from retarget_report.read import Report
 from retarget_report.states import LOOKS, State
-from retarget_report.views import durations, failures, history, matrix
+from retarget_report.views import bringup, durations, failures, history, matrix
 
 __all__ = ["VIEWS", "as_script", "write_site"]
 
@@ -35,6 +35,7 @@ VIEWS: Mapping[str, View] = {
     "failures": failures.data,
     "time": durations.data,
     "history": history.data,
+    "bringup": bringup.data,
 }
 """The views in the order of the navigation: the name of the script in app/, and what yields its data."""
 
@@ -59,8 +60,8 @@ def write_site(report: Report, folder: Path) -> Path:
         shutil.rmtree(folder / "data", ignore_errors=True)
         (folder / "data").mkdir()
         shutil.copytree(_OWN / "app", folder / "app", dirs_exist_ok=True)
-        for view in VIEWS.values():
-            for name, value in view(report):
+        for view in _views(report):
+            for name, value in VIEWS[view](report):
                 write_atomically(folder / "data" / f"{name}.js", as_script(name, value))
         write_atomically(index, _index(report).encode())
     except OSError as error:
@@ -85,9 +86,14 @@ def _is_free(folder: Path) -> bool:
     return not names or (names <= {"app", "data"} and (folder / "app" / "frame.js").is_file())
 
 
-def _scripts() -> Iterator[str]:
+def _views(report: Report) -> list[str]:
+    """Return the views that a page has; that of bring-ups only where there are any."""
+    return [view for view in VIEWS if view != "bringup" or report.bringups]
+
+
+def _scripts(report: Report) -> Iterator[str]:
     yield from ("uplot/uPlot.iife.min.js", "frame.js", "selection.js", "target.js", "results.js", "parts.js")
-    yield from (f"{name}.js" for name in VIEWS)
+    yield from (f"{name}.js" for name in _views(report))
 
 
 def _index(report: Report) -> str:
@@ -101,7 +107,7 @@ def _index(report: Report) -> str:
     return environment.from_string((_OWN / "templates" / "index.html.j2").read_text(encoding="utf-8")).render(
         report=report,
         percent=_percent,
-        scripts=list(_scripts()),
+        scripts=list(_scripts(report)),
         counts=[(state, LOOKS[state], number) for state, number in counts.items()],
         total=total,
         judged=judged,

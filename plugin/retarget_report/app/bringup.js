@@ -1,0 +1,84 @@
+// The bring-up of backends: rungs with bars, drivers, blockers, what moved. Data: what `retarget bringup NAME --json` prints.
+"use strict";
+
+(() => {
+  const {el, number, percent, link, copied} = Retarget, {many, scroll} = Retarget.parts;
+  const plural = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
+  const short = id => id.split("::").at(-1);
+  const target = id => el("a", {href: link("matrix", {t: id}), title: id}, short(id));
+  const targets = ids => many(ids, id => el("li", {}, target(id)), {list: el("ul", {class: "many narrow"})});
+
+  function bar(part, whole) {
+    return el("meter", {min: 0, max: whole || 1, value: part, "aria-label": `${number(part)} of ${number(whole)}`});
+  }
+
+  function section(title, ...content) { return el("section", {}, el("h3", {}, title), ...content); }
+
+  function table(label, columns, rows) {
+    return scroll(label, el("table", {class: "figures"},
+      el("thead", {}, el("tr", {}, columns.map(column => el("th", {scope: "col"}, column)))),
+      el("tbody", {}, rows.map(([first, ...rest]) => el("tr", {}, el("th", {scope: "row"}, first), rest.map(cell => el("td", {}, cell)))))));
+  }
+
+  function* rungs({rungs, counted, drivers}) {
+    yield section("Rungs", table("targets per rung", ["rung", "", "reach it", "stop there"],
+      rungs.map(({rung, reach, stop}, place) => [rung, bar(reach, counted), `${number(reach)} of ${number(counted)}`, stop && place < rungs.length - 1 ? number(stop) : ""])));
+    yield section("Drivers", table("drivers", ["driver", "rung", "checks passed", "checks that fail"],
+      drivers.map(({name, rung, checks = []}) => {
+        const failed = checks.filter(check => !check.passed);
+        return [name, rung, `${number(checks.length - failed.length)} of ${number(checks.length)}`,
+          failed.map(check => el("div", {}, el("code", {}, check.name), ` ${check.message}`))];
+      })));
+  }
+
+  function blocker({rung, signature, frees, targets: ids, smallest, diagnostic = [], known, command, reference}, place) {
+    return el("details", {class: "card", open: place === 0},
+      el("summary", {},
+        el("span", {class: "chip"}, rung === "none" ? "does not compile" : `stops at ${rung}`), el("code", {class: "signature"}, signature),
+        el("span", {class: "count"}, "frees ", el("strong", {}, plural(frees, "target")))),
+      el("div", {class: "body"},
+        el("p", {}, "smallest module: ", target(smallest), known && ` · known: ${known}`),
+        reference && el("p", {}, `the reference ${reference.config} ${reference.outcome}${reference.stage ? ` at ${reference.stage}` : ""}${reference.signature ? `: ${reference.signature}` : ""}`),
+        diagnostic.length > 0 && copied(diagnostic.join("\n"), "diagnostic"),
+        copied(command, "commands"),
+        targets(ids)));
+  }
+
+  function moves({revision = "", subject = "", up = [], down = [], new: added = [], unknown = ""}) {
+    const list = (title, moved) => moved.length > 0 && el("div", {}, el("h4", {}, `${number(moved.length)} ${title}`),
+      many(moved, ({target: id, before = "", after = ""}) => el("li", {}, target(id), before || after ? ` ${before || "–"} → ${after || "–"}` : "")));
+    const since = revision ? `since ${revision.slice(0, 10)}${subject ? ` “${subject}”` : ""}` : "";
+    return section("Moved", el("p", {class: "note"}, unknown || (up.length + down.length + added.length ? since : `nothing ${since}`)),
+      list("down", down), list("up", up), list("new", added));
+  }
+
+  function history(log) {
+    return section("By commit", table("the ladder by commit", ["commit", "date", "", "match", "up", "down", "new", "gone", "subject"],
+      log.map(({revision, date, subject, percentage, up = 0, down = 0, new: added = 0, gone = 0, error = ""}) => [
+        el("code", {}, revision.slice(0, 10)), date, percentage == null ? "" : bar(percentage, 100), percentage == null ? error : `${percentage.toFixed(1)} %`,
+        up || "", down || "", added || "", gone || "", subject])));
+  }
+
+  function* ladder(status) {
+    const {name, matches = 0, counted = 0, excluded = [], blockers, moved, log = [], next} = status;
+    yield el("h2", {}, name);
+    yield el("p", {}, el("strong", {}, counted ? percent(matches, counted) : "none"), counted ? ` of ${plural(counted, "target")} match` : " of its targets is tried");
+    yield section("Next", el("p", {}, el("strong", {}, next.what), ` ${next.why}`), next.command && copied(next.command, "commands"));
+    yield* rungs(status);
+    yield section(`${plural(blockers.length, "blocker")}`, many(blockers, blocker, {tag: "div", limit: 10, noun: "blockers"}));
+    if (excluded.length) {
+      yield section("Not counted", excluded.map(({state, reason, targets: ids}) =>
+        el("details", {class: "card"}, el("summary", {}, el("span", {class: "chip"}, state), el("span", {class: "signature"}, reason), el("span", {class: "count"}, number(ids.length))), el("div", {class: "body"}, targets(ids)))));
+    }
+    if (moved) yield moves(moved);
+    if (log.length) yield history(log);
+  }
+
+  Retarget.view("bringup", {
+    title: "Bring-up",
+    data: ["bringup"],
+    render(root) {
+      root.append(el("div", {class: "content"}, Retarget.data("bringup").map(status => el("article", {}, ...ladder(status)))));
+    },
+  });
+})();

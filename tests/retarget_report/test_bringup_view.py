@@ -1,0 +1,97 @@
+"""The bring-up view: what `retarget bringup NAME --json` prints, as a page."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from report_results import some_records, write_results
+from retarget.support.errors import RetargetError
+from retarget_report.read import read_report
+from retarget_report.site import write_site
+from retarget_report.views.bringup import read_bringups
+
+if TYPE_CHECKING:
+    from conftest import Open
+
+ONE, TWO = "s/suite.toml::s::one_chip_chip", "s/suite.toml::s::two_chip_chip"
+STATUS: dict[str, Any] = {
+    "version": 1,
+    "name": "chip",
+    "percentage": 50.0,
+    "matches": 1,
+    "counted": 2,
+    "rungs": [{"rung": "compiles", "reach": 2, "stop": 1}, {"rung": "matches", "reach": 1, "stop": 1}],
+    "drivers": [
+        {
+            "name": "chip",
+            "rung": "opens",
+            "checks": [{"name": "fill", "passed": True}, {"name": "copy", "passed": False, "message": "read 0 at 3"}],
+        }
+    ],
+    "blockers": [
+        {
+            "rung": "none",
+            "signature": "no rule for 'spirv.<b>'",
+            "frees": 1,
+            "targets": [TWO],
+            "smallest": TWO,
+            "diagnostic": ["error: no rule for 'spirv.<b>'"],
+            "command": f"pytest '{TWO}'",
+            "reference": {"config": "llvm-cpu", "outcome": "passes"},
+        }
+    ],
+    "moved": {
+        "revision": "0123456789abc",
+        "subject": "Rules",
+        "up": [{"target": ONE, "before": "none", "after": "matches"}],
+    },
+    "next": {"what": "mend the compile of two", "why": "it frees 1 target", "command": f"pytest '{TWO}'"},
+}
+
+
+def written(folder: Path, status: object) -> Path:
+    file = folder / "chip.json"
+    file.write_text(json.dumps(status))
+    return file
+
+
+def test_the_view_shows_rungs_drivers_blockers_and_what_moved(tmp_path: Path, show: Open) -> None:
+    write_results(tmp_path / "results", some_records())
+    bringups = read_bringups([written(tmp_path, STATUS)])
+    write_site(replace(read_report([tmp_path / "results"]), bringups=bringups), tmp_path / "site")
+    text = show(tmp_path / "site", "#bringup").locator("main").inner_text()
+    for expected in (
+        "50 % of 2 targets match",
+        "mend the compile of two it frees 1 target",
+        "1 of 2 copy read 0 at 3",
+        "does not compile",
+        "no rule for 'spirv.<b>'",
+        "the reference llvm-cpu passes",
+        "since 0123456789 “Rules”",
+        "one_chip_chip none → matches",
+    ):
+        assert " ".join(expected.split()) in " ".join(text.split())
+
+
+def test_without_a_bring_up_there_is_no_such_view(tmp_path: Path) -> None:
+    write_results(tmp_path / "results", some_records())
+    write_site(read_report([tmp_path / "results"]), tmp_path / "site")
+    assert "bringup.js" not in (tmp_path / "site" / "index.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("status", "found"),
+    [
+        (STATUS | {"version": 2}, "found version 2, expected what `retarget bringup NAME --json` prints in version 1"),
+        ({"version": 1, "name": "x", "next": {}, "drivers": []}, "found no blockers, rungs, expected what"),
+        ([], "Expected `object`, got `array`; expected what `retarget bringup NAME --json` prints"),
+    ],
+)
+def test_what_is_no_status_is_an_error(tmp_path: Path, status: object, found: str) -> None:
+    with pytest.raises(RetargetError) as error:
+        read_bringups([written(tmp_path, status)])
+    assert found in str(error.value)
