@@ -71,6 +71,15 @@ def test_each_target_and_attempt_has_a_record(project: Project, arguments: tuple
         "refused_dc": Outcome.FAILED,
         "refused_dc_dr": Outcome.BLOCKED,
     }
+    rungs = {name: record.rung for name, record in records.items() if record.rung}
+    assert rungs == {
+        **{f"{name}_dc": "compiles" for name in ("bad", "flaky", "good")},
+        "bad_dc_dr": "completes",
+        "flaky_dc_dr": "completes",  # of its three attempts the lowest
+        "good_dc_dr": "matches",
+        "refused_dc": "none",
+        "refused_dc_dr": "none",
+    }
     assert {record.process for record in session.records} <= ({"gw0", "gw1"} if arguments else {""})
     assert {record.session for record in session.records} == {start.session}
     assert {record.file for record in session.records} == {"suites/suite.toml"}

@@ -52,6 +52,7 @@ class Commands:
     """The commands of one loaded program.
 
     `sink` receives its checks while a call runs; `events`, if a list, the events of its dispatches by kernel name.
+    `started` is called before the next dispatch, once.
     """
 
     def __init__(self, queue: cl.CommandQueue, pool: Pool, program: cl.Program | None) -> None:
@@ -60,6 +61,7 @@ class Commands:
         self._cl, self.queue, self.pool, self.program = cl, queue, pool, program
         self.sink: CheckSink | None = None
         self.dispatches = 0
+        self.started: Callable[[], None] | None = None
         self.events: list[tuple[str, cl.Event]] | None = None
         # Commands since the last flush. The first are flushed at once, so that the device is not idle.
         self._unflushed = _FLUSH_EVERY
@@ -198,6 +200,9 @@ class Commands:
                 if constants[index] != value:
                     set_arg(2 * count + index, np.uint32(value & 0xFFFFFFFF))
                     constants[index] = value
+            if commands.started is not None:  # before: enqueueing may crash, as where PoCL builds the kernel then
+                started, commands.started = commands.started, None
+                started()
             event = enqueue(queue, instance, total, sizes)
             commands.dispatches += 1
             commands._unflushed += 1

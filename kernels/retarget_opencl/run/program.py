@@ -29,6 +29,7 @@ class OpenClProgram:
 
     def __init__(self, artifact: OpenClArtifact, commands: Commands, device: str) -> None:
         self._device, self._commands = device, commands
+        self._started: Callable[[], None] | None = None
         self._exports = {export.name: export for export in artifact.program.exports}
         try:
             self._machine = load_program(artifact.program, artifact.blobs, commands)
@@ -47,6 +48,10 @@ class OpenClProgram:
         """Number of kernels launched so far."""
         return self._commands.dispatches
 
+    def report_work(self, started: Callable[[], None]) -> None:
+        """Keep what is called before the first dispatch of each call."""
+        self._started = started
+
     def call(self, function: str, inputs: Sequence[Array], on_check: CheckSink) -> Sequence[Array]:
         """Call a function on host arrays. Raises `DriverError` for wrong arguments, errors and device errors."""
         if function not in self._exports:
@@ -62,11 +67,13 @@ class OpenClProgram:
         commands.sink = on_check
         with driver_errors(f"calling {function}", self._device):
             try:
-                results = self._machine.codes[export.function].run(self._arguments(export, inputs))
+                arguments = self._arguments(export, inputs)
+                commands.started = self._started
+                results = self._machine.codes[export.function].run(arguments)
                 arrays = [_result(commands, kind, value) for kind, value in zip(export.results, results, strict=True)]
                 commands.finish()
             finally:
-                commands.sink = None
+                commands.sink = commands.started = None
         return arrays
 
     def bind(self, function: str, inputs: Sequence[Array]) -> tuple[Callable[[], Any], Callable[[], None]]:

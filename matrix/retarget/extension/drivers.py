@@ -29,6 +29,7 @@ __all__ = [
     "OpensTogether",
     "Program",
     "ReadsNeeds",
+    "ReportsWork",
     "RunPlan",
     "RunsByTool",
     "ShowsCommand",
@@ -102,6 +103,18 @@ class CountsWork(Protocol):
     def last_work(self) -> Sequence[int]:
         """Return how much work (dispatches) the last call executed on each device, in the order of the devices. Asked
         for where `RuntimeConfig.used` says something of a device. Raises `DriverError`."""
+
+
+@runtime_checkable
+class ReportsWork(Protocol):
+    """What a program may implement in addition to `Program`: when a call's work begins on the device.
+
+    It is the evidence for the rung `dispatches` (`retarget.model.Rung`). Without it, that is that the call was entered.
+    """
+
+    def report_work(self, started: Callable[[], None]) -> None:
+        """Keep `started` and call it in each later call, once its arguments are on the device and before its first
+        work (a dispatch) is handed to it; more often does no harm. Called once, after loading."""
 
 
 @runtime_checkable

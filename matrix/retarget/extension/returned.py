@@ -26,6 +26,7 @@ from retarget.extension.drivers import (
     FunctionInfo,
     LoadsParameters,
     Program,
+    ReportsWork,
     RunPlan,
     ShowsCommand,
 )
@@ -92,7 +93,7 @@ _NAMES = {"Array": _Array, "FunctionInfo": FunctionInfo, "RunPlan": RunPlan}
 
 _OPTIONAL: Mapping[type[Any], tuple[type[Any], ...]] = {
     Device: (LoadsParameters, TransfersBuffers),
-    Program: (ShowsCommand, CountsWork),
+    Program: (ShowsCommand, CountsWork, ReportsWork),
 }
 """Protocols that an opened object may implement besides its own."""
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum, auto
 
+from retarget.model.rungs import Rung
+
 __all__ = [
     "Artifact",
     "CaseOutcome",
@@ -160,7 +162,8 @@ class CaseOutcome:
     `function` is what was called; empty where it goes by the case's name. `agree_with` is the other compiler config
     whose results were expected, empty where that is none. `command` is the argument list of the process that made the
     call; empty where no process of its own did. `dispatches` are (role or URI of a device, how many it executed) pairs;
-    none where they were not counted.
+    none where they were not counted. `rung` is how far the call came, from `LOADS` on; `COMPILES` where a tool, which
+    loads the artifact for each call, did not take it.
     """
 
     name: str
@@ -171,6 +174,7 @@ class CaseOutcome:
     agree_with: str = ""
     command: tuple[str, ...] = ()
     dispatches: tuple[tuple[str, int], ...] = ()
+    rung: Rung = Rung.LOADS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,7 +215,8 @@ class RunOutcome:
     """A run target's result. Passed when `failure` is None. `cases` are in the order run.
 
     `names` are those of all cases that the module has, run or not; none where they did not become known.
-    When a case failed, `failure` is that of `first_failure` and `cases` hold them all. Seconds are wall time. `suspect`
+    When a case failed, `failure` is that of `first_failure` and `cases` hold them all. `loaded` means that the device
+    took the artifact, whatever came then. Seconds are wall time. `suspect`
     means that the driver itself failed: what it has open may be unusable, and must not serve another target. `started`
     is when the run began (seconds since 1970, UTC; 0 where it did not), `wait_seconds` how long it waited for its
     devices before.
@@ -225,9 +230,15 @@ class RunOutcome:
     names: tuple[str, ...] = ()
     failure: Failure | None = None
     output: str = ""
+    loaded: bool = False
     suspect: bool = False
     started: float = 0.0
     wait_seconds: float = 0.0
+
+    @property
+    def rung(self) -> Rung:
+        """How far the target came: the lowest rung of the cases that were run."""
+        return min((case.rung for case in self.cases), default=Rung.LOADS if self.loaded else Rung.COMPILES)
 
 
 def first_failure(cases: Iterable[CaseOutcome]) -> Failure | None:

@@ -27,7 +27,13 @@ class Rung(IntEnum):
     LOADS = 4
     """The device takes the artifact."""
     DISPATCHES = 5
-    """The work of a call starts on the device."""
+    """The work of a call starts on the device.
+
+    The evidence is what the program says (`retarget.extension.ReportsWork`), and the worker has passed it on before a
+    crash or a hang comes: OpenCL's does when the first kernel of a call is about to be enqueued, IREE's in a process
+    when the arguments are on the device and the function is entered. Of other programs, and where a process of its own
+    makes each call, entering the call is the evidence.
+    """
     COMPLETES = 6
     """All calls run to their end."""
     MATCHES = 7

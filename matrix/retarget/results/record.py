@@ -160,8 +160,10 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     `marks` are what `-m` selects by. A target that `runs_external` runs in a process of a tool, which keeps the outputs
     to itself. `requirements` are the numbers of the `--retarget-require` that select it.
 
-    `rung` is how far it came, as `retarget.model.rungs` words it; empty where nothing says. `stage` is the last stage
-    that the target reached, empty where it was not tried. `result` is its own, `observation`
+    `rung` is how far it came, as `retarget.model.rungs` words it: the lowest over its cases and attempts so far. A
+    target that only compiles comes to `compiles`, one whose artifact is checked to `matches`. It is empty where nothing
+    says: the target was not tried, or `--retarget-case` left out some of its cases. `stage` is the last stage that the
+    target reached, empty where it was not tried. `result` is its own, `observation`
     how it failed, also where that says nothing of it; `outcome` is what its expectations make of that. `message` is the
     first line of what was raised, `reason` why it was skipped or excused, `hint` what to install where something is
     missing, `blocked_by` the node id of the target that reports the failure, empty for none. `text` is the whole report

@@ -13,6 +13,7 @@ from pathlib import Path
 from retarget.extension import CheckedCase, CompileRequest, Resolved, Tolerance
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Toolchain
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Stage
+from retarget.model.rungs import Rung
 
 __all__ = [
     "AskFingerprint",
@@ -252,10 +253,12 @@ class CheckedArtifact:
 class Progress:
     """Where a run is, sent before it goes there; `done` is the case that was finished before, if any.
 
-    `names` are those of all cases, with the first message after they are known.
+    `names` are those of all cases, with the first message after they are known. `rung` is how far the run has come, in
+    this case, if it gets no further: what is left of it after a crash.
     """
 
     stage: Stage
+    rung: Rung = Rung.COMPILES
     case: str = ""
     done: CaseOutcome | None = None
     names: tuple[str, ...] = ()

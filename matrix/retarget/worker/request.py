@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from retarget.extension import ArtifactRequest, Case, CaseRequest, CheckedCase, ChecksArtifacts
 from retarget.model import CompileTarget
 from retarget.model.outcomes import CaseOutcome, Failure, Mismatch, RunOutcome, Stage, first_failure
+from retarget.model.rungs import Rung
 
 __all__ = ["agreed_config", "case_outcome", "case_request", "check_artifact", "checked_outcome", "not_finished"]
 
@@ -43,9 +44,15 @@ def agreed_config(case: Case, compiler: str) -> str:
 
 
 def case_outcome(
-    case: Case, compiler: str, seconds: float, failure: Failure | None, mismatches: Iterable[Mismatch] = ()
+    case: Case,
+    compiler: str,
+    seconds: float,
+    failure: Failure | None,
+    mismatches: Iterable[Mismatch] = (),
+    *,
+    rung: Rung,
 ) -> CaseOutcome:
-    """Return the outcome of a case of what a compiler config compiled."""
+    """Return the outcome of a case of what a compiler config compiled. `rung` is how far it came if it failed."""
     return CaseOutcome(
         name=case.name,
         function=case.function,
@@ -53,6 +60,7 @@ def case_outcome(
         failure=failure,
         mismatches=tuple(mismatches),
         agree_with=agreed_config(case, compiler),
+        rung=Rung.MATCHES if failure is None else rung,
     )
 
 
@@ -69,6 +77,7 @@ def checked_outcome(checked: Iterable[CheckedCase]) -> RunOutcome:
             name=case.name,
             seconds=0.0,
             failure=Failure(stage=Stage.COMPARE, summary=case.summary, text=case.report) if case.summary else None,
+            rung=Rung.COMPILES if case.summary else Rung.MATCHES,
         )
         for case in checked
     )

@@ -19,6 +19,7 @@ from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
 from retarget.model.case_names import is_one_of
 from retarget.model.outcomes import CompileOutcome, Failure, Observation, RunOutcome, Stage, first_failure
+from retarget.model.rungs import Rung
 from retarget.results.record import CompileRecord, Outcome, Result, TargetRecord
 from retarget.support.errors import RetargetError
 
@@ -179,6 +180,14 @@ class MatrixItem(pytest.Item):
         """Enter fields of the record."""
         self._record = msgspec.structs.replace(self.record, **known)
 
+    def enter_rung(self, rung: Rung, names: Sequence[str] = ()) -> None:
+        """Enter how far an attempt came: the lowest rung of all attempts counts. Where `--retarget-case` leaves out
+        some of the cases `names`, nothing says how far the target comes."""
+        selected = self.services.settings.cases
+        is_part = bool(selected) and not all(is_one_of(name, selected) for name in names)
+        earlier = [Rung[one.rung.upper()] for one in self.earlier if one.rung]
+        self.enter(rung="" if is_part else min([rung, *earlier]).word)
+
     def observe(self, tried: Attempts, rules: TargetRules | None) -> None:
         """Enter how the target ended, before anything is made of it. `rules` are those by which it is judged."""
         verdict = tried.verdict(rules) if rules is not None else None
@@ -258,7 +267,11 @@ class MatrixItem(pytest.Item):
     def try_compile(self) -> tuple[CompileOutcome, Attempts]:
         """Wait for the compile, with its retries if it is flaky, and enter what is known of it."""
         self.enter(stage=Stage.COMPILE)
-        outcome = self._compiled()
+        try:
+            outcome = self._compiled()
+        except RetargetError:
+            self.enter_rung(Rung.NONE)
+            raise
         by_chance = self.compile_rule is not None and self.compile_rule.outcome == "intermittent"
         if by_chance and outcome.reused and outcome.artifact is None:  # what is stored is the chance of another day
             outcome = self._compiled_again()
@@ -282,6 +295,8 @@ class MatrixItem(pytest.Item):
         return outcome, tried
 
     def _enter_compile(self, outcome: CompileOutcome) -> None:
+        if outcome.artifact is None:
+            self.enter_rung(Rung.NONE)
         self.enter(
             compile=CompileRecord(
                 key=outcome.key,

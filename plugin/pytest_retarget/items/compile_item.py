@@ -8,6 +8,7 @@ from retarget.expect.verdict import today
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget
 from retarget.model.outcomes import Artifact
+from retarget.model.rungs import Rung
 
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.expected import Attempts, settle
@@ -38,6 +39,7 @@ class CompileItem(MatrixItem):
     def runtest(self) -> None:
         outcome, tried = self.try_compile()
         if outcome.artifact is not None:
+            self.enter_rung(Rung.COMPILES)
             if self.services.registry.artifact_checker(self.target.kind) is not None:
                 tried = replace(self._checked(outcome.artifact), before=tried.before)
             elif self.is_deferred:
@@ -52,6 +54,7 @@ class CompileItem(MatrixItem):
             checked = self.services.engine.check(self.target, artifact, skipping=self.rules.skipping(today()))
         except UnavailableError as error:
             raise Unavailable(str(error), error.hint) from None
+        self.enter_rung(checked.rung, checked.names)
         return self.attempted(
             checked,
             lambda failure, expected: check_failed(

@@ -7,15 +7,18 @@ compile target was deselected, the run target reports the compile failure itself
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
+from _pytest.outcomes import Skipped
 from retarget.engine.requirements import UnsuitableError
 from retarget.expect.cases import judge_target
 from retarget.expect.verdict import Ruling, excuse, is_expired, judge, observed_text, today
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
 from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, Failure, Observation, RunOutcome, Stage
+from retarget.model.rungs import Rung
 from retarget.model.signatures import CRASH, TIMEOUT, observe_all
 from retarget.results.record import DeviceRecord, RunRecord
 from retarget.support.errors import RetargetError
@@ -64,6 +67,11 @@ class RunItem(MatrixItem):
             self._enter_devices(self.services.engine.devices_of(self.target))
         except UnavailableError as error:
             self._unavailable_device(error)
+        except RetargetError:  # its module compiles all the same, if it does
+            with suppress(RetargetError, Skipped):
+                if self.try_compile()[0].artifact is not None:
+                    self.enter_rung(Rung.COMPILES)
+            raise
 
     def runtest(self) -> None:
         outcome, compiled = self._compiled_or_blocked()
@@ -210,6 +218,7 @@ class RunItem(MatrixItem):
 
     def _enter_run(self, run: RunOutcome) -> None:
         self._enter_devices(run.devices)
+        self.enter_rung(run.rung, run.names)
         self.enter(
             stage=run.failure.stage if run.failure is not None else Stage.COMPARE,
             run=RunRecord(

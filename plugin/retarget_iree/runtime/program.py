@@ -270,11 +270,16 @@ class IreeProgram:
         self._context = context
         self._entries = _exported(module)
         self._signatures = {name: _signature(function) for name, function in self._entries.items()}
+        self._started: Callable[[], None] | None = None
 
     @property
     def functions(self) -> Sequence[FunctionInfo]:
         """The exported functions in the module's order, without initialisers and the `$async` variants of others."""
         return [function_info(name, signature) for name, signature in self._signatures.items()]
+
+    def report_work(self, started: Callable[[], None]) -> None:
+        """Keep what is called before each function is entered; what it dispatches in there is not known."""
+        self._started = started
 
     def call(self, function: str, inputs: Sequence[Array], on_check: CheckSink) -> Sequence[Array]:
         """Call a function and return its results on the host. Raises `DriverError` with the runtime's own message."""
@@ -286,6 +291,8 @@ class IreeProgram:
         results = rt.VmVariantList(len(signature.results or ""))
         recorder = self._device.recorder
         recorder.sink, recorder.diagnostic = on_check, None
+        if self._started is not None:
+            self._started()
         try:
             self._context.invoke(entry, arguments, results)
         except RUNTIME_ERRORS as error:

@@ -29,6 +29,7 @@ from retarget.model.outcomes import (
     Stage,
     first_failure,
 )
+from retarget.model.rungs import Rung
 from retarget.support.errors import RetargetError
 from retarget.worker.messages import (
     CheckArtifact,
@@ -268,6 +269,7 @@ class _Run:
     case: str = ""
     done: list[CaseOutcome] = field(default_factory=list)
     names: tuple[str, ...] = ()
+    rung: Rung = Rung.COMPILES
 
     def outcome(self, worker: DeviceWorker, message: RunModule, timeout: float) -> RunOutcome:
         answer = worker.run(message, timeout=timeout, on_progress=self._note)
@@ -286,11 +288,11 @@ class _Run:
         if progress.done is not None:
             self.done.append(progress.done)
         self.names = progress.names or self.names
-        self.stage, self.case = progress.stage, progress.case
+        self.stage, self.case, self.rung = progress.stage, progress.case, progress.rung
 
     def _broken(self, failure: Failure, output: str) -> RunOutcome:
         cases = list(self.done)
         if self.case and all(case.name != self.case for case in cases):
-            cases.append(CaseOutcome(name=self.case, seconds=0.0, failure=failure))
+            cases.append(CaseOutcome(name=self.case, seconds=0.0, failure=failure, rung=self.rung))
         first = failure if failure.transient else first_failure(cases) or failure
         return RunOutcome(devices=self.infos, cases=tuple(cases), names=self.names, failure=first, output=output)

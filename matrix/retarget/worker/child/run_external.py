@@ -17,6 +17,7 @@ from retarget.extension.returned import ExtensionError
 from retarget.extension.run_plans import run_case_plan
 from retarget.model.case_names import selected_cases
 from retarget.model.outcomes import CaseOutcome, Failure, RunOutcome, Stage, first_failure
+from retarget.model.rungs import Rung
 from retarget.support.errors import RetargetError
 from retarget.support.text import clip, cut_stacks, first_line, strip_colour
 from retarget.worker.artifact import read_artifact
@@ -25,6 +26,9 @@ from retarget.worker.process import OUTPUT_LIMIT, signal_name
 from retarget.worker.request import case_outcome, case_request, not_finished
 
 __all__ = ["run_external"]
+
+_RUNGS = {Stage.LOAD: Rung.COMPILES, Stage.RUN: Rung.DISPATCHES, Stage.COMPARE: Rung.COMPLETES}
+"""How far a case came that failed at a stage: its process loads the artifact."""
 
 
 def run_external(
@@ -59,7 +63,8 @@ def run_external(
     for case in selected_cases(cases, message.only, message.skipping):
         stage = Stage.RUN if case.read is None else Stage.LOAD
         first = not outcomes
-        send(Progress(stage=stage, case=case.name, done=None if first else outcomes[-1], names=names if first else ()))
+        done, known = (None, names) if first else (outcomes[-1], ())
+        send(Progress(stage=stage, case=case.name, done=done, names=known, rung=_RUNGS[stage]))
         outcome, output = _run_case(case, message, send)
         outcomes.append(outcome)
         outputs.append(output)
@@ -80,11 +85,13 @@ def _run_case(case: Case, message: RunModule, send: Callable[[Progress], None]) 
     failure = _readable(case, message)
     if failure is None:
         if case.read is not None:
-            send(Progress(stage=Stage.RUN, case=case.name))
+            send(Progress(stage=Stage.RUN, case=case.name, rung=Rung.DISPATCHES))
         failure, output = _judge(message.target.runtime.run_under, _plan(case, message))
         if failure is not None and failure.summary == not_finished(case.agree_with, case.name):
             failure = replace(failure, lacking=case.agree_with, no_verdict=True)
-    return case_outcome(case, message.target.compile.compiler.name, time.perf_counter() - start, failure), output
+    seconds, compiler = time.perf_counter() - start, message.target.compile.compiler.name
+    rung = Rung.MATCHES if failure is None else _RUNGS[failure.stage]
+    return case_outcome(case, compiler, seconds, failure, rung=rung), output
 
 
 def _readable(case: Case, message: RunModule) -> Failure | None:

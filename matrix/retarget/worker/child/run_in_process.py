@@ -26,6 +26,7 @@ from retarget.extension import (
     LoadsParameters,
     Program,
     ReadsNeeds,
+    ReportsWork,
     ShowsCommand,
     Tolerance,
     UnavailableError,
@@ -34,6 +35,7 @@ from retarget.extension.returned import ExtensionError
 from retarget.model import RuntimeConfig
 from retarget.model.case_names import selected_cases
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Mismatch, RunOutcome, Stage, first_failure
+from retarget.model.rungs import Rung
 from retarget.profiles.profile import profile_of_device
 from retarget.profiles.requirements import Status, answer, parse_requirement
 from retarget.support.errors import RetargetError
@@ -71,7 +73,7 @@ def run_in_process(
     """
     infos = tuple(device.infos)
     send(Progress(stage=Stage.LOAD))
-    suspect = False
+    suspect = loaded = False
     start = time.perf_counter()
     try:
         request = case_request(message.target.compile)
@@ -79,6 +81,7 @@ def run_in_process(
         if isinstance(driver, ReadsNeeds):
             _check_needs(driver.needs(artifact), infos)
         program = _load(device, loader, request, artifact)
+        loaded = True
         functions = tuple(program.functions)
         cases = tuple(loader.load(replace(request, functions=functions)))
         if message.seed is not None:
@@ -97,7 +100,12 @@ def run_in_process(
     load_seconds = time.perf_counter() - start
     if failure is not None:
         return RunOutcome(
-            devices=infos, load_seconds=load_seconds, failure=failure, output=read_output(), suspect=suspect
+            devices=infos,
+            load_seconds=load_seconds,
+            failure=failure,
+            output=read_output(),
+            loaded=loaded,
+            suspect=suspect,
         )
 
     run = _Run(
@@ -111,12 +119,13 @@ def run_in_process(
         send=send,
         writer=None if message.record is None else OutputsWriter(message.record),
     )
+    if isinstance(program, ReportsWork):
+        program.report_work(run.note_work)
     outcomes: list[CaseOutcome] = []
     names = tuple(case.name for case in cases)
     for case in selected_cases(cases, message.only, message.skipping):
         stage = Stage.RUN if case.read is None else Stage.LOAD
-        first = not outcomes
-        send(Progress(stage=stage, case=case.name, done=None if first else outcomes[-1], names=names if first else ()))
+        run.enter(stage, case.name, *((outcomes[-1],) if outcomes else (None, names)))
         outcomes.append(run.case(case))
     if run.writer is not None:
         run.writer.close()
@@ -129,6 +138,7 @@ def run_in_process(
         names=names,
         failure=first_failure(outcomes),
         output=read_output(),
+        loaded=loaded,
         suspect=any(outcome.failure is not None and outcome.failure.stage is Stage.RUN for outcome in outcomes),
     )
 
@@ -176,7 +186,8 @@ def _by_name(outputs: Sequence[CaseOutputs]) -> Mapping[str, CaseOutputs]:
 
 @dataclass(slots=True, kw_only=True)
 class _Run:
-    """One artifact's cases while they run. Seconds are wall time in calls and in comparisons, over all cases."""
+    """One artifact's cases while they run: the one that runs, and how far it has come. Seconds are wall time in calls
+    and in comparisons, over all cases."""
 
     program: Program
     runtime: RuntimeConfig
@@ -189,6 +200,20 @@ class _Run:
     writer: OutputsWriter | None
     run_seconds: float = 0.0
     compare_seconds: float = 0.0
+    name: str = ""
+    rung: Rung = Rung.LOADS
+
+    def enter(self, stage: Stage, name: str, done: CaseOutcome | None = None, names: tuple[str, ...] = ()) -> None:
+        """Say where the run goes, before it does."""
+        is_work = stage is Stage.RUN and not isinstance(self.program, ReportsWork)
+        self.name, self.rung = name, Rung.DISPATCHES if is_work else Rung.LOADS
+        self.send(Progress(stage=stage, case=name, done=done, names=names, rung=self.rung))
+
+    def note_work(self) -> None:
+        """Say that the case's call hands work to the device. Implements what `ReportsWork` calls."""
+        if self.rung < Rung.DISPATCHES:
+            self.rung = Rung.DISPATCHES
+            self.send(Progress(stage=Stage.RUN, case=self.name, rung=self.rung))
 
     def case(self, case: Case) -> CaseOutcome:
         """Read, call, compare; and record, where that is wanted, what completed."""
@@ -198,7 +223,7 @@ class _Run:
         except ExtensionError:
             raise
         except RetargetError as error:
-            return case_outcome(case, self.compiler, time.perf_counter() - start, _not_loaded(error))
+            return case_outcome(case, self.compiler, time.perf_counter() - start, _not_loaded(error), rung=self.rung)
         expected: Sequence[Array | None] | None = None
         unexpected: Failure | None = None
         try:
@@ -206,23 +231,16 @@ class _Run:
         except RetargetError as error:  # reported if the call itself completes
             unexpected = replace(_not_loaded(error), lacking=case.agree_with, no_verdict=True)
         if case.read is not None:
-            self.send(Progress(stage=Stage.RUN, case=case.name))
+            self.enter(Stage.RUN, case.name)
         checks: list[Check] = []
-        results: Sequence[Array] = ()
-        dispatches: Sequence[tuple[str, int]] = ()
-        failure: Failure | None = None
         called_at = time.perf_counter()
-        try:
-            results = self.program.call(case.function, data.inputs, checks.append)
-            dispatches = self._dispatches()
-        except DriverError as error:
-            failure = driver_failure(Stage.RUN, error)
+        results, dispatches, failure = self._called(case, data, checks)
         called = time.perf_counter()
         if other := next((check for check in checks if not isinstance(check, Check)), None):
             msg = f"the device gave a {type(other).__name__} to on_check while {case.function!r} ran, expected a Check"
             raise ExtensionError(msg)
         if checks or expected is not None:
-            self.send(Progress(stage=Stage.COMPARE, case=case.name))
+            self.send(Progress(stage=Stage.COMPARE, case=case.name, rung=self.rung))
         mismatches = _failing_checks(checks)
         if failure is None and expected is not None:
             mismatches += _failing_results(
@@ -239,11 +257,26 @@ class _Run:
         if failure is None and case.must_check and not checks:
             failure = Failure(stage=Stage.COMPARE, summary=f"function {case.function!r} made no check")
         failure = failure or self._misplaced(dispatches)
-        outcome = case_outcome(case, self.compiler, compared - start, failure or unexpected, mismatches)
+        ended = failure or unexpected
+        outcome = case_outcome(case, self.compiler, compared - start, ended, mismatches, rung=self.rung)
         outcome = replace(outcome, dispatches=tuple(dispatches))
         if failure is not None and isinstance(self.program, ShowsCommand):
             return replace(outcome, command=tuple(self.program.last_command(self.artifact)))
         return outcome
+
+    def _called(
+        self, case: Case, data: CaseData, checks: list[Check]
+    ) -> tuple[Sequence[Array], Sequence[tuple[str, int]], Failure | None]:
+        """Make a case's call. Return its results, what each device executed, and how it failed, if it did."""
+        try:
+            results = self.program.call(case.function, data.inputs, checks.append)
+            dispatches = self._dispatches()
+        except DriverError as error:
+            failure = driver_failure(Stage.RUN, error)
+            self.rung = Rung.COMPILES if failure.stage is Stage.LOAD else self.rung
+            return (), (), failure
+        self.rung = Rung.COMPLETES
+        return results, dispatches, None
 
     def _dispatches(self) -> Sequence[tuple[str, int]]:
         """Return what the last call executed on each device, by role or URI. Raises `DriverError`."""

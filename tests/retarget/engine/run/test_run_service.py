@@ -18,6 +18,7 @@ from retarget.engine.run.service import RunService
 from retarget.extension import UnavailableError
 from retarget.model import RuntimeConfig
 from retarget.model.outcomes import Artifact, RunOutcome, Stage
+from retarget.model.rungs import Rung
 from retarget.support.errors import RetargetError
 from targets_of_doubles import EXTENSIONS, has_ended, lines_of, run_target, runtime_config, wait_until
 
@@ -49,6 +50,24 @@ def run(service: RunService, tmp_path: Path) -> Run:
 
 def opened(log: Path) -> int:
     return sum(line.startswith("open") for line in lines_of(log))
+
+
+@pytest.mark.parametrize(
+    ("text", "rung"),
+    [
+        ("load-fail", Rung.COMPILES),
+        ("load-crash sigsegv", Rung.COMPILES),
+        ("", Rung.LOADS),
+        ("pass a\npass unreadable", Rung.LOADS),
+        ("eq a 1 2\nfail b", Rung.DISPATCHES),
+        ("crash a sigsegv\npass b", Rung.DISPATCHES),
+        ("eq a 1 1\neq b 1 2", Rung.COMPLETES),
+        ("pass must1", Rung.COMPLETES),
+        ("eq a 1 1", Rung.MATCHES),
+    ],
+)
+def test_the_rung_is_the_lowest_that_a_case_came_to(run: Run, text: str, rung: Rung) -> None:
+    assert run(text).rung is rung
 
 
 def test_a_module_whose_checks_hold_passes(run: Run) -> None:
