@@ -116,7 +116,10 @@ class DoubleCompiler:
                 act(*flag.removeprefix("--do=").split(":"))
         not_inputs = tuple(flag for flag in flags if flag.startswith("--dump-to="))
         build = os.environ.get("DOUBLE_BUILD") or build_found() or "double 1"
-        return extension.Resolved(build_id=build, flags=flags, not_inputs=not_inputs, build=self.describe_build(None))
+        front_end = extension.Resolved(build_id="front 1", flags=flags) if "--front-end" in flags else None
+        return extension.Resolved(
+            build_id=build, flags=flags, not_inputs=not_inputs, build=self.describe_build(None), front_end=front_end
+        )
 
     def describe_build(self, toolchain: Toolchain | None) -> str:
         file = build_file(toolchain)
@@ -130,9 +133,23 @@ class DoubleCompiler:
             raise extension.UnavailableError(reason)
         return (("DOUBLE_TOOLCHAIN", str(toolchain.path)),)
 
+    def run_front_end(self, request: extension.CompileRequest) -> extension.Compiled:
+        """Take the lines that begin with `@@` out, which are for this step."""
+        note(f"front {request.source_name}")
+        kept = []
+        for line in request.source.decode().splitlines():
+            if line.startswith("@@refuse"):
+                summary = line.removeprefix("@@refuse ")
+                raise extension.CompilerError(summary, f"error: {summary}\n", verdict=True)
+            if line.startswith("@@"):
+                act(*line[2:].split(" ", 1))
+            else:
+                kept.append(line)
+        return extension.Compiled(artifact="\n".join(kept).encode(), diagnostics="front end\n")
+
     def compile(self, request: extension.CompileRequest) -> extension.Compiled:
         note(f"compile {request.source_name} pid {os.getpid()}")
-        text = request.source.decode()
+        text = (request.source if request.front_end is None else request.front_end).decode()
         for line in text.splitlines():
             if line.startswith("@env"):
                 text += f"print env {os.environ.get(line.split()[1], 'unset')}\n"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 
 from retarget import __version__
@@ -34,6 +32,7 @@ from retarget_iree.compiler.onnx_import import onnx_version
 from retarget_iree.toolchain import compiler_environment, find_compiler
 
 from retarget_opencl.artifact.file import ARTIFACT_SUFFIX, OpenClArtifact, write_artifact
+from retarget_opencl.builds import front_end_build, translation_build
 from retarget_opencl.compile.target import parts_of, target_attribute
 from retarget_opencl.device.profile import (
     DRIVER,
@@ -43,8 +42,12 @@ from retarget_opencl.device.profile import (
     DeviceProfile,
     compile_profile,
 )
+from retarget_opencl.translation import Ir, TranslationError
 
 __all__ = ["OpenClCompiler", "OpenClFlags", "split_flags"]
+
+_BUILD = "retarget_opencl "
+"""What comes before our build in a build id."""
 
 _PREFIX = "--opencl-"
 _CHOICES = {"half": HALF_MODES, "subgroups": SUBGROUP_MODES, "matrices": MATRIX_MODES}
@@ -52,17 +55,6 @@ _KNOWN_FLAGS = (
     "--opencl-profile=NAME|FILE|URI|host, --opencl-arch=NAME, --opencl-half=native|emulated, "
     "--opencl-subgroups=none|khr|ptx or --opencl-matrices=none|ptx"
 )
-
-
-@cache
-def _generator() -> str:
-    """Return a digest of this package: what it generates depends on each of its files."""
-    folder = Path(__file__).parents[1]
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        if path.suffix in {".py", ".j2"}:
-            digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def _require_templates() -> None:
@@ -168,6 +160,30 @@ def _compiled_for(config: CompilerConfig, flags: OpenClFlags) -> DeviceProfile:
     )
 
 
+def _with_target(flags: Sequence[str], profile: DeviceProfile) -> tuple[str, ...]:
+    """Return IREE's flags with the target; it is named, or IREE would name it by the whole attribute's text."""
+    return (*flags, f"--iree-hal-target-device=opencl={target_attribute(profile)}")
+
+
+def _translated(module: Ir, diagnostics: str, profile: DeviceProfile) -> Compiled:
+    """Return the artifact for a module of IREE's. Raises `CompilerError`."""
+    _require_templates()
+    from retarget_opencl.compile.translate import translate
+
+    try:
+        translation = translate(module, profile)
+    except TranslationError as error:
+        raise CompilerError(str(error), diagnostics, verdict=True) from error
+    artifact = OpenClArtifact(
+        profile=profile,
+        needs=translation.needs,
+        source=translation.source,
+        program=translation.program,
+        blobs=translation.blobs,
+    )
+    return Compiled(artifact=write_artifact(artifact), diagnostics=diagnostics)
+
+
 class OpenClCompiler:
     """Compiles `.mlir`, `.mlirbc` and `.onnx` for OpenCL devices. Implements `retarget.extension.Compiler`."""
 
@@ -187,9 +203,8 @@ class OpenClCompiler:
             fact = _compiled_for(config, split).fact()
         except CompilerError:
             return ""  # `resolve` says it
-        return (
-            f"{find_compiler(config.toolchain).fingerprint()} {onnx_version()}; retarget_opencl {_generator()}; {fact}"
-        )
+        iree = find_compiler(config.toolchain).fingerprint()
+        return f"{iree} {onnx_version()}; retarget_opencl {translation_build()}; {fact}"
 
     def toolchain_environment(self, config: CompilerConfig | RuntimeConfig) -> Sequence[tuple[str, str]]:
         """Return the variable that selects IREE's toolchain. Implements `retarget.extension.UsesToolchains`."""
@@ -201,7 +216,9 @@ class OpenClCompiler:
 
     def describe_build(self, toolchain: Toolchain | None) -> str:
         """Return the builds of IREE and of this package. Implements `retarget.extension.DescribesBuild`."""
-        return f"{find_compiler(toolchain).describe()} + retarget_opencl {__version__} (build {_generator()[:12]})"
+        return (
+            f"{find_compiler(toolchain).describe()} + retarget_opencl {__version__} (build {translation_build()[:12]})"
+        )
 
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
         """Turn the profile flags into a profile, which becomes part of the compile key."""
@@ -214,42 +231,52 @@ class OpenClCompiler:
             msg = f"{clash!r}: iree-opencl sets the target itself; choose it with target_from or --opencl-profile"
             raise CompilerError(msg, verdict=True)
         profile = _compiled_for(config, split)
+        iree, build = find_compiler().build_id(), self.describe_build(None)
+        front_end = Resolved(
+            build_id=f"{iree}; front end of retarget_opencl {front_end_build()}",
+            flags=_with_target(split.iree, profile),
+            suffix_facts=((".onnx", f"onnx {onnx_version()}"),),
+            build=build,
+        )
         return Resolved(
-            build_id=f"{find_compiler().build_id()}; retarget_opencl {_generator()}",
+            build_id=f"{iree}; {_BUILD}{translation_build()}",
             flags=split.iree,
             not_inputs=not_inputs(split.iree),
             facts=(("opencl-profile", profile.fact()),),
-            suffix_facts=((".onnx", f"onnx {onnx_version()}"),),
-            build=self.describe_build(None),
+            suffix_facts=front_end.suffix_facts,
+            build=build,
+            front_end=front_end,
         )
 
+    def run_front_end(self, request: CompileRequest) -> Compiled:
+        """Run IREE alone, and return its module as bytecode. Implements `retarget.extension.HasFrontEnd`."""
+        from retarget_opencl.compile.frontend import bytecode_of, compiled_module
+
+        with compiled_module(request.source, request.source_name, request.resolved.flags) as (module, diagnostics):
+            return Compiled(artifact=bytecode_of(module), diagnostics=diagnostics)
+
     def compile(self, request: CompileRequest) -> Compiled:
-        """Compile one module. Raises `CompilerError`."""
+        """Compile one module; where the front end has run, translate what it gave. Raises `CompilerError`."""
+        expected = request.resolved.build_id.rpartition(_BUILD)[2]
+        if expected != translation_build():  # what this process would make must not be stored as that build's
+            msg = f"retarget_opencl was edited since this session began: found build {translation_build()}, "
+            msg += f"expected {expected}; run it again"
+            raise CompilerError(msg)
         profile = DeviceProfile.from_json(json.loads(dict(request.resolved.facts)["opencl-profile"]))
-        return self.compile_bytes(request.source, request.source_name, request.resolved.flags, profile)
+        if request.front_end is None:
+            return self.compile_bytes(request.source, request.source_name, request.resolved.flags, profile)
+        from retarget_opencl.compile.frontend import module_of
+
+        with module_of(request.front_end) as module:
+            return _translated(module, "", profile)
 
     def compile_bytes(self, source: bytes, source_name: str, flags: Sequence[str], profile: DeviceProfile) -> Compiled:
         """Compile a module's bytes for a profile. Raises `CompilerError` or `UnavailableError`."""
         _require_templates()
         from retarget_opencl.compile.frontend import compiled_module
-        from retarget_opencl.compile.translate import translate
-        from retarget_opencl.translation import TranslationError
 
-        # The device is named, because IREE would otherwise name it by the whole attribute's text.
-        complete = (*flags, f"--iree-hal-target-device=opencl={target_attribute(profile)}")
-        with compiled_module(source, source_name, complete) as (module, diagnostics):
-            try:
-                translation = translate(module, profile)
-            except TranslationError as error:
-                raise CompilerError(str(error), diagnostics, verdict=True) from error
-        artifact = OpenClArtifact(
-            profile=profile,
-            needs=translation.needs,
-            source=translation.source,
-            program=translation.program,
-            blobs=translation.blobs,
-        )
-        return Compiled(artifact=write_artifact(artifact), diagnostics=diagnostics)
+        with compiled_module(source, source_name, _with_target(flags, profile)) as (module, diagnostics):
+            return _translated(module, diagnostics, profile)
 
     def show(self, artifact: bytes) -> str:
         """Return profile, host program and kernels as text. Raises `RetargetError` for bytes that are no artifact."""

@@ -1,12 +1,13 @@
 """IREE's compiler in this process, up to the phase `executable-targets`.
 
-The compiled module is read in place through `iree.compiler.ir`; nothing is printed and parsed again.
+The compiled module is read through `iree.compiler.ir`: in place, or from bytecode that was kept of it.
 """
 
 from __future__ import annotations
 
 import ctypes
 import importlib
+import io
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -23,7 +24,7 @@ from retarget_iree.toolchain import compiler_api
 
 from retarget_opencl.translation import Ir
 
-__all__ = ["compiled_module"]
+__all__ = ["bytecode_of", "compiled_module", "module_of"]
 
 _PHASE = b"executable-targets"
 _BYTECODE_MAGIC = b"ML\xefR"
@@ -92,3 +93,27 @@ def compiled_module(source: bytes, source_name: str, flags: Sequence[str]) -> It
             yield module, diagnostics
         del module
         invocation.close()
+
+
+def bytecode_of(module: Ir) -> bytes:
+    """Return a module as MLIR's bytecode, with its locations."""
+    content = io.BytesIO()
+    module.write_bytecode(content)
+    return content.getvalue()
+
+
+@contextmanager
+def module_of(bytecode: bytes) -> Iterator[Ir]:
+    """Yield the module that `bytecode_of` wrote, valid inside the `with` block only. Raises `CompilerError`."""
+    api = compiler_api()
+    from iree.compiler import ir
+
+    _settle_dialects()
+    with api.Session() as session, session.context:
+        try:
+            module = ir.Module.parse(bytecode)
+        except ir.MLIRError as error:
+            msg = f"what the front end gave cannot be read: {error}"
+            raise CompilerError(msg) from error
+        yield module.operation
+        del module

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import importlib.metadata
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,13 +14,14 @@ from retarget.profiles.names import OPENCL_EXTENSIONS
 from retarget.profiles.profile import Profile, profile_of_device
 from retarget.support.installing import install_hint
 
+from retarget_opencl.builds import runtime_build
 from retarget_opencl.device.icds import icd_complaints
 from retarget_opencl.device.profile import DRIVER, compile_profile
 
 if TYPE_CHECKING:
     import pyopencl as cl
 
-__all__ = ["FoundDevice", "features_of", "find_device", "info_of", "list_devices", "profile_of", "runtime_version"]
+__all__ = ["FoundDevice", "features_of", "find_device", "info_of", "list_devices", "profile_of"]
 
 SOURCE = "clGetDeviceInfo"
 _INSTALL = "`pip install pocl-binary-distribution` for OpenCL on the CPU, or install the GPU vendor's OpenCL driver"
@@ -177,15 +177,6 @@ def _uuid(device: cl.Device) -> str:
     return bytes(content).hex() if query(device.int_ptr, _UUID_KHR, 16, content, None) == 0 else ""
 
 
-def runtime_version() -> str:
-    """Return the version of pyopencl. Raises `UnavailableError` where it is not installed."""
-    try:
-        return f"pyopencl {importlib.metadata.version('pyopencl')}"
-    except importlib.metadata.PackageNotFoundError as error:
-        msg = "pyopencl is not installed"
-        raise UnavailableError(msg, hint="pip install pyopencl") from error
-
-
 def info_of(found: FoundDevice) -> DeviceInfo:
     """Return what `retarget devices` shows of a device."""
     device = found.device
@@ -199,7 +190,7 @@ def info_of(found: FoundDevice) -> DeviceInfo:
         name=device.name.strip(),
         physical_id="cpu" if ("device_type", "cpu") in features else physical,
         driver_version=device.driver_version,
-        runtime=runtime_version(),
+        runtime=runtime_build(),
         features=features,
     )
     profile = compile_profile(profile_of_device(info, SOURCE))

@@ -12,7 +12,8 @@ from retarget.model import RuntimeConfig, Toolchain
 from retarget.model.outcomes import DeviceInfo
 
 from retarget_opencl.artifact.file import ARTIFACT_SUFFIX, ArtifactError, read_artifact
-from retarget_opencl.device.devices import find_device, info_of, list_devices, runtime_version
+from retarget_opencl.builds import runtime_build
+from retarget_opencl.device.devices import find_device, info_of, list_devices
 
 if TYPE_CHECKING:
     from retarget_opencl.run.device import OpenClDevice
@@ -45,9 +46,9 @@ class OpenClDriver:
         return OpenClDevice(found, profiling="--opencl-profiling" in config.flags)
 
     def describe_build(self, toolchain: Toolchain | None) -> str:
-        """Return the version of pyopencl. Implements `retarget.extension.DescribesBuild`."""
+        """Name pyopencl and the build of this driver. Implements `retarget.extension.DescribesBuild`."""
         del toolchain
-        return runtime_version()
+        return runtime_build()
 
     def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
         """List an artifact's functions without a device. Raises `DriverError` for bytes that are no artifact."""

@@ -18,6 +18,7 @@ from retarget.extension.drivers import *
 from retarget.extension.hooks import *
 from retarget.extension.suggestions import *
 from retarget.extension.transfers import *
+from retarget.support.code import code_digest as code_digest
 
 if TYPE_CHECKING:
     from retarget.extension.drivers import Array as Array

@@ -16,6 +16,7 @@ __all__ = [
     "Compiler",
     "CompilerError",
     "DescribesBuild",
+    "HasFrontEnd",
     "HasReleases",
     "NamesDevices",
     "ProfileTarget",
@@ -60,7 +61,8 @@ class Resolved:
     its content, but for those of them that are `not_inputs`: flags that name an output, or whose values are
     no paths. `files` are further files and folders that the compiler reads, there or not. `facts` are further (name,
     value) pairs for the key, such as a device profile; `suffix_facts` are (suffix, fact) pairs and count for modules
-    of that suffix only. `build` names the build for people: `iree 3.13.0 (build 1a2b3c4d5e6f)`.
+    of that suffix only. `build` names the build for people: `iree 3.13.0 (build 1a2b3c4d5e6f)`. `front_end` is what
+    the front end's output depends on, of a compiler that implements `HasFrontEnd`: its build, its flags, its facts.
     """
 
     build_id: str
@@ -70,17 +72,20 @@ class Resolved:
     not_inputs: tuple[str, ...] = ()
     suffix_facts: tuple[tuple[str, str], ...] = ()
     build: str = ""
+    front_end: Resolved | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileRequest:
     """One compile. `source` is the module's bytes, `source_name` its file name (no folder, so that artifacts do not
-    depend on where a checkout lies), `source_path` the file for tools that need one."""
+    depend on where a checkout lies), `source_path` the file for tools that need one. `front_end` is what
+    `run_front_end` returned, and `source` then empty; None where it was not called."""
 
     source: bytes
     source_name: str
     source_path: Path
     resolved: Resolved
+    front_end: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +129,16 @@ class Compiler(Protocol):
 
     def reproduce(self, target: CompileTarget, flags: tuple[str, ...], output: Path) -> Sequence[str]:
         """The argument list that compiles this target by hand to `output`. Pure; runs in pytest's process."""
+
+
+@runtime_checkable
+class HasFrontEnd(Protocol):
+    """What a compiler may implement in addition to `Compiler`: a first step that takes most of the time, and whose
+    output stays the same while the steps after it are worked on. The core keeps the output under a key of its own."""
+
+    def run_front_end(self, request: CompileRequest) -> Compiled:
+        """Return what `compile` continues from, as its `request.front_end`. `request.resolved` is `Resolved.front_end`;
+        where `resolve` gives none, this is not called. Otherwise as `compile`, whose errors it raises."""
 
 
 @runtime_checkable

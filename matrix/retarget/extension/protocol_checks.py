@@ -31,6 +31,7 @@ from retarget.extension.commands import Command
 from retarget.extension.compilers import (
     Compiler,
     DescribesBuild,
+    HasFrontEnd,
     HasReleases,
     NamesDevices,
     ShowsArtifacts,
@@ -72,6 +73,7 @@ SORTS = (
             ShowsArtifacts,
             SuggestsTargets,
             DescribesBuild,
+            HasFrontEnd,
             NamesDevices,
             TargetsProfiles,
             UsesToolchains,

@@ -85,11 +85,13 @@ class DescribeBuild:
 class CompileModule:
     """Compile one module. Answered by `CompiledModule` or `Refused`.
 
-    With a `rewriting` kind, the case loader of that kind rewrites the module first, to return its checks.
+    With a `rewriting` kind, the case loader of that kind rewrites the module first, to return its checks. With
+    `front_end`, the compiler's front end runs, and nothing else.
     """
 
     compiler: str
     rewriting: str = ""
+    front_end: bool = False
     request: CompileRequest
 
 

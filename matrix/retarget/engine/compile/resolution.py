@@ -20,7 +20,7 @@ from retarget.worker.messages import ResolvedFlags
 
 __all__ = ["NotBuiltError", "Resolver"]
 
-_FORMAT = 4
+_FORMAT = 5
 
 
 class NotBuiltError(Exception):
@@ -116,7 +116,8 @@ class Resolver:
 
 
 def _encode(resolved: Resolved) -> dict[str, Any]:
-    return asdict(resolved) | {"files": [str(path) for path in resolved.files]}
+    front_end = None if resolved.front_end is None else _encode(resolved.front_end)
+    return asdict(resolved) | {"files": [str(path) for path in resolved.files], "front_end": front_end}
 
 
 def _decode(body: dict[str, Any]) -> Resolved | None:
@@ -124,7 +125,9 @@ def _decode(body: dict[str, Any]) -> Resolved | None:
         lists: dict[str, Any] = {name: tuple(body[name]) for name in ("flags", "not_inputs")}
         pairs: dict[str, Any] = {name: tuple(map(_pair, body[name])) for name in ("facts", "suffix_facts")}
         files = tuple(map(Path, body["files"]))
-        return Resolved(build_id=body["build_id"], build=body["build"], files=files, **lists, **pairs)
+        front_end = None if body["front_end"] is None else _decode(body["front_end"])
+        build_id, build = body["build_id"], body["build"]
+        return Resolved(build_id=build_id, build=build, files=files, front_end=front_end, **lists, **pairs)
     except (KeyError, TypeError, ValueError):
         return None
 

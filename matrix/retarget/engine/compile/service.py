@@ -7,22 +7,23 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Self
 
 from retarget.engine.cache.inputs import InputDigests, Inputs
-from retarget.engine.cache.key import compile_key
 from retarget.engine.cache.store import Store, StoreError
 from retarget.engine.compile.activity import BuildActivity
-from retarget.engine.compile.pool import CompilePool, compile_failure
+from retarget.engine.compile.pool import CompilePool
 from retarget.engine.compile.resolution import NotBuiltError, Resolver
+from retarget.engine.compile.steps import CompileSteps, key_of
 from retarget.engine.toolchains import worker_environment
-from retarget.extension import CompileRequest, Resolved, UnavailableError
+from retarget.extension import Resolved, UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, CompileTarget
 from retarget.model.outcomes import CompileOutcome, Failure, Stage
 from retarget.support.errors import RetargetError
 from retarget.support.files import read_regular
-from retarget.worker.messages import CompiledModule, CompileModule, Refusal, Refused, ResolvedFlags
+from retarget.worker.messages import ResolvedFlags
 from retarget.worker.process import Spawner, available_cores
 
 __all__ = ["BuildService", "BuildStatistics"]
@@ -92,9 +93,18 @@ class BuildService:
         self._fingerprints: dict[CompilerConfig, str | Exception] = {}
         self._asking = threading.Lock()
         self._inputs = InputDigests()
+        self._steps = CompileSteps(
+            store=store,
+            registry=registry,
+            pool=self._pool,
+            inputs_of=partial(self._inputs_of, fresh=True),
+            note=self._note,
+            default_timeout=default_timeout,
+        )
         self._notes: list[str] = []
         self._changed = threading.Condition()
         self._jobs: dict[CompileTarget, _Job] = {}
+        self._retried: set[CompileTarget] = set()
         self._pending: OrderedDict[CompileTarget, _Job] = OrderedDict()
         self._running: dict[CompileTarget, _Job] = {}
         self._threads: list[threading.Thread] = []
@@ -186,7 +196,7 @@ class BuildService:
             resolved, source = self._resolved(target)
         except NotBuiltError:
             return ""
-        return _key(target, source, resolved, self._inputs_of(target, resolved))
+        return key_of(target, source, resolved, self._inputs_of(target, resolved))
 
     def check(self, config: CompilerConfig) -> None:
         """See that a config's compiler is here. Raises `UnavailableError` if it is not, `RetargetError` if it fails."""
@@ -220,6 +230,7 @@ class BuildService:
             if job is None or job.outcome is None or job.outcome.failure is None:
                 return
             del self._jobs[target]
+            self._retried.add(target)
         if job.outcome.key:
             self._store.forget_failure(job.outcome.key)
 
@@ -299,7 +310,7 @@ class BuildService:
         except NotBuiltError as error:
             return CompileOutcome(key="", seconds=0.0, reused=False, failure=error.failure)
         inputs = self._inputs_of(target, resolved)
-        key = _key(target, source, resolved, inputs)
+        key = key_of(target, source, resolved, inputs)
         outcome = self._store.lookup(key) or self._locked(target, key, source, resolved)
         if outcome is None:
             return None
@@ -323,12 +334,12 @@ class BuildService:
                 return None
             try:
                 inputs = self._inputs_of(target, resolved, fresh=True)
-                if _key(target, source, resolved, inputs) != key:
+                if key_of(target, source, resolved, inputs) != key:
                     return None  # a folder has changed since it was looked into: look again
                 if (stored := self._store.lookup(key)) is not None:
                     return stored
-                outcome = self._compile(target, key, source, resolved, inputs)
-                return replace(outcome, started=time.time() - outcome.seconds)
+                outcome = self._steps.compile(target, key, source, resolved, inputs, anew=target in self._retried)
+                return outcome if outcome.reused else replace(outcome, started=time.time() - outcome.seconds)
             finally:
                 lock.release()
         except StoreError as error:
@@ -340,42 +351,6 @@ class BuildService:
         left_out = set(resolved.not_inputs)
         flags = [flag for flag in resolved.flags if flag not in left_out]
         return self._inputs.of(flags, env=target.compiler.env, files=resolved.files, fresh=fresh)
-
-    def _compile(
-        self, target: CompileTarget, key: str, source: bytes, resolved: Resolved, inputs: Inputs
-    ) -> CompileOutcome:
-        compiler = target.compiler.compiler
-        message = CompileModule(
-            compiler=compiler,
-            rewriting=target.kind if target.returns_checks else "",
-            request=CompileRequest(
-                source=source, source_name=target.module.path.name, source_path=target.module.path, resolved=resolved
-            ),
-        )
-        timeout = self._default_timeout if target.timeout is None else target.timeout
-        start = time.monotonic()
-        answer = self._pool.compile(worker_environment(self._registry, target.compiler), message, timeout=timeout)
-        if isinstance(answer, Refused) and answer.cause:
-            failure, seconds = compile_failure(answer), time.monotonic() - start
-            return CompileOutcome(key=key, seconds=seconds, reused=False, failure=failure, diagnostics=failure.text)
-        changed = dict(set(self._inputs_of(target, resolved, fresh=True)) ^ set(inputs))
-        if changed:  # it is unknown which content this outcome is of
-            self._note(
-                f"{', '.join(sorted(changed))} changed while {target.name} was compiled: its outcome is not reused"
-            )
-        if isinstance(answer, CompiledModule):
-            return self._store.put_artifact(
-                key,
-                answer.artifact,
-                suffix=self._registry.compiler(compiler).artifact_suffix,
-                seconds=answer.seconds,
-                diagnostics=answer.diagnostics,
-                entry=not changed,
-            )
-        failure = compile_failure(answer)
-        if answer.refusal is Refusal.COMPILER and not changed:
-            return self._store.put_failure(key, failure, seconds=answer.seconds, diagnostics=answer.text)
-        return CompileOutcome(key=key, seconds=answer.seconds, reused=False, failure=failure, diagnostics=answer.text)
 
     def _note(self, line: str) -> None:
         with self._changed:
@@ -405,14 +380,3 @@ def _read_source(target: CompileTarget) -> bytes:
     except OSError as error:
         summary = f"module {target.module.path} cannot be read: {error.strerror or error}"
         raise NotBuiltError(Failure(stage=Stage.COMPILE, summary=summary, no_verdict=True)) from error
-
-
-def _key(target: CompileTarget, source: bytes, resolved: Resolved, inputs: Inputs) -> str:
-    return compile_key(
-        compiler=target.compiler.compiler,
-        source=source,
-        source_name=target.module.path.name,
-        resolved=resolved,
-        inputs=inputs,
-        env=target.compiler.env,
-    )

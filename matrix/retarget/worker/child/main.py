@@ -174,7 +174,7 @@ class _Server:
             rewritten = rewriter.return_checks(request.source, str(name))
             if rewritten != request.source:  # by another name: its locations are of the file, its lines are not
                 request = replace(request, source=rewritten, source_name=f"{name.stem}.returned{name.suffix}")
-        compiled = compiler.compile(request)
+        compiled = compiler.run_front_end(request) if message.front_end else compiler.compile(request)  # type: ignore[attr-defined]
         seconds = time.perf_counter() - start
         return CompiledModule(
             artifact=bytes(compiled.artifact),

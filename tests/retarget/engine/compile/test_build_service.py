@@ -282,6 +282,69 @@ def test_a_failure_is_forgotten_here_and_in_the_store_when_it_is_to_be_tried_aga
     service.retry(compile_target(tmp_path, "never", "asked"))
 
 
+def steps(log: Path) -> list[str]:
+    return [line.split()[0] for line in lines_of(log) if line.split()[0] in {"front", "compile"}]
+
+
+def test_what_a_front_end_gave_is_kept_for_other_builds_of_what_comes_after_it(
+    make: Make, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = compile_target(tmp_path, "a", "@@print seen\npass a", flags=("--front-end",))
+    first = make().result(target)
+    assert first.artifact is not None
+    assert Path(first.artifact.path).read_bytes() == b"PASS A"
+    assert first.diagnostics.splitlines() == ["front end", "seen to 1", "seen to 2", "seen by stdio"]
+    monkeypatch.setenv("DOUBLE_BUILD", "double 2")
+    second = make().result(target)
+    assert (second.key != first.key, second.artifact, second.diagnostics) == (True, first.artifact, first.diagnostics)
+    assert steps(log) == ["front", "compile", "compile"]
+    (tmp_path / "a.txt").write_text("pass b")
+    assert make().result(target).key not in {first.key, second.key}
+    assert steps(log)[3:] == ["front", "compile"]
+
+
+def test_what_a_front_end_refuses_is_stored_and_tried_again_where_that_is_asked(
+    make: Make, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = compile_target(tmp_path, "a", "@@refuse no such op", flags=("--front-end",))
+    first = make().result(target)
+    assert first.failure is not None
+    assert (first.failure.summary, first.failure.text) == ("no such op", "error: no such op\n")
+    monkeypatch.setenv("DOUBLE_BUILD", "double 2")
+    service = make()
+    second = service.result(target)
+    assert (second.failure, second.reused, second.started, steps(log)) == (first.failure, True, 0.0, ["front"])
+    assert second.key == service.key(target) != first.key
+    (tmp_path / "a.txt").write_text("@@refuse no such op\n")
+    service.retry(target)
+    assert service.result(target).reused is False
+
+
+@pytest.mark.parametrize("damage", [b"", b"pass c"])
+def test_a_damaged_output_of_a_front_end_is_made_again(
+    make: Make, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes
+) -> None:
+    target = compile_target(tmp_path, "a", "pass a", flags=("--front-end",))
+    artifact = make().result(target).artifact
+    (kept,) = (tmp_path / "cache").rglob("*.front")
+    kept.write_bytes(damage)
+    monkeypatch.setenv("DOUBLE_BUILD", "double 2")
+    service = make()
+    assert service.result(target).artifact == artifact
+    assert steps(log) == ["front", "compile", "front", "compile"]
+    assert len(service.notes) == 1
+    assert "is damaged: its content has SHA-256" in service.notes[0]
+
+
+def test_a_crash_of_a_front_end_costs_one_target_and_is_tried_again(make: Make, tmp_path: Path, log: Path) -> None:
+    target = compile_target(tmp_path, "a", "@@crash SIGSEGV", flags=("--front-end",))
+    for _ in range(2):
+        outcome = make().result(target)
+        assert outcome.failure is not None
+        assert outcome.failure.signal == "SIGSEGV"
+    assert steps(log) == ["front", "front"]
+
+
 def test_a_configs_environment_reaches_its_compiles_and_no_others(make: Make, tmp_path: Path) -> None:
     service = make()
     plain = service.result(compile_target(tmp_path, "a", "@env MODE\n"))

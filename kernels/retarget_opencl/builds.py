@@ -1,0 +1,71 @@
+"""Which code of this package makes artifacts, and which runs them: the builds of its two sides.
+
+What is edited on one side changes that side's build alone, and with it what is compiled or run again. Each side has
+what it imports elsewhere, where that decides what comes out. `tests/retarget_opencl/test_sides.py` compares the lists
+with what is imported.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+
+from retarget import __version__
+from retarget.extension import UnavailableError, code_digest
+
+__all__ = ["FRONT_END", "RUNNING", "TRANSLATION", "front_end_build", "runtime_build", "translation_build"]
+
+FRONT_END = (
+    "retarget_opencl.compile.frontend",
+    "retarget_iree.compiler.capture",  # diagnostics, which are stored
+    "retarget_iree.compiler.onnx_import",
+    "retarget_iree.noise",
+)
+"""From a module to IREE's SPIR-V."""
+
+TRANSLATION = (
+    "retarget_opencl.artifact.element_types",
+    "retarget_opencl.artifact.file",
+    "retarget_opencl.artifact.program",
+    "retarget_opencl.clc",
+    "retarget_opencl.compile",
+    "retarget_opencl.device.profile",
+    "retarget_opencl.hostprog",
+    "retarget_opencl.translation",
+    "retarget.arrays.dtypes",
+    "retarget.arrays.packing",
+    "retarget.model.element_types",
+    "retarget_iree.runtime.elements",
+)
+"""From there to an artifact, and what decides how either is asked."""
+
+RUNNING = (
+    "retarget_opencl.artifact",
+    "retarget_opencl.device",
+    "retarget_opencl.run",
+    "retarget.arrays.dtypes",
+    "retarget.arrays.packing",
+    "retarget.model.element_types",
+    "retarget_iree.runtime.elements",
+    "retarget_iree.runtime.signature",
+)
+"""From an artifact to results."""
+
+
+def front_end_build() -> str:
+    """Return the digest of the code that drives IREE's front end."""
+    return code_digest(*FRONT_END)[:16]
+
+
+def translation_build() -> str:
+    """Return the digest of all code that an artifact depends on."""
+    return code_digest(*FRONT_END, *TRANSLATION)[:16]
+
+
+def runtime_build() -> str:
+    """Name pyopencl and the build of the driver. Raises `UnavailableError` where pyopencl is not installed."""
+    try:
+        version = importlib.metadata.version("pyopencl")
+    except importlib.metadata.PackageNotFoundError as error:
+        msg = "pyopencl is not installed"
+        raise UnavailableError(msg, hint="pip install pyopencl") from error
+    return f"pyopencl {version} + retarget_opencl {__version__} (build {code_digest(*RUNNING)[:12]})"

@@ -1,0 +1,130 @@
+"""A compile that the store does not have: one step, or the compiler's front end and what comes after it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from retarget.engine.cache.inputs import Inputs
+from retarget.engine.cache.key import compile_key
+from retarget.engine.cache.store import Store
+from retarget.engine.compile.pool import CompilePool, compile_failure
+from retarget.engine.toolchains import worker_environment
+from retarget.extension import CompileRequest, Resolved
+from retarget.extension.registry import Registry
+from retarget.model import CompileTarget
+from retarget.model.outcomes import CompileOutcome
+from retarget.support.text import join_output
+from retarget.worker.messages import CompiledModule, CompileModule, Refusal, Refused
+
+__all__ = ["CompileSteps", "key_of"]
+
+_FRONT_END_SUFFIX = ".front"
+"""The suffix of what a compiler's front end gives, in the store."""
+
+
+class CompileSteps:
+    """Compiles in workers, and stores what comes of it. Safe from several threads."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        registry: Registry,
+        pool: CompilePool,
+        inputs_of: Callable[[CompileTarget, Resolved], Inputs],
+        note: Callable[[str], None],
+        default_timeout: float,
+    ) -> None:
+        """`inputs_of` reads what a compile reads in addition to the module, `note` takes what is to be reported.
+        `default_timeout` in seconds is for a target that declares none."""
+        self._store = store
+        self._registry = registry
+        self._pool = pool
+        self._inputs_of = inputs_of
+        self._note = note
+        self._default_timeout = default_timeout
+
+    def compile(
+        self, target: CompileTarget, key: str, source: bytes, resolved: Resolved, inputs: Inputs, *, anew: bool = False
+    ) -> CompileOutcome:
+        """Compile in one step; in two, where the compiler's front end has a key of its own.
+
+        `inputs` are those that the key covers. A failure of the front end is stored under the front end's key alone;
+        `anew` tries what is stored as a failure again. Raises `RetargetError`.
+        """
+        name, path = target.module.path.name, target.module.path
+        request = CompileRequest(source=source, source_name=name, source_path=path, resolved=resolved)
+        if resolved.front_end is None:
+            return self._step(target, key, request, inputs)
+        front_key = key_of(target, source, resolved.front_end, inputs)
+        front = self._store.lookup(front_key)
+        if front is None or (front.failure is not None and anew):
+            front = self._step(target, front_key, replace(request, resolved=resolved.front_end), inputs, is_front=True)
+        if front.artifact is None:
+            return replace(front, key=key)
+        made = Path(front.artifact.path).read_bytes()
+        return self._step(target, key, replace(request, source=b"", front_end=made), inputs, front=front)
+
+    def _step(
+        self,
+        target: CompileTarget,
+        key: str,
+        request: CompileRequest,
+        inputs: Inputs,
+        *,
+        is_front: bool = False,
+        front: CompileOutcome | None = None,
+    ) -> CompileOutcome:
+        """Have a worker do a step, and store what comes of it. `front` is the outcome of the step before."""
+        compiler, resolved = target.compiler.compiler, request.resolved
+        rewriting = target.kind if target.returns_checks and front is None else ""
+        message = CompileModule(compiler=compiler, rewriting=rewriting, front_end=is_front, request=request)
+        timeout = self._default_timeout if target.timeout is None else target.timeout
+        start = time.monotonic()
+        answer = self._pool.compile(worker_environment(self._registry, target.compiler), message, timeout=timeout)
+        if front is not None:
+            answer = _after(front, answer)
+        if isinstance(answer, Refused) and answer.cause:
+            failure, seconds = compile_failure(answer), time.monotonic() - start
+            return CompileOutcome(key=key, seconds=seconds, reused=False, failure=failure, diagnostics=failure.text)
+        changed = dict(set(self._inputs_of(target, resolved)) ^ set(inputs))
+        if changed:  # it is unknown which content this outcome is of
+            self._note(
+                f"{', '.join(sorted(changed))} changed while {target.name} was compiled: its outcome is not reused"
+            )
+        if isinstance(answer, CompiledModule):
+            return self._store.put_artifact(
+                key,
+                answer.artifact,
+                suffix=_FRONT_END_SUFFIX if is_front else self._registry.compiler(compiler).artifact_suffix,
+                seconds=answer.seconds,
+                diagnostics=answer.diagnostics,
+                entry=not changed,
+            )
+        failure = compile_failure(answer)
+        if answer.refusal is Refusal.COMPILER and not changed:
+            return self._store.put_failure(key, failure, seconds=answer.seconds, diagnostics=answer.text)
+        return CompileOutcome(key=key, seconds=answer.seconds, reused=False, failure=failure, diagnostics=answer.text)
+
+
+def key_of(target: CompileTarget, source: bytes, resolved: Resolved, inputs: Inputs) -> str:
+    """Return the compile key of a target, or of its front end where `resolved` is that of it."""
+    return compile_key(
+        compiler=target.compiler.compiler,
+        source=source,
+        source_name=target.module.path.name,
+        resolved=resolved,
+        inputs=inputs,
+        env=target.compiler.env,
+    )
+
+
+def _after(front: CompileOutcome, answer: CompiledModule | Refused) -> CompiledModule | Refused:
+    """Return the answer of a step with what the one before printed, and the time that it took, if it was done now."""
+    seconds = answer.seconds + (0.0 if front.reused else front.seconds)
+    if isinstance(answer, CompiledModule):
+        return replace(answer, seconds=seconds, diagnostics=join_output(front.diagnostics, answer.diagnostics))
+    return replace(answer, seconds=seconds, text=join_output(front.diagnostics, answer.text))

@@ -1,0 +1,47 @@
+"""The digest of code covers the files of modules, by content."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from retarget.support.code import code_digest
+
+
+@pytest.fixture(autouse=True)
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.syspath_prepend(tmp_path)
+    (folder := tmp_path / "digested_package").mkdir()
+    for name in ("__init__.py", "one.py", "other.py", "text.j2"):
+        (folder / name).write_text(name)
+    return folder
+
+
+def fresh(*modules: str) -> str:
+    code_digest.cache_clear()
+    return code_digest(*modules)
+
+
+def test_a_package_counts_with_all_its_files_and_a_module_with_its_own(package: Path) -> None:
+    (package / "__init__.py").write_text("")
+    whole, one = fresh("digested_package"), fresh("digested_package.one")
+    (package / "text.j2").write_text("edited")
+    assert fresh("digested_package") != whole
+    assert fresh("digested_package.one") == one
+    (package / "one.py").write_text("edited")
+    assert fresh("digested_package.one") != one
+
+
+def test_neither_order_nor_what_python_leaves_counts(package: Path) -> None:
+    (package / "__init__.py").write_text("")
+    names = ("digested_package.one", "digested_package.other")
+    assert fresh(*names) == fresh(*reversed(names), names[0])
+    before = fresh("digested_package")
+    (package / "__pycache__").mkdir(exist_ok=True)
+    (package / "__pycache__" / "one.pyc").write_bytes(b"")
+    assert fresh("digested_package") == before
+
+
+def test_a_module_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(ModuleNotFoundError, match=r"^there is no module 'digested_none'$"):
+        fresh("digested_none")
