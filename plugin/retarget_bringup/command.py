@@ -9,9 +9,11 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
+from retarget_bringup.status import command as status
+
 __all__ = ["ACTIONS", "add_arguments", "run"]
 
-_ACTIONS: tuple[Any, ...] = ()
+_ACTIONS: tuple[Any, ...] = (status,)
 ACTIONS = ("start", "driver", "convert", "status")
 """The words after `bringup` that are no name of a ladder."""
 

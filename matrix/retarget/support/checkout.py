@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from retarget.support.errors import display_path
 
-__all__ = ["incomplete", "revision", "short"]
+__all__ = ["FileCommit", "commits_of", "content_at", "incomplete", "revision", "short"]
 
 _SUBMODULE = "160000"
 """The mode that git's index gives a submodule."""
@@ -31,6 +32,28 @@ def revision(folder: Path) -> str:
 def short(revision: str) -> str:
     """Return a revision as people read it: 12 digits of its commit, and its `+`."""
     return revision[:_DIGITS] + "+" * (revision.endswith("+") and len(revision) > _DIGITS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileCommit:
+    """A commit that changed a file: 40 hex digits, the day (`2026-07-22`), and the first line of its message."""
+
+    revision: str
+    date: str
+    subject: str
+
+
+def commits_of(file: Path, limit: int) -> tuple[FileCommit, ...]:
+    """Return the last commits that changed a file, the newest first; none where git knows none."""
+    form = ("log", f"--max-count={limit}", "--format=%H%x00%cs%x00%s")
+    lines = _git(file.parent, *form, "--", file.name).splitlines()
+    parts = (line.split("\0", 2) for line in lines)
+    return tuple(FileCommit(revision=one[0], date=one[1], subject=one[2]) for one in parts)
+
+
+def content_at(file: Path, revision: str) -> str | None:
+    """Return what a file held at a revision; None where git has no such file there, or it was empty."""
+    return _git(file.parent, "show", f"{revision}:./{file.name}") or None
 
 
 def incomplete(folder: Path, sources: Iterable[Path]) -> str:

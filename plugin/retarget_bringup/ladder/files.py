@@ -16,7 +16,7 @@ from retarget.model.rungs import Rung
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, display_path
 from retarget.support.files import read_regular, write_atomically
 
-__all__ = ["DIGITS", "VERSION", "Ladder", "Line", "ladder_text", "read_ladder", "write_ladder"]
+__all__ = ["DIGITS", "VERSION", "Ladder", "Line", "ladder_text", "parse_ladder", "read_ladder", "write_ladder"]
 
 VERSION = 1
 DIGITS = 12
@@ -93,6 +93,11 @@ def read_ladder(file: Path) -> Ladder:
     except UnicodeDecodeError:
         msg = f"{display_path(file)}: found bytes that are no UTF-8 text, expected a ladder"
         raise RetargetError(msg) from None
+    return parse_ladder(file, text)
+
+
+def parse_ladder(file: Path, text: str) -> Ladder:
+    """Read the text of a file, such as that of another revision. Raises as `read_ladder` does."""
     reader = _Reader(file, text)
     if reader.errors:
         raise DiagnosticsError(reader.errors)

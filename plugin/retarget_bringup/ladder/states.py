@@ -113,10 +113,15 @@ class TargetState:
             return Standing.NOT_TRIED
         if self.is_unseen:
             return Standing.UNSEEN
-        top = Rung.TRANSFERS if self.id.startswith(DRIVER) else Rung.MATCHES
+        return Standing.REACHED if self.rung >= self.top else Standing.BELOW
+
+    @property
+    def top(self) -> Rung:
+        """The rung that it can come to in one run."""
+        if self.id.startswith(DRIVER):
+            return Rung.TRANSFERS
         only_compiles = self.target.declared is not None and not isinstance(self.target.declared.target, RunTarget)
-        top = Rung.COMPILES if only_compiles else top
-        return Standing.REACHED if self.rung >= top else Standing.BELOW
+        return Rung.COMPILES if only_compiles else Rung.MATCHES
 
     @property
     def failure(self) -> State | None:

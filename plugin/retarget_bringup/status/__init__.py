@@ -1,0 +1,1 @@
+"""`retarget bringup NAME`: how far each target comes, what blocks the most, what moved, and what to do next."""

@@ -1,0 +1,95 @@
+"""What blocks: targets that stop at one rung for one reason, the reason that would free the most of them first."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from retarget.model.rungs import Rung
+from retarget.results.record import TargetRecord
+from retarget.support.errors import display_path
+from retarget.support.text import shown
+
+from retarget_bringup.ladder.states import TargetState
+from retarget_bringup.status.model import Blocker
+
+__all__ = ["blockers", "failed_record"]
+
+_LINES = 3
+"""Lines of a diagnostic that are shown."""
+
+_BEGINS = 2000
+"""Characters of a report in which they are looked for."""
+
+
+def blockers(stuck: Iterable[TargetState], root: Path) -> tuple[Blocker, ...]:
+    """Group the targets that stop below `matches`, and rank the groups.
+
+    A target that its compile target blocks counts with that one's failure. The smallest module is that with the fewest
+    bytes in its file below `root`; where several share a file, the one that compiled fastest.
+    """
+    groups: dict[tuple[Rung, str, str], list[TargetState]] = {}
+    for state in stuck:
+        failure = state.failure
+        way = (failure.stage, failure.signature) if failure is not None else ("", state.reason or "no failure is known")
+        groups.setdefault((state.rung or Rung.NONE, *way), []).append(state)
+    size = _module_size(root)
+    found = []
+    for (rung, stage, signature), members in groups.items():
+        measured = sorted((size(record), state.id, record) for state in members for record in failed_record(state))
+        (_, own, _), _, smallest = measured[0]
+        known = smallest.reason if smallest.observation is not None else ""
+        found.append(
+            Blocker(
+                rung=rung.word,
+                stage=stage,
+                signature=signature,
+                frees=len(members),
+                targets=tuple(sorted(state.id for state in members)),
+                smallest=smallest.nodeid,
+                module=smallest.module,
+                size=own,
+                diagnostic=_diagnostic(smallest),
+                known=known,
+                command=_command(smallest.nodeid, root, known=bool(known)),
+            )
+        )
+    return tuple(sorted(found, key=lambda one: (-one.frees, not one.size, one.size, one.rung, one.signature)))
+
+
+def failed_record(state: TargetState) -> tuple[TargetRecord, ...]:
+    """Return the record that has the failure of a target: its own, or that of its compile target."""
+    found = [one for one in (state.record, state.compiled) if one is not None]
+    return tuple(sorted(found, key=lambda one: one.observation is None)[:1])
+
+
+def _command(target: str, root: Path, *, known: bool) -> str:
+    """Return the command that runs a target from where the user is; of a failure that a rule excuses, with a report."""
+    where = "" if root.resolve() == Path.cwd().resolve() else f"cd {shlex.quote(display_path(root))} && "
+    quoted = shlex.quote(target) if "'" in target else f"'{target}'"  # one shell or another expands brackets
+    return f"{where}pytest {quoted}{' --retarget-ignore-expectations' if known else ''}"
+
+
+def _module_size(root: Path) -> Callable[[TargetRecord], tuple[bool, int, float]]:
+    """Return the function that measures a module: whether its size is unknown, the bytes of its file, and the
+    compiler's seconds where it has none of its own."""
+    known: dict[str, int] = {"": 0}
+
+    def size(record: TargetRecord) -> tuple[bool, int, float]:
+        if (file := record.module_file) not in known:
+            try:
+                known[file] = (root / file).stat().st_size
+            except (OSError, ValueError):  # not here, or no path at all
+                known[file] = 0
+        own = known[file]
+        return not own, own, 0.0 if own or record.compile is None else record.compile.seconds
+
+    return size
+
+
+def _diagnostic(record: TargetRecord) -> tuple[str, ...]:
+    """Return the first lines of a failure's report that say more than its message, which is a summary of them."""
+    lines = [line for line in record.text[:_BEGINS].splitlines() if line.strip()]
+    more = lines[1:] if lines and lines[0].strip() == record.message.strip() else lines
+    return tuple(shown(line) for line in (more or [record.message])[:_LINES])

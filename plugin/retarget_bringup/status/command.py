@@ -1,0 +1,151 @@
+"""`retarget bringup NAME`: run the targets of a ladder, or read results, and show how far they come."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+from retarget.model import RunTarget
+from retarget.support.errors import RetargetError
+from retarget.support.files import user_path
+from retarget.support.text import counted
+from retarget.targets.collected import collect
+
+from retarget_bringup.ladder.settings import Settings, find_settings, read_settings
+from retarget_bringup.status.assemble import status_of
+from retarget_bringup.status.gather import read_found, run_found, run_others
+from retarget_bringup.status.model import Status
+from retarget_bringup.status.moved import Lines, lines_of, log, moves, moves_since_commit
+from retarget_bringup.status.references import with_references
+from retarget_bringup.status.text import TOP, next_lines, status_lines
+from retarget_bringup.status.watch import changed_files, difference, watched
+
+__all__ = ["add"]
+
+_ALL = 1000
+"""Commits of a ladder that are looked at."""
+
+
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the action."""
+    parser = subparsers.add_parser(
+        "status",
+        prog="retarget bringup NAME",
+        help="run the targets of a ladder, and show how far they come, what blocks the most, and what moved",
+        description="Run the targets of bringup/NAME.toml and the conformance checks of their drivers. Show how far "
+        "each target comes, what blocks the most, what moved since the committed ladder, and what to do next.",
+    )
+    parser.add_argument("name", metavar="NAME", help="the ladder: bringup/NAME.toml")
+    parser.add_argument("--results", nargs="+", metavar="DIR", help="read these results, and run nothing")
+    parser.add_argument(
+        "--runs", type=_runs, default=1, metavar="N", help="run what matches N times in all, for the rung stable (1)"
+    )
+    parser.add_argument(
+        "--pytest-args", default="", metavar="TEXT", help="further arguments of pytest: --pytest-args='-k matmul -n 4'"
+    )
+    parser.add_argument("--all", action="store_true", help=f"all blockers and moves, not the first {TOP}")
+    parser.add_argument("--log", action="store_true", help="also what each commit of the ladder moved")
+    shape = parser.add_mutually_exclusive_group()
+    shape.add_argument("--next", action="store_true", help="print the one thing to do next, and why")
+    shape.add_argument("--json", action="store_true", help="print JSON, all of it")
+    shape.add_argument(
+        "--watch",
+        action="store_true",
+        help="run again when a module, an extension or the toolchain changes, until Ctrl-C",
+    )
+    parser.set_defaults(act=_status)
+
+
+def _runs(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 100:
+        msg = f"found {text!r}, expected a number of runs from 1 to 100"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)
+
+
+def _status(arguments: argparse.Namespace) -> int:
+    settings = read_settings(find_settings(arguments.name, Path.cwd()))
+    more = _words(arguments.pytest_args)
+    if arguments.results and (arguments.runs > 1 or more or arguments.watch):
+        msg = "--results: found it with an option that runs targets, expected one or the other: it only reads results"
+        raise argparse.ArgumentError(None, msg)
+    if arguments.watch:
+        return _watch(settings, arguments, more)
+    status, _ = _found(settings, arguments, more)
+    if arguments.json:
+        print(msgspec.json.format(msgspec.json.encode(status), indent=1).decode())
+    else:
+        print("\n".join(next_lines(status.next) if arguments.next else status_lines(status, everything=arguments.all)))
+    return 0
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        msg = f"--pytest-args: found {text!r}: {error}"
+        raise argparse.ArgumentError(None, msg) from error
+
+
+def _found(settings: Settings, arguments: argparse.Namespace, more: Sequence[str]) -> tuple[Status, Lines]:
+    """Run, or read results; return the status, and the ladder as it is by it."""
+    extensions = arguments.retarget_extension
+    if arguments.results:
+        found = read_found(settings, [user_path(path) for path in arguments.results], extensions)
+    else:
+        found = run_found(settings, runs=arguments.runs, pytest_args=more, extensions=extensions)
+    now = {line.target: line for line in lines_of(found.states)}
+    held = {line.target: line for line in found.ladder.lines}
+    moved = moves(held, now)
+    limit = None if arguments.all or arguments.json else TOP
+    status = status_of(
+        settings.name,
+        found.states,
+        root=settings.root,
+        stable_runs=settings.stable,
+        moved=moves_since_commit(settings.ladder_file, now.values()),
+        is_raised=not (moved.up or moved.new or held.keys() - now.keys()),
+        log=log(settings.ladder_file, limit or _ALL) if arguments.log or arguments.json else (),
+    )
+    if settings.reference and status.blockers and not (arguments.next or arguments.watch):
+        everything = collect(settings.root, settings.paths, extensions)
+        known = with_references(
+            status.blockers[:limit],
+            settings.reference,
+            results=found.results,
+            declared={one.id for one in everything.targets},
+            run=lambda targets: {} if arguments.results else run_others(found, targets, extensions),
+        )
+        status = replace(status, blockers=(*known, *status.blockers[len(known) :]))
+    return status, now
+
+
+def _watch(settings: Settings, arguments: argparse.Namespace, more: Sequence[str]) -> int:
+    """Show the status, then what each change makes of it, until Ctrl-C."""
+    declared = collect(settings.root, settings.paths, arguments.retarget_extension, mark=settings.select)
+    compilers = {one.compiled.compiler.toolchain for one in declared.targets}
+    runtimes = {one.target.runtime.toolchain for one in declared.targets if isinstance(one.target, RunTarget)}
+    folders = watched(
+        settings.root, settings.paths, settings.file.parent, compilers | runtimes, arguments.retarget_extension
+    )
+    changes = changed_files(folders)
+    before = _found(settings, arguments, more)
+    print("\n".join(status_lines(before[0], everything=arguments.all)), flush=True)
+    try:
+        while True:
+            print(f"watching {counted(len(folders), 'folder')}; Ctrl-C ends", file=sys.stderr, flush=True)
+            files = next(changes)
+            try:
+                after = _found(read_settings(settings.file), arguments, more)
+            except RetargetError as error:  # such as a declaration that is being written
+                print(f"{error}", file=sys.stderr, flush=True)
+                continue
+            print("\n".join(difference(files, before, after)), flush=True)
+            before = after
+    except (KeyboardInterrupt, StopIteration):
+        return 0

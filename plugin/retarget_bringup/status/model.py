@@ -1,0 +1,165 @@
+"""The status of a bring-up as data: what is printed as text, as JSON, and what a page draws.
+
+Fields are only added, with a default; one whose meaning changes raises `VERSION`.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+__all__ = [
+    "VERSION",
+    "Blocker",
+    "Check",
+    "Commit",
+    "DriverStatus",
+    "Excluded",
+    "Move",
+    "Moves",
+    "Next",
+    "Reference",
+    "RungCount",
+    "Status",
+]
+
+VERSION = 1
+
+
+class _Part(msgspec.Struct, frozen=True, kw_only=True):
+    """Frozen; fields by name alone."""
+
+
+class Check(_Part, frozen=True, kw_only=True):
+    """A conformance check of a driver. `message` is why it did not pass, empty where it did."""
+
+    name: str
+    passed: bool
+    message: str = ""
+
+
+class DriverStatus(_Part, frozen=True, kw_only=True):
+    """How far a driver comes: `none`, `found`, `opens` or `transfers`, with its conformance checks."""
+
+    name: str
+    rung: str
+    checks: tuple[Check, ...] = ()
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """The checks that it does not pass."""
+        return tuple(check for check in self.checks if not check.passed)
+
+
+class RungCount(_Part, frozen=True, kw_only=True):
+    """How many targets `reach` a rung, and how many of them `stop` there."""
+
+    rung: str
+    reach: int
+    stop: int
+
+
+class Excluded(_Part, frozen=True, kw_only=True):
+    """Targets that the percentage leaves out for one reason. `state` is `permanent`, `unseen` or `not tried`."""
+
+    state: str
+    reason: str
+    targets: tuple[str, ...]
+
+
+class Reference(_Part, frozen=True, kw_only=True):
+    """What the reference backend does with a module. `target` is its target there, empty where there is none.
+
+    `outcome` is `passes`, `fails`, `not run` (with the reason as `signature`) or `no such target`.
+    """
+
+    config: str
+    target: str = ""
+    outcome: str
+    stage: str = ""
+    signature: str = ""
+
+    def __str__(self) -> str:
+        where = f" at {self.stage}" if self.stage else ""
+        return f"{self.config} {self.outcome}{where}{f': {self.signature}' if self.signature else ''}"
+
+
+class Blocker(_Part, frozen=True, kw_only=True):
+    """Targets that stop at one rung for one reason: each is freed when it is mended.
+
+    `smallest` is the target of the smallest module, which is what `command` runs; where the module does not compile,
+    its compile target. `diagnostic` are the first lines of its failure. `known` is the reason of the expectation rule.
+    """
+
+    rung: str
+    stage: str
+    signature: str
+    frees: int
+    targets: tuple[str, ...]
+    smallest: str
+    module: str = ""
+    size: int = 0
+    diagnostic: tuple[str, ...] = ()
+    known: str = ""
+    command: str
+    reference: Reference | None = None
+
+
+class Move(_Part, frozen=True, kw_only=True):
+    """A target whose rung changed. `before` or `after` is empty where there was no such line."""
+
+    target: str
+    before: str = ""
+    after: str = ""
+
+
+class Moves(_Part, frozen=True, kw_only=True):
+    """What moved since a revision of the ladder. Where that is not known, `unknown` says why, and nothing moved."""
+
+    revision: str = ""
+    subject: str = ""
+    up: tuple[Move, ...] = ()
+    down: tuple[Move, ...] = ()
+    new: tuple[Move, ...] = ()
+    unknown: str = ""
+
+
+class Commit(_Part, frozen=True, kw_only=True):
+    """What a commit changed in the ladder: counts of targets, and the share of targets that match after it."""
+
+    revision: str
+    date: str
+    subject: str
+    up: int = 0
+    down: int = 0
+    new: int = 0
+    gone: int = 0
+    targets: int = 0
+    percentage: float | None = None
+    error: str = ""
+
+
+class Next(_Part, frozen=True, kw_only=True):
+    """The one thing to do next."""
+
+    what: str
+    why: str
+    command: str = ""
+
+
+class Status(_Part, frozen=True, kw_only=True):
+    """All of it. `percentage` is the share of `counted` targets that match (None without any): those that are seen and
+    not permanent. `temporary` of them are below `matches`."""
+
+    version: int = VERSION
+    name: str
+    percentage: float | None = None
+    matches: int = 0
+    counted: int = 0
+    temporary: int = 0
+    rungs: tuple[RungCount, ...] = ()
+    drivers: tuple[DriverStatus, ...] = ()
+    excluded: tuple[Excluded, ...] = ()
+    blockers: tuple[Blocker, ...] = ()
+    moved: Moves = Moves()
+    log: tuple[Commit, ...] = ()
+    next: Next

@@ -1,0 +1,96 @@
+"""What moved: the rungs of now against the committed ladder, and each commit of the ladder against the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from msgspec.structs import replace
+from retarget.model.rungs import Rung
+from retarget.support.checkout import commits_of, content_at, short
+from retarget.support.errors import RetargetError, display_path
+from retarget.support.text import first_line
+
+from retarget_bringup.ladder.files import Line, parse_ladder
+from retarget_bringup.ladder.states import DRIVER, TargetState
+from retarget_bringup.status.model import Commit, Move, Moves
+
+__all__ = ["Lines", "lines_of", "log", "moves", "moves_since_commit"]
+
+Lines = Mapping[str, Line]
+"""The lines of a ladder by their targets."""
+
+
+def moves(before: Lines, after: Lines) -> Moves:
+    """Return what moved between two ladders. A target whose digest changed is new. One that is only in `before` has not
+    moved."""
+    found: dict[str, list[Move]] = {"up": [], "down": [], "new": []}
+    for target in sorted(after):
+        now, was = after[target], before.get(target)
+        if was is None or was.digest != now.digest:
+            found["new"].append(Move(target=target, after=now.rung.word))
+        elif now.rung != was.rung:
+            move = Move(target=target, before=was.rung.word, after=now.rung.word)
+            found["up" if now.rung > was.rung else "down"].append(move)
+    return Moves(up=tuple(found["up"]), down=tuple(found["down"]), new=tuple(found["new"]))
+
+
+def lines_of(states: Iterable[TargetState]) -> list[Line]:
+    """Return the ladder as results say it is: a target that matched again stays stable, one that was not tried stays
+    where it is, one that cannot be has no line."""
+    found = []
+    for one in states:
+        if one.is_permanent or one.rung is None:
+            found += [one.line] if one.line is not None and not one.is_permanent else []
+            continue
+        was = one.line.rung if one.line is not None and not one.is_unseen else Rung.NONE
+        rung = Rung.STABLE if (was, one.rung) == (Rung.STABLE, Rung.MATCHES) else one.rung
+        found.append(Line(target=one.id, rung=rung, digest=one.target.digest))
+    return found
+
+
+def moves_since_commit(ladder: Path, now: Iterable[Line]) -> Moves:
+    """Return what moved since the last commit that changed a ladder file. Without one, says so."""
+    commits = commits_of(ladder, 1)
+    if not commits:
+        return Moves(unknown=f"git has no committed {display_path(ladder)}")
+    revision = short(commits[0].revision)
+    try:
+        before = _lines_at(ladder, commits[0].revision)
+    except RetargetError as error:
+        return Moves(unknown=f"the ladder of commit {revision} cannot be read: {first_line(str(error))}")
+    return replace(moves(before, {one.target: one for one in now}), revision=revision, subject=commits[0].subject)
+
+
+def log(ladder: Path, limit: int) -> tuple[Commit, ...]:
+    """Return the last commits of a ladder file, the newest first, with what each changed."""
+    found: list[Commit] = []
+    before: Lines = {}
+    for commit in reversed(commits_of(ladder, limit + 1)):
+        own = Commit(revision=short(commit.revision), date=commit.date, subject=commit.subject)
+        try:
+            after = _lines_at(ladder, commit.revision)
+        except RetargetError as error:
+            found.append(replace(own, error=first_line(str(error))))
+            continue
+        change = moves(before, after)
+        rungs = [line.rung for line in after.values() if not line.target.startswith(DRIVER)]
+        found.append(
+            replace(
+                own,
+                up=len(change.up),
+                down=len(change.down),
+                new=len(change.new),
+                gone=len(before.keys() - after.keys()),
+                targets=len(rungs),
+                percentage=100 * sum(rung >= Rung.MATCHES for rung in rungs) / len(rungs) if rungs else None,
+            )
+        )
+        before = after
+    return tuple(reversed(found[-limit:]))
+
+
+def _lines_at(ladder: Path, revision: str) -> Lines:
+    """Return the lines of a ladder at a revision; none where it was removed. Raises `RetargetError`."""
+    text = content_at(ladder, revision)
+    return {line.target: line for line in parse_ladder(ladder, text).lines} if text is not None else {}

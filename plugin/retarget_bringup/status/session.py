@@ -1,0 +1,85 @@
+"""Sessions of pytest for a bring-up, in a process of their own. What pytest prints goes to standard error, so that
+standard output has the status alone."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from retarget.engine.cache.folder import cache_of_command
+from retarget.support.errors import RetargetError
+
+__all__ = ["new_folder", "run_pytest"]
+
+_KEPT = 5
+"""Folders of results that are kept of one ladder, the newest."""
+
+_QUIET = ("-q", "--no-header", "--tb=no", "--no-summary")
+_HAS_RESULTS = (0, 1)
+_NONE_SELECTED = 5
+
+
+def new_folder(name: str) -> Path:
+    """Return a new folder for results below the cache, and remove all but the last few of this ladder.
+
+    Raises `RetargetError` where it cannot be made.
+    """
+    above = cache_of_command().folder / "bringup" / name
+    when = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
+    try:
+        above.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=f"{when}-", dir=above))
+    except OSError as error:
+        msg = f"cannot write results to {above}: {error.strerror or error}"
+        raise RetargetError(msg) from error
+    for old in sorted(above.iterdir())[:-_KEPT]:
+        shutil.rmtree(old, ignore_errors=True)
+    return folder
+
+
+def run_pytest(
+    root: Path,
+    results: Path,
+    arguments: Sequence[str],
+    *,
+    targets: Iterable[str] = (),
+    extensions: Sequence[str] = (),
+    what: str,
+) -> None:
+    """Run a session in `root` that writes its results to a folder; of `targets` by their ids, where there are any.
+
+    Raises `RetargetError` where pytest ran nothing, and `KeyboardInterrupt` after it was interrupted.
+    """
+    sys.stderr.write(f"{what}\n")
+    sys.stderr.flush()
+    options = [*_QUIET, "--rootdir=.", f"--retarget-results={results.resolve()}"]
+    options += [f"--retarget-extension={one}" for one in extensions]
+    with tempfile.TemporaryDirectory(prefix="retarget-bringup-") as temporary:
+        if targets := tuple(targets):
+            listed = Path(temporary) / "targets.txt"
+            listed.write_text("".join(f"{target}\n" for target in targets), encoding="utf-8")
+            options.append(f"@{listed}")
+        command = [sys.executable, "-m", "pytest", *options, *arguments]
+        session = subprocess.Popen(command, cwd=root, stdout=sys.stderr.fileno(), stdin=subprocess.DEVNULL)
+        status = _ended(session)
+    if status == _NONE_SELECTED:
+        msg = f"pytest selects no target in {root}; it was given {' '.join(arguments)}"
+        raise RetargetError(msg)
+    if status not in _HAS_RESULTS:
+        ended = f"by signal {-status}" if status < 0 else f"with exit status {status}"
+        msg = f"pytest ended {ended}, expected results; what it printed is above"
+        raise RetargetError(msg)
+
+
+def _ended(session: subprocess.Popen[bytes]) -> int:
+    """Wait for a session. A terminal sends Ctrl-C to it, too: it then writes what has not run."""
+    try:
+        return session.wait()
+    except KeyboardInterrupt:
+        session.wait()
+        raise

@@ -1,0 +1,157 @@
+"""The status as text: readable without colour, with ASCII bars where it goes to no terminal."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+
+from retarget.support.text import counted, shown
+
+from retarget_bringup.status.model import Blocker, Commit, DriverStatus, Excluded, Move, Moves, Next, Status
+
+__all__ = ["TOP", "heading", "move_lines", "next_lines", "status_lines"]
+
+TOP = 10
+"""How many of a list are shown without `--all`."""
+
+_REASONS = 5
+_BESIDE = 52
+"""Columns beside a bar."""
+
+
+def status_lines(status: Status, *, everything: bool = False, width: int = 0) -> Iterator[str]:
+    """Yield the lines. `width` is that of the terminal: 0 finds it out, and has no limit where there is none."""
+    is_terminal = sys.stdout.isatty()
+    width = width or (shutil.get_terminal_size().columns if is_terminal else 0)
+    limit = None if everything else TOP
+    yield heading(status)
+    yield ""
+    if status.drivers:
+        yield "drivers, without a compiler (rungs 0 to 2)"
+        for driver in status.drivers:
+            yield from _driver(driver)
+        yield ""
+    if status.rungs and status.rungs[0].reach:
+        yield from _rungs(status, width or 100, is_terminal)
+        yield ""
+    yield from _left_out(status.excluded, limit)
+    if status.blockers:
+        yield from _blockers(status.blockers, limit, width)
+    yield from _moved(status.moved, limit)
+    if status.log:
+        yield from _log(status.log)
+        yield ""
+    yield from next_lines(status.next)
+
+
+def next_lines(step: Next) -> Iterator[str]:
+    """Yield the one thing to do next."""
+    yield f"next: {shown(step.what)}"
+    yield f"  why  {shown(step.why)}"
+    if step.command:
+        yield f"  run  {step.command}"
+
+
+def _log(log: Sequence[Commit]) -> Iterator[str]:
+    yield "commits of the ladder"
+    for commit in log:
+        share = f"{commit.percentage:5.1f} %" if commit.percentage is not None else " " * 7
+        counts = ((commit.up, "up"), (commit.down, "down"), (commit.new, "new"), (commit.gone, "gone"))
+        moved = ", ".join(f"{count} {word}" for count, word in counts if count) or "nothing moved"
+        said = f"cannot be read: {commit.error}" if commit.error else f"{share} of {commit.targets}  {moved}"
+        yield f"  {commit.date}  {commit.revision}  {shown(said)}  {shown(commit.subject)}"
+
+
+def heading(status: Status) -> str:
+    """Return the status in one line."""
+    if status.percentage is not None:
+        of = f"{status.matches} of {counted(status.counted, 'target')}"
+        return f"{status.name}: {status.percentage:.1f} %: {of} match"
+    tried = status.rungs[0].reach if status.rungs else 0
+    return f"{status.name}: {counted(tried, 'target')} tried, none of them in the ladder yet"
+
+
+def _driver(driver: DriverStatus) -> Iterator[str]:
+    passed = len(driver.checks) - len(driver.failed)
+    checks = f"  {passed} of {counted(len(driver.checks), 'check')} pass" if driver.checks else ""
+    yield f"  {shown(driver.name):<24}  {driver.rung}{checks}"
+    for check in driver.failed:
+        yield f"      {shown(check.name)}: {shown(check.message)}"
+
+
+def _rungs(status: Status, width: int, is_terminal: bool) -> Iterator[str]:
+    full, empty = "█░" if is_terminal and (sys.stdout.encoding or "").lower().startswith("utf") else "#."
+    length = min(max(width - _BESIDE, 10), 40)
+    tried = status.rungs[0].reach
+    digits = len(str(tried))
+    yield f"{'rung':<12}{'reached by':<{length + 2 * digits + 14}}stopped there"
+    for one in status.rungs:
+        if one.rung == "none":
+            yield f"{'none':<12}{'':<{length + 2 * digits + 14}}{one.stop or '':>{digits}}"
+            continue
+        cells = round(length * one.reach / tried)
+        cells = min(max(cells, one.reach > 0), length - (one.reach < tried))  # neither hides a target
+        reach = f"{one.reach:>{digits}} of {tried}  {100 * one.reach // tried:3} %"
+        yield f"{one.rung:<12}{full * cells}{empty * (length - cells)}  {reach}  {one.stop or '':>{digits}}".rstrip()
+
+
+def _left_out(excluded: Sequence[Excluded], limit: int | None) -> Iterator[str]:
+    """Yield what the percentage leaves out, by state and reason."""
+    states = dict.fromkeys(one.state for one in excluded)
+    for state in states:
+        own = sorted((one for one in excluded if one.state == state), key=lambda one: (-len(one.targets), one.reason))
+        shown_ones = own[: limit and _REASONS]
+        yield f"{state}, not in the percentage: {counted(sum(len(one.targets) for one in own), 'target')}"
+        yield from (f"{len(one.targets):6}  {shown(one.reason)}" for one in shown_ones)
+        if len(own) > len(shown_ones):
+            yield f"        … and {counted(len(own) - len(shown_ones), 'more reason')}; --all shows them"
+        yield ""
+
+
+def _blockers(blockers: Sequence[Blocker], limit: int | None, width: int) -> Iterator[str]:
+    stopped = sum(one.frees for one in blockers)
+    yield f"what blocks: {counted(len(blockers), 'signature')}, {counted(stopped, 'target')} below matches"
+    for number, one in enumerate(blockers[:limit], 1):
+        where = f"{one.stage}: " if one.stage else ""
+        yield _cut(f"{number:3}. frees {one.frees}  [{one.rung}]  {shown(where + one.signature)}", width)
+        size = f"  ({one.size} bytes)" if one.size else ""
+        yield f"       smallest   {shown(one.smallest)}{size}"
+        if one.reference is not None:
+            is_same = (one.reference.stage, one.reference.signature) == (one.stage, one.signature)
+            said = f"{one.reference.config} fails in the same way" if is_same else str(one.reference)
+            yield _cut(f"       reference  {shown(said)}", width)
+        if one.known:
+            yield _cut(f"       known      {shown(one.known)}", width)
+        yield from (_cut(f"       | {line}", width) for line in one.diagnostic)
+        yield f"       {one.command}"
+    if limit is not None and len(blockers) > limit:
+        rest = blockers[limit:]
+        count = counted(sum(one.frees for one in rest), "target")
+        yield f"  … and {counted(len(rest), 'more signature')}, {count}; --all shows them"
+    yield ""
+
+
+def _moved(moved: Moves, limit: int | None) -> Iterator[str]:
+    if moved.unknown:
+        yield f"moved: not known: {shown(moved.unknown)}"
+        yield ""
+        return
+    counts = ((moved.up, "up"), (moved.down, "down"), (moved.new, "new"))
+    said = ", ".join(f"{len(found)} {word}" for found, word in counts if found) or "nothing"
+    yield f"moved since {moved.revision} ({shown(moved.subject)}): {said}"
+    for found, word in ((moved.down, "down"), (moved.up, "up")):
+        yield from move_lines(found, word, limit)
+    yield ""
+
+
+def move_lines(found: Sequence[Move], word: str, limit: int | None) -> Iterator[str]:
+    """Yield the targets that moved in one way."""
+    yield from (f"  {word:<4}  {shown(one.target)}  {one.before} → {one.after}" for one in found[:limit])
+    if limit is not None and len(found) > limit:
+        yield f"  {word:<4}  … and {len(found) - limit} more; --all shows them"
+
+
+def _cut(line: str, width: int) -> str:
+    """Cut a line to a terminal's width; a width of 0 is no limit."""
+    return line if not width or len(line) <= width else f"{line[: width - 1]}…"

@@ -1,0 +1,239 @@
+"""The status from states: blockers grouped and ranked, what is left out, the rungs, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from retarget.model.rungs import Rung
+from retarget_bringup.ladder.states import TargetState
+from retarget_bringup.status.assemble import status_of
+from retarget_bringup.status.model import Move, Moves, Status
+from retarget_bringup.status.text import status_lines
+from status_states import check, failed, matches, node_id, not_compiled, state
+
+THREE = [
+    failed("a", Rung.LOADS, "run", "x"),
+    failed("bb", Rung.LOADS, "run", "y"),
+    failed("ccc", Rung.LOADS, "run", "y"),
+]
+FELL = Moves(revision="abc", down=(Move(target=node_id("a_gpu_gpu"), before="matches", after="loads"),))
+LEGALIZE = "failed to legalize operation 'vector.bitcast'"
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project in the current folder with modules of 10 bytes for each letter of their name."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "suites").mkdir()
+    for name in ("a", "bb", "ccc", "dddd", "eeeee"):
+        (tmp_path / "suites" / f"{name}.mlir").write_text("x" * 10 * len(name))
+    return tmp_path
+
+
+def made(states: Sequence[TargetState], root: Path, **fields: Any) -> Status:
+    known: dict[str, Any] = {"root": root, "stable_runs": 3, "moved": Moves(unknown="no git"), "is_raised": True}
+    return status_of("gpu", states, **known | fields)
+
+
+def text(status: Status, *, everything: bool = False) -> str:
+    return "\n".join(status_lines(status, everything=everything))
+
+
+def test_a_blocker_has_all_targets_of_one_rung_and_signature_and_its_smallest_module(root: Path) -> None:
+    states = [
+        failed("ccc", Rung.COMPLETES, "compare", "values differ"),
+        failed("bb", Rung.COMPLETES, "compare", "values differ"),
+        failed("a", Rung.DISPATCHES, "crash", "SIGSEGV"),
+    ]
+    first, second = made(states, root).blockers
+    assert (first.rung, first.stage, first.signature, first.frees) == ("completes", "compare", "values differ", 2)
+    assert first.targets == (node_id("bb_gpu_gpu"), node_id("ccc_gpu_gpu"))
+    assert (first.smallest, first.module, first.size) == (node_id("bb_gpu_gpu"), "bb", 20)
+    assert (second.stage, second.signature, second.frees) == ("crash", "SIGSEGV", 1)
+
+
+def test_run_targets_of_a_module_that_does_not_compile_count_with_its_failure(root: Path) -> None:
+    states = [not_compiled("bb", LEGALIZE), not_compiled("a", LEGALIZE), failed("ccc", Rung.NONE, "compile", LEGALIZE)]
+    (blocker,) = made(states, root).blockers
+    assert (blocker.rung, blocker.stage, blocker.signature, blocker.frees) == ("none", "compile", LEGALIZE, 3)
+    assert blocker.command == f"pytest '{node_id('a_gpu')}'"  # the compile target, which is what fails
+    assert blocker.diagnostic == (f"x.mlir:3:1: error: {LEGALIZE}", "  %0 = foo", "  ^")
+
+
+def test_blockers_that_free_as_many_are_ranked_by_the_smallest_module(root: Path) -> None:
+    states = [
+        failed("ccc", Rung.LOADS, "run", "b"),
+        failed("a", Rung.LOADS, "run", "c"),
+        failed("bb", Rung.LOADS, "run", "a"),
+    ]
+    assert [one.module for one in made(states, root).blockers] == ["a", "bb", "ccc"]
+
+
+def test_a_failure_that_a_rule_excuses_is_shown_with_its_reason_and_run_without_the_rule(root: Path) -> None:
+    (blocker,) = made([failed("a", Rung.COMPLETES, "compare", "values differ", reason="known: #12")], root).blockers
+    assert blocker.known == "known: #12"
+    assert blocker.command == f"pytest '{node_id('a_gpu_gpu')}' --retarget-ignore-expectations"
+
+
+def test_the_command_goes_to_the_project_from_where_the_user_is(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root / "suites")
+    (blocker,) = made([failed("a", Rung.LOADS, "run", "x")], root).blockers
+    assert blocker.command == f"cd {root} && pytest '{node_id('a_gpu_gpu')}'"
+
+
+def test_the_percentage_is_over_targets_that_are_seen_and_not_permanent(root: Path) -> None:
+    states = [
+        matches("a"),
+        matches("bb", Rung.STABLE),
+        failed("ccc", Rung.LOADS, "run", "x"),
+        matches("new", line=None),
+        state("never", None, is_permanent=True, reason="no shaderInt8"),
+        state("gone", None, reason="the device vulkan://0 is gone after a_gpu_gpu"),
+    ]
+    status = made(states, root)
+    assert (status.matches, status.counted, status.temporary) == (2, 3, 1)
+    assert status.percentage == pytest.approx(100 * 2 / 3)
+    assert [(one.state, one.reason, one.targets) for one in status.excluded] == [
+        ("permanent", "no shaderInt8", (node_id("never_gpu_gpu"),)),
+        ("unseen", "matches", (node_id("new_gpu_gpu"),)),
+        ("not tried", "the device vulkan://0 is gone after a_gpu_gpu", (node_id("gone_gpu_gpu"),)),
+    ]
+
+
+def test_the_rungs_count_who_reaches_them_and_who_stops_there(root: Path) -> None:
+    states = [
+        matches("a", Rung.STABLE),
+        matches("bb"),
+        failed("ccc", Rung.LOADS, "run", "x"),
+        not_compiled("dddd", "y"),
+    ]
+    counts = [(one.rung, one.reach, one.stop) for one in made(states, root).rungs]
+    assert counts == [
+        ("none", 4, 1),
+        ("compiles", 3, 0),
+        ("loads", 3, 1),
+        ("dispatches", 2, 0),
+        ("completes", 2, 0),
+        ("matches", 2, 1),
+        ("stable", 1, 1),
+    ]
+
+
+def test_a_driver_comes_as_far_as_the_check_that_comes_least_far(root: Path) -> None:
+    states = [check("vulkan", "copies", Rung.TRANSFERS), check("vulkan", "fills", Rung.OPENS, "3 of 8 bytes differ")]
+    (driver,) = made(states, root).drivers
+    assert (driver.name, driver.rung) == ("vulkan", "opens")
+    assert [(one.name, one.message) for one in driver.failed] == [("fills", "3 of 8 bytes differ")]
+
+
+@pytest.mark.parametrize(
+    ("states", "fields", "what", "why", "command"),
+    [
+        pytest.param(
+            [check("vulkan", "fills", Rung.OPENS, "3 of 8 bytes differ"), failed("a", Rung.LOADS, "run", "x")],
+            {},
+            "mend the driver vulkan, which does not pass its conformance checks, first fills: 3 of 8 bytes differ",
+            "nothing runs without its driver",
+            "retarget bringup driver vulkan",
+            id="a driver comes first",
+        ),
+        pytest.param(
+            [
+                failed("a", Rung.LOADS, "run", "x"),
+                failed("bb", Rung.LOADS, "run", "y"),
+                failed("ccc", Rung.LOADS, "run", "y"),
+            ],
+            {},
+            "mend in bb: run: y",
+            "it frees 2 targets, more than any other does",
+            f"pytest '{node_id('bb_gpu_gpu')}'",
+            id="then the blocker that frees the most",
+        ),
+        pytest.param(
+            [
+                failed("a", Rung.LOADS, "run", "x"),
+                failed("bb", Rung.LOADS, "run", "y"),
+                failed("ccc", Rung.LOADS, "run", "y"),
+            ],
+            {
+                "moved": Moves(
+                    revision="abc", down=(Move(target=node_id("a_gpu_gpu"), before="matches", after="loads"),)
+                )
+            },
+            "mend in a: run: x",
+            "1 target fell by it since abc, and a ladder only rises",
+            f"pytest '{node_id('a_gpu_gpu')}'",
+            id="but what fell before all others",
+        ),
+        pytest.param(
+            [matches("a"), matches("bb", Rung.STABLE)],
+            {},
+            "run what matches again: 1 target not stable yet",
+            "all that was tried matches; stable takes 3 runs",
+            "retarget bringup gpu --runs 3",
+            id="then stability",
+        ),
+        pytest.param(
+            [matches("a", Rung.STABLE)],
+            {"is_raised": False},
+            "raise the ladder, and commit it",
+            "what was found is not in it yet",
+            "retarget bringup gpu --raise",
+            id="then the ladder",
+        ),
+        pytest.param(
+            [matches("a", Rung.STABLE), state("bb", None, reason="no Vulkan device")],
+            {},
+            "run the rest where it can run",
+            "no Vulkan device",
+            "",
+            id="then what cannot run here",
+        ),
+        pytest.param(
+            [matches("a", Rung.STABLE)],
+            {},
+            "add modules",
+            "all targets are stable, and the ladder says so",
+            "",
+            id="nothing",
+        ),
+    ],
+)
+def test_the_next_thing_to_do(
+    root: Path, *, states: Sequence[TargetState], fields: dict[str, Any], what: str, why: str, command: str
+) -> None:
+    step = made(states, root, **fields).next
+    assert (step.what, step.why, step.command) == (what, why, command)
+
+
+def test_the_json_reads_back_as_it_was(root: Path) -> None:
+    status = made([check("vulkan", "fills", Rung.TRANSFERS), failed("a", Rung.LOADS, "run", "x"), matches("bb")], root)
+    written = msgspec.json.encode(status)
+    assert msgspec.json.decode(written, type=Status) == status
+    assert list(msgspec.json.decode(written)) == [
+        "version",
+        "name",
+        "percentage",
+        "matches",
+        "counted",
+        "temporary",
+        "rungs",
+        "drivers",
+        "excluded",
+        "blockers",
+        "moved",
+        "log",
+        "next",
+    ]
+
+
+def test_of_many_blockers_ten_are_shown_and_all_with_everything(root: Path) -> None:
+    status = made([failed(f"m{number:03}", Rung.LOADS, "run", f"error {number:03}") for number in range(200)], root)
+    short = text(status)
+    assert "  … and 190 more signatures, 190 targets; --all shows them" in short
+    assert len(short.splitlines()) < 100
+    assert text(status, everything=True).count(". frees 1 ") == 200
