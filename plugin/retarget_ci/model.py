@@ -49,7 +49,8 @@ class Event:
     `on` are some of `pull_request`, `merge_queue`, `push` and `manual`; `branches` are globs over those that `push` and
     `pull_request` mean (none: all). `schedule` are times as cron has them (UTC). `select` is an expression in the
     language of `-m`. `budget` is for one leg, in seconds, as predicted; `timeout` (seconds) is when a leg is stopped,
-    None for never. With `only_changed`, a pull request runs only what it changes (`--since`).
+    None for never. With `only_changed`, a pull request runs only what it changes (`--since`). `verify` are further
+    shell commands of the job that verifies, with the folder of all results in `RETARGET_RESULTS`.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Event:
     timeout: float | None = None
     only_changed: bool = False
     pytest: tuple[str, ...] = ()
+    verify: tuple[str, ...] = ()
     origin: Origin = field(compare=False)
 
 

@@ -198,6 +198,7 @@ class _Reader:
             timeout=None if table.timeout is None else self._duration(table.timeout, (*path, "timeout")),
             only_changed=table.only_changed,
             pytest=tuple(table.pytest),
+            verify=tuple(table.verify),
             origin=self._origin(path),
         )
 

@@ -96,6 +96,10 @@ class EventTable(_Table):
     pytest: list[str] = Field(default=[], examples=[["-vv"]])
     """Further arguments of pytest in all its legs, after those of the runner."""
 
+    verify: list[str] = Field(default=[], examples=[['retarget bringup vulkan --check --results "$RETARGET_RESULTS"']])
+    """Further shell commands of the job that verifies. `RETARGET_RESULTS` is the folder with the results of all
+    legs; a command that fails fails the job."""
+
 
 class WaiverTable(_Table):
     """Targets that may stay without a runner for some time. A target that a runner can take is run all the same."""

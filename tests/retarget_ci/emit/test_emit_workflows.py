@@ -48,6 +48,7 @@ select = "not slow"
 budget = "20 min"
 timeout = "1 h 30 s"
 only_changed = true
+verify = ['retarget bringup chip --check --results "$RETARGET_RESULTS"']
 
 [[event]]
 name = "nightly"
@@ -177,6 +178,15 @@ def test_verify_also_compares_the_declarations_with_what_is_emitted(pull_request
     plan = Plan(event="pr", paths=(".",), legs=(leg("r"),))
     script = json.loads(child_pipeline(config, plan))["verify"]["script"]
     assert script.index("retarget ci verify || lost=1") < script.index('test -z "$lost"')
+
+
+def test_further_commands_verify_with_the_folder_of_all_results(pull_request: Any, config: CiConfig) -> None:
+    command = 'retarget bringup chip --check --results "$RETARGET_RESULTS"'
+    (step,) = [one for one in pull_request["jobs"]["verify"]["steps"] if one.get("run", "").strip() == command]
+    assert step["env"] == {"RETARGET_RESULTS": "retarget-ci/results"}
+    verify = json.loads(child_pipeline(config, Plan(event="pr", paths=(".",))))["verify"]
+    assert verify["variables"] == {"RETARGET_RESULTS": "retarget-ci/results"}
+    assert verify["script"].index(f"{command} || lost=1") < verify["script"].index('test -z "$lost"')
 
 
 def test_what_a_leg_has_compiled_is_kept_also_where_it_fails(pull_request: Any) -> None:
