@@ -51,12 +51,15 @@ class LadderTarget:
     """A target that the ladder is about. `digest` (12 hex digits) is of what is tried today, empty where its files
     cannot be had on this machine. `declared` is None for a conformance check of a driver.
 
+    With `checks_artifact` the module's kind runs nothing, and checks what the compiler made.
+
     `rules` are the expectations in force for it; `compile_rules` those for the compile target of a run target.
     """
 
     id: str
     digest: str
     declared: DeclaredTarget | None = None
+    checks_artifact: bool = False
     rules: TargetRules = field(default_factory=TargetRules)
     compile_rules: TargetRules = field(default_factory=TargetRules)
 
@@ -66,16 +69,23 @@ class LadderTarget:
         return tuple({rule.origin: rule for rule in (*self.compile_rules.all, *self.rules.all)}.values())
 
     @property
+    def runs(self) -> bool:
+        """Whether it is a run target."""
+        return self.declared is not None and isinstance(self.declared.target, RunTarget)
+
+    @property
+    def top(self) -> Rung:
+        """The rung that one try takes it to at most."""
+        if self.declared is None:
+            return Rung.TRANSFERS
+        return Rung.MATCHES if self.runs or self.checks_artifact else Rung.COMPILES
+
+    @property
     def skipped_by(self) -> Expectation | None:
         """The rule that has it skipped today, None for none."""
         wholes = (self.rules.whole, self.compile_rules.whole)
         rules = (rule for rule in wholes if rule is not None and rule.outcome == "skip")
         return next((rule for rule in rules if not is_expired(rule, today())), None)
-
-    @property
-    def is_chance(self) -> bool:
-        """Whether a rule says that its result is chance."""
-        return any(rule.outcome in {"flaky", "intermittent"} for rule in self.all_rules)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,10 +128,7 @@ class TargetState:
     @property
     def top(self) -> Rung:
         """The rung that it can come to in one run."""
-        if self.id.startswith(DRIVER):
-            return Rung.TRANSFERS
-        only_compiles = self.target.declared is not None and not isinstance(self.target.declared.target, RunTarget)
-        return Rung.COMPILES if only_compiles else Rung.MATCHES
+        return self.target.top
 
     @property
     def failure(self) -> State | None:
@@ -149,8 +156,8 @@ def ladder_targets(declared: Declared, engine: Engine) -> list[LadderTarget]:
     for one in declared.targets:
         if one.id in run:
             continue
+        checks = declared.registry.artifact_checker(one.suite.kind) is not None
         if one.home not in rule_sets:
-            checks = declared.registry.artifact_checker(one.suite.kind) is not None
             rule_sets[one.home] = RuleSet(one.suite.expectations, checks_artifacts=checks)
         of_run = isinstance(one.target, RunTarget)
         rules = rule_sets[one.home]
@@ -159,6 +166,7 @@ def ladder_targets(declared: Declared, engine: Engine) -> list[LadderTarget]:
                 id=one.id,
                 digest=_digest(one, digests, engine),
                 declared=one,
+                checks_artifact=checks,
                 rules=rules.rules_for(one.target),
                 compile_rules=rules.rules_for(one.compiled) if of_run else TargetRules(),
             )
@@ -272,6 +280,8 @@ def rung_of(record: TargetRecord, compiled: TargetRecord | None = None) -> Rung 
         not_compiled = compiled is not None and compiled.observation is not None and compiled.stage == "compile"
         is_late = record.outcome in {Outcome.BLOCKED, Outcome.XFAILED, Outcome.INTERMITTENT, Outcome.FAILED}
         return Rung.NONE if not_compiled and is_late else None
+    if not record.runtime:  # what checks an artifact runs nothing
+        return Rung.NONE if record.stage == "compile" else Rung.COMPILES
     of_cases = [_OF_STAGE[stage] if not _worked(one, stage) else Rung.DISPATCHES for one, stage in _failed(record)]
     return min([*of_cases, *([] if of_cases else [_OF_STAGE.get(record.stage, Rung.NONE)])])
 

@@ -17,8 +17,9 @@ from retarget.support.text import counted
 from retarget.targets.collected import collect
 
 from retarget_bringup.ladder.settings import Settings, find_settings, read_settings
+from retarget_bringup.ladder.settle import add_arguments, settle
 from retarget_bringup.status.assemble import status_of
-from retarget_bringup.status.gather import read_found, run_found, run_others
+from retarget_bringup.status.gather import Found, read_found, run_found, run_others
 from retarget_bringup.status.model import Status
 from retarget_bringup.status.moved import Lines, lines_of, log, moves, moves_since_commit
 from retarget_bringup.status.references import with_references
@@ -51,6 +52,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument("--all", action="store_true", help=f"all blockers and moves, not the first {TOP}")
     parser.add_argument("--log", action="store_true", help="also what each commit of the ladder moved")
     shape = parser.add_mutually_exclusive_group()
+    add_arguments(shape)
     shape.add_argument("--next", action="store_true", help="print the one thing to do next, and why")
     shape.add_argument("--json", action="store_true", help="print JSON, all of it")
     shape.add_argument(
@@ -76,6 +78,9 @@ def _status(arguments: argparse.Namespace) -> int:
         raise argparse.ArgumentError(None, msg)
     if arguments.watch:
         return _watch(settings, arguments, more)
+    if arguments.check or arguments.raises:
+        gathered = _gathered(settings, arguments, more)
+        return settle(settings, gathered.ladder, gathered.states, raises=arguments.raises)
     status, _ = _found(settings, arguments, more)
     if arguments.json:
         print(msgspec.json.format(msgspec.json.encode(status), indent=1).decode())
@@ -92,13 +97,18 @@ def _words(text: str) -> list[str]:
         raise argparse.ArgumentError(None, msg) from error
 
 
+def _gathered(settings: Settings, arguments: argparse.Namespace, more: Sequence[str]) -> Found:
+    """Run, or read results."""
+    extensions = arguments.retarget_extension
+    if arguments.results:
+        return read_found(settings, [user_path(path) for path in arguments.results], extensions)
+    return run_found(settings, runs=arguments.runs, pytest_args=more, extensions=extensions)
+
+
 def _found(settings: Settings, arguments: argparse.Namespace, more: Sequence[str]) -> tuple[Status, Lines]:
     """Run, or read results; return the status, and the ladder as it is by it."""
     extensions = arguments.retarget_extension
-    if arguments.results:
-        found = read_found(settings, [user_path(path) for path in arguments.results], extensions)
-    else:
-        found = run_found(settings, runs=arguments.runs, pytest_args=more, extensions=extensions)
+    found = _gathered(settings, arguments, more)
     now = {line.target: line for line in lines_of(found.states)}
     held = {line.target: line for line in found.ladder.lines}
     moved = moves(held, now)

@@ -1,0 +1,139 @@
+"""The ladder file: read, written, merged, and refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from retarget.model.rungs import Rung
+from retarget.support.errors import DiagnosticsError
+from retarget_bringup.ladder.check import raised
+from retarget_bringup.ladder.files import Line, ladder_text, parse_ladder, read_ladder, write_ladder
+from retarget_bringup.ladder.states import LadderTarget, TargetState
+
+FILE = Path("bringup/x.ladder")
+A, B = "a/suite.toml::a::m_c_r", "b/suite.toml::b::m_c_r"
+TEXT = f"""\
+# retarget ladder 1: x
+{A} matches 0123456789ab
+{B} loads 0123456789ab
+# end
+"""
+
+_TARGETS = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=5).filter(
+    lambda text: not text.startswith(("#", "<<<<<<<", ">>>>>>>", "=======", "|||||||"))
+)
+_RUNGS = st.dictionaries(_TARGETS, st.sampled_from(list(Rung)), max_size=8)
+
+
+def line(target: str, rung: Rung, digest: str = "0123456789ab") -> Line:
+    return Line(target=target, rung=rung, digest=digest)
+
+
+def without_numbers(text: str) -> list[tuple[str, Rung, str]]:
+    return [(one.target, one.rung, one.digest) for one in parse_ladder(FILE, text).lines]
+
+
+@given(_RUNGS)
+def test_what_is_written_is_read(rungs: dict[str, Rung]) -> None:
+    text = ladder_text("x", [line(target, rung) for target, rung in rungs.items()])
+    assert without_numbers(text) == [(target, rung, "0123456789ab") for target, rung in sorted(rungs.items())]
+    assert not parse_ladder(FILE, text).unsettled
+
+
+@given(_RUNGS, _RUNGS, _RUNGS)
+def test_two_branches_that_raised_a_ladder_are_settled_by_raise(
+    base: dict[str, Rung], one: dict[str, Rung], two: dict[str, Rung]
+) -> None:
+    sides = [{**base, **{key: max(rung, base.get(key, rung)) for key, rung in side.items()}} for side in (one, two)]
+    texts = [ladder_text("x", [line(target, rung) for target, rung in side.items()]) for side in sides]
+    marked = f"{texts[0]}<<<<<<< ours\n{texts[0]}=======\n{texts[1]}>>>>>>> theirs\n{texts[1]}"
+    wanted = {key: max(side[key] for side in sides if key in side) for key in {**sides[0], **sides[1]}}
+    for text in ("".join(texts), marked):
+        ladder = parse_ladder(FILE, text)
+        assert ladder.unsettled
+        targets = {key: LadderTarget(id=key, digest="0123456789ab") for key in wanted}
+        lines = ladder.line_of(dict.fromkeys(wanted, "0123456789ab"))
+        states = [TargetState(target=targets[key], line=lines[key], rung=rung) for key, rung in wanted.items()]
+        settled = ladder_text("x", raised(ladder, states).lines)
+        assert without_numbers(settled) == [(key, rung, "0123456789ab") for key, rung in sorted(wanted.items())]
+
+
+def test_of_two_lines_of_a_target_that_of_today_counts_then_the_higher() -> None:
+    text = f"# retarget ladder 1: x\n{A} stable {'f' * 12}\n{A} loads 0123456789ab\n{A} completes 0123456789ab\n# end\n"
+    ladder = parse_ladder(FILE, text)
+    assert ladder.line_of({A: "0123456789ab"})[A].rung is Rung.COMPLETES
+    assert ladder.line_of({})[A].rung is Rung.STABLE
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (TEXT.replace(": x", ": vulkan"),
+         "bringup/x.ladder:1: found the ladder of 'vulkan', expected that of 'x'; a ladder is in bringup/NAME.ladder"),
+        (TEXT.replace("ladder 1", "ladder 2"),
+         "bringup/x.ladder:1: found a ladder of version 2, expected 1; read it with the retarget that wrote it"),
+        ("", "bringup/x.ladder:1: found an empty file, expected the first line of a ladder, `# retarget ladder 1: x`"),
+        (TEXT.replace("# retarget ladder 1: x\n", ""),
+         f"bringup/x.ladder:1: found '{A} matches 0123456789ab', expected the first line of a ladder, "
+         "`# retarget ladder 1: x`"),
+        (TEXT.replace("loads", "laods"),
+         "bringup/x.ladder:3: found the rung 'laods', expected one of none, found, opens, transfers, compiles, loads, "
+         "dispatches, completes, matches, stable; did you mean 'loads'?"),
+        (TEXT.replace("loads 0123456789ab", "loads"),
+         f"bringup/x.ladder:3: found '{B} loads', expected TARGET RUNG DIGEST, the digest of 12 hex digits"),
+        (TEXT.replace(B, f"# mine\n{B}"),
+         "bringup/x.ladder:3: found '# mine', expected no comment: --raise would not keep it"),
+        (TEXT.removesuffix("# end\n"),
+         "bringup/x.ladder:3: the file is cut here: expected its last line, `# end`; restore it with git"),
+        (TEXT.removesuffix("\n"),
+         "bringup/x.ladder:4: the file is cut here: expected its last line, `# end`; restore it with git"),
+    ],
+)  # fmt: skip
+def test_what_no_raise_settles_is_refused_with_its_line(text: str, message: str) -> None:
+    with pytest.raises(DiagnosticsError) as refused:
+        parse_ladder(FILE, text)
+    assert str(refused.value) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (TEXT.replace(B, f"<<<<<<< HEAD\n{B}").replace("# end", f"=======\n{B} matches 0123456789ab\n>>>>>>> y\n# end"),
+         "bringup/x.ladder:3: found merge conflict markers (lines 3, 5, 7); `retarget bringup x --raise` settles it: "
+         "it takes both sides"),
+        (TEXT.replace(B, A),
+         f"bringup/x.ladder:3: found {A} a second time, expected it once; line 2 has it; "
+         "`retarget bringup x --raise` settles it"),
+        (TEXT.replace(A, "z"),
+         f"bringup/x.ladder:3: found {B} after z, expected lines sorted by target; "
+         "`retarget bringup x --raise` settles it"),
+        (f"{TEXT}# end\n",
+         "bringup/x.ladder:4: found '# end' before the last line, expected one ladder in the file; "
+         "`retarget bringup x --raise` settles it"),
+    ],
+)  # fmt: skip
+def test_what_a_merge_may_leave_is_named_and_read(text: str, message: str) -> None:
+    ladder = parse_ladder(FILE, text)
+    assert [str(one) for one in ladder.unsettled] == [message]
+    assert len(ladder.lines) >= 2
+
+
+def test_lines_end_as_windows_writes_them() -> None:
+    assert without_numbers(TEXT.replace("\n", "\r\n")) == without_numbers(TEXT)
+
+
+def test_a_file_is_written_only_where_that_changes_it(tmp_path: Path) -> None:
+    file = tmp_path / "x.ladder"
+    assert not read_ladder(file).lines
+    assert write_ladder(file, [line(B, Rung.LOADS), line(A, Rung.MATCHES)])
+    assert file.read_text() == TEXT
+    assert not write_ladder(file, read_ladder(file).lines)
+
+
+def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.ladder").write_bytes(b"\xff\xfe")
+    with pytest.raises(Exception, match=r"x\.ladder: found bytes that are no UTF-8 text, expected a ladder$"):
+        read_ladder(tmp_path / "x.ladder")
