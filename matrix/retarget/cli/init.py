@@ -19,6 +19,7 @@ from retarget.extension.registry import Registry, load_extensions
 from retarget.model import RunTarget, TargetConfig
 from retarget.model.outcomes import DeviceInfo
 from retarget.support.errors import RetargetError, display_path
+from retarget.support.files import write_new
 from retarget.support.text import counted, first_line
 from retarget.targets.availability import host_mismatch
 from retarget.targets.expansion import expand
@@ -82,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
         for path, text in files:
             sys.stdout.write(f"# ---------------- {display_path(path)}\n{text}\n")
         return 0
-    _write(files)
+    write_new(files)
     try:
         counts = _counts(folder, registry)
     except RetargetError:
@@ -249,22 +250,6 @@ def _texts(folder: Path, found: Survey, plan: Plan, configs: _Configs) -> list[t
         files.append((folder / MATRIX_FILE, matrix_text(declared, configs.compilers, configs.absent)))
     files.append((folder / SUITE_FILE, suite_text(plan, found, targets)))
     return [*files, *(written for suite in plan.suites for written in suite.suggestion.writes)]
-
-
-def _write(files: Sequence[tuple[Path, str]]) -> None:
-    """Write new files: all, or none. Raises `RetargetError`."""
-    written: list[Path] = []
-    for path, text in files:
-        try:
-            with path.open("x", encoding="utf-8") as stream:
-                written.append(path)
-                stream.write(text)
-        except OSError as error:
-            for other in written:
-                other.unlink()
-            reason = error.strerror or error
-            msg = f"cannot write {display_path(path)}: {reason}; nothing was written"
-            raise RetargetError(msg) from error
 
 
 def _counts(folder: Path, registry: Registry) -> tuple[int, int]:

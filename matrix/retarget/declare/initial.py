@@ -20,7 +20,7 @@ from retarget.extension.registry import Registry
 from retarget.model.names import name_error
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import is_inside
-from retarget.support.toml.write import toml_list, toml_string
+from retarget.support.toml.write import toml_table
 
 __all__ = ["Plan", "PlannedSuite", "Survey", "globs_for", "matrix_text", "plan_suites", "suite_text", "survey"]
 
@@ -251,7 +251,7 @@ def matrix_text(targets: Sequence[SuggestedTarget], compilers: Mapping[str, str]
     ]
     runtimes = dict.fromkeys(driver for target in targets for driver in target.drivers)
     for target in targets:
-        table = _table(
+        table = toml_table(
             "compiler_config",
             name=target.compiler_config,
             compiler=compilers[target.compiler_config],
@@ -259,10 +259,10 @@ def matrix_text(targets: Sequence[SuggestedTarget], compilers: Mapping[str, str]
             target_from=(target.target_from[0] if len(target.target_from) == 1 else target.target_from) or None,
         )
         parts.append(f"# {target.comment}\n{table}")
-    parts += [_table("runtime_config", name=driver, driver=driver) for driver in runtimes]
+    parts += [toml_table("runtime_config", name=driver, driver=driver) for driver in runtimes]
     heading = "# The names that suites use: what is compiled how, and run where.\n"
     for target in targets:
-        table = _table("target_config", name=target.name, compiler=target.compiler_config, runtimes=target.drivers)
+        table = toml_table("target_config", name=target.name, compiler=target.compiler_config, runtimes=target.drivers)
         parts.append(heading + table)
         heading = ""
     if absent:
@@ -277,7 +277,7 @@ def suite_text(plan: Plan, found: Survey, targets: Mapping[str, Sequence[str]]) 
     for suite in plan.suites:
         files = [path.relative_to(found.folder).as_posix() for path in suite.suggestion.files]
         srcs, exclude = globs_for(files, found.present, found.skipped, by_name=suite.suggestion.by_name)
-        table = _table(
+        table = toml_table(
             "module_test_suite",
             name=suite.name,
             srcs=srcs,
@@ -296,13 +296,3 @@ def suite_text(plan: Plan, found: Survey, targets: Mapping[str, Sequence[str]]) 
             lines.append(f"#   and {len(plan.left_out) - _MANY} more files")
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
-
-
-def _table(header: str, **keys: str | Sequence[str] | None) -> str:
-    """Return a table of an array, with the keys that are not None."""
-    given = {key: value for key, value in keys.items() if value is not None}
-    lines = [
-        f"{key} = {toml_string(value) if isinstance(value, str) else toml_list(value, before=len(key) + len(' = '))}"
-        for key, value in given.items()
-    ]
-    return "\n".join([f"[[{header}]]", *lines])

@@ -18,6 +18,8 @@ __all__ = [
     "DescribesBuild",
     "HasFrontEnd",
     "HasReleases",
+    "MeasuresModules",
+    "ModuleSize",
     "NamesDevices",
     "ProfileTarget",
     "Resolved",
@@ -198,6 +200,36 @@ class ShowsArtifacts(Protocol):
 
     def show(self, artifact: bytes) -> str:
         """Return an artifact's text for a person. Raises `RetargetError` for bytes that are none of its artifacts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleSize:
+    """How much of a backend a module needs: its dispatches, the distinct ops in it, the element types of its tensors,
+    and how many elements the largest has."""
+
+    dispatches: int
+    ops: tuple[str, ...]
+    types: tuple[str, ...]
+    elements: int
+
+    @property
+    def order(self) -> tuple[int, int, int, int]:
+        """By this, smaller modules come before larger ones."""
+        return self.dispatches, len(self.ops), len(self.types), self.elements
+
+
+@runtime_checkable
+class MeasuresModules(Protocol):
+    """What a compiler may implement in addition to `Compiler`: the size of a module, whatever backend compiles it.
+
+    A module is compiled as any other, with `measuring_flags` after its own flags; `module_size` reads the artifact.
+    """
+
+    measuring_flags: Sequence[str]
+
+    def module_size(self, artifact: bytes) -> ModuleSize:
+        """Return the size that such an artifact tells. Pure; in the command's process. Raises `RetargetError` for bytes
+        that are none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

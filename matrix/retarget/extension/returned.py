@@ -53,6 +53,7 @@ _IN_PROCESS = frozenset(
         "references",
         "return_checks_command",
         "return_checks_version",
+        "module_size",
         "runs_by_tool",
         "release_packages",
         "suggest_targets",

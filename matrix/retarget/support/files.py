@@ -6,9 +6,11 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from retarget.support.errors import RetargetError, display_path
 
 __all__ = [
     "UNFINISHED",
@@ -20,6 +22,7 @@ __all__ = [
     "resolve_inside",
     "user_path",
     "write_atomically",
+    "write_new",
 ]
 
 UNFINISHED = ".new-"
@@ -92,6 +95,22 @@ def write_atomically(path: Path, data: bytes) -> None:
         except FileNotFoundError:
             path.parent.mkdir(parents=True, exist_ok=True)
             beside.write_bytes(data)
+
+
+def write_new(files: Sequence[tuple[Path, str]]) -> None:
+    """Write new files, with the folders that they need: all, or none. Raises `RetargetError`, also where one exists."""
+    written: list[Path] = []
+    for path, text in files:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("x", encoding="utf-8") as stream:
+                written.append(path)
+                stream.write(text)
+        except OSError as error:
+            for other in written:
+                other.unlink()
+            msg = f"cannot write {display_path(path)}: {error.strerror or error}; nothing was written"
+            raise RetargetError(msg) from error
 
 
 class OutsideError(Exception):

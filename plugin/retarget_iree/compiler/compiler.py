@@ -9,6 +9,7 @@ from retarget.extension import (
     Compiled,
     CompileRequest,
     CompilerError,
+    ModuleSize,
     ProfileTarget,
     Resolved,
     SuggestedTarget,
@@ -45,6 +46,7 @@ from retarget_iree.compiler.targets.combined import (
 )
 from retarget_iree.compiler.targets.profiles import profile_target
 from retarget_iree.compiler.tool import compile_with_tool, phases, precompile_with_tool, tool_diagnostics, tool_runs
+from retarget_iree.measure import FLOW_FLAGS, flow_size
 from retarget_iree.noise import first_error, is_verdict
 from retarget_iree.toolchain import compiler_environment, environment_facts, find_compiler
 
@@ -62,6 +64,7 @@ class IreeCompiler:
 
     name = "iree"
     artifact_suffix = ".vmfb"
+    measuring_flags = FLOW_FLAGS
 
     def fingerprint(self, config: CompilerConfig) -> str:
         """Name the compiler by version, folder and its files' sizes and modification times, with the package onnx.
@@ -144,6 +147,10 @@ class IreeCompiler:
         from retarget_iree.compiler.dump import dump_module
 
         return dump_module(artifact)
+
+    def module_size(self, artifact: bytes) -> ModuleSize:
+        """Return the size of a module at the phase `flow`. Implements `retarget.extension.MeasuresModules`."""
+        return flow_size(artifact.decode("utf-8", "replace"))
 
     def suggest_targets(self, devices: Mapping[str, Sequence[DeviceInfo]]) -> Sequence[SuggestedTarget]:
         """Return a target config for each sort of device that was found."""

@@ -14,9 +14,14 @@ _LOCAL = "--iree-hal-target-device=local"
 
 
 def iree_targets(devices: Mapping[str, Sequence[DeviceInfo]]) -> Sequence[SuggestedTarget]:
-    """Return the target configs for the devices that the drivers of IREE's runtime found."""
+    """Return the target configs for the devices that the drivers of IREE's runtime found.
+
+    A driver whose devices are not given stands for any device of it.
+    """
     local = tuple(driver for driver in ("local-sync", "local-task") if driver in devices)
-    architecture = _gfx(devices.get("hip", ()))
+    hip = devices.get("hip")
+    architecture = _gfx(hip or ())
+    whose = f"{architecture} is this machine's" if architecture else "put yours here"
     targets = (
         SuggestedTarget(
             name="cpu",
@@ -49,10 +54,10 @@ def iree_targets(devices: Mapping[str, Sequence[DeviceInfo]]) -> Sequence[Sugges
         ),
         SuggestedTarget(
             name="hip",
-            comment=f"ROCm. Code objects run on exactly one architecture: {architecture} is this machine's.",
+            comment=f"ROCm. Code objects run on exactly one architecture: {whose}.",
             compiler_config="rocm",
-            flags=("--iree-hal-target-device=hip", f"--iree-rocm-target={architecture}"),
-            drivers=("hip",) if architecture else (),
+            flags=("--iree-hal-target-device=hip", f"--iree-rocm-target={architecture or 'gfx942'}"),
+            drivers=("hip",) if architecture or (hip is not None and not hip) else (),
         ),
     )
     return [target for target in targets if target.drivers]

@@ -1,11 +1,11 @@
-"""Strings and lists of strings as TOML text."""
+"""Strings, lists of strings and tables of them as TOML text."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 
-__all__ = ["toml_list", "toml_string"]
+__all__ = ["toml_list", "toml_string", "toml_table"]
 
 _WIDTH = 100
 """Characters up to which a list is on one line."""
@@ -27,3 +27,13 @@ def toml_string(text: str) -> str:
     if ('"' in text or "\\" in text) and "'" not in text and text.isprintable():
         return f"'{text}'"
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")  # DEL is no escape of JSON's
+
+
+def toml_table(header: str, **keys: str | Sequence[str] | None) -> str:
+    """Return a table of an array, with the keys that are not None."""
+    given = {key: value for key, value in keys.items() if value is not None}
+    lines = [
+        f"{key} = {toml_string(value) if isinstance(value, str) else toml_list(value, before=len(key) + len(' = '))}"
+        for key, value in given.items()
+    ]
+    return "\n".join([f"[[{header}]]", *lines])
