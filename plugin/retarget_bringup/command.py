@@ -9,13 +9,13 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
+from retarget_bringup.start import command as start
 from retarget_bringup.status import command as status
+from retarget_bringup.words import ACTIONS
 
-__all__ = ["ACTIONS", "add_arguments", "run"]
+__all__ = ["add_arguments", "run"]
 
-_ACTIONS: tuple[Any, ...] = (status,)
-ACTIONS = ("start", "driver", "convert", "status")
-"""The words after `bringup` that are no name of a ladder."""
+_ACTIONS: tuple[Any, ...] = (start, status)
 
 
 class _Actions(argparse._SubParsersAction):  # type: ignore[type-arg]  # noqa: SLF001 (it has no public name)

@@ -13,6 +13,7 @@ _BRINGUP = CommandModule(
     module="retarget_bringup.command",
     help="bring up a backend: how far each target comes, what blocks the most, and a ladder that only rises",
     examples=(
+        ("retarget bringup start npu --like vulkan", "write configs, a suite and a ladder for a new backend"),
         ("retarget bringup vulkan", "how far each target of bringup/vulkan.toml comes, and what blocks the most"),
     ),
     takes_extensions=True,
