@@ -25,7 +25,7 @@ class TransferLimits:
     A device that is not `asynchronous` has finished a submission when the call returns; it refuses one that waits for
     an event which is not complete. With `in_order`, a submission begins when all before it are complete.
     `moves_overlap` says that a copy whose ranges overlap moves the bytes as `memmove` does; otherwise it is refused.
-    Without `maps`, no buffer is mappable.
+    Without `maps`, no buffer is mappable; without `writes_maps`, maps are for reading only.
     """
 
     largest_allocation: int | None = None
@@ -35,6 +35,7 @@ class TransferLimits:
     in_order: bool = False
     moves_overlap: bool = False
     maps: bool = True
+    writes_maps: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +74,15 @@ class Transfers(Protocol):
     def free(self, buffer: Any) -> None:
         """Release a buffer. All submissions that use it are complete."""
 
-    def write(self, target: BufferRange, data: bytes) -> None:
+    def write(self, target: BufferRange, data: bytes | bytearray) -> None:
         """Write as many bytes from the host, and return when they are there. Waits for no submission."""
 
     def read(self, source: BufferRange) -> bytes:
         """Return bytes to the host. Waits for no submission."""
 
     def map(self, mapped: BufferRange) -> AbstractContextManager[memoryview]:
-        """Map a range of a mappable buffer: a memory view of its bytes, to be read and written inside of `with`.
+        """Map a range of a mappable buffer: a memory view of its bytes, to be read and written inside
+        of `with`.
 
         What the host writes is there for submissions that are made after the `with`; what submissions wrote is there
         for a map that is made when they are complete.
@@ -92,7 +94,7 @@ class Transfers(Protocol):
     def copy(self, source: BufferRange, target: BufferRange, after: Sequence[Any]) -> object:
         """Submit: copy a range to one of the same length, in another buffer or in the same."""
 
-    def update(self, target: BufferRange, data: bytes, after: Sequence[Any]) -> object:
+    def update(self, target: BufferRange, data: bytes | bytearray, after: Sequence[Any]) -> object:
         """Submit: write as many bytes of the host. They are taken by the call: `data` may change afterwards."""
 
     def host_event(self) -> object:

@@ -12,19 +12,24 @@ from pathlib import Path
 
 from retarget.extension import CheckedCase, CompileRequest, Resolved, Tolerance
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Toolchain
+from retarget.model.driver_checks import CheckState, DriverCheck
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Stage
 from retarget.model.rungs import Rung
 
 __all__ = [
     "AskFingerprint",
     "CheckArtifact",
+    "CheckDriver",
     "CheckedArtifact",
+    "CheckedDriver",
     "CompareOutputs",
     "CompileModule",
     "CompiledModule",
     "DescribeBuild",
     "Devices",
+    "DriverChecks",
     "GenerateModules",
+    "ListDriverChecks",
     "ModulesGenerated",
     "Named",
     "OpenDevices",
@@ -163,6 +168,19 @@ class CompareOutputs:
     tolerance: Tolerance
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListDriverChecks:
+    """List the checks of drivers. Answered by `DriverChecks`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckDriver:
+    """Do one check of a driver on the opened devices of a runtime config. Answered by `CheckedDriver` or `Refused`."""
+
+    config: RuntimeConfig
+    check: str
+
+
 # ---------------------------------------------------------------- answers
 
 
@@ -249,6 +267,23 @@ class CheckedArtifact:
     """What the checks of an artifact found, in order."""
 
     cases: tuple[CheckedCase, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriverChecks:
+    """The checks of drivers, in the order in which they are done."""
+
+    checks: tuple[DriverCheck, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedDriver:
+    """What came of a check: `detail` is one line, `text` what it did."""
+
+    state: CheckState
+    detail: str = ""
+    text: str = ""
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

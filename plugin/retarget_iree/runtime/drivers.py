@@ -19,9 +19,9 @@ from retarget_iree.noise import clean_status
 from retarget_iree.runtime.apis.complaints import library_complaints, vulkan_complaints
 from retarget_iree.runtime.apis.features import live_features
 from retarget_iree.runtime.command import check_plan, run_module_command
-from retarget_iree.runtime.identity import describe_device
+from retarget_iree.runtime.devices.identity import describe_device
+from retarget_iree.runtime.devices.selection import driver_of, select_device
 from retarget_iree.runtime.needs import artifact_needs
-from retarget_iree.runtime.selection import driver_of, select_device
 from retarget_iree.toolchain import VARIABLE, describe_runtime, find_runtime, find_tool, select_runtime
 
 __all__ = ["DRIVERS", "IreeDriver", "parse_runtime_flags"]

@@ -21,6 +21,7 @@ from retarget_iree.runtime.elements import dtype_of_code, element_type_of
 from retarget_iree.runtime.parameters import parameter_indices, parameters_hint
 from retarget_iree.runtime.scalars import as_declared, scalar_argument, scalar_result
 from retarget_iree.runtime.signature import Signature, parse_signature
+from retarget_iree.runtime.transfers import IreeTransfers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -182,6 +183,10 @@ class IreeDevice:
         program = IreeProgram(self, context, module)
         self._programs.add(program)
         return program
+
+    def transfers(self) -> IreeTransfers:
+        """Return memory and queue of the first device. Implements `retarget.extension.TransfersBuffers`."""
+        return IreeTransfers(self._devices[0], self._infos[0].driver)
 
     def fetch(self, view: Any) -> Array:
         """Copy a buffer view to a host array of its own. Raises `DriverError` for element types NumPy cannot hold."""

@@ -14,9 +14,9 @@ import pytest
 from iree_support import OpenDevice, driver_named, runtime_config
 from retarget.extension import Device, DriverError, UnavailableError
 from retarget.model.outcomes import DeviceInfo
+from retarget_iree.runtime.devices.identity import describe_device
+from retarget_iree.runtime.devices.selection import select_device
 from retarget_iree.runtime.drivers import DRIVERS
-from retarget_iree.runtime.identity import describe_device
-from retarget_iree.runtime.selection import select_device
 from retarget_iree.toolchain import command, select_runtime
 
 CUDA_DUMP = "- gpu-compute-capability: 9.0\n- driver-max-cuda-version: 13.0\n\n- gpu-warp-size: 32\n"

@@ -6,16 +6,19 @@ import shutil
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from retarget.engine.refusals import device_infos
 from retarget.extension import UnavailableError
 from retarget.model import RuntimeConfig
-from retarget.model.outcomes import DeviceInfo, RunOutcome
+from retarget.model.outcomes import DeviceInfo
 from retarget.support.errors import RetargetError
-from retarget.worker.messages import Devices, OpenDevices, Progress, Refused, RunModule
+from retarget.worker.messages import Devices, OpenDevices, Progress, Refused
 from retarget.worker.process import Spawner, WorkerProcess
 
 __all__ = ["DeviceWorker"]
+
+AnswerT = TypeVar("AnswerT")
 
 _OPEN_ATTEMPTS = 2
 """How often devices are opened in vain before it is given up for the session. Absent devices are tried once."""
@@ -76,9 +79,14 @@ class DeviceWorker:
         self._rest(self._worker)
         return self._infos
 
-    def run(
-        self, message: RunModule, *, timeout: float, on_progress: Callable[[Progress], None]
-    ) -> RunOutcome | Refused:
+    def ask(
+        self,
+        message: object,
+        expected: type[AnswerT],
+        *,
+        timeout: float,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> AnswerT | Refused:
         """Send `message` to the process that `open` has started; return its answer, or why there is none."""
         if self._worker is None:
             msg = f"runtime config {self._config.name!r} is not open"
@@ -86,7 +94,7 @@ class DeviceWorker:
         worker = self._worker
         self._wake(worker)
         try:
-            return worker.ask(message, RunOutcome, timeout=timeout, on_progress=on_progress)
+            return worker.ask(message, expected, timeout=timeout, on_progress=on_progress)
         finally:
             self._rest(worker)
 

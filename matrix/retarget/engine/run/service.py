@@ -19,6 +19,7 @@ from retarget.engine.run.lease import DeviceLeases, Holder, Lease, OnLeaseWait, 
 from retarget.engine.run.lease_folder import default_lease_folder
 from retarget.extension import Tolerance
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig
+from retarget.model.driver_checks import CheckState, DriverCheck
 from retarget.model.outcomes import (
     Artifact,
     CaseOutcome,
@@ -33,10 +34,14 @@ from retarget.model.rungs import Rung
 from retarget.support.errors import RetargetError
 from retarget.worker.messages import (
     CheckArtifact,
+    CheckDriver,
     CheckedArtifact,
+    CheckedDriver,
     CompareOutputs,
     Devices,
+    DriverChecks,
     GenerateModules,
+    ListDriverChecks,
     ModulesGenerated,
     ProbeDriver,
     Progress,
@@ -193,15 +198,37 @@ class RunService:
         if isinstance(answer, Refused):
             raise refusal_error(answer, f"the modules of {description} cannot be generated")
 
-    def probe(self, driver: str) -> tuple[DeviceInfo, ...]:
+    def probe(self, driver: str, env: Sequence[tuple[str, str]] = ()) -> tuple[DeviceInfo, ...]:
         """List a driver's devices, in a process of its own that ends afterwards. Safe from several threads.
 
         Raises `UnavailableError` with the reason why there is none, `RetargetError` if the driver crashes, hangs or
         fails.
         """
-        with closing(WorkerProcess(spawner=self._spawner, extensions=self._extensions)) as worker:
+        with closing(WorkerProcess(spawner=self._spawner, extensions=self._extensions, env=env)) as worker:
             answer = worker.ask(ProbeDriver(driver=driver), Devices, timeout=self._open_timeout)
         return device_infos(answer, f"driver {driver!r}", "list")
+
+    def driver_checks(self) -> tuple[DriverCheck, ...]:
+        """Return the checks of drivers, from a process without a device. Raises `RetargetError`."""
+        answer = self._plain().ask(ListDriverChecks(), DriverChecks, timeout=self._open_timeout)
+        if isinstance(answer, Refused):
+            raise refusal_error(answer, "the checks of drivers cannot be listed")
+        return answer.checks
+
+    def check_driver(
+        self, runtime: RuntimeConfig, check: str, *, timeout: float, on_wait: OnLeaseWait | None = None
+    ) -> CheckedDriver | Refused:
+        """Do one check on the devices of a runtime config; the worker is replaced unless it passed.
+
+        Raises `UnavailableError` and `RetargetError` as `devices` does.
+        """
+        worker = self._worker(runtime)
+        infos = worker.open()
+        with self._leases.hold(_leases(runtime, infos), on_wait):
+            answer = worker.ask(CheckDriver(config=runtime, check=check), CheckedDriver, timeout=timeout)
+            if isinstance(answer, Refused) or answer.state is CheckState.FAILED:
+                worker.close()
+        return answer
 
     def kill(self) -> None:
         """Kill all worker processes, so that `close` has none to wait for. Safe in a signal handler."""
@@ -272,7 +299,7 @@ class _Run:
     rung: Rung = Rung.COMPILES
 
     def outcome(self, worker: DeviceWorker, message: RunModule, timeout: float) -> RunOutcome:
-        answer = worker.run(message, timeout=timeout, on_progress=self._note)
+        answer = worker.ask(message, RunOutcome, timeout=timeout, on_progress=self._note)
         if isinstance(answer, RunOutcome):
             return answer
         failure = refusal_failure(answer, self.stage, worker="device worker", work="run", place=self._place)

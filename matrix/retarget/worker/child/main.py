@@ -30,13 +30,17 @@ from retarget.worker.artifact import read_artifact
 from retarget.worker.messages import (
     AskFingerprint,
     CheckArtifact,
+    CheckDriver,
     CheckedArtifact,
+    CheckedDriver,
     CompareOutputs,
     CompiledModule,
     CompileModule,
     DescribeBuild,
     Devices,
+    DriverChecks,
     GenerateModules,
+    ListDriverChecks,
     ModulesGenerated,
     Named,
     OpenDevices,
@@ -134,7 +138,7 @@ class _Server:
         if self._device is not None:
             self._device.close()
 
-    def _dispatch(self, message: object) -> object:  # noqa: PLR0911  one for each request
+    def _dispatch(self, message: object) -> object:  # noqa: PLR0911, PLR0912  one for each request
         match message:
             case ResolveFlags(config=config, flags=flags):
                 compiler = self._registry.compiler(config.compiler)
@@ -159,6 +163,12 @@ class _Server:
                 return self._generate(message)
             case CheckArtifact():
                 return self._check(message)
+            case ListDriverChecks():
+                from retarget.worker.child.conformance.run import driver_checks
+
+                return DriverChecks(checks=tuple(driver_checks()))
+            case CheckDriver():
+                return self._check_driver(message)
             case CompareOutputs(folders=folders, sides=sides, tolerance=tolerance):
                 from retarget.worker.child.differences import compare_outputs  # imports NumPy
 
@@ -212,6 +222,14 @@ class _Server:
             raise TypeError(msg)
         artifact = read_artifact(message.artifact, message.digest)
         return CheckedArtifact(cases=check_artifact(checker, message.target, artifact))
+
+    def _check_driver(self, message: CheckDriver) -> CheckedDriver:
+        from retarget.worker.child.conformance.run import run_check
+
+        start = time.perf_counter()
+        checked = run_check(self._device, message.config.driver, message.check)
+        text = self._output.read() if checked.detail else ""
+        return replace(checked, text=text, seconds=time.perf_counter() - start)
 
 
 def _traceback(error: Exception) -> str:

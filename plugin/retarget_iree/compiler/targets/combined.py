@@ -156,8 +156,8 @@ def _target(reference: str) -> ProfileTarget:
 
 def _live(uri: str) -> Profile:
     """Return the profile of a device of this host. Raises `UnavailableError`."""
+    from retarget_iree.runtime.devices.selection import select_device
     from retarget_iree.runtime.drivers import DRIVERS
-    from retarget_iree.runtime.selection import select_device
 
     name = uri.partition("://")[0]
     driver = next(driver for driver in DRIVERS if driver.name == name)

@@ -26,9 +26,9 @@ from retarget.support.text import cut_stacks, first_line
 from retarget_iree.checks.returned import ReturnedCheck, checks_in
 from retarget_iree.noise import clean_status
 from retarget_iree.runtime.apis.features import live_features
-from retarget_iree.runtime.identity import describe_device
+from retarget_iree.runtime.devices.identity import describe_device
+from retarget_iree.runtime.devices.selection import driver_of, select_device
 from retarget_iree.runtime.program import function_info, module_signatures, unknown_function
-from retarget_iree.runtime.selection import driver_of, select_device
 from retarget_iree.runtime.signature import Signature
 from retarget_iree.runtime.tool.recording import RECORDING_FLAG, recorded_dispatches
 from retarget_iree.runtime.tool.values import input_flag, output_flag, read_output
