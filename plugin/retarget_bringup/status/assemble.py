@@ -52,6 +52,7 @@ def status_of(
         matches=reached,
         counted=len(seen),
         temporary=len(seen) - reached,
+        only_compiled=sum(one.top is rung is Rung.COMPILES for one, rung in tried),
         rungs=_rungs([rung if rung < one.top else max(rung, Rung.MATCHES) for one, rung in tried]),
         drivers=drivers,
         excluded=excluded,

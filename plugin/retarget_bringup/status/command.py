@@ -36,7 +36,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     """Declare the action."""
     parser = subparsers.add_parser(
         "status",
-        prog="retarget bringup NAME",
+        prog="retarget bringup",
         help="run the targets of a ladder, and show how far they come, what blocks the most, and what moved",
         description="Run the targets of bringup/NAME.toml and the conformance checks of their drivers. Show how far "
         "each target comes, what blocks the most, what moved since the committed ladder, and what to do next.",
@@ -123,12 +123,11 @@ def _found(settings: Settings, arguments: argparse.Namespace, more: Sequence[str
         log=log(settings.ladder_file, limit or _ALL) if arguments.log or arguments.json else (),
     )
     if settings.reference and status.blockers and not (arguments.next or arguments.watch):
-        everything = collect(settings.root, settings.paths, extensions)
         known = with_references(
             status.blockers[:limit],
             settings.reference,
             results=found.results,
-            declared={one.id for one in everything.targets},
+            declared=found.declared,
             run=lambda targets: {} if arguments.results else run_others(found, targets, extensions),
         )
         status = replace(status, blockers=(*known, *status.blockers[len(known) :]))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +14,8 @@ from retarget.model.rungs import Rung
 from retarget.results.files import SessionResults, read_results, results_of
 from retarget.results.record import TargetRecord
 from retarget.support.text import counted
-from retarget.targets.collected import Declared, collect
+from retarget.targets.collected import collect
+from retarget.targets.selection import compile_selector
 
 from retarget_bringup.ladder.drivers import driver_targets
 from retarget_bringup.ladder.files import Ladder, read_ladder
@@ -27,15 +28,13 @@ __all__ = ["Found", "read_found", "run_found", "run_others"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """The states of a ladder's targets in `sessions`, which are in `folders`. `declared` are all targets that are
-    selected."""
+    """The states of a ladder's targets in `sessions`. `declared` are the ids of all targets, selected or not."""
 
     settings: Settings
     ladder: Ladder
-    declared: Declared
+    declared: Set[str]
     sessions: Sequence[SessionResults]
     states: Sequence[TargetState]
-    folders: Sequence[Path]
 
     @property
     def results(self) -> Mapping[str, TargetRecord]:
@@ -50,16 +49,17 @@ def read_found(settings: Settings, folders: Sequence[Path], extensions: Sequence
     """
     ladder = read_ladder(settings.ladder_file)
     sessions = read_results(folders)
-    declared = collect(settings.root, settings.paths, extensions, mark=settings.select)
+    declared = collect(settings.root, settings.paths, extensions)
+    is_selected = compile_selector(settings.select)
+    selected = replace(declared, targets=[one for one in declared.targets if is_selected(one.target)])
     with Engine(registry=declared.registry, cache=cache_of_command().folder, extensions=extensions) as engine:
-        targets = [*driver_targets(sessions, ladder), *ladder_targets(declared, engine)]
+        targets = [*driver_targets(sessions, ladder), *ladder_targets(selected, engine)]
     return Found(
         settings=settings,
         ladder=ladder,
-        declared=declared,
+        declared={one.id for one in declared.targets},
         sessions=sessions,
         states=states(targets, sessions, ladder, stable=settings.stable),
-        folders=folders,
     )
 
 

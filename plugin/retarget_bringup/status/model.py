@@ -148,7 +148,8 @@ class Next(_Part, frozen=True, kw_only=True):
 
 class Status(_Part, frozen=True, kw_only=True):
     """All of it. `percentage` is the share of `counted` targets that match (None without any): those that are seen and
-    not permanent. `temporary` of them are below `matches`."""
+    not permanent. `temporary` of them are below `matches`. `rungs` count all that were tried, the unseen too. Of these,
+    `only_compiled` are compile targets that nothing runs: as high as they can be, they count as matching."""
 
     version: int = VERSION
     name: str
@@ -156,6 +157,7 @@ class Status(_Part, frozen=True, kw_only=True):
     matches: int = 0
     counted: int = 0
     temporary: int = 0
+    only_compiled: int = 0
     rungs: tuple[RungCount, ...] = ()
     drivers: tuple[DriverStatus, ...] = ()
     excluded: tuple[Excluded, ...] = ()

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from retarget.support.text import counted, shown
 
-from retarget_bringup.status.model import Blocker, Commit, DriverStatus, Excluded, Move, Moves, Next, Status
+from retarget_bringup.status.model import Blocker, Commit, DriverStatus, Move, Moves, Next, Status
 
 __all__ = ["TOP", "heading", "move_lines", "next_lines", "status_lines"]
 
@@ -35,7 +35,7 @@ def status_lines(status: Status, *, everything: bool = False, width: int = 0) ->
     if status.rungs and status.rungs[0].reach:
         yield from _rungs(status, width or 100, is_terminal)
         yield ""
-    yield from _left_out(status.excluded, limit)
+    yield from _left_out(status, limit)
     if status.blockers:
         yield from _blockers(status.blockers, limit, width)
     yield from _moved(status.moved, limit)
@@ -94,15 +94,18 @@ def _rungs(status: Status, width: int, is_terminal: bool) -> Iterator[str]:
         cells = min(max(cells, one.reach > 0), length - (one.reach < tried))  # neither hides a target
         reach = f"{one.reach:>{digits}} of {tried}  {100 * one.reach // tried:3} %"
         yield f"{one.rung:<12}{full * cells}{empty * (length - cells)}  {reach}  {one.stop or '':>{digits}}".rstrip()
+    if status.only_compiled:
+        yield f"{counted(status.only_compiled, 'target')} without a runtime config: compiled, they count as matching"
 
 
-def _left_out(excluded: Sequence[Excluded], limit: int | None) -> Iterator[str]:
+def _left_out(status: Status, limit: int | None) -> Iterator[str]:
     """Yield what the percentage leaves out, by state and reason."""
-    states = dict.fromkeys(one.state for one in excluded)
-    for state in states:
-        own = sorted((one for one in excluded if one.state == state), key=lambda one: (-len(one.targets), one.reason))
+    for state in dict.fromkeys(one.state for one in status.excluded):
+        own = [one for one in status.excluded if one.state == state]
         shown_ones = own[: limit and _REASONS]
-        yield f"{state}, not in the percentage: {counted(sum(len(one.targets) for one in own), 'target')}"
+        until = f" until `retarget bringup {status.name} --raise`" if state == "unseen" else ""
+        count = counted(sum(len(one.targets) for one in own), "target")
+        yield f"{state}, not in the percentage{until}: {count}"
         yield from (f"{len(one.targets):6}  {shown(one.reason)}" for one in shown_ones)
         if len(own) > len(shown_ones):
             yield f"        … and {counted(len(own) - len(shown_ones), 'more reason')}; --all shows them"
@@ -112,24 +115,31 @@ def _left_out(excluded: Sequence[Excluded], limit: int | None) -> Iterator[str]:
 def _blockers(blockers: Sequence[Blocker], limit: int | None, width: int) -> Iterator[str]:
     stopped = sum(one.frees for one in blockers)
     yield f"what blocks: {counted(len(blockers), 'signature')}, {counted(stopped, 'target')} below matches"
+    yield ""
     for number, one in enumerate(blockers[:limit], 1):
-        where = f"{one.stage}: " if one.stage else ""
-        yield _cut(f"{number:3}. frees {one.frees}  [{one.rung}]  {shown(where + one.signature)}", width)
+        stop = f"stop at {one.rung}: " if one.rung != "none" else ""  # their stage says it
+        yield _cut(f"{number:3}. frees {one.frees}  {stop}{_way(one)}", width)
         size = f"  ({one.size} bytes)" if one.size else ""
-        yield f"       smallest   {shown(one.smallest)}{size}"
+        yield f"     smallest   {shown(one.smallest)}{size}"
         if one.reference is not None:
             is_same = (one.reference.stage, one.reference.signature) == (one.stage, one.signature)
             said = f"{one.reference.config} fails in the same way" if is_same else str(one.reference)
-            yield _cut(f"       reference  {shown(said)}", width)
+            yield _cut(f"     reference  {shown(said)}", width)
         if one.known:
-            yield _cut(f"       known      {shown(one.known)}", width)
-        yield from (_cut(f"       | {line}", width) for line in one.diagnostic)
-        yield f"       {one.command}"
+            yield _cut(f"     known      {shown(one.known)}", width)
+        for label, line in zip(("says", *[""] * len(one.diagnostic)), one.diagnostic, strict=False):
+            yield _cut(f"     {label:<9}  {line}", width)
+        yield f"     run        {one.command}"
+        yield ""
     if limit is not None and len(blockers) > limit:
         rest = blockers[limit:]
         count = counted(sum(one.frees for one in rest), "target")
-        yield f"  … and {counted(len(rest), 'more signature')}, {count}; --all shows them"
-    yield ""
+        yield f"     … and {counted(len(rest), 'more signature')}, {count}; --all shows them"
+        yield ""
+
+
+def _way(blocker: Blocker) -> str:
+    return shown(": ".join(filter(None, (blocker.stage, blocker.signature))))
 
 
 def _moved(moved: Moves, limit: int | None) -> Iterator[str]:

@@ -20,9 +20,10 @@
       el("tbody", {}, rows.map(([first, ...rest]) => el("tr", {}, el("th", {scope: "row"}, first), rest.map(cell => el("td", {}, cell)))))));
   }
 
-  function* rungs({rungs, counted, drivers}) {
+  function* rungs({rungs, drivers}) {
+    const tried = rungs.length ? rungs[0].reach : 0;  // also what the ladder has no line of yet
     yield section("Rungs", table("targets per rung", ["rung", "", "reach it", "stop there"],
-      rungs.map(({rung, reach, stop}, place) => [rung, bar(reach, counted), `${number(reach)} of ${number(counted)}`, stop && place < rungs.length - 1 ? number(stop) : ""])));
+      rungs.map(({rung, reach, stop}, place) => [rung, bar(reach, tried), `${number(reach)} of ${number(tried)}`, stop && place < rungs.length - 1 ? number(stop) : ""])));
     yield section("Drivers", table("drivers", ["driver", "rung", "checks passed", "checks that fail"],
       drivers.map(({name, rung, checks = []}) => {
         const failed = checks.filter(check => !check.passed);
