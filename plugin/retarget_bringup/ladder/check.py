@@ -24,7 +24,7 @@ from retarget_bringup.ladder.files import Ladder, Line
 from retarget_bringup.ladder.settings import Lowered, Settings
 from retarget_bringup.ladder.states import DRIVER, Standing, TargetState
 
-__all__ = ["Checked", "Raised", "check", "raised", "summary"]
+__all__ = ["Checked", "Raised", "check", "holds", "raised", "summary"]
 
 _HINTS = 10
 """How many targets that are gone are given a nearest name: it is sought among all."""
@@ -103,13 +103,13 @@ def check(settings: Settings, ladder: Ladder, states: Sequence[TargetState], *, 
 def _moved(settings: Settings, states: Iterable[TargetState], day: date) -> Iterator[_Moved]:
     """Yield what is not on the rung of its line, of those that have one of today's digest."""
     for one in states:
-        if one.line is not None and one.rung is not None and not one.is_unseen and not _holds(one, one.line):
+        if one.line is not None and one.rung is not None and not one.is_unseen and not holds(one, one.line):
             entries = (entry for entry in settings.lowered if day <= entry.until and _is_of(entry, one.id))
             entry = next((entry for entry in entries if entry.rung <= one.rung < one.line.rung), None)
             yield _Moved(one, one.line, one.rung, entry)
 
 
-def _holds(one: TargetState, line: Line) -> bool:
+def holds(one: TargetState, line: Line) -> bool:
     """Whether a target is on its line. What is stable may match in fewer runs than that took, and what is chance by a
     rule may be where the rule says."""
     is_stable = line.rung is Rung.STABLE and one.rung is Rung.MATCHES
@@ -227,7 +227,7 @@ def raised(ladder: Ladder, states: Iterable[TargetState]) -> Raised:
         if line is None or one.is_unseen:
             lines[one.id] = now
             changes["added" if line is None else "replaced"] += 1
-        elif now.rung > line.rung and not _holds(one, line):
+        elif now.rung > line.rung and not holds(one, line):
             lines[one.id] = now
             changes["raised"] += 1
         else:

@@ -16,12 +16,13 @@ from retarget.support.files import user_path
 from retarget.support.text import counted
 from retarget.targets.collected import collect
 
+from retarget_bringup.ladder.check import raised
 from retarget_bringup.ladder.settings import Settings, find_settings, read_settings
 from retarget_bringup.ladder.settle import add_arguments, settle
 from retarget_bringup.status.assemble import status_of
 from retarget_bringup.status.gather import Found, read_found, run_found, run_others
 from retarget_bringup.status.model import Status
-from retarget_bringup.status.moved import Lines, lines_of, log, moves, moves_since_commit
+from retarget_bringup.status.moved import Lines, lines_of, log, moves_since_commit
 from retarget_bringup.status.references import with_references
 from retarget_bringup.status.text import TOP, next_lines, status_lines
 from retarget_bringup.status.watch import changed_files, difference, watched
@@ -110,8 +111,6 @@ def _found(settings: Settings, arguments: argparse.Namespace, more: Sequence[str
     extensions = arguments.retarget_extension
     found = _gathered(settings, arguments, more)
     now = {line.target: line for line in lines_of(found.states)}
-    held = {line.target: line for line in found.ladder.lines}
-    moved = moves(held, now)
     limit = None if arguments.all or arguments.json else TOP
     status = status_of(
         settings.name,
@@ -119,7 +118,7 @@ def _found(settings: Settings, arguments: argparse.Namespace, more: Sequence[str
         root=settings.root,
         stable_runs=settings.stable,
         moved=moves_since_commit(settings.ladder_file, now.values()),
-        is_raised=not (moved.up or moved.new or held.keys() - now.keys()),
+        is_raised=not raised(found.ladder, found.states).changes and not found.ladder.unsettled,
         log=log(settings.ladder_file, limit or _ALL) if arguments.log or arguments.json else (),
     )
     if settings.reference and status.blockers and not (arguments.next or arguments.watch):

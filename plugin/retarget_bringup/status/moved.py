@@ -11,6 +11,7 @@ from retarget.support.checkout import commits_of, content_at, short
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.text import first_line
 
+from retarget_bringup.ladder.check import holds
 from retarget_bringup.ladder.files import Line, parse_ladder
 from retarget_bringup.ladder.states import DRIVER, TargetState
 from retarget_bringup.status.model import Commit, Move, Moves
@@ -36,16 +37,14 @@ def moves(before: Lines, after: Lines) -> Moves:
 
 
 def lines_of(states: Iterable[TargetState]) -> list[Line]:
-    """Return the ladder as results say it is: a target that matched again stays stable, one that was not tried stays
-    where it is, one that cannot be has no line."""
+    """Return the ladder as results say it is, up and down. The line of what was not tried stays, and of what is where
+    its line allows; what cannot be has none."""
     found = []
     for one in states:
-        if one.is_permanent or one.rung is None:
-            found += [one.line] if one.line is not None and not one.is_permanent else []
-            continue
-        was = one.line.rung if one.line is not None and not one.is_unseen else Rung.NONE
-        rung = Rung.STABLE if (was, one.rung) == (Rung.STABLE, Rung.MATCHES) else one.rung
-        found.append(Line(target=one.id, rung=rung, digest=one.target.digest))
+        if one.line is not None and (one.rung is None or (not one.is_unseen and holds(one, one.line))):
+            found += [] if one.is_permanent else [one.line]
+        elif one.rung is not None:
+            found.append(Line(target=one.id, rung=one.rung, digest=one.target.digest))
     return found
 
 

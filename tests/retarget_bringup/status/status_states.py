@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+from model_targets import ORIGIN, compile_target, run_target
+from retarget.model import Suite
 from retarget.model.outcomes import Observation
 from retarget.model.rungs import Rung
 from retarget.results.record import CompileRecord, Outcome, Result, TargetRecord
+from retarget.targets.collected import DeclaredTarget
 from retarget_bringup.ladder.files import Line
 from retarget_bringup.ladder.states import LadderTarget, TargetState
 
 __all__ = ["check", "failed", "matches", "node_id", "not_compiled", "state"]
 
 DIGEST = "0123456789ab"
+_SUITE = Suite(name="ops", folder=Path(), modules=(), kind="check", targets=(), origin=ORIGIN)
 
 
 def node_id(name: str) -> str:
@@ -53,7 +58,8 @@ def state(module: str, rung: Rung | None, *, was: Rung | None = None, **fields: 
     target = node_id(f"{module}_gpu_gpu")
     before = was if was is not None else rung
     line = Line(target=target, rung=before, digest=DIGEST) if before is not None else None
-    known = {"target": LadderTarget(id=target, digest=DIGEST), "line": line, "rung": rung}
+    declared = DeclaredTarget(home="suites/suite.toml::ops", suite=_SUITE, target=run_target(compile_target(module)))
+    known = {"target": LadderTarget(id=target, digest=DIGEST, declared=declared), "line": line, "rung": rung}
     return TargetState(**known | fields)
 
 
