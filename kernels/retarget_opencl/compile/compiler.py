@@ -27,6 +27,7 @@ from retarget.profiles.references import find_profile, shipped_profiles
 from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
 from retarget_iree.builds import COMPILER_PACKAGE
+from retarget_iree.compiler.command import shrink_command
 from retarget_iree.compiler.flags import not_inputs
 from retarget_iree.compiler.onnx_import import onnx_version
 from retarget_iree.toolchain import compiler_environment, find_compiler
@@ -213,6 +214,10 @@ class OpenClCompiler:
     def release_packages(self) -> Sequence[str]:
         """Return the package of a release of IREE. Implements `retarget.extension.HasReleases`."""
         return (COMPILER_PACKAGE,)
+
+    def shrink_command(self, source: Path, folder: Path, keep_types: bool) -> Sequence[str]:
+        """Return the command that writes smaller variants. Implements `retarget.extension.ShrinksModules`."""
+        return shrink_command(source, folder, keep_types=keep_types)
 
     def describe_build(self, toolchain: Toolchain | None) -> str:
         """Return the builds of IREE and of this package. Implements `retarget.extension.DescribesBuild`."""

@@ -24,6 +24,7 @@ __all__ = [
     "ProfileTarget",
     "Resolved",
     "ShowsArtifacts",
+    "ShrinksModules",
     "TargetPart",
     "TargetsProfiles",
     "UnavailableError",
@@ -200,6 +201,22 @@ class ShowsArtifacts(Protocol):
 
     def show(self, artifact: bytes) -> str:
         """Return an artifact's text for a person. Raises `RetargetError` for bytes that are none of its artifacts."""
+
+
+@runtime_checkable
+class ShrinksModules(Protocol):
+    """What a compiler may implement in addition to `Compiler`: smaller variants of its modules, from which
+    `retarget repro --reduce` takes those that fail in the same way."""
+
+    def shrink_command(self, source: Path, folder: Path, keep_types: bool) -> Sequence[str]:
+        """Return the command that writes variants of the module `source` into a folder, each smaller in one way.
+
+        It is started with the variables of the config's toolchain. It reads from standard input the names of variants
+        that are not to be written again, one a line, up to the end. Its first line says what the module has (`3
+        functions, 40 ops`). Each other line is the file of a variant, a tab and its name, those that leave out most
+        first; some of them at a time are enough, and none ends the reduction. A name means the same edit in each
+        variant. With `keep_types` the functions that are called keep their arguments and results. Pure.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,7 @@ from retarget.extension.compilers import (
     MeasuresModules,
     NamesDevices,
     ShowsArtifacts,
+    ShrinksModules,
     TargetsProfiles,
     UsesToolchains,
 )
@@ -81,6 +82,7 @@ SORTS = (
             TargetsProfiles,
             UsesToolchains,
             HasReleases,
+            ShrinksModules,
         ),
     ),
     Sort(

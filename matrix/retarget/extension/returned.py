@@ -56,6 +56,7 @@ _IN_PROCESS = frozenset(
         "module_size",
         "runs_by_tool",
         "release_packages",
+        "shrink_command",
         "suggest_targets",
         "suggest_suites",
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +14,7 @@ from retarget_iree.compiler.flags import phase_of, with_devices, with_one_phase
 from retarget_iree.compiler.targets.combined import is_pure, with_profiles
 from retarget_iree.toolchain import command
 
-__all__ = ["compile_command"]
+__all__ = ["compile_command", "shrink_command"]
 
 
 def compile_command(target: CompileTarget, flags: Sequence[str], output: Path) -> tuple[str, ...]:
@@ -37,3 +38,9 @@ def compile_command(target: CompileTarget, flags: Sequence[str], output: Path) -
     if phase_of(complete):
         output = output.with_suffix(".mlir")
     return (*tool, str(target.module.path), *complete, "-o", str(output))
+
+
+def shrink_command(source: Path, folder: Path, *, keep_types: bool) -> tuple[str, ...]:
+    """Return the command that writes smaller variants of a module into a folder."""
+    words = (sys.executable, "-m", "retarget_iree.shrink", str(source), "-o", str(folder))
+    return (*words, "--keep-types") if keep_types else words

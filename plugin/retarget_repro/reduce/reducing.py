@@ -1,0 +1,195 @@
+"""Tries smaller cases and modules with the real compiler and device, and keeps those that fail in the same way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from retarget.engine.engine import Engine
+from retarget.engine.limits import COMPILE_TIMEOUT
+from retarget.engine.toolchains import worker_environment
+from retarget.extension import ShrinksModules
+from retarget.model import CompileTarget, RunTarget, Target
+from retarget.model.outcomes import Stage
+from retarget.model.signatures import TIMEOUT
+from retarget.support.errors import RetargetError
+
+from retarget_repro.attempt import Attempt, Chosen, attempt
+from retarget_repro.reduce.variants import smaller_variants
+
+__all__ = ["TRIES", "Reduced", "reduce_failure"]
+
+TRIES = 300
+"""How many candidates are tried, unless more or fewer are asked for."""
+
+_SLOWER = 5
+"""How many times longer than the failure a candidate may take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reduced:
+    """What is left. `target` has the reduced module's file; `cases` are those to run, all where there are none.
+
+    `steps` are the edits that were kept. `before` and `after` say what the module has, with its size in bytes.
+    """
+
+    target: Target
+    cases: tuple[str, ...]
+    steps: tuple[str, ...]
+    before: str
+    after: str
+    cases_before: int
+    tries: int
+    seconds: float
+    why_not: str = ""
+
+    def text(self) -> Iterator[str]:
+        """Yield lines for a person."""
+        if self.cases:
+            yield f"cases: {self.cases_before} → {len(self.cases)} ({', '.join(self.cases)})"
+        yield f"module: {self.before} → {self.after}" if self.steps else f"module: {self.before}, not reduced"
+        yield from (f"  {step}" for step in self.steps)
+        yield f"{self.tries} {'try' if self.tries == 1 else 'tries'} in {self.seconds:.0f} s{self.why_not}"
+
+
+def reduce_failure(
+    chosen: Chosen,
+    found: Attempt,
+    folder: Path,
+    *,
+    extensions: Sequence[str] = (),
+    tries: int = TRIES,
+    seconds: float,
+    note: Callable[[str], None],
+) -> Reduced:
+    """Reduce a failure to the first case that fails, and its module to the smallest that still fails in this way.
+
+    Files are written to `folder`. Raises `RetargetError` for a target that does not fail.
+    """
+    if found.observation is None or found.failure is None:
+        msg = f"{chosen.id} does not fail: {found}"
+        raise RetargetError(msg)
+    at_compile = found.failure.stage is Stage.COMPILE
+    first = replace(found, observation=found.observation.ways[0])
+    work = _Reduction(
+        chosen=replace(chosen, target=chosen.compiled) if at_compile else chosen,
+        found=first,
+        folder=folder,
+        extensions=extensions,
+        tries_left=tries,
+        ends=time.monotonic() + seconds,
+        note=note,
+    )
+    started = time.monotonic()
+    failing = next((case.name for case in found.cases if case.failure is not None), "")
+    cases = (failing,) if failing and len(found.cases) > 1 and work.fails(work.chosen, (failing,)) else ()
+    before, after = work.shrink(cases)
+    module = work.chosen.compiled.module
+    target = chosen.target
+    return Reduced(
+        target=_with_module(target, module.path) if work.steps else target,
+        cases=cases,
+        steps=tuple(work.steps),
+        before=before,
+        after=after,
+        cases_before=len(found.cases),
+        tries=tries - work.tries_left,
+        seconds=time.monotonic() - started,
+        why_not=work.why_not,
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Reduction:
+    chosen: Chosen
+    found: Attempt
+    folder: Path
+    extensions: Sequence[str]
+    tries_left: int
+    ends: float
+    note: Callable[[str], None]
+    steps: list[str] = field(default_factory=list)
+    why_not: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether as much was tried as may be."""
+        return self.tries_left <= 0 or time.monotonic() > self.ends
+
+    def fails(self, chosen: Chosen, cases: Sequence[str], engine: Engine | None = None) -> bool:
+        """Whether a target still fails in the same way."""
+        self.tries_left -= 1
+        if engine is not None:
+            return attempt(engine, chosen).same(self.found)
+        with self._engine(cases) as own:
+            return attempt(own, chosen).same(self.found)
+
+    def shrink(self, cases: Sequence[str]) -> tuple[str, str]:
+        """Keep what is smaller and fails, until nothing is or it is over. Return what the module had, and has."""
+        compiler = self.chosen.registry.compilers.get(self.chosen.compiled.compiler.compiler)
+        path = self.chosen.compiled.module.path
+        size = f"{path.stat().st_size} bytes"
+        if not isinstance(compiler, ShrinksModules) or self.chosen.registry.module_generator(self.chosen.compiled.kind):
+            self.why_not = "; its compiler makes no smaller variants of such a module"
+            return size, size
+        env = dict(worker_environment(self.chosen.registry, self.chosen.compiled.compiler))
+        keep_types = isinstance(self.chosen.target, RunTarget)
+        refused: dict[str, None] = {}
+        first = has = ""
+        is_smaller = False
+        with self._engine(cases) as engine:
+            for number in range(1_000_000):
+                folder = self.folder / f"{number}"
+                folder.mkdir()
+                try:
+                    some = smaller_variants(compiler, path, folder, refused=refused, keep_types=keep_types, env=env)
+                except RetargetError as error:
+                    self.why_not = f"; {error}"
+                    break
+                has = f"{some.has}, {path.stat().st_size} bytes"
+                first = first or has
+                if not some.found and is_smaller:  # what was refused may go now
+                    refused, is_smaller = dict.fromkeys(self.steps[:1]), False
+                    continue
+                if not some.found or self.is_over:
+                    break
+                for one in some.found:
+                    refused[one.name] = None
+                    smaller = replace(self.chosen, target=_with_module(self.chosen.target, one.path))
+                    if self.fails(smaller, cases, engine):
+                        self.chosen, path = smaller, one.path
+                        self.steps.append(one.name)
+                        is_smaller = len(self.steps) > 1
+                        self.note(f"{one.name}: fails in the same way ({path.stat().st_size} bytes)")
+                        break
+                    if not number or self.is_over:  # as the compiler prints it, it does not: nothing smaller can
+                        break
+                if not self.steps or self.is_over:
+                    break
+        if self.is_over:
+            self.why_not = "; more tries might leave less"
+        return first or size, has or size
+
+    def _engine(self, cases: Sequence[str]) -> Engine:
+        """Return an engine that keeps what candidates give apart, and waits for them as long as for the failure."""
+        observed = self.found.observation
+        is_slow = observed is not None and observed.stage == TIMEOUT
+        timeout = COMPILE_TIMEOUT if is_slow else max(30.0, _SLOWER * self.found.seconds)
+        return Engine(
+            registry=self.chosen.registry,
+            cache=self.folder / "cache",
+            extensions=self.extensions,
+            cases=cases,
+            compiles=1,
+            compile_timeout=timeout,
+            run_timeout=timeout,
+        )
+
+
+def _with_module(target: Target, path: Path) -> Target:
+    if isinstance(target, CompileTarget):
+        return replace(target, module=replace(target.module, path=path))
+    compiled = replace(target.compile, module=replace(target.compile.module, path=path))
+    return replace(target, compile=compiled)

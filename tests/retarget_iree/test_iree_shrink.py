@@ -1,0 +1,89 @@
+"""`python -m retarget_iree.shrink`: variants of a module, each smaller in one way."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from retarget_iree.shrink import resized
+
+MODULE = """\
+util.global private @g = dense<1.5> : tensor<16x4xf32>
+func.func @first(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+func.func @second(%a: tensor<16x4xf32>) -> tensor<16x4xf32> {
+  %x = util.global.load @g : tensor<16x4xf32>
+  %y = arith.addf %x, %a : tensor<16x4xf32>
+  %z = math.trunc %y : tensor<16x4xf32>
+  return %z : tensor<16x4xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "text", "expected"),
+    [
+        ("sizes", "tensor<4x8x?xf32>, vector<8xi4>, memref<8xf32>", "tensor<4x2x?xf32>, vector<2xi4>, memref<2xf32>"),
+        ("sizes", "tensor<16x8xf8E4M3FN>", "tensor<16x2xf8E4M3FN>"),
+        ("sizes", "!torch.vtensor<[8,3],f32>", "!torch.vtensor<[2,3],f32>"),
+        ("sizes", "dense<1.0> : tensor<8xf32>", "dense<1.0> : tensor<2xf32>"),
+        ("sizes", "dense<[1, 2, 3, 4, 5, 6, 7, 8]> : tensor<8xi8>", "dense<[1, 2]> : tensor<2xi8>"),
+        (
+            "sizes",
+            "dense<[[1, 2], [3, 4], [5, 6], [7, 8], [9, 8], [7, 6], [5, 4], [3, 2]]> : tensor<8x2xi8>",
+            "dense<[[1, 2], [3, 4]]> : tensor<2x2xi8>",
+        ),
+        ("sizes", 'dense<"0x0102030405060708"> : tensor<8xi8>', "dense<1> : tensor<2xi8>"),
+        ("sizes", 'dense<"0x00"> : tensor<8xf16>', "dense<1.0> : tensor<2xf16>"),
+        ("sizes", "tensor.expand_shape %x output_shape [8, 1] : tensor<8xf32>", None),
+        ("multiples", "tensor<4x8x16x24xf32>", "tensor<4x2x4x6xf32>"),
+        (
+            "numbers",
+            "output_shape [8, 1] : tensor<8xf32> %8 @f8 #m8 8.0 i8",
+            "output_shape [2, 1] : tensor<2xf32> %8 @f8 #m8 8.0 i8",
+        ),
+    ],
+)
+def test_a_size_is_changed_in_all_shapes_and_arrays_are_cut(how: str, text: str, expected: str | None) -> None:
+    assert resized(text, 8, 2, how) == (expected or text.replace("<8x", "<2x"))
+
+
+def _shrunk(folder: Path, text: str, *words: str, refused: str = "") -> tuple[list[str], dict[str, str]]:
+    (folder / "m.mlir").write_text(text)
+    argv = [sys.executable, "-m", "retarget_iree.shrink", str(folder / "m.mlir"), "-o", str(folder), *words]
+    done = subprocess.run(argv, input=refused, capture_output=True, text=True, check=False)
+    first, *lines = done.stdout.splitlines() or [done.stderr]
+    pairs = [line.split("\t") for line in lines]
+    return [first, str(done.returncode)], {name: Path(path).read_text() for path, name in pairs}
+
+
+def test_variants_verify_and_leave_out_what_nothing_uses_any_more(tmp_path: Path) -> None:
+    said, found = _shrunk(tmp_path, MODULE)
+    assert said == ["2 functions, 6 ops", "0"]
+    assert list(found)[:4] == ["as the compiler prints it", "only first", "only second", "second ends after 2 of 4 ops"]
+    assert found["only first"] == (
+        "module {\n  func.func @first(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
+        "    return %arg0 : tensor<4xf32>\n  }\n}\n"
+    )
+
+
+@pytest.mark.slow
+def test_a_function_that_is_called_keeps_its_types_and_no_refused_variant_comes_again(tmp_path: Path) -> None:
+    _, first = _shrunk(tmp_path, MODULE, "--keep-types")
+    assert not [name for name in first if "ends after" in name]
+    _, others = _shrunk(tmp_path, MODULE, refused="\n".join(first))
+    assert not set(first) & set(others)
+    argument = others["op 2 of second is an argument"]
+    assert "@second(%arg0: tensor<16x4xf32>, %arg1: tensor<16x4xf32>) -> tensor<16x4xf32> {" in argument
+    assert "return %arg1" in argument
+    assert "math.trunc" not in argument
+
+
+@pytest.mark.slow
+def test_a_module_that_does_not_parse_has_no_variants(tmp_path: Path) -> None:
+    (message, status), found = _shrunk(tmp_path, "func.func @f(")
+    assert (status, found) == ("1", {})
+    assert message.startswith("Unable to parse module assembly")

@@ -1,0 +1,143 @@
+"""Failures are reduced to one case and the smallest module that the compiler can make of its own."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pytest
+from retarget.engine.engine import Engine
+from retarget_repro.attempt import attempt, chosen_target
+from retarget_repro.reduce.reducing import Reduced, reduce_failure
+
+EXTENSION = '''\
+"""Modules are words. One that has both `bad` and `worse` fails; the compiler can leave out a word."""
+import sys
+from pathlib import Path
+from retarget.extension import *
+
+
+class Compiler:
+    name = "words"
+    artifact_suffix = ".words"
+
+    def fingerprint(self, config):
+        return "1"
+
+    def resolve(self, config, flags):
+        return Resolved(build_id="1", flags=flags)
+
+    def compile(self, request):
+        words = request.source.decode().split()
+        if "broken" in words:
+            raise CompilerError("error: broken", verdict=True)
+        if {"bad", "worse"} <= set(words):
+            raise CompilerError(f"error: bad {len(words)}", verdict=True)
+        return Compiled(artifact=b"")
+
+    def shrink_command(self, source, folder, keep_types):
+        return (sys.executable, __file__, str(source), str(folder))
+
+    def tags(self, config):
+        return ()
+
+    def reproduce(self, target, flags, output):
+        return ("words",)
+
+
+class Loader:
+    kind = "words"
+
+    def load(self, request):
+        return []
+
+
+@hookimpl
+def retarget_compilers(): return [Compiler()]
+@hookimpl
+def retarget_case_loaders(): return [Loader()]
+
+
+if __name__ == "__main__":
+    refused = set(sys.stdin.read().splitlines())
+    words = Path(sys.argv[1]).read_text().split()
+    if "cannot" in words:
+        sys.exit("words: cannot be read")
+    print(f"{len(words)} words")
+    edits = {"printed": " ".join(words)}
+    edits |= {f"without {one}": " ".join(word for word in words if word != one) for one in words}
+    for name, text in edits.items():
+        if name not in refused:
+            path = Path(sys.argv[2], f"{len(name)}-{name}")
+            path.write_text(text)
+            print(path, name, sep="\\t")
+'''
+
+SUITE = """\
+[[compiler_config]]
+name = "words"
+compiler = "words"
+[[target_config]]
+name = "all"
+compiler = "words"
+runtimes = []
+[[module_test_suite]]
+name = "words"
+srcs = ["*.txt"]
+kind = "words"
+targets = ["all"]
+"""
+
+
+@pytest.fixture(autouse=True)
+def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "suite.toml").write_text(SUITE)
+    (tmp_path / "words_extension.py").write_text(EXTENSION)
+    (tmp_path / "m.txt").write_text("a bad\nb broken worse\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("RETARGET_EXTENSIONS", "words_extension")
+
+
+def _reduced(text: str, folder: Path, tries: int = 50) -> Reduced:
+    Path("m.txt").write_text(text)
+    arguments = argparse.Namespace(
+        target="m_words", path=["."], ignore=[], retarget_extension=[], retarget_toolchain=[]
+    )
+    chosen = chosen_target(arguments)
+    with Engine(registry=chosen.registry, cache=folder / "cache") as engine:
+        found = attempt(engine, chosen)
+    (out := folder / "out").mkdir()
+    return reduce_failure(chosen, found, out, tries=tries, seconds=600, note=lambda _: None)
+
+
+def test_what_is_not_needed_for_the_failure_goes_and_another_failure_is_none(tmp_path: Path) -> None:
+    reduced = _reduced("a bad\nb worse c\n", tmp_path)
+    assert list(reduced.text())[:-1] == [
+        "module: 5 words, 16 bytes → 2 words, 9 bytes",
+        "  printed",
+        "  without a",
+        "  without b",
+        "  without c",
+    ]
+    assert reduced.target.module.path.read_text() == "bad worse"
+    # printed; a; bad (refused); b; worse (refused); c; then bad and worse once more
+    assert reduced.tries == 8
+
+
+@pytest.mark.slow
+def test_it_ends_after_as_many_tries_as_it_may_have_and_says_so(tmp_path: Path) -> None:
+    reduced = _reduced("a bad\nb worse c\n", tmp_path, tries=2)
+    assert reduced.target.module.path.read_text() == "bad b worse c"
+    assert reduced.tries == 2
+    assert next(reversed(list(reduced.text()))).endswith("; more tries might leave less")
+
+
+@pytest.mark.slow
+def test_a_module_that_its_compiler_cannot_rewrite_stays_as_it_is(tmp_path: Path) -> None:
+    reduced = _reduced("cannot bad worse", tmp_path)
+    first, last = reduced.text()
+    assert first == "module: 16 bytes, not reduced"
+    assert last.endswith("; no smaller variants can be made: words: cannot be read")
+    assert reduced.target.module.path == tmp_path / "m.txt"
