@@ -1,4 +1,4 @@
-"""`python -m retarget_iree.shrink`: variants of a module, each smaller in one way."""
+"""`python -m retarget_iree.modules.shrink`: variants of a module, each smaller in one way."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from retarget_iree.shrink import resized
+from retarget_iree.modules.shrink import resized
 
 MODULE = """\
 util.global private @g = dense<1.5> : tensor<16x4xf32>
@@ -53,7 +53,7 @@ def test_a_size_is_changed_in_all_shapes_and_arrays_are_cut(how: str, text: str,
 
 def _shrunk(folder: Path, text: str, *words: str, refused: str = "") -> tuple[list[str], dict[str, str]]:
     (folder / "m.mlir").write_text(text)
-    argv = [sys.executable, "-m", "retarget_iree.shrink", str(folder / "m.mlir"), "-o", str(folder), *words]
+    argv = [sys.executable, "-m", "retarget_iree.modules.shrink", str(folder / "m.mlir"), "-o", str(folder), *words]
     done = subprocess.run(argv, input=refused, capture_output=True, text=True, check=False)
     first, *lines = done.stdout.splitlines() or [done.stderr]
     pairs = [line.split("\t") for line in lines]

@@ -42,5 +42,5 @@ def compile_command(target: CompileTarget, flags: Sequence[str], output: Path) -
 
 def shrink_command(source: Path, folder: Path, *, keep_types: bool) -> tuple[str, ...]:
     """Return the command that writes smaller variants of a module into a folder."""
-    words = (sys.executable, "-m", "retarget_iree.shrink", str(source), "-o", str(folder))
+    words = (sys.executable, "-m", "retarget_iree.modules.shrink", str(source), "-o", str(folder))
     return (*words, "--keep-types") if keep_types else words

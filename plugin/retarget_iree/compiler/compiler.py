@@ -46,7 +46,7 @@ from retarget_iree.compiler.targets.combined import (
 )
 from retarget_iree.compiler.targets.profiles import profile_target
 from retarget_iree.compiler.tool import compile_with_tool, phases, precompile_with_tool, tool_diagnostics, tool_runs
-from retarget_iree.measure import FLOW_FLAGS, flow_size
+from retarget_iree.modules.measure import FLOW_FLAGS, flow_size
 from retarget_iree.noise import first_error, is_verdict
 from retarget_iree.toolchain import compiler_environment, environment_facts, find_compiler
 

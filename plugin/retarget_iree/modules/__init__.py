@@ -1,0 +1,1 @@
+"""MLIR modules: how much is in one, and smaller variants of it."""
