@@ -127,7 +127,7 @@ def value_text(value: dict[str, object]) -> str:
 def import_models(folder: Path, made: Path, names: list[str]) -> Path:
     """Import each model; what the importer refuses becomes a program that iree-compile refuses."""
     from retarget.extension import CompilerError
-    from retarget_iree.compiler.onnx_import import import_onnx
+    from retarget_iree.modules.onnx_import import import_onnx
 
     imported = folder / "mlir"
     if imported.is_dir():

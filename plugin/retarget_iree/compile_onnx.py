@@ -12,7 +12,7 @@ from pathlib import Path
 
 from retarget.extension import CompilerError, UnavailableError
 
-from retarget_iree.compiler.onnx_import import import_onnx
+from retarget_iree.modules.onnx_import import import_onnx
 from retarget_iree.toolchain import find_compiler
 
 __all__ = ["main"]

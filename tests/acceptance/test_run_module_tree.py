@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from acceptance_support import CPU, Project
 from mlir_modules import SCALE
-from retarget_iree.compiler.onnx_import import import_onnx
+from retarget_iree.modules.onnx_import import import_onnx
 from session_output import block, commands, ids, shell
 
 pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-all

@@ -29,7 +29,7 @@ from retarget.support.installing import install_hint
 from retarget_iree.builds import COMPILER_PACKAGE
 from retarget_iree.compiler.command import shrink_command
 from retarget_iree.compiler.flags import not_inputs
-from retarget_iree.compiler.onnx_import import onnx_version
+from retarget_iree.modules.onnx_import import onnx_version
 from retarget_iree.toolchain import compiler_environment, find_compiler
 
 from retarget_opencl.artifact.file import ARTIFACT_SUFFIX, OpenClArtifact, write_artifact

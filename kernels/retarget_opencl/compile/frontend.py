@@ -18,7 +18,7 @@ from typing import Any
 
 from retarget.extension import CompilerError
 from retarget_iree.compiler.capture import CapturedStderr
-from retarget_iree.compiler.onnx_import import import_onnx
+from retarget_iree.modules.onnx_import import import_onnx
 from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
 from retarget_iree.toolchain import compiler_api
 

@@ -36,7 +36,6 @@ from retarget_iree.compiler.flags import (
 )
 from retarget_iree.compiler.hostcpu import explicit_host
 from retarget_iree.compiler.library import compile_with_library, library_answer, library_error, precompile_with_library
-from retarget_iree.compiler.onnx_import import import_onnx, onnx_version
 from retarget_iree.compiler.targets.combined import (
     asks_devices,
     profile_words,
@@ -47,6 +46,7 @@ from retarget_iree.compiler.targets.combined import (
 from retarget_iree.compiler.targets.profiles import profile_target
 from retarget_iree.compiler.tool import compile_with_tool, phases, precompile_with_tool, tool_diagnostics, tool_runs
 from retarget_iree.modules.measure import FLOW_FLAGS, flow_size
+from retarget_iree.modules.onnx_import import import_onnx, onnx_version
 from retarget_iree.noise import first_error, is_verdict
 from retarget_iree.toolchain import compiler_environment, environment_facts, find_compiler
 

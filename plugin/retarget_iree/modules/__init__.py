@@ -1,1 +1,1 @@
-"""MLIR modules: how much is in one, and smaller variants of it."""
+"""MLIR modules: made of ONNX models, how much is in one, and smaller variants of it."""

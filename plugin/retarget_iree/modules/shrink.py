@@ -21,7 +21,7 @@ from typing import Any
 
 from retarget.extension import CompilerError, UnavailableError
 
-from retarget_iree.compiler.onnx_import import import_onnx
+from retarget_iree.modules.onnx_import import import_onnx
 from retarget_iree.toolchain import compiler_api
 
 __all__ = ["main", "resized", "variants"]

@@ -14,7 +14,7 @@ from iree_support import VMVX, Compile, OpenDevice
 from onnx import TensorProto, helper
 from retarget.extension import Check, CompilerError, UnavailableError
 from retarget.support.installing import install_hint
-from retarget_iree.compiler.onnx_import import import_onnx
+from retarget_iree.modules.onnx_import import import_onnx
 
 
 def onnx_model() -> onnx.ModelProto:
