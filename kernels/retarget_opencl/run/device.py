@@ -24,6 +24,8 @@ from retarget_opencl.run.program import OpenClProgram
 if TYPE_CHECKING:
     import pyopencl as cl
 
+    from retarget_opencl.run.transfers import OpenClTransfers
+
 __all__ = ["OpenClDevice"]
 
 _POOL_SHARE = 4  # the pool keeps at most a quarter of the device's memory
@@ -73,6 +75,12 @@ class OpenClDevice:
         with driver_errors("loading", self._info.name):
             program = self._builds.build(read, self.profile) if read.source else None
             return OpenClProgram(read, Commands(self._queue, self._pool, program), self._info.name)
+
+    def transfers(self) -> OpenClTransfers:
+        """Return the memory and queues of their own. Implements `retarget.extension.TransfersBuffers`."""
+        from retarget_opencl.run.transfers import OpenClTransfers  # imports pyopencl
+
+        return OpenClTransfers(self._context, self._found.device)
 
     def close(self) -> None:
         """Wait for the device and release what it holds."""

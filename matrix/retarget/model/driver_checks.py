@@ -66,7 +66,8 @@ class DriverCheckOutcome:
 class DriverReport:
     """How far a driver comes without a compiler: at most `Rung.TRANSFERS`, which takes that no check fails.
 
-    `reason` says why the rung is below `TRANSFERS` where no check does, and `hint` what to do about it.
+    `reason` says why the rung is below `TRANSFERS` where no check does, and `hint` what to do about it. A driver or
+    device that is `unavailable` is not on this machine.
     """
 
     config: str
@@ -76,3 +77,4 @@ class DriverReport:
     outcomes: tuple[DriverCheckOutcome, ...]
     reason: str = ""
     hint: str = ""
+    unavailable: bool = False

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from retarget.engine.limits import CHECK_TIMEOUT
 from retarget.engine.run.service import RunService
+from retarget.engine.toolchains import worker_environment
 from retarget.extension import UnavailableError
+from retarget.extension.registry import Registry
 from retarget.model import RuntimeConfig
 from retarget.model.driver_checks import CheckState, DriverCheck, DriverCheckOutcome, DriverReport
 from retarget.model.outcomes import DeviceInfo
@@ -17,7 +19,34 @@ from retarget.support.errors import RetargetError, did_you_mean
 from retarget.support.text import cut_stacks
 from retarget.worker.messages import CheckedDriver, Refusal, Refused
 
-__all__ = ["check_driver", "selected_checks"]
+__all__ = ["check_driver", "check_drivers", "selected_checks"]
+
+
+def check_drivers(
+    configs: Iterable[RuntimeConfig],
+    *,
+    registry: Registry,
+    extensions: Sequence[str] = (),
+    globs: Sequence[str] = (),
+    timeout: float = CHECK_TIMEOUT,
+    done: Callable[[DriverCheckOutcome], None] | None = None,
+    ended: Callable[[DriverReport], None] | None = None,
+) -> list[DriverReport]:
+    """Check the drivers of runtime configs, one after the other; a config that has only a driver's name will do.
+
+    `extensions` are module names to load in the workers in addition to the installed ones. `globs`, `timeout` and
+    `done` are those of `selected_checks` and `check_driver`; `ended` gets each report as it comes. Raises
+    `RetargetError` for a glob that fits no check.
+    """
+    environment = partial(worker_environment, registry)
+    reports = []
+    with RunService(extensions=extensions, default_timeout=timeout, environment=environment) as service:
+        checks = selected_checks(service, globs)
+        for config in configs:
+            reports.append(check_driver(service, config, checks, timeout=timeout, done=done))
+            if ended is not None:
+                ended(reports[-1])
+    return reports
 
 
 def selected_checks(service: RunService, globs: Sequence[str] = ()) -> tuple[DriverCheck, ...]:
@@ -53,7 +82,8 @@ def check_driver(
         tried = CheckedDriver(state=CheckState.NOT_TRIED, detail=str(error))
         outcomes = tuple(_outcome(config, (), check, tried, rung) for check in checks)
         hint = getattr(error, "hint", "")
-        return report(devices=(), rung=rung, outcomes=outcomes, reason=str(error), hint=hint)
+        absent = isinstance(error, UnavailableError)
+        return report(devices=(), rung=rung, outcomes=outcomes, reason=str(error), hint=hint, unavailable=absent)
     outcomes, reason = (), ""
     for check in checks:
         if reason:

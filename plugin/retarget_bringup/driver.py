@@ -1,0 +1,176 @@
+"""The action `driver`: rungs 0 to 2 of drivers, without a compiler."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from retarget.engine.limits import CHECK_TIMEOUT
+from retarget.engine.run.driver_checks import check_drivers
+from retarget.extension.registry import Registry, load_extensions
+from retarget.model import Origin, RunTarget, RuntimeConfig
+from retarget.model.driver_checks import DriverCheckOutcome, DriverReport
+from retarget.model.rungs import Rung
+from retarget.support.errors import RetargetError, did_you_mean
+from retarget.targets.collected import collect
+
+__all__ = ["add"]
+
+_COMMAND_LINE = Origin(file=Path(), key_path="")
+_WORDS = {
+    Rung.NONE: "not found",
+    Rung.FOUND: "rung 0, found",
+    Rung.OPENS: "rung 1, opens",
+    Rung.TRANSFERS: "rung 2, transfers",
+}
+_SHOWN = 12
+"""Lines of what a check did before it failed that are shown."""
+
+
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the action."""
+    parser = subparsers.add_parser(
+        "driver",
+        help="check a driver alone, without a compiler: memory, copies, events, maps, limits",
+        description="Check drivers alone, without a compiler: the driver is found (rung 0), its device opens (rung 1), "
+        "its memory and its queue do what is asked of them (rung 2). Each check is a request to a worker process, so "
+        "that a crash or a hang costs one check.",
+    )
+    parser.add_argument(
+        "device",
+        nargs="*",
+        metavar="DRIVER|URI|RUNTIME-CONFIG",
+        help="a driver, a device such as vulkan://0, or a runtime config that suites below the current folder use (all "
+        "drivers that are registered)",
+    )
+    parser.add_argument("--check", action="append", default=[], metavar="GLOB", help="only these; may be repeated")
+    parser.add_argument("--json", action="store_true", help="print all that is known as JSON")
+    seconds = f"seconds that one check may take ({CHECK_TIMEOUT:g})"
+    parser.add_argument("--timeout", type=_seconds, default=CHECK_TIMEOUT, metavar="SECONDS", help=seconds)
+    parser.set_defaults(act=_run)
+
+
+def _seconds(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        msg = f"found {text!r}, expected a number of seconds above 0, such as 90 or 0.5"
+        raise argparse.ArgumentTypeError(msg)
+    return number
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    """Return 0 where all that are named reach rung 2; without names, where those that are here fail nothing."""
+    extensions = arguments.retarget_extension
+    registry = load_extensions(extensions)
+    configs = _configs(arguments.device, registry, extensions)
+    reports = check_drivers(
+        configs,
+        registry=registry,
+        extensions=extensions,
+        globs=arguments.check,
+        timeout=arguments.timeout,
+        done=None if arguments.json else _print_outcome,
+        ended=None if arguments.json else _print_report,
+    )
+    if arguments.json:
+        print(json.dumps([_as_json(report) for report in reports], indent=1))
+    return 0 if all(_is_good(report, is_named=bool(arguments.device)) for report in reports) else 1
+
+
+def _is_good(report: DriverReport, *, is_named: bool) -> bool:
+    if is_named:
+        return report.rung is Rung.TRANSFERS
+    return report.unavailable or (report.rung >= Rung.OPENS and not any(one.failed for one in report.outcomes))
+
+
+def _configs(names: Sequence[str], registry: Registry, extensions: Sequence[str]) -> list[RuntimeConfig]:
+    """Return what names mean. Raises `RetargetError` for one that means nothing."""
+    declared: Mapping[str, RuntimeConfig] | None = None
+    configs = []
+    for name in names or sorted(registry.drivers):
+        driver = name.partition("://")[0]
+        if driver in registry.drivers:
+            uris = (name,) if "://" in name else ()
+            configs.append(RuntimeConfig(name=name, driver=driver, devices=uris, origin=_COMMAND_LINE))
+            continue
+        if declared is None:
+            targets = [one.target for one in collect(Path.cwd(), ["."], extensions).targets]
+            declared = {one.runtime.name: one.runtime for one in targets if isinstance(one, RunTarget)}
+        if name not in declared:
+            known = {*registry.drivers, *declared}
+            msg = (
+                f"found {name!r}, expected a driver ({', '.join(sorted(registry.drivers))}), the URI of a device, or a "
+                f"runtime config that suites below this folder use{did_you_mean(name, known)}"
+            )
+            raise RetargetError(msg)
+        configs.append(declared[name])
+    return configs
+
+
+def _print_outcome(outcome: DriverCheckOutcome) -> None:
+    """Print one line, and of a failure what was done, and the command that does just that."""
+    state = outcome.state.upper() if outcome.failed else outcome.state
+    detail = "" if outcome.failed else f"  {outcome.detail}"
+    print(f"{outcome.config}  {outcome.check:18}{state:15}{outcome.seconds:6.2f} s{detail}".rstrip(), flush=True)
+    if not outcome.failed:
+        return
+    print(f"    {outcome.detail}\n    it proves: {outcome.proves}")
+    done = outcome.text.splitlines()
+    if len(done) > _SHOWN:
+        done = [f"… {len(done) - _SHOWN} lines before", *done[-_SHOWN:]]
+    print("\n".join(["    what was done, in this order:", *(f"      {line}" for line in done)]) if done else "", end="")
+    print(f"\n    just this one: {_command(outcome)}", flush=True)
+
+
+def _command(outcome: DriverCheckOutcome) -> str:
+    return shlex.join(["retarget", "bringup", "driver", outcome.config, "--check", outcome.check])
+
+
+def _print_report(report: DriverReport) -> None:
+    """Print how far a driver comes, and why not further."""
+    device = "".join(f" ({one.uri}, {one.name})" for one in report.devices[:1])
+    line = f"{report.config}{device}: {_WORDS[report.rung]}"
+    if report.reason:
+        line += f"; {report.reason}"
+    elif report.outcomes:
+        states = Counter(one.state for one in report.outcomes)
+        line += f"; checks: {', '.join(f'{number} {state}' for state, number in states.items())}"
+    print(line + (f"\n    {report.hint}" if report.hint else ""), flush=True)
+
+
+def _as_json(report: DriverReport) -> Mapping[str, Any]:
+    devices = [
+        {"uri": one.uri, "name": one.name, "driver_version": one.driver_version, "runtime": one.runtime}
+        for one in report.devices
+    ]
+    checks = [
+        {
+            "check": one.check,
+            "proves": one.proves,
+            "state": one.state,
+            "rung": one.rung.word,
+            "detail": one.detail,
+            "text": one.text,
+            "seconds": round(one.seconds, 4),
+            "digest": one.digest,
+            "command": _command(one),
+        }
+        for one in report.outcomes
+    ]
+    return {
+        "config": report.config,
+        "driver": report.driver,
+        "devices": devices,
+        "rung": report.rung.word,
+        "reason": report.reason,
+        "hint": report.hint,
+        "checks": checks,
+    }
