@@ -20,11 +20,11 @@ import numpy.typing as npt
 
 from retarget.arrays.dtypes import bits_of, kind_of
 from retarget.arrays.mismatches import Distances, Tally, index_text, shape_or_type, text_of
-from retarget.extension import Check
+from retarget.model.calls import Check
 from retarget.model.outcomes import Mismatch
 
 if TYPE_CHECKING:
-    from retarget.extension import Array, Tolerance
+    from retarget.model.calls import Array, Tolerance
 
 __all__ = ["compare_arrays", "compare_check", "compare_within", "largest_ulp"]
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
@@ -14,7 +13,7 @@ from retarget.model.element_types import ELEMENT_TYPES, DeclaredType, Kind, mlir
 from retarget.support.errors import RetargetError
 
 if TYPE_CHECKING:
-    from retarget.extension import Array
+    from retarget.model.calls import Array
 
 __all__ = ["bits_of", "dtype_named", "dtype_of", "fit", "kind_of", "resigned", "type_text"]
 
@@ -23,7 +22,12 @@ _LETTERS = {Kind.BOOLEAN: "b", Kind.SIGNLESS: "i", Kind.SIGNED: "i", Kind.UNSIGN
 
 def dtype_named(name: str) -> np.dtype[Any]:
     """Return the NumPy type of that name, those of ml_dtypes among them. Raises `TypeError` for an unknown one."""
-    return np.dtype(getattr(ml_dtypes, name, name))
+    try:
+        return np.dtype(name)
+    except TypeError:
+        import ml_dtypes  # here: a bundle whose arrays NumPy holds does without
+
+        return np.dtype(getattr(ml_dtypes, name, name))
 
 
 def dtype_of(declared: DeclaredType) -> np.dtype[Any] | None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from retarget.model.outcomes import Mismatch
 
 if TYPE_CHECKING:
-    from retarget.extension import Array
+    from retarget.model.calls import Array
 
 __all__ = ["Distances", "Tally", "index_text", "shape_or_type", "text_of", "type_text"]
 

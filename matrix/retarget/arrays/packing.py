@@ -16,7 +16,7 @@ import numpy.typing as npt
 from retarget.arrays.dtypes import bits_of, kind_of
 
 if TYPE_CHECKING:
-    from retarget.extension import Array
+    from retarget.model.calls import Array
 
 __all__ = ["is_packed", "pack", "packed_size", "unpack"]
 

@@ -21,4 +21,4 @@ from retarget.extension.transfers import *
 from retarget.support.code import code_digest as code_digest
 
 if TYPE_CHECKING:
-    from retarget.extension.drivers import Array as Array
+    from retarget.model.calls import Array as Array

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from retarget.model import Module, RuntimeConfig, Suite
+from retarget.model.calls import Tolerance
 from retarget.support.errors import Diagnostic
 
 if TYPE_CHECKING:
-    from retarget.extension.drivers import Array, FunctionInfo, RunPlan
+    from retarget.extension.drivers import RunPlan
+    from retarget.model.calls import Array, FunctionInfo
 
 __all__ = [
     "ArtifactRequest",
@@ -36,22 +38,6 @@ __all__ = [
     "RunsCasesOutside",
     "Tolerance",
 ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tolerance:
-    """How far a result may be from what was expected.
-
-    An element holds when `|actual - expected| <= atol + rtol * |expected|`, or when it is at most `ulp` representable
-    values away. `atol` is in the units of the values, `rtol` a ratio. All 0 requires equal values. `equal_nan` says
-    whether a NaN holds for a NaN. `same_bits` asks for equal bits instead of all that: -0.0 is not 0.0 then.
-    """
-
-    atol: float = 0.0
-    rtol: float = 0.0
-    ulp: int | None = None
-    equal_nan: bool = True
-    same_bits: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

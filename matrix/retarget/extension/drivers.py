@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from retarget.model import RuntimeConfig
+from retarget.model.calls import Check, CheckSink, DriverError, FunctionInfo
 from retarget.model.outcomes import DeviceInfo, Stage
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.generic]
+    from retarget.model.calls import Array
 
 __all__ = [
     "Check",
@@ -34,52 +32,6 @@ __all__ = [
     "RunsByTool",
     "ShowsCommand",
 ]
-
-
-class DriverError(Exception):
-    """A driver failed to open, load or call. `str()` is the runtime's own message.
-
-    `stage` is where it failed if that is not where it was raised: a tool loads the artifact again for each call.
-    `signal` names the signal that ended a tool (`SIGSEGV`).
-    """
-
-    def __init__(self, message: str, hint: str = "", *, stage: Stage | None = None, signal: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
-        self.stage = stage
-        self.signal = signal
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionInfo:
-    """An exported function. `arguments` is the number of its arguments, None where the artifact does not say.
-
-    `argument_types` and `result_types` are the types as declared (`tensor<2x?xf32>`, `i32`); empty where the artifact
-    does not say.
-    """
-
-    name: str
-    arguments: int | None
-    argument_types: tuple[str, ...] = ()
-    result_types: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """One check that a module did while it ran. `kind` is `eq`, `almost_eq`, `true`, `false` or `all_true`.
-
-    `expected` is None for the last three. `atol` and `rtol` are the module's own (almost_eq):
-    `|actual - expected| <= atol + rtol * |expected|`.
-    """
-
-    kind: str
-    actual: Array
-    expected: Array | None = None
-    atol: float = 0.0
-    rtol: float = 0.0
-
-
-CheckSink = Callable[[Check], None]
 
 
 class Program(Protocol):

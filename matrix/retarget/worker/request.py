@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from retarget.extension import ArtifactRequest, Case, CaseRequest, CheckedCase, ChecksArtifacts
+from retarget.extension import ArtifactRequest, Case, CaseRequest, CheckedCase, ChecksArtifacts, Tolerance
 from retarget.model import CompileTarget
 from retarget.model.outcomes import CaseOutcome, Failure, Mismatch, RunOutcome, Stage, first_failure
 from retarget.model.rungs import Rung
 
-__all__ = ["agreed_config", "case_outcome", "case_request", "check_artifact", "checked_outcome", "not_finished"]
+__all__ = [
+    "agreed_config",
+    "case_outcome",
+    "case_request",
+    "check_artifact",
+    "checked_outcome",
+    "not_finished",
+    "tolerances_of",
+]
 
 
 def case_request(target: CompileTarget) -> CaseRequest:
@@ -41,6 +49,11 @@ def check_artifact(checker: ChecksArtifacts, target: CompileTarget, artifact: by
 def agreed_config(case: Case, compiler: str) -> str:
     """Return the other compiler config whose results a case expects; empty where they are its own config's."""
     return "" if case.agree_with == compiler else case.agree_with
+
+
+def tolerances_of(case: Case) -> Mapping[str, Tolerance]:
+    """Return how far the results of a case may be off, by element type, `""` for all others."""
+    return case.tolerances or {"": Tolerance(atol=case.atol, rtol=case.rtol)}
 
 
 def case_outcome(

@@ -11,7 +11,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from retarget.extension import DriverError
+from retarget.model.calls import DriverError
 from retarget.model.element_types import ELEMENT_TYPES, mlir_name
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import iree.runtime as rt
-from retarget.extension import DriverError
+from retarget.model.calls import DriverError
 from retarget.support.errors import display_path
 
 from retarget_iree.noise import RUNTIME_ERRORS, clean_status

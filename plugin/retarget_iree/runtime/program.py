@@ -12,7 +12,7 @@ import iree.runtime as rt
 import numpy as np
 from iree.runtime import version
 from retarget.arrays.packing import pack, unpack
-from retarget.extension import Check, CheckSink, DriverError, FunctionInfo
+from retarget.model.calls import Check, CheckSink, DriverError, FunctionInfo
 from retarget.model.outcomes import DeviceInfo
 from retarget.support.errors import did_you_mean
 
@@ -25,7 +25,7 @@ from retarget_iree.runtime.transfers import IreeTransfers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    from retarget.extension import Array
+    from retarget.model.calls import Array
 
 __all__ = ["IreeDevice", "IreeProgram", "function_info", "module_signatures", "unknown_function"]
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from retarget.arrays.dtypes import dtype_of, kind_of, resigned
-from retarget.extension import DriverError
+from retarget.model.calls import DriverError
 from retarget.model.element_types import parse_type
 
 if TYPE_CHECKING:
-    from retarget.extension import Array
+    from retarget.model.calls import Array
 
 __all__ = ["as_declared", "scalar_argument", "scalar_result"]
 

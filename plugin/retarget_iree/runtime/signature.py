@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from retarget.extension import DriverError
+from retarget.model.calls import DriverError
 from retarget.model.element_types import split_types
 
 __all__ = ["Signature", "declared_types", "parse_signature"]

@@ -8,10 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from retarget.arrays.comparison import compare_check, compare_within
-from retarget.arrays.dtypes import resigned
+from retarget.arrays.judging import failing_checks, failing_results
 from retarget.extension import (
     Case,
     CaseData,
@@ -28,13 +25,12 @@ from retarget.extension import (
     ReadsNeeds,
     ReportsWork,
     ShowsCommand,
-    Tolerance,
     UnavailableError,
 )
 from retarget.extension.returned import ExtensionError
 from retarget.model import RuntimeConfig
 from retarget.model.case_names import selected_cases
-from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Mismatch, RunOutcome, Stage, first_failure
+from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, RunOutcome, Stage, first_failure
 from retarget.model.rungs import Rung
 from retarget.profiles.profile import profile_of_device
 from retarget.profiles.requirements import Status, answer, parse_requirement
@@ -43,7 +39,7 @@ from retarget.support.text import first_line
 from retarget.worker.artifact import read_artifact
 from retarget.worker.child.outputs import CaseOutputs, OutputsWriter, read_outputs
 from retarget.worker.messages import Progress, RunModule
-from retarget.worker.request import agreed_config, case_outcome, case_request, not_finished
+from retarget.worker.request import agreed_config, case_outcome, case_request, not_finished, tolerances_of
 
 if TYPE_CHECKING:
     from retarget.extension import Array
@@ -241,11 +237,10 @@ class _Run:
             raise ExtensionError(msg)
         if checks or expected is not None:
             self.send(Progress(stage=Stage.COMPARE, case=case.name, rung=self.rung))
-        mismatches = _failing_checks(checks)
+        mismatches = failing_checks(checks)
         if failure is None and expected is not None:
-            mismatches += _failing_results(
-                results, expected, case, "" if expected is data.expected else case.agree_with
-            )
+            reference = "" if expected is data.expected else case.agree_with
+            mismatches += failing_results(results, expected, tolerances_of(case), reference)
         if self.writer is not None and failure is None:
             checked = [check.actual for check in checks]
             self.writer.add(case.name, results, checked, judged=bool(checks) or expected is not None)
@@ -325,49 +320,3 @@ class _Run:
 def _not_loaded(error: RetargetError) -> Failure:
     text = str(error)
     return Failure(stage=Stage.LOAD, summary=first_line(text), text=text)
-
-
-def _failing_checks(checks: Sequence[Check]) -> list[Mismatch]:
-    found = []
-    for number, check in enumerate(checks, 1):
-        mismatch = compare_check(check)
-        if mismatch is not None:
-            which = f"check {number} of {len(checks)}: " if len(checks) > 1 else ""
-            found.append(_labelled(mismatch, which))
-    return found
-
-
-def _failing_results(
-    results: Sequence[Array], expected: Sequence[Array | None], case: Case, reference: str
-) -> list[Mismatch]:
-    """Compare all results. `reference` is the compiler config that gave what is expected, empty for the case's own."""
-    against = f" against what {reference} gave" if reference else ""
-    if len(results) != len(expected):
-        summary = f"{len(results)} results, expected {len(expected)}{against}"
-        return [Mismatch(summary=summary, report=summary)]
-    found = []
-    for number, (actual, wanted) in enumerate(zip(results, expected, strict=True)):
-        if wanted is None:
-            continue
-        ours = resigned(np.asarray(actual), np.asarray(wanted).dtype)
-        mismatch = _compared(ours, wanted, _tolerance(case, wanted))
-        if mismatch is not None:
-            found.append(_labelled(mismatch, f"result {number}{against}: "))
-    return found
-
-
-def _compared(actual: Array, expected: Array, tolerance: Tolerance) -> Mismatch | None:
-    if tolerance.same_bits:
-        return compare_check(Check(kind="eq", actual=actual, expected=expected))
-    return compare_within(tolerance, actual, expected)
-
-
-def _tolerance(case: Case, expected: Array) -> Tolerance:
-    if not case.tolerances:
-        return Tolerance(atol=case.atol, rtol=case.rtol)
-    named = case.tolerances.get(np.asarray(expected).dtype.name)
-    return named if named is not None else case.tolerances.get("", Tolerance())
-
-
-def _labelled(mismatch: Mismatch, which: str) -> Mismatch:
-    return replace(mismatch, summary=which + mismatch.summary, report=which + mismatch.report) if which else mismatch

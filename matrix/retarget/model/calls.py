@@ -1,0 +1,83 @@
+"""What passes between a driver and who calls it: functions, checks, tolerances, and the error of a driver.
+
+A part of `retarget.extension`, whose names these are too. Imports nothing but the stages: a bundle that reproduces a
+failure holds a copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from retarget.model.outcomes import Stage
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+__all__ = ["Check", "CheckSink", "DriverError", "FunctionInfo", "Tolerance"]
+
+
+class DriverError(Exception):
+    """A driver failed to open, load or call. `str()` is the runtime's own message.
+
+    `stage` is where it failed if that is not where it was raised: a tool loads the artifact again for each call.
+    `signal` names the signal that ended a tool (`SIGSEGV`).
+    """
+
+    def __init__(self, message: str, hint: str = "", *, stage: Stage | None = None, signal: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+        self.stage = stage
+        self.signal = signal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionInfo:
+    """An exported function. `arguments` is the number of its arguments, None where the artifact does not say.
+
+    `argument_types` and `result_types` are the types as declared (`tensor<2x?xf32>`, `i32`); empty where the artifact
+    does not say.
+    """
+
+    name: str
+    arguments: int | None
+    argument_types: tuple[str, ...] = ()
+    result_types: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One check that a module did while it ran. `kind` is `eq`, `almost_eq`, `true`, `false` or `all_true`.
+
+    `expected` is None for the last three. `atol` and `rtol` are the module's own (almost_eq):
+    `|actual - expected| <= atol + rtol * |expected|`.
+    """
+
+    kind: str
+    actual: Array
+    expected: Array | None = None
+    atol: float = 0.0
+    rtol: float = 0.0
+
+
+CheckSink = Callable[[Check], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tolerance:
+    """How far a result may be from what was expected.
+
+    An element holds when `|actual - expected| <= atol + rtol * |expected|`, or when it is at most `ulp` representable
+    values away. `atol` is in the units of the values, `rtol` a ratio. All 0 requires equal values. `equal_nan` says
+    whether a NaN holds for a NaN. `same_bits` asks for equal bits instead of all that: -0.0 is not 0.0 then.
+    """
+
+    atol: float = 0.0
+    rtol: float = 0.0
+    ulp: int | None = None
+    equal_nan: bool = True
+    same_bits: bool = False
