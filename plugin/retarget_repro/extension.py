@@ -22,8 +22,19 @@ _BISECT = CommandModule(
     takes_extensions=True,
 )
 
+_REPRO = CommandModule(
+    name="repro",
+    module="retarget_repro.command",
+    help="pack a failure so that it reproduces elsewhere, or open such a bundle",
+    examples=(
+        ("retarget repro suites/onnx/suite.toml::onnx::TARGET -o bug.tar.zst", "write the bundle of a failing target"),
+        ("retarget repro --open bug.tar.zst -o bug", "unpack a bundle; nothing in it is executed"),
+    ),
+    takes_extensions=True,
+)
+
 
 @hookimpl
 def retarget_commands() -> Iterable[Command]:
     """`repro` and `bisect`."""
-    return (_BISECT,)
+    return (_REPRO, _BISECT)

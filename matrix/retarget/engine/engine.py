@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Self
 
 from retarget.engine.cache.generated import GENERATED_FOLDER, ModuleGenerator
+from retarget.engine.cache.inputs import Inputs
 from retarget.engine.cache.store import Store
 from retarget.engine.cache.sweep import sweep_daily
 from retarget.engine.cache.transfer import ArtifactFolder, export_artifact
@@ -30,7 +31,7 @@ from retarget.engine.requirements import (
 from retarget.engine.run.lease import Holder, WaitNotes
 from retarget.engine.run.service import RunService
 from retarget.engine.toolchains import worker_environment
-from retarget.extension import Tolerance, UnavailableError
+from retarget.extension import Resolved, Tolerance, UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, CompileTarget, Requirement, RunTarget, RuntimeConfig
 from retarget.model.case_names import selected_cases
@@ -157,6 +158,11 @@ class Engine:
         """Queue compiles, to be done ahead of need. Raises as `generated` does."""
         self._builds.submit([self.generated(target) for target in targets])
 
+    def resolved(self, target: CompileTarget) -> tuple[Resolved, Inputs]:
+        """Return a target's flags as they are compiled with, and the files that these name: (text in a flag, digest)
+        pairs. Raises as `generated` does, and `RetargetError` for flags that the compiler refuses."""
+        return self._builds.resolved(self.generated(target))
+
     def compile_key(self, target: CompileTarget) -> str:
         """Return the compile key of a target, which is not compiled. As `BuildService.key`, and raises as `generated`
         does."""
@@ -210,6 +216,19 @@ class Engine:
                 skipping=skipping,
                 on_wait=self._on_device_wait,
             )
+
+    def export_cases(
+        self,
+        target: RunTarget,
+        artifact: Artifact,
+        folder: Path,
+        *,
+        references: Sequence[tuple[str, Path]] = (),
+        only: Sequence[str] = (),
+    ) -> tuple[str, ...] | None:
+        """Write the cases of one target to files. The arguments are those of `RunService.export_cases`."""
+        target = replace(target, compile=self.generated(target.compile))
+        return self._runs.export_cases(target, artifact, folder, references=references, only=only)
 
     def check(
         self, target: CompileTarget, artifact: Artifact, *, skipping: Sequence[tuple[str, bool]] = ()

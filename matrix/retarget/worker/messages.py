@@ -28,6 +28,8 @@ __all__ = [
     "DescribeBuild",
     "Devices",
     "DriverChecks",
+    "ExportCases",
+    "ExportedCases",
     "GenerateModules",
     "ListDriverChecks",
     "ModulesGenerated",
@@ -136,6 +138,21 @@ class RunModule:
     seed: int | None = None
     only: tuple[str, ...] = ()
     skipping: tuple[tuple[str, bool], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportCases:
+    """Write an artifact's cases, with all their values, below `folder`. Answered by `ExportedCases` or `Refused`.
+
+    The other fields are as in `RunModule`. No device is opened.
+    """
+
+    target: RunTarget
+    artifact: Path
+    digest: str
+    folder: Path
+    references: tuple[tuple[str, Path], ...] = ()
+    only: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,6 +272,14 @@ class Devices:
     """The devices that a driver listed or a runtime config opened."""
 
     infos: tuple[DeviceInfo, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedCases:
+    """The cases are written; `names` are theirs, in order. None where the artifact's functions cannot be listed, so
+    that nothing is known of its cases."""
+
+    names: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -198,6 +198,15 @@ class BuildService:
             return ""
         return key_of(target, source, resolved, self._inputs_of(target, resolved))
 
+    def resolved(self, target: CompileTarget) -> tuple[Resolved, Inputs]:
+        """Return a target's flags as the compiler gets them, and the files that they name. Raises `UnavailableError`,
+        and `RetargetError` for flags that the compiler refuses."""
+        try:
+            resolved, _ = self._resolved(target)
+        except NotBuiltError as error:
+            raise RetargetError(error.failure.summary) from error
+        return resolved, self._inputs_of(target, resolved, fresh=True)
+
     def check(self, config: CompilerConfig) -> None:
         """See that a config's compiler is here. Raises `UnavailableError` if it is not, `RetargetError` if it fails."""
         try:

@@ -40,6 +40,8 @@ from retarget.worker.messages import (
     CompareOutputs,
     Devices,
     DriverChecks,
+    ExportCases,
+    ExportedCases,
     GenerateModules,
     ListDriverChecks,
     ModulesGenerated,
@@ -187,6 +189,29 @@ class RunService:
         if isinstance(answer, Refused):
             raise refusal_error(answer, f"the outputs of {sides[0]} and {sides[1]} cannot be compared")
         return answer
+
+    def export_cases(
+        self,
+        target: RunTarget,
+        artifact: Artifact | Path,
+        folder: Path,
+        *,
+        references: Sequence[tuple[str, Path]] = (),
+        only: Sequence[str] = (),
+    ) -> tuple[str, ...] | None:
+        """Write the cases of `target` with their values below `folder`, and return their names; None where the artifact
+        does not even say its functions. `references` and `only` are as for `run`. No device is opened.
+
+        Raises `RetargetError` for invalid data, and `UnavailableError` where a package is missing.
+        """
+        path, digest = _located(artifact)
+        message = ExportCases(
+            target=target, artifact=path, digest=digest, folder=folder, references=tuple(references), only=tuple(only)
+        )
+        answer = self._plain().ask(message, ExportedCases, timeout=self._default_timeout)
+        if isinstance(answer, Refused):
+            raise refusal_error(answer, f"the cases of {target.name} cannot be written")
+        return answer.names
 
     def generate(self, kind: str, description: Path, folder: Path) -> None:
         """Write the modules that a file of a kind lists below the empty `folder`, in a worker process.

@@ -39,6 +39,7 @@ from retarget.worker.messages import (
     DescribeBuild,
     Devices,
     DriverChecks,
+    ExportCases,
     GenerateModules,
     ListDriverChecks,
     ModulesGenerated,
@@ -159,6 +160,10 @@ class _Server:
                 return Devices(infos=tuple(self._device.infos))
             case RunModule():
                 return self._run(message)
+            case ExportCases():
+                from retarget.worker.child.export_cases import export_cases  # imports NumPy
+
+                return export_cases(self._registry, message)
             case GenerateModules():
                 return self._generate(message)
             case CheckArtifact():

@@ -1,0 +1,95 @@
+"""Cases as files, so that somebody else can run them: `cases.json` with one `.npy` for each array.
+
+    {"parameters": [[scope, file], …],
+     "cases": [{"name", "function", "must_check",
+                "inputs": [{"file", "dtype"}, …],
+                "expected": null | [null | {"file", "dtype"}, …],
+                "tolerances": {"float32": {"atol", "rtol", "ulp", "equal_nan", "same_bits"}, "": {…}}}, …]}
+
+Files are relative to the folder. `dtype` is the element type's name, since `.npy` stores those of ml_dtypes as bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retarget.extension import Case, CaseData, DriverError, HasParameters
+from retarget.extension.registry import Registry
+from retarget.model.case_names import selected_cases
+from retarget.support.errors import RetargetError
+from retarget.worker.artifact import read_artifact
+from retarget.worker.child.outputs import read_outputs
+from retarget.worker.messages import ExportCases, ExportedCases
+from retarget.worker.request import agreed_config, case_request, not_finished, tolerances_of
+
+if TYPE_CHECKING:
+    from retarget.extension import Array
+
+__all__ = ["export_cases"]
+
+
+def export_cases(registry: Registry, message: ExportCases) -> ExportedCases:
+    """Write the cases. Raises `RetargetError` for invalid data and `OSError`."""
+    driver = registry.driver(message.target.runtime.driver)
+    loader = registry.case_loader(message.target.compile.kind)
+    request = case_request(message.target.compile)
+    folder = message.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    parameters = []
+    for number, (scope, path) in enumerate(loader.parameters(request) if isinstance(loader, HasParameters) else ()):
+        name = f"parameters{number}{path.suffix}"
+        shutil.copyfile(path, folder / name)
+        parameters.append([scope, name])
+    try:
+        functions = tuple(driver.functions(read_artifact(message.artifact, message.digest)))
+    except DriverError:
+        names, entries = None, None
+    else:
+        cases = tuple(selected_cases(loader.load(replace(request, functions=functions)), message.only))
+        references = {
+            config: {case.name: case.results for case in read_outputs(recorded)}
+            for config, recorded in message.references
+        }
+        names = tuple(case.name for case in cases)
+        entries = [_entry(folder, number, case, request.compiler, references) for number, case in enumerate(cases)]
+    (folder / "cases.json").write_text(json.dumps({"parameters": parameters, "cases": entries}, indent=1) + "\n")
+    return ExportedCases(names=names)
+
+
+def _entry(
+    folder: Path, number: int, case: Case, compiler: str, references: dict[str, dict[str, tuple[Array, ...]]]
+) -> dict[str, Any]:
+    data = CaseData(inputs=case.inputs, expected=case.expected) if case.read is None else case.read()
+    expected: Sequence[Array | None] | None = data.expected
+    if other := agreed_config(case, compiler):
+        expected = references.get(other, {}).get(case.name)
+        if expected is None:
+            raise RetargetError(not_finished(other, case.name))
+
+    def written(arrays: Sequence[Array | None], what: str) -> list[dict[str, str] | None]:
+        return [
+            array if array is None else _file(folder, f"{number}-{what}{index}", array)
+            for index, array in enumerate(arrays)
+        ]
+
+    return {
+        "name": case.name,
+        "function": case.function,
+        "must_check": case.must_check,
+        "inputs": written(data.inputs, "input"),
+        "expected": None if expected is None else written(expected, "expected"),
+        "tolerances": {name: asdict(tolerance) for name, tolerance in tolerances_of(case).items()},
+    }
+
+
+def _file(folder: Path, stem: str, array: Array) -> dict[str, str]:
+    values = np.asarray(array)
+    np.save(folder / f"{stem}.npy", values, allow_pickle=False)
+    return {"file": f"{stem}.npy", "dtype": values.dtype.name}

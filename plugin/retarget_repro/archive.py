@@ -1,0 +1,233 @@
+"""Bundles as `.tar.zst` files: written with the same bytes for the same content, opened as data from strangers.
+
+Only what is written here is opened: plain ustar entries of regular files in one folder, whose digests `bundle.json`
+has. So no header can ask for a link, a device or memory, and nothing is written outside of the new folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tarfile
+import tempfile
+import unicodedata
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO, Protocol
+
+import msgspec
+from retarget.support.errors import RetargetError, display_path
+from retarget.support.files import replacing
+from retarget.support.installing import install_hint
+
+from retarget_repro.format import Bundle, Digest, read_bundle, write_json
+
+__all__ = ["MOST_BYTES", "MOST_FILES", "pack", "unpack"]
+
+MOST_FILES = 10_000
+MOST_BYTES = 4 * 1024**3
+"""How many files and bytes a bundle may hold: what is larger is neither written nor opened."""
+
+_WINDOW = 128 * 1024**2
+"""Bytes of memory that decompression may take."""
+
+_BLOCK = 512
+_SORTS = {b"1": "a link", b"2": "a link", b"3": "a device", b"4": "a device", b"5": "a folder", b"6": "a named pipe"}
+_CHUNK = 1 << 20
+
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+def pack(folder: Path, output: Path) -> Bundle:
+    """Write a folder with a `bundle.json` to `output`, after the digests in it were renewed; return what it says now.
+
+    Raises `RetargetError` for a folder that is too large, and for an output that cannot be written.
+    """
+    zstandard = _zstandard()
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    names = [name for name in names if "__pycache__" not in name]
+    total = sum((folder / name).stat().st_size for name in names)
+    if len(names) > MOST_FILES or total > MOST_BYTES:
+        msg = f"the bundle has {len(names)} files of {total} bytes, expected at most {MOST_FILES} and {MOST_BYTES}"
+        raise RetargetError(msg)
+    digests = {name: _digest(folder / name) for name in names if name != "bundle.json"}
+    bundle = msgspec.structs.replace(read_bundle(folder), files=digests)
+    write_json(bundle, folder)
+    compressor = zstandard.ZstdCompressor(level=10, write_checksum=True)
+    try:
+        with replacing(output) as new, new.open("wb") as file, compressor.stream_writer(file) as stream:
+            for name in sorted({*digests, "bundle.json"}):
+                path = folder / name
+                info = tarfile.TarInfo(f"{folder.name}/{name}")
+                info.size, info.mode = path.stat().st_size, 0o755 if name == "repro.py" else 0o644
+                stream.write(info.tobuf(tarfile.USTAR_FORMAT))
+                with path.open("rb") as source:
+                    shutil.copyfileobj(source, stream, _CHUNK)
+                stream.write(bytes(-info.size % _BLOCK))
+            stream.write(bytes(2 * _BLOCK))
+    except OSError as error:
+        msg = f"cannot write {display_path(output)}: {error.strerror or error}"
+        raise RetargetError(msg) from error
+    return bundle
+
+
+def unpack(archive: Path, folder: Path) -> Bundle:
+    """Unpack a bundle to a new folder and return what it says. Nothing in it is executed.
+
+    Raises `RetargetError` for a folder that exists and for a file that is no whole bundle; nothing is left then.
+    """
+    zstandard = _zstandard()
+    shown = display_path(archive)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        msg = f"{display_path(folder)} exists; expected a new or an empty folder"
+        raise RetargetError(msg)
+    new: Path | None = None
+    try:
+        with archive.open("rb") as file:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            new = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
+            stream = zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(file)
+            try:
+                _extract(stream, new)
+            except zstandard.ZstdError as error:
+                msg = f"is damaged, or no file of Zstandard: {error}"
+                raise RetargetError(msg) from error
+        bundle = read_bundle(new)
+        _verify(new, bundle)
+        new.chmod(0o755)
+        if folder.exists():
+            folder.rmdir()
+        new.rename(folder)
+        new = None
+    except OSError as error:
+        msg = f"cannot open {shown}: {error.strerror or error}"
+        raise RetargetError(msg) from error
+    except RetargetError as error:
+        msg = f"{shown} cannot be opened as a bundle: {str(error).replace(f'{new}/', '')}"
+        raise RetargetError(msg) from error
+    finally:
+        if new is not None:
+            shutil.rmtree(new, ignore_errors=True)
+    return bundle
+
+
+def _extract(stream: _Readable, folder: Path) -> None:
+    """Write the entries of an archive below an empty folder, their own top folder left out."""
+    seen: dict[str, str] = {}
+    top = ""
+    total = 0
+    for info in _entries(stream):
+        first, _, name = info.name.partition("/")
+        top = top or first
+        if first != top or not name:
+            msg = f"found {info.name!r} beside the folder {top!r}; expected one folder"
+            raise RetargetError(msg)
+        parts = PurePosixPath(name).parts
+        if (fault := _fault(info.name)) or "/".join(parts) != name:
+            msg = f"found the name {info.name!r}, {fault or 'written in another way than bundles have it'}"
+            raise RetargetError(msg)
+        _claim(info.name, parts, seen)
+        total += info.size
+        if info.size < 0 or total > MOST_BYTES:
+            msg = f"it is too large at {info.name!r}: expected at most {MOST_BYTES} bytes in all"
+            raise RetargetError(msg)
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as file:
+            _copy(stream, file, info.size)
+        path.chmod(0o644)
+        _exactly(stream, -info.size % _BLOCK)
+
+
+def _entries(stream: _Readable) -> Iterator[tarfile.TarInfo]:
+    """Yield the header of each regular file; its content is to be read before the next."""
+    count = 0
+    while (block := _exactly(stream, _BLOCK)) != bytes(_BLOCK):
+        try:
+            info = tarfile.TarInfo.frombuf(block, "utf-8", "strict")
+        except (tarfile.HeaderError, UnicodeDecodeError) as error:
+            msg = f"found no header of an archive's file after {count} files: {error}"
+            raise RetargetError(msg) from error
+        if info.type not in {tarfile.REGTYPE, tarfile.AREGTYPE}:
+            what = _SORTS.get(info.type, f"an entry of type {info.type!r}")
+            msg = f"found {what}, {info.name!r}; expected regular files alone, as `retarget repro` writes them"
+            raise RetargetError(msg)
+        count += 1
+        if count > MOST_FILES:
+            msg = f"it holds more than {MOST_FILES} files"
+            raise RetargetError(msg)
+        yield info
+    if not count:
+        msg = "it holds no files"
+        raise RetargetError(msg)
+
+
+def _claim(name: str, parts: Sequence[str], seen: dict[str, str]) -> None:
+    """Take the names of a file and of the folders above it. Raises `RetargetError` for one that is taken, also in
+    other case or by other code points, as some file systems see it."""
+    for last in range(1, len(parts) + 1):
+        own = "/".join(parts[:last]) + ("/" if last < len(parts) else "")
+        key = unicodedata.normalize("NFC", own.rstrip("/")).casefold()
+        if seen.get(key, own) != own or (last == len(parts) and key in seen):
+            msg = f"found {name!r}, whose name collides with {seen[key]!r}"
+            raise RetargetError(msg)
+        seen[key] = own
+
+
+def _fault(name: str) -> str:
+    """Return what is wrong with an entry's name; empty where nothing is."""
+    parts = name.split("/")
+    if name.startswith("/") or ":" in name or "\\" in name:
+        return "which may lead out of the folder"
+    if any(part in {"", ".", ".."} for part in parts):
+        return "which may lead out of the folder"
+    if not name.isprintable() or any(part.endswith((" ", ".")) for part in parts):
+        return "which not every file system takes"
+    return ""
+
+
+def _copy(stream: _Readable, file: BinaryIO, size: int) -> None:
+    while size:
+        chunk = _exactly(stream, min(size, _CHUNK))
+        file.write(chunk)
+        size -= len(chunk)
+
+
+def _exactly(stream: _Readable, size: int) -> bytes:
+    found = bytearray()
+    while len(found) < size:
+        more = stream.read(size - len(found))
+        if not more:
+            msg = "it is truncated"
+            raise RetargetError(msg)
+        found += more
+    return bytes(found)
+
+
+def _verify(folder: Path, bundle: Bundle) -> None:
+    """Raise `RetargetError` for files that are not as `bundle.json` has them."""
+    found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} - {"bundle.json"}
+    for name in sorted(found ^ set(bundle.files)):
+        msg = f"{name} is {'not in bundle.json' if name in found else 'missing'}"
+        raise RetargetError(msg)
+    for name, expected in bundle.files.items():
+        if _digest(folder / name) != expected:
+            msg = f"{name} has not the digest that bundle.json has of it"
+            raise RetargetError(msg)
+
+
+def _digest(path: Path) -> Digest:
+    with path.open("rb") as file:
+        return Digest(size=path.stat().st_size, sha256=hashlib.file_digest(file, "sha256").hexdigest())
+
+
+def _zstandard() -> Any:
+    """Return the package. Raises `RetargetError` where it is not installed."""
+    try:
+        import zstandard
+    except ImportError as error:
+        msg = f"bundles need the package zstandard, which is not installed; {install_hint('repro')}"
+        raise RetargetError(msg) from error
+    return zstandard

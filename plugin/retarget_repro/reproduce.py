@@ -1,0 +1,73 @@
+"""Runs the `repro.py` of an unpacked bundle in fresh processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from retarget.support.errors import RetargetError
+
+from retarget_repro.format import Reproduced, read_bundle
+
+__all__ = ["Attempt", "attempt", "default_runs", "reproduce"]
+
+_GOOD, _BAD, _CANNOT_TELL = 0, 1, 125
+_HIDDEN = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """What one run of a `repro.py` said. `status` is its exit status: 0, 1 or 125. `text` is all that it printed."""
+
+    status: int
+    text: str
+
+    @property
+    def line(self) -> str:
+        """The verdict in one line: `bad: compare: values differ`."""
+        lines = [line for line in self.text.splitlines() if line.startswith(("good: ", "bad: ", "cannot tell: "))]
+        return lines[-1] if lines else f"exit status {self.status}: {self.text.strip().rpartition(chr(10))[2]}"
+
+
+def attempt(folder: Path, arguments: Sequence[str] = (), *, python: str = sys.executable) -> Attempt:
+    """Run the `repro.py` of an unpacked bundle once, with the code of the bundle and no variables of Python.
+
+    Where the toolchain is `retarget`, its packages are found as this process finds them. Raises `RetargetError`.
+    """
+    isolated = read_bundle(folder).toolchain == "iree"
+    env = {name: value for name, value in os.environ.items() if not (isolated and name in _HIDDEN)}
+    argv = [python, *(["-I"] if isolated else []), "-B", str(folder / "repro.py"), *arguments]
+    try:
+        done = subprocess.run(
+            argv, cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+    except OSError as error:
+        msg = f"repro.py does not start: {error.strerror or error}"
+        raise RetargetError(msg) from error
+    status = done.returncode if done.returncode in {_GOOD, _BAD} else _CANNOT_TELL
+    if status == _BAD and not any(line.startswith("bad: ") for line in done.stdout.splitlines()):
+        status = _CANNOT_TELL  # Python's own status for an exception
+    return Attempt(status=status, text=done.stdout + done.stderr)
+
+
+def default_runs(stage: str) -> int:
+    """Return how often a failure is to be reproduced: what a signal or the clock ended may be chance."""
+    return {"crash": 3, "timeout": 3, "compile": 1}.get(stage, 2)
+
+
+def reproduce(
+    folder: Path, *, runs: int, toolchain: Path | None = None, devices: Sequence[str] = (), python: str = sys.executable
+) -> Reproduced:
+    """Reproduce the failure of an unpacked bundle several times. `others` has what runs said that did not show it.
+
+    Raises `RetargetError`.
+    """
+    arguments = [f"--device={uri}" for uri in devices]
+    arguments += [] if toolchain is None else [f"--toolchain={toolchain.absolute()}"]
+    made = [attempt(folder, arguments, python=python) for _ in range(runs)]
+    others = dict.fromkeys(one.line for one in made if one.status != _BAD)
+    return Reproduced(runs=runs, same=sum(one.status == _BAD for one in made), others=tuple(others))

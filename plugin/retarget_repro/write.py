@@ -1,0 +1,384 @@
+"""Writes a bundle, after its failure was reproduced from it in a folder and processes of their own."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import json
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+from retarget.engine.engine import Engine
+from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
+from retarget.engine.references import ReferenceRuns
+from retarget.model import CompileTarget, RunTarget
+from retarget.model.outcomes import DeviceInfo
+from retarget.profiles.files import profile_text
+from retarget.profiles.profile import profile_of_device
+from retarget.support.errors import RetargetError
+from retarget.support.scratch import ScratchFolder
+from retarget.support.text import first_line, strip_colour
+from retarget.targets.expansion import expand
+
+from retarget_repro.archive import pack, unpack
+from retarget_repro.failure import FailedTarget, expectation_of
+from retarget_repro.format import (
+    Bundle,
+    CheckStep,
+    CompileStep,
+    DeviceUse,
+    Observed,
+    Package,
+    Reproduced,
+    RunStep,
+    write_json,
+)
+from retarget_repro.reproduce import default_runs, reproduce
+
+__all__ = ["NotReproducedError", "fill", "write_bundle"]
+
+_IREE_DRIVERS = {"local-sync", "local-task", "vulkan", "cuda", "hip"}
+_LIBRARY = (
+    "retarget.arrays.comparison",
+    "retarget.arrays.dtypes",
+    "retarget.arrays.judging",
+    "retarget.arrays.mismatches",
+    "retarget.arrays.packing",
+    "retarget.model.calls",
+    "retarget.model.element_types",
+    "retarget.model.outcomes",
+    "retarget.model.signatures",
+    "retarget.support.errors",
+    "retarget.support.text",
+    "retarget_iree.noise",
+    "retarget_iree.runtime.elements",
+    "retarget_iree.runtime.parameters",
+    "retarget_iree.runtime.program",
+    "retarget_iree.runtime.scalars",
+    "retarget_iree.runtime.signature",
+)
+"""The modules that a bundle holds copies of, which import each other and nothing else of these packages."""
+
+_PACKAGES = ("iree-base-compiler", "iree-base-runtime", "ml_dtypes", "numpy", "onnx", "pyopencl", "retarget")
+_IMPORT_ONNX = "iree.compiler.tools.import_onnx"
+_RECORD_SECONDS = 60
+
+
+class NotReproducedError(RetargetError):
+    """The bundle did not show the failure. `reproduced` says what its runs did."""
+
+    def __init__(self, message: str, reproduced: Reproduced) -> None:
+        super().__init__(message)
+        self.reproduced = reproduced
+
+
+def write_bundle(
+    failed: FailedTarget,
+    output: Path,
+    *,
+    engine: Engine,
+    runs: int | None = None,
+    keep: bool = False,
+    note: Callable[[str], None] = lambda _: None,
+) -> Bundle:
+    """Write the bundle of a failure to `output`, if the failure occurs `runs` times, or some of them, from it alone.
+
+    The cases that failed are tried first, then all cases. With `keep` it is written in any case and says what differed.
+    Raises `NotReproducedError`, and `RetargetError` for what cannot be packed or written.
+    """
+    wanted = default_runs(failed.way.stage) if runs is None else runs
+    toolchain = _toolchain(failed)
+    with ScratchFolder("bundle") as scratch:
+        selections = [failed.cases, ()] if failed.cases and len(failed.ran.names if failed.ran else ()) > 1 else [()]
+        for number, cases in enumerate(selections):
+            folder = scratch.path / str(number) / _folder_name(failed)
+            bundle = fill(folder, failed, engine=engine, cases=cases)
+            pack(folder, archive := scratch.path / f"{number}.tar.zst")
+            unpack(archive, again := scratch.path / f"again{number}")
+            note(
+                f"reproducing {failed.id} from the bundle, {wanted} times" if wanted > 1 else f"reproducing {failed.id}"
+            )
+            found = reproduce(again, runs=wanted, toolchain=toolchain)
+            if not any(line.startswith("good: ") for line in found.others):
+                break
+        if not found.same and not keep:
+            what = "; ".join(found.others)
+            msg = (
+                f"{failed.id} does not fail in the same way from the bundle, in {found.runs} runs of it:\n"
+                f"  expected: {failed.failure.stage}: {failed.way.stage}: {failed.way.signature}\n  found: {what}\n"
+                "the bundle is not written; --keep writes it with this statement in it"
+            )
+            raise NotReproducedError(msg, found)
+        write_json(msgspec.structs.replace(bundle, reproduced=found), folder)
+        return pack(folder, output)
+
+
+def fill(folder: Path, failed: FailedTarget, *, engine: Engine, cases: Sequence[str] = ()) -> Bundle:
+    """Write what a failure is reproduced with to a new folder; of its cases those named, all if there are none.
+
+    Raises `RetargetError` for what cannot be packed.
+    """
+    folder.mkdir(parents=True)
+    compile_target = engine.generated(failed.compile_target)
+    toolchain = _kind_of_toolchain(failed, engine)
+    bundle = Bundle(
+        target=failed.id,
+        toolchain=toolchain,
+        observed=Observed(
+            at=str(failed.failure.stage),
+            stage=failed.way.stage,
+            signature=failed.way.signature,
+            summary=strip_colour(failed.failure.summary),
+            case=failed.case,
+        ),
+        expectation=expectation_of(failed, engine),
+        reproduced=Reproduced(runs=0, same=0),
+        compile=_compile_step(folder, failed, compile_target, engine, toolchain),
+        machine=f"{platform.platform()}, Python {platform.python_version()}",
+        packages=tuple(_packages(_toolchain(failed))),
+    )
+    artifact, ran = failed.compiled.artifact, failed.ran
+    builds = [failed.compiled.build]
+    if artifact is not None:
+        name = f"artifact{Path(artifact.path).suffix}"
+        shutil.copyfile(artifact.path, folder / name)
+        bundle = msgspec.structs.replace(bundle, artifact=name)
+    if artifact is not None and ran is not None and isinstance(failed.target, RunTarget):
+        run = _run_step(failed.target, ran.devices)
+        for number, info in enumerate(ran.devices):
+            profile = profile_text(profile_of_device(info, info.runtime or info.driver))
+            (folder / f"device{number}.toml").write_text(profile)
+        builds += [info.runtime for info in ran.devices]
+        _write_cases(folder, failed, engine, cases)
+        bundle = msgspec.structs.replace(bundle, run=run)
+    elif ran is not None and isinstance(failed.target, CompileTarget):
+        check = CheckStep(
+            kind=compile_target.kind,
+            module=compile_target.module.name,
+            compiler=compile_target.compiler.name,
+            tags=compile_target.tags,
+            known_compilers=compile_target.known_compilers,
+        )
+        bundle = msgspec.structs.replace(bundle, check=check)
+    bundle = msgspec.structs.replace(
+        bundle, builds=tuple(dict.fromkeys(filter(None, builds))), commands=tuple(_commands(folder, bundle))
+    )
+    shutil.copyfile(Path(__file__).with_name("repro.py"), folder / "repro.py")
+    if toolchain == "iree":
+        copy_library(folder / "lib")
+    if bundle.run is not None and toolchain == "iree":
+        _record(folder, bundle)
+    write_json(bundle, folder)
+    return bundle
+
+
+def copy_library(folder: Path) -> None:
+    """Copy the modules that compute stage and signature, word for word, into packages without code of their own."""
+    for name in _LIBRARY:
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.origin is None:
+            msg = f"found no module {name}, which bundles hold a copy of; install retarget again"
+            raise RetargetError(msg)
+        file = folder.joinpath(*name.split(".")).with_suffix(".py")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(spec.origin, file)
+        for parent in file.relative_to(folder).parents[:-1]:
+            (folder / parent / "__init__.py").touch()
+
+
+# ---------------------------------------------------------------- what is compiled and run
+
+
+def _kind_of_toolchain(failed: FailedTarget, engine: Engine) -> str:
+    """Return `iree` where IREE's packages are all that is needed, else `retarget`."""
+    is_iree = failed.compile_target.compiler.compiler == "iree"
+    if isinstance(failed.target, RunTarget):
+        runtime = failed.target.runtime
+        is_iree &= _IREE_DRIVERS.issuperset(runtime.drivers) and not engine.registry.runs_by_tool(runtime)
+    elif failed.ran is not None:
+        is_iree = False  # the artifact is judged by an extension
+    return "iree" if is_iree else "retarget"
+
+
+def _toolchain(failed: FailedTarget) -> Path | None:
+    """Return the folder of the toolchain that the target used; None for what is installed. Raises `RetargetError`."""
+    runtimes = [failed.target.runtime] if isinstance(failed.target, RunTarget) else []
+    toolchains = [failed.compile_target.compiler.toolchain, *(runtime.toolchain for runtime in runtimes)]
+    paths = {one.path.absolute() for one in toolchains if one is not None and one.path is not None}
+    if len(paths) > 1:
+        msg = f"{failed.id} is compiled with one toolchain and run with another; a bundle takes one"
+        raise RetargetError(msg)
+    return next(iter(paths), None)
+
+
+def _compile_step(
+    folder: Path, failed: FailedTarget, target: CompileTarget, engine: Engine, toolchain: str
+) -> CompileStep:
+    """Write the source, and the files that flags name. Raises `RetargetError`."""
+    resolved, inputs = engine.resolved(failed.compile_target)
+    flags = list(resolved.flags)
+    for number, (text, _) in enumerate(inputs):
+        path = Path(text)
+        if not any(text in flag for flag in flags) or not path.exists():
+            continue
+        place = Path("inputs") / str(number) / path.resolve().name
+        (folder / place).parent.mkdir(parents=True)
+        (shutil.copytree if path.is_dir() else shutil.copyfile)(path, folder / place)
+        flags = [flag.replace(text, f"{{bundle}}/{place.as_posix()}") for flag in flags]
+    if unresolved := [flag for flag in flags if re.search(r"(?:^|[=,:])host$", flag)]:
+        msg = f"found the flag {unresolved[0]}, which means another thing on another machine; name what it is here"
+        raise RetargetError(msg)
+    source = folder / target.module.path.name
+    rewriter = engine.registry.check_rewriter(target.kind) if target.returns_checks else None
+    if rewriter is not None:
+        source = source.with_name(f"{source.stem}.returned{source.suffix}")
+        done = subprocess.run(
+            rewriter.return_checks_command(target.module.path, source), capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            msg = f"{target.module.path.name} cannot be rewritten: {first_line(done.stderr, 'no message')}"
+            raise RetargetError(msg)
+    else:
+        shutil.copyfile(target.module.path, source)
+    if source.suffix == ".onnx" and toolchain == "iree":
+        source = _imported(source)
+    return CompileStep(
+        compiler=target.compiler.compiler,
+        source=source.name,
+        flags=tuple(flags),
+        facts=() if toolchain == "iree" else resolved.facts,
+        env=dict(target.compiler.env),
+        timeout=COMPILE_TIMEOUT if target.timeout is None else target.timeout,
+    )
+
+
+def _imported(source: Path) -> Path:
+    """Import an ONNX model beside it, so that the package onnx is not needed; return the model where that fails."""
+    output = source.with_suffix(".mlir")
+    argv = [sys.executable, "-P", "-m", _IMPORT_ONNX, str(source), "-o", str(output)]
+    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    if done.returncode == 0 and output.is_file():
+        return output
+    output.unlink(missing_ok=True)
+    return source
+
+
+def _run_step(target: RunTarget, infos: Sequence[DeviceInfo]) -> RunStep:
+    runtime = target.runtime
+    parameters = [device.partition("?")[2] for device in runtime.devices] or [""] * len(infos)
+    return RunStep(
+        driver=runtime.driver,
+        devices=tuple(
+            DeviceUse(
+                uri=f"{info.uri}?{words}" if words else info.uri,
+                name=info.name,
+                driver_version=info.driver_version,
+                runtime=info.runtime,
+            )
+            for info, words in zip(infos, parameters, strict=True)
+        ),
+        flags=runtime.flags,
+        env=dict(runtime.env),
+        used=runtime.used,
+        run_under=runtime.run_under,
+        timeout=RUN_TIMEOUT if target.timeout is None else target.timeout,
+    )
+
+
+def _write_cases(folder: Path, failed: FailedTarget, engine: Engine, cases: Sequence[str]) -> None:
+    target, artifact = failed.target, failed.compiled.artifact
+    if artifact is None or not isinstance(target, RunTarget):
+        return
+    references = ReferenceRuns(engine)
+    try:
+        others = [one for one in expand(failed.suite, engine.registry) if isinstance(one, RunTarget)]
+        folders, _ = references.of(target, others)
+        engine.export_cases(target, artifact, folder / "cases", references=folders, only=cases)
+    finally:
+        references.close()
+
+
+# ---------------------------------------------------------------- what else is in it
+
+
+def _commands(folder: Path, bundle: Bundle) -> Iterable[str]:
+    """Yield the commands that do the same by hand, in the folder of the bundle."""
+    yield "python repro.py"
+    if bundle.toolchain != "iree":
+        return
+    step = bundle.compile
+    flags = [flag.replace("{bundle}/", "") for flag in step.flags]
+    if step.source.endswith(".onnx"):
+        return
+    yield _line(step.env, ["iree-compile", step.source, *flags, "-o", "artifact.vmfb"])
+    if bundle.run is not None and (argv := _run_command(folder, bundle.run, bundle.artifact)):
+        yield _line(bundle.run.env, argv)
+
+
+def _run_command(folder: Path, run: RunStep, artifact: str) -> list[str]:
+    """Return the `iree-run-module` command of the first case; nothing where the tool does not take it."""
+    content = json.loads((folder / "cases" / "cases.json").read_bytes())
+    case = next(iter(content["cases"] or ()), None)
+    if case is None or case["must_check"]:
+        return []  # IREE's packages hold no tool that knows the check module
+    arrays = [*case["inputs"], *filter(None, case["expected"] or ())]
+    if any(not re.fullmatch(r"(?:u?int|float|complex)\d\d+|u?int8|bool", one["dtype"]) for one in arrays):
+        return []
+    flags = [f"--input=@cases/{one['file']}" for one in case["inputs"]]
+    flags += [f"--parameters={f'{scope}=' if scope else ''}cases/{file}" for scope, file in content["parameters"]]
+    devices = [f"--device={device.uri.removesuffix('://')}" for device in run.devices]
+    return ["iree-run-module", *devices, f"--module={artifact}", f"--function={case['function']}", *flags, *run.flags]
+
+
+def _line(env: dict[str, str], argv: Sequence[str]) -> str:
+    return shlex.join([*(f"{name}={value}" for name, value in env.items()), *argv])
+
+
+def _record(folder: Path, bundle: Bundle) -> None:
+    """Record what the runtime does with its devices in the first case to `replay.ireereplay`, where the tool can."""
+    if bundle.run is None or not (argv := _run_command(folder, bundle.run, bundle.artifact)):
+        return
+    spec = importlib.util.find_spec("iree._runtime_libs")
+    tools = Path(next(iter(spec.submodule_search_locations or ()), "")) if spec is not None else Path()
+    recording = folder / "replay.ireereplay"
+    argv = [str(tools / argv[0]), *argv[1:], f"--device_replay_output={recording}"]
+    try:
+        subprocess.run(argv, cwd=folder, capture_output=True, timeout=_RECORD_SECONDS, check=False)
+        dump = [str(tools / "iree-dump-replay"), str(recording)]
+        readable = subprocess.run(dump, capture_output=True, timeout=_RECORD_SECONDS, check=False).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        readable = False
+    if not readable:  # a runtime without recorder, or one that crashed before the recording was whole
+        recording.unlink(missing_ok=True)
+
+
+def _packages(toolchain: Path | None) -> Iterable[Package]:
+    """Yield the packages that matter, of a toolchain's folder before those of this environment."""
+    places = [] if toolchain is None else [str(toolchain), *map(str, toolchain.glob("lib*/python*/site-packages"))]
+    for name in _PACKAGES:
+        found = next(iter(importlib.metadata.distributions(name=name, path=places)), None) if places else None
+        if found is None:
+            try:
+                found = importlib.metadata.distribution(name)
+            except importlib.metadata.PackageNotFoundError:
+                continue
+        yield Package(name=name, version=found.version, digest=_record_digest(found.read_text("RECORD") or ""))
+
+
+def _record_digest(record: str) -> str:
+    """Return the digest of what a RECORD says of the files of a wheel; not of what the installer adds."""
+    lines = [line for line in record.splitlines() if ",sha256=" in line and ".dist-info/" not in line]
+    lines = sorted(line for line in lines if not line.startswith(".."))
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest() if lines else ""
+
+
+def _folder_name(failed: FailedTarget) -> str:
+    return re.sub(r"[^\w.+-]", "-", failed.target.name, flags=re.ASCII)[:80].rstrip(".") or "bundle"
