@@ -18,7 +18,7 @@ from retarget.expect.verdict import today
 from retarget.extension import UnavailableError
 from retarget.extension.registry import Registry, named_extensions
 from retarget.model import CompileTarget, RunTarget, Suite, Target
-from retarget.model.outcomes import Artifact, CaseOutcome, Failure, Observation, RunOutcome
+from retarget.model.outcomes import Artifact, CaseOutcome, CompileOutcome, Failure, Observation, RunOutcome
 from retarget.model.signatures import observe_all
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.text import counted, first_line, strip_colour
@@ -50,13 +50,16 @@ class Chosen:
 class Attempt:
     """What a target did once. It passed without a failure; where it could not be tried, `unavailable` says why.
 
-    `builds` name what compiled and what ran it, `seconds` are wall time, of the compile that of when it was done.
+    `compiled` and `ran` are what the engine says, as far as it came. `builds` name what compiled and what ran it,
+    `seconds` are wall time, of the compile that of when it was done.
     """
 
     failure: Failure | None = None
     observation: Observation | None = None
     unavailable: str = ""
     cases: tuple[CaseOutcome, ...] = ()
+    compiled: CompileOutcome | None = None
+    ran: RunOutcome | None = None
     builds: tuple[str, ...] = ()
     seconds: float = 0.0
 
@@ -81,9 +84,10 @@ class Attempt:
         return f"{self.observation.stage}: {summary}" if summary else self.observation.stage
 
 
-def add_target_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare how a subcommand takes one target."""
-    parser.add_argument("target", help="a target: its node id, or its name as `retarget list` shows it")
+def add_target_arguments(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
+    """Declare how a subcommand takes one target, which an `optional` one may be without."""
+    what = "a target: its node id, or its name as `retarget list` shows it"
+    parser.add_argument("target", nargs="?" if optional else None, default="", help=what)
     add_path_arguments(parser)
     add_toolchain_argument(parser)
     parser.add_argument(
@@ -124,13 +128,16 @@ def attempt(engine: Engine, chosen: Chosen) -> Attempt:
     try:
         outcome = engine.compile(chosen.compiled)
         if outcome.artifact is None:
-            return _said(outcome.failure, (), seconds=outcome.seconds, builds=(outcome.build,))
+            return replace(
+                _said(outcome.failure, (), seconds=outcome.seconds, builds=(outcome.build,)), compiled=outcome
+            )
         started = time.monotonic()
         run = _ran(engine, chosen, outcome.artifact)
     except (UnavailableError, RetargetError) as error:
         return Attempt(unavailable=first_line(str(error)))
     builds = (outcome.build, *(one.runtime for one in run.devices))
-    return _said(run.failure, run.cases, seconds=outcome.seconds + time.monotonic() - started, builds=builds)
+    said = _said(run.failure, run.cases, seconds=outcome.seconds + time.monotonic() - started, builds=builds)
+    return replace(said, compiled=outcome, ran=run)
 
 
 def by_hand(engine: Engine, chosen: Chosen, found: Attempt, extensions: Sequence[str]) -> tuple[str, ...]:

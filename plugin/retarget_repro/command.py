@@ -6,31 +6,28 @@ import argparse
 import sys
 from pathlib import Path
 
-from retarget.cli.support import add_toolchain_argument
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
-from retarget.extension import UnavailableError
-from retarget.support.errors import RetargetError, display_path
+from retarget.support.errors import display_path
 
-from retarget_repro.archive import unpack
-from retarget_repro.failure import find_failure, find_target
-from retarget_repro.format import Bundle
-from retarget_repro.write import write_bundle
+from retarget_repro.attempt import add_target_arguments, chosen_target
+from retarget_repro.bundle.archive import unpack
+from retarget_repro.bundle.failure import find_failure
+from retarget_repro.bundle.format import Bundle
+from retarget_repro.bundle.write import write_bundle
 
 __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `retarget repro`."""
-    parser.add_argument("target", nargs="?", default="", help="node id as pytest prints it, or name of a target")
-    parser.add_argument("path", nargs="*", default=["."], help="what to look for a name in, as pytest takes it (.)")
+    add_target_arguments(parser, optional=True)
     parser.add_argument("-o", "--output", type=Path, metavar="PATH", help="the bundle (NAME.tar.zst), or its folder")
     parser.add_argument("--open", type=Path, metavar="FILE", help="unpack a bundle to the folder -o; executes nothing")
     parser.add_argument(
         "--runs", type=_runs, metavar="N", help="how often it must be tried (3 for crashes and timeouts, else 1 or 2)"
     )
     parser.add_argument("--keep", action="store_true", help="write the bundle also if the failure does not occur")
-    add_toolchain_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -42,27 +39,20 @@ def run(arguments: argparse.Namespace) -> int:
         raise argparse.ArgumentError(None, "expected the target to write a bundle of, or --open with a bundle")
     if arguments.open is not None:
         return _open(arguments)
-    output = arguments.output
-    selection, suite, target = find_target(
-        arguments.target,
-        arguments.path,
-        extensions=arguments.retarget_extension,
-        toolchains=arguments.retarget_toolchain,
-    )
-    if output is None:
-        output = Path(f"{target.name.replace('/', '-')}.tar.zst")
+    chosen = chosen_target(arguments)
+    output = arguments.output or Path(f"{chosen.target.name.replace('/', '-')}.tar.zst")
     if not output.name.endswith(".tar.zst"):
         raise argparse.ArgumentError(None, f"found -o {output}, expected a file that ends in .tar.zst")
-    extensions = arguments.retarget_extension
-    cache = cache_of_command().folder
-    with Engine(registry=selection.registry, cache=cache, extensions=extensions, note=_note) as engine:
-        try:
-            failed = find_failure(engine, suite, target)
-            _note(f"{failed.id} fails at {failed.failure.stage}: {failed.failure.summary}")
-            bundle = write_bundle(failed, output, engine=engine, runs=arguments.runs, keep=arguments.keep, note=_note)
-        except UnavailableError as error:
-            msg = f"{target.name} cannot run here: {error}"
-            raise RetargetError(msg) from error
+    with Engine(
+        registry=chosen.registry,
+        cache=cache_of_command().folder,
+        extensions=arguments.retarget_extension,
+        cases=arguments.case,
+        note=_note,
+    ) as engine:
+        failed = find_failure(engine, chosen)
+        _note(f"{chosen.id} fails at {failed.failure.stage}: {failed.failure.summary}")
+        bundle = write_bundle(failed, output, engine=engine, runs=arguments.runs, keep=arguments.keep, note=_note)
     sys.stdout.write(f"{display_path(output)}: {output.stat().st_size} bytes, {len(bundle.files) + 1} files\n")
     sys.stdout.write(f"{_statement(bundle)}\n")
     return 0 if bundle.reproduced.same else 1

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 import zstandard
 from retarget.support.errors import RetargetError
-from retarget_repro import archive
-from retarget_repro.archive import pack, unpack
-from retarget_repro.format import Bundle, CompileStep, Observed, Reproduced, read_bundle, write_json
+from retarget_repro.bundle import archive
+from retarget_repro.bundle.archive import pack, unpack
+from retarget_repro.bundle.format import Bundle, CompileStep, Observed, Reproduced, read_bundle, write_json
 
 _BUNDLE = Bundle(
     target="suite.toml::s::m_vmvx",

@@ -21,11 +21,12 @@ from retarget_iree.runtime.elements import dtype_of_code, element_type_of
 from retarget_iree.runtime.parameters import parameter_indices, parameters_hint
 from retarget_iree.runtime.scalars import as_declared, scalar_argument, scalar_result
 from retarget_iree.runtime.signature import Signature, parse_signature
-from retarget_iree.runtime.transfers import IreeTransfers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     from retarget.model.calls import Array
+
+    from retarget_iree.runtime.transfers import IreeTransfers
 
 __all__ = ["IreeDevice", "IreeProgram", "function_info", "module_signatures", "unknown_function"]
 
@@ -186,6 +187,8 @@ class IreeDevice:
 
     def transfers(self) -> IreeTransfers:
         """Return memory and queue of the first device. Implements `retarget.extension.TransfersBuffers`."""
+        from retarget_iree.runtime.transfers import IreeTransfers  # here: copies in bundles do without
+
         return IreeTransfers(self._devices[0], self._infos[0].driver)
 
     def fetch(self, view: Any) -> Array:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from retarget.support.errors import RetargetError
 
-from retarget_repro.format import Reproduced, read_bundle
+from retarget_repro.bundle.format import Reproduced, read_bundle
 
 __all__ = ["Attempt", "attempt", "default_runs", "reproduce"]
 

@@ -28,9 +28,9 @@ from retarget.support.scratch import ScratchFolder
 from retarget.support.text import first_line, strip_colour
 from retarget.targets.expansion import expand
 
-from retarget_repro.archive import pack, unpack
-from retarget_repro.failure import FailedTarget, expectation_of
-from retarget_repro.format import (
+from retarget_repro.bundle.archive import pack, unpack
+from retarget_repro.bundle.failure import FailedTarget
+from retarget_repro.bundle.format import (
     Bundle,
     CheckStep,
     CompileStep,
@@ -41,7 +41,7 @@ from retarget_repro.format import (
     RunStep,
     write_json,
 )
-from retarget_repro.reproduce import default_runs, reproduce
+from retarget_repro.bundle.reproduce import default_runs, reproduce
 
 __all__ = ["NotReproducedError", "fill", "write_bundle"]
 
@@ -55,6 +55,7 @@ _LIBRARY = (
     "retarget.model.calls",
     "retarget.model.element_types",
     "retarget.model.outcomes",
+    "retarget.model.rungs",
     "retarget.model.signatures",
     "retarget.support.errors",
     "retarget.support.text",
@@ -103,16 +104,14 @@ def write_bundle(
             bundle = fill(folder, failed, engine=engine, cases=cases)
             pack(folder, archive := scratch.path / f"{number}.tar.zst")
             unpack(archive, again := scratch.path / f"again{number}")
-            note(
-                f"reproducing {failed.id} from the bundle, {wanted} times" if wanted > 1 else f"reproducing {failed.id}"
-            )
+            note(f"reproducing it from the bundle alone{f', {wanted} times' if wanted > 1 else ''}")
             found = reproduce(again, runs=wanted, toolchain=toolchain)
             if not any(line.startswith("good: ") for line in found.others):
                 break
         if not found.same and not keep:
             what = "; ".join(found.others)
             msg = (
-                f"{failed.id} does not fail in the same way from the bundle, in {found.runs} runs of it:\n"
+                f"{failed.chosen.id} does not fail in the same way from the bundle, in {found.runs} runs of it:\n"
                 f"  expected: {failed.failure.stage}: {failed.way.stage}: {failed.way.signature}\n  found: {what}\n"
                 "the bundle is not written; --keep writes it with this statement in it"
             )
@@ -127,10 +126,10 @@ def fill(folder: Path, failed: FailedTarget, *, engine: Engine, cases: Sequence[
     Raises `RetargetError` for what cannot be packed.
     """
     folder.mkdir(parents=True)
-    compile_target = engine.generated(failed.compile_target)
+    compile_target = engine.generated(failed.chosen.compiled)
     toolchain = _kind_of_toolchain(failed, engine)
     bundle = Bundle(
-        target=failed.id,
+        target=failed.chosen.id,
         toolchain=toolchain,
         observed=Observed(
             at=str(failed.failure.stage),
@@ -139,7 +138,7 @@ def fill(folder: Path, failed: FailedTarget, *, engine: Engine, cases: Sequence[
             summary=strip_colour(failed.failure.summary),
             case=failed.case,
         ),
-        expectation=expectation_of(failed, engine),
+        expectation=failed.expectation(),
         reproduced=Reproduced(runs=0, same=0),
         compile=_compile_step(folder, failed, compile_target, engine, toolchain),
         machine=f"{platform.platform()}, Python {platform.python_version()}",
@@ -151,15 +150,15 @@ def fill(folder: Path, failed: FailedTarget, *, engine: Engine, cases: Sequence[
         name = f"artifact{Path(artifact.path).suffix}"
         shutil.copyfile(artifact.path, folder / name)
         bundle = msgspec.structs.replace(bundle, artifact=name)
-    if artifact is not None and ran is not None and isinstance(failed.target, RunTarget):
-        run = _run_step(failed.target, ran.devices)
+    if artifact is not None and ran is not None and isinstance(failed.chosen.target, RunTarget):
+        run = _run_step(failed.chosen.target, ran.devices)
         for number, info in enumerate(ran.devices):
             profile = profile_text(profile_of_device(info, info.runtime or info.driver))
             (folder / f"device{number}.toml").write_text(profile)
         builds += [info.runtime for info in ran.devices]
         _write_cases(folder, failed, engine, cases)
         bundle = msgspec.structs.replace(bundle, run=run)
-    elif ran is not None and isinstance(failed.target, CompileTarget):
+    elif ran is not None and isinstance(failed.chosen.target, CompileTarget):
         check = CheckStep(
             kind=compile_target.kind,
             module=compile_target.module.name,
@@ -199,9 +198,9 @@ def copy_library(folder: Path) -> None:
 
 def _kind_of_toolchain(failed: FailedTarget, engine: Engine) -> str:
     """Return `iree` where IREE's packages are all that is needed, else `retarget`."""
-    is_iree = failed.compile_target.compiler.compiler == "iree"
-    if isinstance(failed.target, RunTarget):
-        runtime = failed.target.runtime
+    is_iree = failed.chosen.compiled.compiler.compiler == "iree"
+    if isinstance(failed.chosen.target, RunTarget):
+        runtime = failed.chosen.target.runtime
         is_iree &= _IREE_DRIVERS.issuperset(runtime.drivers) and not engine.registry.runs_by_tool(runtime)
     elif failed.ran is not None:
         is_iree = False  # the artifact is judged by an extension
@@ -210,11 +209,11 @@ def _kind_of_toolchain(failed: FailedTarget, engine: Engine) -> str:
 
 def _toolchain(failed: FailedTarget) -> Path | None:
     """Return the folder of the toolchain that the target used; None for what is installed. Raises `RetargetError`."""
-    runtimes = [failed.target.runtime] if isinstance(failed.target, RunTarget) else []
-    toolchains = [failed.compile_target.compiler.toolchain, *(runtime.toolchain for runtime in runtimes)]
+    runtimes = [failed.chosen.target.runtime] if isinstance(failed.chosen.target, RunTarget) else []
+    toolchains = [failed.chosen.compiled.compiler.toolchain, *(runtime.toolchain for runtime in runtimes)]
     paths = {one.path.absolute() for one in toolchains if one is not None and one.path is not None}
     if len(paths) > 1:
-        msg = f"{failed.id} is compiled with one toolchain and run with another; a bundle takes one"
+        msg = f"{failed.chosen.id} is compiled with one toolchain and run with another; a bundle takes one"
         raise RetargetError(msg)
     return next(iter(paths), None)
 
@@ -223,7 +222,7 @@ def _compile_step(
     folder: Path, failed: FailedTarget, target: CompileTarget, engine: Engine, toolchain: str
 ) -> CompileStep:
     """Write the source, and the files that flags name. Raises `RetargetError`."""
-    resolved, inputs = engine.resolved(failed.compile_target)
+    resolved, inputs = engine.resolved(failed.chosen.compiled)
     flags = list(resolved.flags)
     for number, (text, _) in enumerate(inputs):
         path = Path(text)
@@ -294,12 +293,12 @@ def _run_step(target: RunTarget, infos: Sequence[DeviceInfo]) -> RunStep:
 
 
 def _write_cases(folder: Path, failed: FailedTarget, engine: Engine, cases: Sequence[str]) -> None:
-    target, artifact = failed.target, failed.compiled.artifact
+    target, artifact = failed.chosen.target, failed.compiled.artifact
     if artifact is None or not isinstance(target, RunTarget):
         return
     references = ReferenceRuns(engine)
     try:
-        others = [one for one in expand(failed.suite, engine.registry) if isinstance(one, RunTarget)]
+        others = [one for one in expand(failed.chosen.suite, engine.registry) if isinstance(one, RunTarget)]
         folders, _ = references.of(target, others)
         engine.export_cases(target, artifact, folder / "cases", references=folders, only=cases)
     finally:
@@ -381,4 +380,4 @@ def _record_digest(record: str) -> str:
 
 
 def _folder_name(failed: FailedTarget) -> str:
-    return re.sub(r"[^\w.+-]", "-", failed.target.name, flags=re.ASCII)[:80].rstrip(".") or "bundle"
+    return re.sub(r"[^\w.+-]", "-", failed.chosen.target.name, flags=re.ASCII)[:80].rstrip(".") or "bundle"

@@ -20,7 +20,7 @@ from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import replacing
 from retarget.support.installing import install_hint
 
-from retarget_repro.format import Bundle, Digest, read_bundle, write_json
+from retarget_repro.bundle.format import Bundle, Digest, read_bundle, write_json
 
 __all__ = ["MOST_BYTES", "MOST_FILES", "pack", "unpack"]
 

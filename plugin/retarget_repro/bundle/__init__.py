@@ -1,0 +1,1 @@
+"""Bundles: what is in one, how it is written, packed, opened and reproduced, and the `repro.py` that goes into it."""
