@@ -10,14 +10,19 @@ import pytest
 from retarget.cli import main
 from retarget.declare.load import DeclarationLoader
 from retarget.engine.engine import Engine
-from retarget.extension import ModuleSize
+from retarget.engine.run.driver_checks import check_driver, selected_checks
+from retarget.engine.run.service import RunService
+from retarget.extension import CompileRequest, CompilerError, DriverError, ModuleSize, Resolved
 from retarget.extension.registry import load_extensions
-from retarget.model import CompileTarget
+from retarget.model import CompileTarget, Origin, RuntimeConfig
+from retarget.model.driver_checks import CheckState
+from retarget.model.rungs import Rung
 from retarget.targets.expansion import expand
 from retarget_bringup.ladder.files import read_ladder
 from retarget_bringup.ladder.settings import read_settings
 from retarget_bringup.sizes import by_size, module_key, module_sizes, size_text
 
+ORIGIN = Origin(file=Path("matrix.toml"), key_path="runtime_config[0]")
 KNOWN = "llvm-cpu, vmvx, vulkan, cuda, rocm, opencl"
 
 SUITE = """\
@@ -193,3 +198,44 @@ def test_modules_that_cannot_be_measured_come_last_by_the_seconds_of_their_compi
         {("s", "slow"): 9.0, ("s", "quick"): 0.1, ("s", "two"): 0.0},
     )
     assert [name for _, name in found] == ["one", "two", "quick", "slow", "unknown"]
+
+
+@pytest.fixture
+def package(here: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The module of a package that was just written. Its name is of no other test: modules stay imported."""
+    assert main(["bringup", "start", "npu-2", "--extension"]) == 0
+    monkeypatch.syspath_prepend(str(here / "retarget-npu-2"))
+    return "retarget_npu_2"
+
+
+def test_the_driver_of_the_package_passes_every_check_of_rungs_0_to_2(package: str) -> None:
+    with RunService(extensions=(package,), default_timeout=60.0) as service:
+        config = RuntimeConfig(name="npu-2", driver="npu-2", origin=ORIGIN)
+        report = check_driver(service, config, selected_checks(service))
+    assert {one.check: one.detail for one in report.outcomes if one.state is not CheckState.PASSED} == dict.fromkeys(
+        ("queue.independent", "queue.joined", "queue.shared"),
+        "the device announces that its submissions are done when they return",
+    )
+    assert report.rung is Rung.TRANSFERS
+
+
+def test_what_is_to_be_written_in_the_package_names_its_file_and_its_rung(
+    package: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", "--retarget-extension", package]) == 0
+    registry = load_extensions([package])
+    resolved = Resolved(build_id="", flags=())
+    request = CompileRequest(source=b"", source_name="a.mlir", source_path=here / "a.mlir", resolved=resolved)
+    with pytest.raises(CompilerError) as refused:
+        registry.compiler("npu-2").compile(request)
+    assert str(refused.value) == (
+        "retarget_npu_2/compiler.py: Npu2Compiler.compile is not written yet: return the artifact of a module; this "
+        "unlocks the rung compiles"
+    )
+    config = RuntimeConfig(name="npu-2", driver="npu-2", origin=ORIGIN)
+    with pytest.raises(DriverError) as unloaded:
+        registry.driver("npu-2").open(config).load(b"")
+    assert str(unloaded.value) == (
+        "retarget_npu_2/driver.py: Npu2Program.__init__ is not written yet: load an artifact and list its functions; "
+        "this unlocks the rung loads"
+    )
