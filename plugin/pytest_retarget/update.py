@@ -14,20 +14,19 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from retarget.declare.load import DeclarationLoader, discover
 from retarget.expect.diagnostics import expired_diagnostics
 from retarget.expect.update.edited_rules import key_of
 from retarget.expect.update.edits import Rewritten, diff, put_in_place, rewritten
 from retarget.expect.update.plan import CasesSeen, Kept, SuiteTargets, plan_update
+from retarget.expect.update.suites import expanded, served_suites
 from retarget.expect.verdict import is_expired, observed_text, today
-from retarget.extension.registry import Registry
-from retarget.model import Expectation, Suite
+from retarget.model import Expectation
 from retarget.model.outcomes import Observation, Stage
 from retarget.results.record import CaseRecord, Outcome, Result, TargetRecord
 from retarget.support.checkout import incomplete
 from retarget.support.errors import DiagnosticsError, RetargetError, display_path
 from retarget.support.text import counted
-from retarget.targets.expansion import compile_target_name, expand
+from retarget.targets.expansion import compile_target_name
 
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.options import SETTINGS
@@ -163,16 +162,16 @@ class UpdateExpectations:
 
     def _update(self, session: pytest.Session) -> None:
         registry = declared(self._config).registry
-        suites = _suites(self._files, registry)
+        suites = served_suites(self._files, registry)
         if unknown := dict.fromkeys(text for suite in suites for text in registry.unknown(suite)):
             msg = "\n".join([*unknown, "expectations: nothing was written, because without these nothing is known"])
             raise RetargetError(msg)
-        expanded = [_expanded(suite, registry) for suite in suites]
+        everything = [expanded(suite, registry) for suite in suites]
         update = plan_update(
-            expanded,
+            everything,
             {**self._compiled, **self._seen},
             day=today(),
-            doubt=lambda file: self._doubt(file.parent, expanded),
+            doubt=lambda file: self._doubt(file.parent, everything),
             cases=self._cases,
         )
         files = rewritten(update.edits)
@@ -190,7 +189,7 @@ class UpdateExpectations:
             self._fail(session)
         for kept in update.kept:
             self._say(_kept_text(kept, in_full=self._config.get_verbosity() > 1), yellow=True)
-        now = _suites(self._files, registry) if files else suites  # rules went, others are on other lines
+        now = served_suites(self._files, registry) if files else suites  # rules went, others are on other lines
         expired = expired_diagnostics(
             {rule.origin: rule for suite in now for rule in suite.expectations}.values(), today()
         )
@@ -227,26 +226,6 @@ def _as_written(item: MatrixItem, case: CaseRecord) -> CaseRecord:
 def _is_written(rule: Expectation | None) -> bool:
     """Return whether a failure becomes a rule where this one is in force: not where only a person can settle it."""
     return rule is None or not (rule.outcome in {"flaky", "intermittent"} or is_expired(rule, today()))
-
-
-def _suites(files: Iterable[Path], registry: Registry) -> list[Suite]:
-    """Read the suites that ran as they are declared now, and all others that the rules of theirs serve.
-
-    Raises `DiagnosticsError` for a file that has errors: its suites' expectations are not known.
-    """
-    loader = DeclarationLoader(registry)
-    suites: dict[Path, tuple[Suite, ...]] = {file: loader.load_suite_file(file) for file in sorted(files)}
-    folders = {file.parent for file in suites}
-    folders |= {rule.origin.file.parent for some in suites.values() for one in some for rule in one.expectations}
-    for file in discover(sorted(folders)):
-        if file not in suites:
-            suites[file] = loader.load_suite_file(file)
-    return [suite for some in suites.values() for suite in some]
-
-
-def _expanded(suite: Suite, registry: Registry) -> SuiteTargets:
-    checks = registry.artifact_checker(suite.kind) is not None
-    return SuiteTargets(suite=suite, targets=expand(suite, registry), checks_artifacts=checks)
 
 
 def _kept_text(kept: Kept, *, in_full: bool) -> str:
