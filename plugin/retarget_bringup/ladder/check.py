@@ -141,7 +141,7 @@ def _lower(found: Sequence[_Moved], name: str) -> Iterator[str]:
         groups.setdefault((one.rung, said), []).append(one)
     for (rung, said), fell in sorted(groups.items(), key=lambda one: (-len(one[1]), one[0])):
         targets = [f"  {name}:{one.line.number}: {one.state.id}  {_rungs(one)}" for one in fell]
-        heading = f"lower: {counted(len(fell), 'target')} only {rung.word}{said}"
+        heading = f"lower: {counted(len(fell), 'target')} fell to {rung.word}{said}"
         yield "\n".join([heading, *targets, f"  run just that: {_command(fell[0].state.id)}"])
 
 

@@ -59,11 +59,11 @@ def test_what_fell_is_named_with_both_rungs_its_failure_and_the_command() -> Non
         fails("m", "compare", "values differ"), fails("n", "compare", "values differ"), fails("o", "load")
     )
     assert checked(ladder(m="stable", n="matches", o="dispatches"), results, targets=both).failures == (
-        "lower: 2 targets only completes: compare: values differ\n"
+        "lower: 2 targets fell to completes: compare: values differ\n"
         f"  bringup/x.ladder:2: {id_of('m')}  stable → completes\n"
         f"  bringup/x.ladder:3: {id_of('n')}  matches → completes\n"
         f"  run just that: pytest {id_of('m')}",
-        "lower: 1 target only compiles: load: no\n"
+        "lower: 1 target fell to compiles: load: no\n"
         f"  bringup/x.ladder:4: {id_of('o')}  dispatches → compiles\n"
         f"  run just that: pytest {id_of('o')}",
     )
