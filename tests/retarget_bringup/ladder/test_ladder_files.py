@@ -22,9 +22,7 @@ TEXT = f"""\
 # end
 """
 
-_TARGETS = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=5).filter(
-    lambda text: not text.startswith(("#", "<<<<<<<", ">>>>>>>", "=======", "|||||||"))
-)
+_TARGETS = st.text("ab:/[é -", min_size=1, max_size=4).filter(lambda text: text.strip() == text)
 _RUNGS = st.dictionaries(_TARGETS, st.sampled_from(list(Rung)), max_size=8)
 
 
