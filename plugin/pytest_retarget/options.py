@@ -6,6 +6,7 @@ that names its location and the expected form.
 
 from __future__ import annotations
 
+import argparse
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -66,6 +67,14 @@ def add_options(parser: pytest.Parser) -> None:
         "--retarget-update-expectations",
         action="store_true",
         help="make the expectations say what this run shows, in their files; the difference is printed",
+    )
+    group.addoption(
+        "--retarget-changed",
+        action=_FailedFirst,
+        nargs=0,
+        default=False,
+        help="run only what can have changed: targets whose artifact, cases, runtime config or driver is another than "
+        "when they last ran, and those that failed, which come first (--ff); the others are shown as unchanged",
     )
     group.addoption(
         "--retarget-export",
@@ -133,6 +142,14 @@ def add_options(parser: pytest.Parser) -> None:
     parser.addini("retarget_extensions", "modules to load as extensions, besides those installed", type="linelist")
 
 
+class _FailedFirst(argparse.Action):
+    """`--retarget-changed`, and pytest's own `--failed-first` with it."""
+
+    def __call__(self, _: object, namespace: argparse.Namespace, *__: object) -> None:
+        setattr(namespace, self.dest, True)
+        namespace.failedfirst = True
+
+
 def register_markers(config: pytest.Config) -> None:
     """Make the fixed marks known to `--markers` and `--strict-markers`."""
     for line in MARKERS:
@@ -174,6 +191,7 @@ class Settings:
     toolchains: Mapping[str, Path | None] = field(default_factory=dict)
     ignore_expectations: bool = False
     update_expectations: bool = False
+    changed: bool = False
 
     @classmethod
     def of(cls, config: pytest.Config) -> Settings:
@@ -216,6 +234,7 @@ class Settings:
             ignore_expectations=bool(config.getoption("retarget_ignore_expectations"))
             or bool(config.getoption("runxfail", False)),
             update_expectations=_update_expectations(config),
+            changed=_changed(config),
         )
 
 
@@ -249,6 +268,21 @@ def _update_expectations(config: pytest.Config) -> bool:
                 "what is ignored cannot be updated"
             )
             raise pytest.UsageError(msg)
+    return True
+
+
+def _changed(config: pytest.Config) -> bool:
+    if not config.getoption("retarget_changed"):
+        return False
+    if config.getoption("retarget_update_expectations"):
+        msg = (
+            "--retarget-changed and --retarget-update-expectations were both given; expected one of them: "
+            "expectations are made from what runs"
+        )
+        raise pytest.UsageError(msg)
+    if not config.pluginmanager.hasplugin("cacheprovider"):
+        msg = "--retarget-changed needs pytest's cache, where the last runs are kept; leave out -p no:cacheprovider"
+        raise pytest.UsageError(msg)
     return True
 
 

@@ -70,7 +70,9 @@ INDIFFERENT = (
     "retarget.extension",
     "retarget.model",
     "retarget.support",
+    "retarget_iree.compiler.devices",
     "retarget_iree.compiler.flags",
+    "retarget_iree.compiler.hostcpu",
     "retarget_iree.toolchain",
     "retarget_opencl.builds",
 )

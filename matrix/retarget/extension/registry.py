@@ -35,6 +35,7 @@ from retarget.extension.protocol_checks import SORTS, Sort, can_be_called, check
 from retarget.extension.returned import guarded
 from retarget.model import CompilerConfig, RuntimeConfig, Suite, Toolchain
 from retarget.model.names import tag_error
+from retarget.support.code import code_digest
 from retarget.support.errors import RetargetError, did_you_mean
 
 __all__ = [
@@ -128,6 +129,11 @@ class Registry:
         """
         product: object = self.compiler(compiler) if compiler else self.driver(driver)
         return product.describe_build(toolchain) if isinstance(product, DescribesBuild) else ""
+
+    def code_of(self, product: object) -> str:
+        """Return a digest of a driver's or case loader's code: of the package that its class lies in."""
+        module = type(getattr(product, "_product", product)).__module__
+        return code_digest(module.rpartition(".")[0] or module)
 
     def named_devices(self, compiler: str) -> NamesDevices | None:
         """Return a compiler that knows more of its named devices than their order; None for every other."""

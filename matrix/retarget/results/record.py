@@ -173,6 +173,9 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     `unsuitable` means that its device lacks what the target requires.
     `excused` means that a rule with `outcome = "skip"` has it skipped: nobody expects a result.
 
+    `unchanged` means that it did not run in this session (`--retarget-changed`): what its run gives, `started` and
+    `ended` among it, is that of its last run, and nothing that it depends on has changed since.
+
     `attempt` counts from 1; the record with the highest is the target's result, those below are of the attempts before.
 
     `cases` are all cases of the module, where they became known; `unselected_cases` their names where
@@ -211,6 +214,7 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     unsuitable: bool = False
     blocked_by: str = ""
     excused: bool = False
+    unchanged: bool = False
     text: str = ""
     commands: tuple[str, ...] = ()
     attempt: int = 1

@@ -26,7 +26,7 @@ from retarget.support.errors import RetargetError
 from pytest_retarget.items.cases import case_records
 from pytest_retarget.items.expected import AsExpected, Attempts, attempts
 from pytest_retarget.items.failures import StageFailedError, compile_failed, error_repr, failure_fields
-from pytest_retarget.items.skips import ExcusedByRule, Unavailable, Unselected
+from pytest_retarget.items.skips import ExcusedByRule, Unavailable, Unchanged, Unselected
 from pytest_retarget.record import declared_record
 from pytest_retarget.session.services import SERVICES, Services
 
@@ -67,6 +67,8 @@ class MatrixItem(pytest.Item):
     """The one in force for the compile target; of a compile target itself, the same."""
     is_deferred = False
     """Whether the compile target's rule is judged at run targets, if the compile passes."""
+    compiled: CompileOutcome | None = None
+    """What its compile came to, once that is known."""
     compile_observation: Observation | None = None
     """How the compile target failed that blocks this one, or that excuses it."""
     earlier: tuple[TargetRecord, ...] = ()
@@ -249,7 +251,7 @@ class MatrixItem(pytest.Item):
 
     def setup(self) -> None:
         """Forget an earlier try; skip if an expectation says so."""
-        self._record = self.compile_observation = None
+        self._record = self.compile_observation = self.compiled = None
         self._started, self.earlier = time.time(), ()
         if (rule := self.skipping) is not None:
             raise ExcusedByRule(excuse(rule))
@@ -263,6 +265,35 @@ class MatrixItem(pytest.Item):
         """Skip if the compiler is not installed. Raises `RetargetError` for one that no extension provides."""
         with self._compiling():
             self.services.engine.check_compiler(self.compile_target.compiler)
+
+    def leave_if_unchanged(self) -> None:
+        """Skip if nothing that the outcome depends on has changed since its last run. Only with `--retarget-changed`.
+
+        A compile is one only where the cache has it.
+        """
+        last = self.services.last_run(self.nodeid)
+        rules = [*self.rules.all, *self.compile_rules.all]
+        if last is None or any(is_expired(rule, today()) for rule in rules):
+            return
+        try:
+            self.compiled = outcome = self._compiled()
+        except (RetargetError, Unavailable):
+            return  # the run will say so
+        is_there = outcome.reused or (self.runtime is not None and outcome.artifact is not None)
+        if is_there and self.depends == last.depends:
+            self._enter_compile(outcome)
+            raise Unchanged(last.record)
+
+    @property
+    def depends(self) -> str:
+        """The digest of what the outcome depends on; empty before the compile, and where its files cannot be had."""
+        digests = self.digests if self.compiled is not None else {}
+        if self.compiled is None or not digests:
+            return ""
+        of_compile = self.services.case_digests.of(self.generated, self.compile_rules)
+        return self.services.dependencies.of(
+            self.target, self.compiled, digests["case_digest"], of_compile, *self.services.settings.cases
+        )
 
     def try_compile(self) -> tuple[CompileOutcome, Attempts]:
         """Wait for the compile, with its retries if it is flaky, and enter what is known of it."""
@@ -292,6 +323,7 @@ class MatrixItem(pytest.Item):
         if tried.before and tried.error is not None:
             exhausted[self.compile_id] = tried
         self._enter_compile(outcome)
+        self.compiled = outcome
         return outcome, tried
 
     def _enter_compile(self, outcome: CompileOutcome) -> None:

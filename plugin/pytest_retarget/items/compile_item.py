@@ -35,6 +35,7 @@ class CompileItem(MatrixItem):
         self.services.registry.case_loader(self.target.kind)
         self.check_compiler()
         self.check_files()
+        self.leave_if_unchanged()
 
     def runtest(self) -> None:
         outcome, tried = self.try_compile()

@@ -48,7 +48,7 @@ def _is_needed(services: Services, item: MatrixItem) -> bool:
             return True
         if host_mismatch(item.target.runtime) is not None:
             return False
-        if item.compile_id not in services.selected_compiles:
+        if item.compile_id not in services.selected_compiles and services.last_run(item.nodeid) is None:
             services.registry.driver(item.target.runtime.driver)
             services.engine.devices_of(item.target)
     except (UnavailableError, RetargetError):

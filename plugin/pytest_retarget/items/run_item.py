@@ -63,6 +63,7 @@ class RunItem(MatrixItem):
                 self.check_compiler()
             except RetargetError as error:
                 self._block_or_raise(error)
+        self.leave_if_unchanged()
         try:
             self._enter_devices(self.services.engine.devices_of(self.target))
         except UnavailableError as error:

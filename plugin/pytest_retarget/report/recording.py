@@ -15,8 +15,9 @@ from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.expected import AsExpected, UnexpectedPassError
 from pytest_retarget.items.failures import error_repr, failure_fields
 from pytest_retarget.items.run_item import RunItem
-from pytest_retarget.items.skips import Blocked, ExcusedByRule, Unavailable
+from pytest_retarget.items.skips import Blocked, ExcusedByRule, Unavailable, Unchanged
 from pytest_retarget.record import EARLIER, RECORD
+from pytest_retarget.session.last_runs import DEPENDS, as_it_was, is_kept
 
 __all__ = ["Adjustment", "Recorder"]
 
@@ -26,11 +27,15 @@ Adjustment = Callable[[MatrixItem, pytest.TestReport, BaseException | None, Targ
 
 class Recorder:
     """The hooks of one process in which targets run. `adjustments` are applied to each report, in order. `with_digests`
-    says whether case digests are recorded, which the files of the cases are read for."""
+    says whether case digests are recorded, which the files of the cases are read for, `remembers` whether reports carry
+    what their targets depend on, for `--retarget-changed`."""
 
-    def __init__(self, adjustments: Sequence[Adjustment], *, with_digests: bool = False) -> None:
+    def __init__(
+        self, adjustments: Sequence[Adjustment], *, with_digests: bool = False, remembers: bool = False
+    ) -> None:
         self._adjustments = adjustments
         self._with_digests = with_digests
+        self._remembers = remembers
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -58,6 +63,10 @@ class Recorder:
             ended=call.stop,
             **(failure_fields(failure) if failure is not None else {}),
         )
+        if isinstance(error, Unchanged):
+            record = as_it_was(record, error.last)
+        elif self._remembers and is_kept(record):
+            setattr(report, DEPENDS, item.depends)
         others = [pair for pair in item.user_properties if not pair[0].startswith("retarget.")]
         item.user_properties[:] = [*others, *properties(record)]
         report.user_properties = list(item.user_properties)

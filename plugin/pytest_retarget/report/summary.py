@@ -24,6 +24,7 @@ WORDS = {
     "skipped": "skip",
     "xfailed": "xfail",
     "xpassed": "XPASS",
+    "unchanged": "unchanged",
 }
 """How an outcome reads in a cell, in this order. Other plugins' outcomes follow under their own names."""
 
@@ -61,6 +62,7 @@ class Tally:
     reasons: dict[str, Counter[str]] = field(default_factory=dict)
     hints: dict[str, str] = field(default_factory=dict)
     chances: dict[str, Counter[str]] = field(default_factory=dict)
+    unchanged: Counter[str] = field(default_factory=Counter)
     devices: dict[str, dict[str, None]] = field(default_factory=dict)
     builds: dict[tuple[str, str], dict[str, None]] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
@@ -75,15 +77,17 @@ class Tally:
         position = (record.line, record.position)
         self.order[suite] = min(position, self.order.get(suite, position))
         self.order[suite, cell] = min(position, self.order.get((suite, cell), position))
-        if category == "intermittent":
+        if record.unchanged:
+            self.unchanged[record.outcome] += 1
+        elif category == "intermittent":
             self.chances.setdefault(record.reason, Counter())[_chance(record)] += 1
         elif record.reason:
             self.reasons.setdefault(category, Counter())[record.reason] += 1
             if record.hint:
                 self.hints[record.reason] = record.hint
-        for device in record.devices:
+        for device in record.devices if not record.unchanged else ():
             self.devices.setdefault(f"{device.driver}: {device.name}", {})[record.runtime] = None
-        if build := ", ".join(record.runtime_builds):
+        if (build := ", ".join(record.runtime_builds)) and not record.unchanged:
             self.builds.setdefault(("runtime", build), {})[record.runtime] = None
         if (compiled := record.compile) is not None:
             self.keys.add(compiled.key)
@@ -119,6 +123,10 @@ class Tally:
         for reason, results in sorted(self.chances.items()):
             which = ", ".join(f"{count} {result}" for result, count in results.most_common())
             yield Line(text=f"intermittent: {reason} ({_targets(results.total())}: {which})")
+        if self.unchanged:
+            outcomes = ", ".join(f"{count} {outcome}" for outcome, count in self.unchanged.most_common())
+            again = "without --retarget-changed they run, too"
+            yield Line(text=f"unchanged since their last run: {_targets(self.unchanged.total())} ({outcomes}); {again}")
         if verbosity >= 0:
             for device, runtimes in sorted(self.devices.items()):
                 own = device.partition(": ")[0]

@@ -40,6 +40,9 @@ _STATUS: dict[Outcome, tuple[str, str, tuple[str, dict[str, bool]]]] = {
 }
 """Category, letter and word of the outcomes that pytest does not know."""
 
+_UNCHANGED = ("unchanged", "u", ("UNCHANGED", {"cyan": True}))
+"""The same for a target that did not run again, whatever its outcome was."""
+
 
 class TerminalHooks:
     """The hooks of one process."""
@@ -90,9 +93,11 @@ class TerminalHooks:
     def pytest_report_teststatus(
         self, report: pytest.TestReport, config: pytest.Config
     ) -> tuple[str, str, str | tuple[str, dict[str, bool]]] | None:
-        """Blocked, flaky and intermittent are categories of their own; so are cases."""
+        """Blocked, flaky, intermittent and unchanged are categories of their own; so are cases."""
         record = record_of(report)
-        return case_status(report, config) if record is None else _STATUS.get(record.outcome)
+        if record is None:
+            return case_status(report, config)
+        return _UNCHANGED if record.unchanged else _STATUS.get(record.outcome)
 
     # ------------------------------------------------------------ at the end
 
