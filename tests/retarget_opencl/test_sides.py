@@ -70,6 +70,7 @@ INDIFFERENT = (
     "retarget.extension",
     "retarget.model",
     "retarget.support",
+    "retarget_iree.compiler.command",
     "retarget_iree.compiler.devices",
     "retarget_iree.compiler.flags",
     "retarget_iree.compiler.hostcpu",

@@ -188,7 +188,8 @@ def states(
     """Return the state of each target, in their order.
 
     Sessions count from the last that tried the target's digest of today back, as long as it was the same build of
-    compiler and runtime. Over them the lowest rung counts; `stable` of them that all match make it stable.
+    compiler and runtime. Over them the lowest rung counts; `stable` of them that all match make it stable,
+    those apart in which it was unchanged (`--retarget-changed`).
     """
     lines = ladder.line_of({one.id: one.digest for one in targets})
     by_id = [_by_id(session) for session in sessions]
@@ -236,7 +237,7 @@ def _state(
     tries = [one for one in tries if one.is_of_build(tries[-1])]
     lowest = min(reversed(tries), key=lambda one: one.rung)
     rung = lowest.rung
-    if rung is Rung.MATCHES and len(tries) >= stable:
+    if rung is Rung.MATCHES and sum(not one.record.unchanged for one in tries) >= stable:
         rung = Rung.STABLE
     return TargetState(target=target, line=line, rung=rung, record=lowest.record, compiled=lowest.compiled)
 

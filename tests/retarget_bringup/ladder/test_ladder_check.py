@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from laddered import fails, id_of, ladder, passes, record, rule, session, target
+from msgspec.structs import replace
 from retarget.expect.cases import CaseRule, TargetRules
 from retarget.model import Origin
 from retarget.model.rungs import Rung
@@ -87,6 +88,8 @@ def test_stable_is_kept_by_fewer_runs_than_it_took_and_reached_by_as_many() -> N
     assert checked(ladder(m="stable"), runs[0]).holds
     assert rungs(ladder(m="stable"), runs[0]) == {"m": "stable"}
     assert "matches → stable" in checked(ladder(m="matches"), *runs).to_raise[0]
+    unchanged = session(replace(passes(), unchanged=True), at=3)
+    assert checked(ladder(m="matches"), runs[0], runs[1], unchanged).to_raise == ()
 
 
 def test_what_the_ladder_has_not_seen_neither_fails_nor_counts() -> None:

@@ -87,6 +87,8 @@ def _text(
     outcomes = by_outcome(results.values())
     counts = [f"{count} {outcome}" for outcome, count in outcomes.items()]
     counts += [f"{sum(missing.values())} without a result"] if any(missing.values()) else []
+    unchanged = sum(record.unchanged for record in results.values())
+    counts += [f"{unchanged} of them unchanged since an earlier run"] if unchanged else []
     heading = f"{counted(len(results), 'target')} of {counted(len(sessions), 'session')}"
     yield f"{heading}: {', '.join(counts)}" if counts else heading
     if results:
