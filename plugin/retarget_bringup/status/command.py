@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from retarget.model import RunTarget
 from retarget.support.errors import RetargetError
 from retarget.support.files import user_path
-from retarget.support.text import counted
 from retarget.targets.collected import collect
 
 from retarget_bringup.ladder.check import raised
@@ -119,7 +118,9 @@ def _found(settings: Settings, arguments: argparse.Namespace, more: Sequence[str
         stable_runs=settings.stable,
         moved=moves_since_commit(settings.ladder_file, now.values()),
         is_raised=not raised(found.ladder, found.states).changes and not found.ladder.unsettled,
-        log=log(settings.ladder_file, limit or _ALL) if arguments.log or arguments.json else (),
+        log=log(settings.ladder_file, limit or _ALL, {one.id: one.top for one in found.states})
+        if arguments.log or arguments.json
+        else (),
     )
     if settings.reference and status.blockers and not (arguments.next or arguments.watch):
         known = with_references(
@@ -138,15 +139,15 @@ def _watch(settings: Settings, arguments: argparse.Namespace, more: Sequence[str
     declared = collect(settings.root, settings.paths, arguments.retarget_extension, mark=settings.select)
     compilers = {one.compiled.compiler.toolchain for one in declared.targets}
     runtimes = {one.target.runtime.toolchain for one in declared.targets if isinstance(one.target, RunTarget)}
-    folders = watched(
-        settings.root, settings.paths, settings.file.parent, compilers | runtimes, arguments.retarget_extension
+    extensions = arguments.retarget_extension
+    changes = changed_files(
+        watched(settings.root, settings.paths, settings.file.parent, compilers | runtimes, extensions)
     )
-    changes = changed_files(folders)
     before = _found(settings, arguments, more)
     print("\n".join(status_lines(before[0], everything=arguments.all)), flush=True)
     try:
         while True:
-            print(f"watching {counted(len(folders), 'folder')}; Ctrl-C ends", file=sys.stderr, flush=True)
+            print("watching modules, extensions and toolchains; Ctrl-C ends", file=sys.stderr, flush=True)
             files = next(changes)
             try:
                 after = _found(read_settings(settings.file), arguments, more)

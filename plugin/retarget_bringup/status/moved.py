@@ -61,8 +61,9 @@ def moves_since_commit(ladder: Path, now: Iterable[Line]) -> Moves:
     return replace(moves(before, {one.target: one for one in now}), revision=revision, subject=commits[0].subject)
 
 
-def log(ladder: Path, limit: int) -> tuple[Commit, ...]:
-    """Return the last commits of a ladder file, the newest first, with what each changed."""
+def log(ladder: Path, limit: int, tops: Mapping[str, Rung]) -> tuple[Commit, ...]:
+    """Return the last commits of a ladder file, the newest first, with what each changed. `tops` are the rungs that
+    targets can come to, where that is not `matches`."""
     found: list[Commit] = []
     before: Lines = {}
     for commit in reversed(commits_of(ladder, limit + 1)):
@@ -73,7 +74,8 @@ def log(ladder: Path, limit: int) -> tuple[Commit, ...]:
             found.append(replace(own, error=first_line(str(error))))
             continue
         change = moves(before, after)
-        rungs = [line.rung for line in after.values() if not line.target.startswith(DRIVER)]
+        lines = [line for line in after.values() if not line.target.startswith(DRIVER)]
+        reached = sum(line.rung >= tops.get(line.target, Rung.MATCHES) for line in lines)
         found.append(
             replace(
                 own,
@@ -81,8 +83,8 @@ def log(ladder: Path, limit: int) -> tuple[Commit, ...]:
                 down=len(change.down),
                 new=len(change.new),
                 gone=len(before.keys() - after.keys()),
-                targets=len(rungs),
-                percentage=100 * sum(rung >= Rung.MATCHES for rung in rungs) / len(rungs) if rungs else None,
+                targets=len(lines),
+                percentage=100 * reached / len(lines) if lines else None,
             )
         )
         before = after

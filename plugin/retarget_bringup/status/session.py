@@ -22,6 +22,7 @@ _KEPT = 5
 _QUIET = ("-q", "--no-header", "--tb=no", "--no-summary")
 _HAS_RESULTS = (0, 1)
 _NONE_SELECTED = 5
+_STDERR = 2
 
 
 def new_folder(name: str) -> Path:
@@ -65,7 +66,7 @@ def run_pytest(
             listed.write_text("".join(f"{target}\n" for target in targets), encoding="utf-8")
             options.append(f"@{listed}")
         command = [sys.executable, "-m", "pytest", *options, *arguments]
-        session = subprocess.Popen(command, cwd=root, stdout=sys.stderr.fileno(), stdin=subprocess.DEVNULL)
+        session = subprocess.Popen(command, cwd=root, stdout=_STDERR, stdin=subprocess.DEVNULL)
         status = _ended(session)
     if status == _NONE_SELECTED:
         msg = f"pytest selects no target in {root}; it was given {' '.join(arguments)}"

@@ -68,8 +68,9 @@ def heading(status: Status) -> str:
     if status.percentage is not None:
         of = f"{status.matches} of {counted(status.counted, 'target')}"
         return f"{status.name}: {status.percentage:.1f} %: {of} match"
-    tried = status.rungs[0].reach if status.rungs else 0
-    return f"{status.name}: {counted(tried, 'target')} tried, none of them in the ladder yet"
+    reach = {one.rung: one.reach for one in status.rungs}
+    of = f"{reach.get('matches', 0)} of {counted(reach.get('none', 0), 'target')}"
+    return f"{status.name}: {of} match, and none is in the ladder yet"
 
 
 def _driver(driver: DriverStatus) -> Iterator[str]:

@@ -6,6 +6,8 @@ import importlib.metadata
 import importlib.util
 import sysconfig
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from retarget.model import Toolchain
@@ -55,8 +57,10 @@ def is_ours(path: str, folders: Sequence[Path]) -> bool:
 
 
 def changed_files(folders: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
-    """Yield the files that changed, each time that it has become quiet, until Ctrl-C. Raises `RetargetError` where the
-    library is missing."""
+    """Watch from now on; return what yields the files that changed, each time that it has become quiet, until Ctrl-C.
+
+    What changes while nobody asks is kept. Raises `RetargetError` where the library is missing.
+    """
     try:
         import watchfiles
     except ImportError as error:
@@ -67,10 +71,12 @@ def changed_files(folders: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
         watch_filter=lambda _, path: is_ours(path, folders),
         debounce=_DEBOUNCE_MS,
         step=_DEBOUNCE_MS // 5,
-        raise_interrupt=True,
+        rust_timeout=_DEBOUNCE_MS,
+        yield_on_timeout=True,
     )
-    for changes in found:
-        yield tuple(sorted({Path(path) for _, path in changes}))
+    first = next(found)  # it begins to watch when it is asked first
+    several = (tuple({Path(path) for _, path in changes}) for changes in chain([first], found) if changes)
+    return (tuple(sorted(files, key=lambda file: (not file.exists(), file))) for files in several)
 
 
 def difference(files: Sequence[Path], before: tuple[Status, Lines], after: tuple[Status, Lines]) -> Iterator[str]:
@@ -79,7 +85,9 @@ def difference(files: Sequence[Path], before: tuple[Status, Lines], after: tuple
         rest = f" and {len(files) - 1} more" if len(files) > 1 else ""
         yield f"changed: {display_path(files[0])}{rest}"
     (old, old_lines), (new, new_lines) = before, after
-    moved = moves(old_lines, new_lines)
+    moved = moves(
+        *({target: replace(line, digest="") for target, line in one.items()} for one in (old_lines, new_lines))
+    )
     lines = [
         line
         for found, word in ((moved.down, "down"), (moved.up, "up"), (moved.new, "new"))

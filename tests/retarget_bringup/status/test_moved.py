@@ -57,17 +57,18 @@ def test_without_git_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert moves_since_commit(tmp_path / "gpu.ladder", []).unknown == "git has no committed gpu.ladder"
-    assert log(tmp_path / "gpu.ladder", 10) == ()
+    assert log(tmp_path / "gpu.ladder", 10, {}) == ()
 
 
 def test_the_log_has_each_commit_with_what_it_moved_the_newest_first(ladder: Path) -> None:
     driver = line("driver:gpu::fills", Rung.TRANSFERS)
     commit(ladder, "first ladder", line("a", Rung.LOADS), line("b", Rung.MATCHES), driver)
     commit(ladder, "a rises", line("a", Rung.MATCHES), line("c", Rung.NONE), driver)
-    newest, oldest = log(ladder, 10)
+    newest, oldest = log(ladder, 10, {})
     assert (oldest.subject, oldest.new, oldest.targets, oldest.percentage) == ("first ladder", 3, 2, 50.0)
     assert (newest.subject, newest.up, newest.down, newest.new, newest.gone) == ("a rises", 1, 0, 1, 1)
-    assert log(ladder, 1) == (newest,)
+    assert log(ladder, 1, {}) == (newest,)
+    assert log(ladder, 1, {"c": Rung.NONE})[0].percentage == 100.0
 
 
 def test_a_commit_whose_ladder_cannot_be_read_is_named_and_the_others_are_shown(ladder: Path) -> None:
@@ -75,6 +76,6 @@ def test_a_commit_whose_ladder_cannot_be_read_is_named_and_the_others_are_shown(
     ladder.write_text("nonsense\n")
     subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qam", "damage"], check=True)
     commit(ladder, "mended", line("a", Rung.MATCHES))
-    mended, damaged, _ = log(ladder, 10)
+    mended, damaged, _ = log(ladder, 10, {})
     assert damaged.error.startswith("bringup/gpu.ladder:1: found 'nonsense'")
     assert (mended.subject, mended.up) == ("mended", 1)
