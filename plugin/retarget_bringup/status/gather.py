@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -10,14 +11,16 @@ from pathlib import Path
 
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
+from retarget.engine.run.driver_checks import check_drivers
+from retarget.model import Origin, RunTarget, RuntimeConfig
 from retarget.model.rungs import Rung
 from retarget.results.files import SessionResults, read_results, results_of
 from retarget.results.record import TargetRecord
 from retarget.support.text import counted
-from retarget.targets.collected import collect
+from retarget.targets.collected import Declared, collect
 from retarget.targets.selection import compile_selector
 
-from retarget_bringup.ladder.drivers import driver_targets
+from retarget_bringup.ladder.drivers import driver_targets, write_checks
 from retarget_bringup.ladder.files import Ladder, read_ladder
 from retarget_bringup.ladder.settings import Settings
 from retarget_bringup.ladder.states import TargetState, ladder_targets, states
@@ -42,18 +45,18 @@ class Found:
         return results_of(self.sessions)
 
 
-def read_found(settings: Settings, folders: Sequence[Path], extensions: Sequence[str] = ()) -> Found:
-    """Read results, and find the states in them.
+def read_found(
+    settings: Settings, folders: Sequence[Path], extensions: Sequence[str] = (), declared: Declared | None = None
+) -> Found:
+    """Read results, and find the states in them; `declared` is what `collect` gives, where it was asked already.
 
     Raises `RetargetError` for what cannot be read: results, the ladder, declarations.
     """
     ladder = read_ladder(settings.ladder_file)
     sessions = read_results(folders)
-    declared = collect(settings.root, settings.paths, extensions)
-    is_selected = compile_selector(settings.select)
-    selected = replace(declared, targets=[one for one in declared.targets if is_selected(one.target)])
+    declared = declared or collect(settings.root, settings.paths, extensions)
     with Engine(registry=declared.registry, cache=cache_of_command().folder, extensions=extensions) as engine:
-        targets = [*driver_targets(sessions, ladder), *ladder_targets(selected, engine)]
+        targets = [*driver_targets(sessions, ladder), *ladder_targets(_selected(settings, declared), engine)]
     return Found(
         settings=settings,
         ladder=ladder,
@@ -63,25 +66,49 @@ def read_found(settings: Settings, folders: Sequence[Path], extensions: Sequence
     )
 
 
+def _selected(settings: Settings, declared: Declared) -> Declared:
+    is_selected = compile_selector(settings.select)
+    return replace(declared, targets=[one for one in declared.targets if is_selected(one.target)])
+
+
 def run_found(
     settings: Settings, *, runs: int = 1, pytest_args: Sequence[str] = (), extensions: Sequence[str] = ()
 ) -> Found:
-    """Run the targets and the checks of their drivers; then, `runs` times in all, what matches.
+    """Run the checks of the drivers, and the targets; then, `runs` times in all, what matches.
 
     Raises `RetargetError` for what `read_found` refuses, and where pytest runs nothing.
     """
     read_ladder(settings.ladder_file)  # what is wrong in it is said before minutes of work
+    declared = collect(settings.root, settings.paths, extensions)
     folder = new_folder(settings.name)
+    configs = _runtimes(settings, _selected(settings, declared))
+    sys.stderr.write(f"checking {', '.join(one.name for one in configs) or 'no driver'}\n")
+    write_checks(folder, check_drivers(configs, registry=declared.registry, extensions=extensions))
     run = partial(run_pytest, settings.root, folder, extensions=extensions)
     paths = [f"./{path}" if path.startswith("-") else path for path in settings.paths]
     run([*paths, "-m", settings.select, *pytest_args], what=f"running the targets of {settings.name}")
-    found = read_found(settings, [folder], extensions)
+    found = read_found(settings, [folder], extensions, declared)
     for number in range(2, runs + 1):
         matching = [one.id for one in found.states if one.rung is not None and one.rung >= Rung.MATCHES]
         if matching:
             run(pytest_args, targets=matching, what=f"run {number} of {runs}: {counted(len(matching), 'target')}")
-            found = read_found(settings, [folder], extensions)
+            found = read_found(settings, [folder], extensions, declared)
     return found
+
+
+def _runtimes(settings: Settings, selected: Declared) -> list[RuntimeConfig]:
+    """Return the runtime configs whose drivers are checked: those of the selected targets, of the drivers that the
+    settings name, where they name some. What a tool runs has no driver here."""
+    found = {
+        one.target.runtime.name: one.target.runtime for one in selected.targets if isinstance(one.target, RunTarget)
+    }
+    own = [one for one in found.values() if not selected.registry.runs_by_tool(one)]
+    if not settings.drivers:
+        return own
+    own = [one for one in own if one.driver in settings.drivers]
+    others = [name for name in settings.drivers if name not in {one.driver for one in own}]
+    origin = Origin(file=settings.file, key_path="drivers")
+    return [*own, *(RuntimeConfig(name=name, driver=name, origin=origin) for name in others)]
 
 
 def run_others(found: Found, targets: Sequence[str], extensions: Sequence[str] = ()) -> Mapping[str, TargetRecord]:
