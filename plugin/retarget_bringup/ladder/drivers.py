@@ -76,7 +76,7 @@ def write_checks(folder: Path, reports: Iterable[DriverReport]) -> None:
     with ResultsWriter(folder, start) as writer:
         for record in records:
             writer.write(replace(record, session=start.session))
-        writer.end(any(one.result is Result.FAILED for one in records))
+        writer.end(int(any(one.result is Result.FAILED for one in records)))
 
 
 def driver_targets(sessions: Sequence[SessionResults], ladder: Ladder) -> list[LadderTarget]:

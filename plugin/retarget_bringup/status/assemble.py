@@ -75,21 +75,22 @@ def _drivers(states: Sequence[TargetState]) -> tuple[DriverStatus, ...]:
     found: dict[str, list[TargetState]] = {}
     for one in states:
         found.setdefault(one.id.removeprefix(DRIVER).partition("::")[0], []).append(one)
-    return tuple(
-        DriverStatus(
-            name=name,
-            rung=min((one.rung if one.rung is not None else Rung.NONE) for one in own).word,
-            checks=tuple(
-                Check(
-                    name=one.id.partition("::")[2],
-                    passed=one.rung is not None and one.rung >= Rung.TRANSFERS,
-                    message=one.record.message or one.reason if one.record is not None else one.reason,
-                )
-                for one in own
-            ),
+    return tuple(_driver(name, own) for name, own in found.items())
+
+
+def _driver(name: str, states: Sequence[TargetState]) -> DriverStatus:
+    own = [one for one in states if not one.is_permanent]
+    rungs = [one.rung if one.rung is not None else Rung.NONE for one in own]
+    checks = tuple(
+        Check(
+            name=one.id.partition("::")[2],
+            passed=rung >= Rung.TRANSFERS,
+            message=(one.record.message if one.record is not None else "") or one.reason,
         )
-        for name, own in found.items()
+        for one, rung in zip(own, rungs, strict=True)
     )
+    rung = min(rungs, default=Rung.NONE)
+    return DriverStatus(name=name, rung=rung.word, checks=checks, not_applicable=len(states) - len(own))
 
 
 def _excluded(states: Sequence[TargetState]) -> tuple[Excluded, ...]:

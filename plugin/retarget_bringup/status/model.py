@@ -38,11 +38,13 @@ class Check(_Part, frozen=True, kw_only=True):
 
 
 class DriverStatus(_Part, frozen=True, kw_only=True):
-    """How far a driver comes: `none`, `found`, `opens` or `transfers`, with its conformance checks."""
+    """How far a driver comes: `none`, `found`, `opens` or `transfers`, with its conformance checks. What its device
+    announces leaves nothing to check for `not_applicable` more. `name` is that of a runtime config, or the driver's."""
 
     name: str
     rung: str
     checks: tuple[Check, ...] = ()
+    not_applicable: int = 0
 
     @property
     def failed(self) -> tuple[Check, ...]:

@@ -76,9 +76,10 @@ def heading(status: Status) -> str:
 def _driver(driver: DriverStatus) -> Iterator[str]:
     passed = len(driver.checks) - len(driver.failed)
     checks = f"  {passed} of {counted(len(driver.checks), 'check')} pass" if driver.checks else ""
-    yield f"  {shown(driver.name):<24}  {driver.rung}{checks}"
-    for check in driver.failed:
-        yield f"      {shown(check.name)}: {shown(check.message)}"
+    others = f", {driver.not_applicable} not applicable" if driver.not_applicable else ""
+    yield f"  {shown(driver.name):<24}  {driver.rung}{checks}{others}"
+    messages = {check.message: check.name for check in reversed(driver.failed)}  # a driver that is not here: once
+    yield from (f"      {shown(name)}: {shown(message)}" for message, name in reversed(messages.items()))
 
 
 def _rungs(status: Status, width: int, is_terminal: bool) -> Iterator[str]:

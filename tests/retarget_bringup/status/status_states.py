@@ -82,9 +82,9 @@ def not_compiled(module: str, signature: str, **fields: Any) -> TargetState:
     return state(module, Rung.NONE, record=blocked, compiled=compiled, **fields)
 
 
-def check(driver: str, name: str, rung: Rung | None, message: str = "") -> TargetState:
+def check(driver: str, name: str, rung: Rung | None, message: str = "", **fields: Any) -> TargetState:
     """A conformance check of a driver."""
     target = f"driver:{driver}::{name}"
     record = TargetRecord(nodeid=target, driver=driver, message=message)
     line = Line(target=target, rung=rung or Rung.NONE, digest=DIGEST)
-    return TargetState(target=LadderTarget(id=target, digest=DIGEST), line=line, rung=rung, record=record)
+    return TargetState(target=LadderTarget(id=target, digest=DIGEST), line=line, rung=rung, record=record, **fields)

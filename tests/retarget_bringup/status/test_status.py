@@ -124,8 +124,13 @@ def test_the_rungs_count_who_reaches_them_and_who_stops_there(root: Path) -> Non
 
 
 def test_a_driver_comes_as_far_as_the_check_that_comes_least_far(root: Path) -> None:
-    states = [check("vulkan", "copies", Rung.TRANSFERS), check("vulkan", "fills", Rung.OPENS, "3 of 8 bytes differ")]
+    states = [
+        check("vulkan", "copies", Rung.TRANSFERS),
+        check("vulkan", "fills", Rung.OPENS, "3 of 8 bytes differ"),
+        check("vulkan", "maps", None, is_permanent=True, reason="its maps are for reading only"),
+    ]
     (driver,) = made(states, root).drivers
+    assert driver.not_applicable == 1
     assert (driver.name, driver.rung) == ("vulkan", "opens")
     assert [(one.name, one.message) for one in driver.failed] == [("fills", "3 of 8 bytes differ")]
 

@@ -1,0 +1,47 @@
+"""`retarget bringup NAME`: a real session, with IREE's compiler and drivers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
+from mlir_modules import DIFFERS, GOOD, REFUSED
+from retarget.cli.main import main
+from retarget_bringup.status.model import Status
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project in the current folder: three modules on two backends, of which the ladder is about one."""
+    monkeypatch.chdir(tmp_path)
+    cpu = [flag.replace("vmvx", "llvm-cpu") for flag in VMVX_FLAGS]
+    compilers = [
+        compiler("vmvx", flags=VMVX_FLAGS),
+        compiler("llvm-cpu", flags=[*cpu, "--iree-llvmcpu-target-cpu=host"]),
+    ]
+    both = target("all", ["vmvx", "llvm-cpu"], ["sync"])
+    (tmp_path / "matrix.toml").write_text(declarations("root = true\n", *compilers, runtime("sync"), both))
+    (tmp_path / "suite.toml").write_text(suite("ops"))
+    for name, text in (("add", GOOD), ("differs", DIFFERS), ("refused", REFUSED)):
+        (tmp_path / f"{name}.mlir").write_text(text)
+    (tmp_path / "bringup").mkdir()
+    (tmp_path / "bringup" / "vmvx.toml").write_text('select = "vmvx"\nreference = "llvm-cpu/sync"\nstable = 2\n')
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("project")
+def test_a_session_shows_how_far_targets_come_and_what_the_reference_does(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["bringup", "vmvx", "--runs", "2", "--json"]) == 0
+    status = msgspec.json.decode(capfd.readouterr().out, type=Status)
+    assert {one.rung: one.stop for one in status.rungs if one.stop} == {"none": 1, "completes": 1, "stable": 1}
+    assert [(one.name, one.rung, one.failed) for one in status.drivers] == [("sync", "transfers", ())]
+    found = {one.module: one for one in status.blockers}
+    assert found.keys() == {"differs", "refused"}
+    assert found["refused"].smallest == "suite.toml::ops::refused_vmvx"
+    for blocker in status.blockers:  # neither is a fault of the backend: the reference does the same
+        assert blocker.reference is not None
+        assert (blocker.reference.outcome, blocker.reference.signature) == ("fails", blocker.signature)
+    assert status.next.command == "pytest 'suite.toml::ops::refused_vmvx'"
