@@ -80,7 +80,7 @@ def check(settings: Settings, ladder: Ladder, states: Sequence[TargetState], *, 
     permanent = [one for one in states if one.is_permanent and one.line is not None]
     return Checked(
         failures=(
-            *_nothing_tried(states),
+            *_nothing_tried(settings, states),
             *_lower(lower, name),
             *map(str, settings.diagnostics([*_entries(settings, states, moved, day)])),
             *disagreements(states, name),
@@ -125,8 +125,11 @@ def _rungs(one: _Moved) -> str:
     return f"{one.line.rung.word} → {one.rung.word}"
 
 
-def _nothing_tried(states: Sequence[TargetState]) -> Iterator[str]:
-    if all(one.rung is None for one in states):
+def _nothing_tried(settings: Settings, states: Sequence[TargetState]) -> Iterator[str]:
+    if not states:
+        message = f"{settings.select!r} selects no target of {', '.join(settings.paths)}"
+        yield from map(str, settings.diagnostics([Problem(("select",), message)]))
+    elif all(one.rung is None for one in states):
         reasons = Counter(one.reason for one in states if not one.is_permanent).most_common(1)
         why = f": {shown(reasons[0][0], _LONGEST)}" if reasons else ""
         yield f"found no target that was tried, expected results of {counted(len(states), 'target')}{why}"

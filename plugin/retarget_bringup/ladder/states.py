@@ -206,12 +206,14 @@ class _Try:
 
     def is_of_build(self, other: _Try) -> bool:
         """Whether both are of the same artifact and runtime, as far as they say."""
-        one, two = self.record, other.record
-        pairs = [
-            (one.compile.key if one.compile else "", two.compile.key if two.compile else ""),
-            (one.runtime_builds, two.runtime_builds),
-        ]
+        pairs = zip(_builds(self.record), _builds(other.record), strict=True)
         return all(not first or not second or first == second for first, second in pairs)
+
+
+def _builds(record: TargetRecord) -> tuple[object, object]:
+    """What a record says of the builds that it is of: its compile key, and the runtimes and drivers of its devices."""
+    devices = [(one.runtime, one.driver_version) for one in record.devices]
+    return record.compile.key if record.compile is not None else "", devices
 
 
 def _state(
@@ -226,7 +228,7 @@ def _state(
         for record in session.get(target.id, ())[-1:]:
             last = record
         found = [*_tries(target, session)]
-        of_today = [one for one in found if one.record.trial_digest[:DIGITS] == target.digest]
+        of_today = [one for one in found if target.digest and one.record.trial_digest[:DIGITS] == target.digest]
         is_stale = is_stale or len(of_today) < len(found)
         if of_today:
             tries.append(min(of_today, key=lambda one: one.rung))
@@ -242,7 +244,7 @@ def _state(
     return TargetState(target=target, line=line, rung=rung, record=lowest.record, compiled=lowest.compiled)
 
 
-_STALE = "its result is of another version of the module or its cases: run it again"
+_STALE = "its result is of another version of the module or its cases, or of an older retarget: run it again"
 
 
 def _tries(target: LadderTarget, session: Mapping[str, list[TargetRecord]]) -> Iterator[_Try]:

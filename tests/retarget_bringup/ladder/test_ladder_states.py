@@ -86,9 +86,10 @@ def test_another_build_of_compiler_or_runtime_counts_for_itself() -> None:
 
 def test_a_result_of_another_version_of_the_module_says_nothing() -> None:
     found = state(session(passes(trial_digest="f" * 64)), m="matches")
+    assert state(session(passes(trial_digest="")), of=target(digest="")).standing is Standing.NOT_TRIED
     assert (found.standing, found.reason) == (
         Standing.NOT_TRIED,
-        "its result is of another version of the module or its cases: run it again",
+        "its result is of another version of the module or its cases, or of an older retarget: run it again",
     )
 
 

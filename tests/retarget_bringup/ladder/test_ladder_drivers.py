@@ -1,0 +1,76 @@
+"""The checks of drivers as results, and as targets of a ladder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from laddered import ladder
+from retarget.model.driver_checks import CheckState, DriverCheckOutcome, DriverReport
+from retarget.model.rungs import Rung
+from retarget.results.files import SessionResults, read_results
+from retarget_bringup.ladder.drivers import driver_targets, write_checks
+from retarget_bringup.ladder.files import Ladder, Line
+from retarget_bringup.ladder.states import Standing, TargetState, states
+
+DIGEST = "abcdefabcdef"
+
+
+def report(state: CheckState, rung: Rung) -> DriverReport:
+    outcome = DriverCheckOutcome(
+        config="vulkan",
+        driver="vulkan",
+        device="",
+        check="fill.ranges",
+        proves="it fills",
+        digest=DIGEST,
+        state=state,
+        rung=rung,
+        detail="4 of 8 bytes",
+    )
+    return DriverReport(config="vulkan", driver="vulkan", devices=(), rung=rung, outcomes=(outcome,))
+
+
+def sessions(folder: Path, *reports: DriverReport) -> tuple[SessionResults, ...]:
+    write_checks(folder, reports)
+    return read_results([folder])
+
+
+def found(results: tuple[SessionResults, ...], held: Ladder) -> dict[str, TargetState]:
+    return {one.id: one for one in states(driver_targets(results, held), results, held, stable=3)}
+
+
+def lines(*checks: str) -> Ladder:
+    rows = (Line(target=check, rung=Rung.TRANSFERS, digest=DIGEST) for check in checks)
+    return Ladder(file=Path("bringup/x.ladder"), lines=tuple(rows))
+
+
+@pytest.mark.parametrize(
+    ("state", "rung", "standing", "failure"),
+    [
+        (CheckState.PASSED, Rung.TRANSFERS, Standing.REACHED, "None"),
+        (CheckState.FAILED, Rung.OPENS, Standing.BELOW, "failed at run: N of N bytes"),
+        (CheckState.CRASHED, Rung.OPENS, Standing.BELOW, "failed at crash: N of N bytes"),
+        (CheckState.TIMED_OUT, Rung.OPENS, Standing.BELOW, "failed at timeout: N of N bytes"),
+        (CheckState.NOT_TRIED, Rung.FOUND, Standing.BELOW, "failed at run: N of N bytes"),
+        (CheckState.NOT_TRIED, Rung.NONE, Standing.NOT_TRIED, "None"),
+        (CheckState.NOT_APPLICABLE, Rung.TRANSFERS, Standing.PERMANENT, "None"),
+    ],
+)
+def test_a_check_is_a_target_of_the_ladder(
+    tmp_path: Path, state: CheckState, rung: Rung, standing: Standing, failure: str
+) -> None:
+    check = "driver:vulkan::fill.ranges"
+    of = found(sessions(tmp_path, report(state, rung)), lines(check))
+    assert list(of) == [check]
+    assert (of[check].standing, str(of[check].failure)) == (standing, failure)
+
+
+def test_a_check_of_a_driver_without_results_was_not_tried_and_one_that_is_no_more_is_gone(tmp_path: Path) -> None:
+    results = sessions(tmp_path, report(CheckState.PASSED, Rung.TRANSFERS))
+    of = found(results, lines("driver:vulkan::fill.ranges", "driver:vulkan::old", "driver:cuda::fill.ranges"))
+    assert {check: one.standing for check, one in of.items()} == {
+        "driver:vulkan::fill.ranges": Standing.REACHED,
+        "driver:cuda::fill.ranges": Standing.NOT_TRIED,
+    }
+    assert driver_targets((), ladder()) == []
