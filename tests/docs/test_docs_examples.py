@@ -2,7 +2,8 @@
 
 In a page, a fenced block with `file=NAME` in its info string is written to that file; a `console` block is run, command
 after command (`$ …`), in the folder where the page's files lie. The exit status must be 0 unless the block says
-`exit=N`, and each line shown below a command must occur in its output in that order; `…` matches anything.
+`exit=N`, and each line shown below a command must occur in its output in that order; `…` matches anything. What
+`$ export NAME=VALUE` sets holds for the rest of the page. With `copy=FOLDER` a folder of docs/ is copied there first.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -68,12 +70,16 @@ def pattern(shown: str) -> re.Pattern[str]:
     return re.compile(r"\s+".join(words))
 
 
-def run(command: Command, folder: Path) -> None:
+def run(command: Command, folder: Path, exported: dict[str, str]) -> None:
+    if command.argv[0] == "export":
+        exported.update(word.split("=", 1) for word in command.argv[1:])
+        return
     environment = os.environ | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "COLUMNS": "100",
         "RETARGET_CACHE_DIR": str(folder.parent / "cache"),
         "NO_COLOR": "1",
+        **exported,
     }
     environment.pop("PYTEST_ADDOPTS", None)
     done = subprocess.run(
@@ -106,14 +112,17 @@ def run(command: Command, folder: Path) -> None:
 def test_examples_of_the_page_run_as_shown(page: Path, tmp_path: Path) -> None:
     folder = tmp_path / "project"
     (folder / ".git").mkdir(parents=True)
+    exported: dict[str, str] = {}
     for block in runnable(page):
+        if "copy" in block.info:
+            shutil.copytree(ROOT / "docs" / block.info["copy"], folder, dirs_exist_ok=True)
         if "file" in block.info:
             target = folder / block.info["file"]
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(block.body, encoding="utf-8")
             continue
         for command in commands(block):
-            run(command, folder)
+            run(command, folder, exported)
 
 
 def anchors(page: Path) -> set[str]:

@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retarget.extension import (
+    BufferRange,
     Case,
     CaseLoader,
     CaseRequest,
@@ -26,6 +28,7 @@ from retarget.extension import (
     FunctionInfo,
     Resolved,
     RunPlan,
+    TransferLimits,
     UnavailableError,
     hookimpl,
 )
@@ -118,8 +121,87 @@ class WasmtimeDevice:
     def load(self, artifact: bytes) -> WasmtimeProgram:
         return WasmtimeProgram(artifact)
 
+    def transfers(self) -> LinearMemories:
+        return LinearMemories()
+
     def close(self) -> None:
         """Nothing is held open."""
+
+
+class LinearMemory:
+    """A buffer: a linear memory of its own, in whole pages of 64 KiB."""
+
+    def __init__(self, size: int) -> None:
+        import wasmtime
+
+        pages = wasmtime.Limits(-(-size // 65536), None)
+        self.size = size
+        self.store = wasmtime.Store()
+        try:
+            self.memory = wasmtime.Memory(self.store, wasmtime.MemoryType(pages))
+        except wasmtime.WasmtimeError as error:
+            raise DriverError(str(error)) from error
+
+    def view(self, offset: int, length: int) -> memoryview:
+        if offset < 0 or length < 0 or offset + length > self.size:
+            raise DriverError(f"found {length} bytes at {offset} of a buffer of {self.size} bytes")
+        return memoryview(self.memory.get_buffer_ptr(self.store, length, offset)).cast("B")
+
+
+class Event:
+    def __init__(self, *, is_complete: bool) -> None:
+        self.is_complete = is_complete
+
+
+class LinearMemories:
+    """What `retarget bringup driver wasmtime` checks. A submission is done when the call returns."""
+
+    limits = TransferLimits(largest_allocation=1 << 30, asynchronous=False, in_order=True, moves_overlap=True)
+
+    def allocate(self, size: int, mappable: bool) -> LinearMemory:
+        if size > 1 << 30:
+            raise DriverError(f"a buffer of {size} bytes is larger than 1 GiB")
+        return LinearMemory(size)
+
+    def free(self, buffer: LinearMemory) -> None:
+        buffer.store.close()
+
+    def write(self, target: BufferRange, data: bytes | bytearray) -> None:
+        target.buffer.view(target.offset, target.length)[:] = data
+
+    def read(self, source: BufferRange) -> bytes:
+        return bytes(source.buffer.view(source.offset, source.length))
+
+    @contextmanager
+    def map(self, mapped: BufferRange) -> Iterator[memoryview]:
+        yield mapped.buffer.view(mapped.offset, mapped.length)
+
+    def fill(self, target: BufferRange, pattern: bytes, after: Sequence[Event]) -> Event:
+        size = len(pattern)
+        if size not in (1, 2, 4) or target.offset % size or target.length % size:
+            raise DriverError(f"cannot fill {target.length} bytes at {target.offset} with a pattern of {size}")
+        return self.update(target, pattern * (target.length // size), after)
+
+    def copy(self, source: BufferRange, target: BufferRange, after: Sequence[Event]) -> Event:
+        return self.update(target, self.read(source), after)
+
+    def update(self, target: BufferRange, data: bytes | bytearray, after: Sequence[Event]) -> Event:
+        if not all(event.is_complete for event in after):
+            raise DriverError("a submission waits for an event that is not complete: nothing runs beside the host here")
+        self.write(target, data)
+        return Event(is_complete=True)
+
+    def host_event(self) -> Event:
+        return Event(is_complete=False)
+
+    def signal(self, event: Event) -> None:
+        event.is_complete = True
+
+    def is_complete(self, event: Event) -> bool:
+        return event.is_complete
+
+    def wait(self, event: Event, seconds: float) -> bool:
+        return event.is_complete
 
 
 class WasmtimeProgram:
@@ -129,7 +211,11 @@ class WasmtimeProgram:
         self.functions = WasmtimeDriver().functions(artifact)
         engine = wasmtime.Engine()
         self._store = wasmtime.Store(engine)
-        self._exports = wasmtime.Instance(self._store, wasmtime.Module(engine, artifact), []).exports(self._store)
+        try:
+            instance = wasmtime.Instance(self._store, wasmtime.Module(engine, artifact), [])
+        except wasmtime.WasmtimeError as error:
+            raise DriverError(str(error)) from error
+        self._exports = instance.exports(self._store)
 
     def call(self, function: str, inputs: Sequence[Array], on_check: CheckSink) -> Sequence[Array]:
         import numpy as np
@@ -138,7 +224,8 @@ class WasmtimeProgram:
         try:
             result = self._exports[function](self._store, *(value.item() for value in inputs))
         except wasmtime.Trap as error:
-            raise DriverError(str(error)) from error
+            backtrace, _, cause = error.message.partition("Caused by:")
+            raise DriverError(f"{cause.strip()}\n{backtrace}") from error
         return (np.asarray(result, dtype=np.int32),)
 
 
