@@ -40,6 +40,7 @@ MARKERS = (
 _CACHE_DIR_VARIABLE = "RETARGET_CACHE_DIR"
 _CACHE_SIZE_VARIABLE = "RETARGET_CACHE_SIZE"
 _EXTENSIONS_VARIABLE = "RETARGET_EXTENSIONS"
+_MOST_BUNDLES = 10
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -96,6 +97,18 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="SITE",
         help="write a page of what was run to this folder, and of all results in that of --retarget-results "
         "(docs/report.md)",
+    )
+    group.addoption(
+        "--retarget-repro",
+        metavar="DIR",
+        help="at the end, write a bundle that reproduces the smallest failure of each signature to this folder "
+        "(docs/repro.md)",
+    )
+    group.addoption(
+        "--retarget-repro-max", metavar="N", help="write at most so many bundles, those of the most failures (10)"
+    )
+    group.addoption(
+        "--retarget-repro-xfail", action="store_true", help="write bundles of failures that a rule expects, too"
     )
     group.addoption(
         "--retarget-plan", metavar="FILE", help="run one leg of this plan of `retarget ci plan`, and nothing else"
@@ -181,6 +194,9 @@ class Settings:
     artifacts: Path | None = None
     results: Path | None = None
     report: Path | None = None
+    repro: Path | None = None
+    repro_most: int = _MOST_BUNDLES
+    repro_expected: bool = False
     plan: Path | None = None
     leg: str = ""
     no_cache: bool = False
@@ -223,6 +239,9 @@ class Settings:
             artifacts=artifacts,
             results=_folder(config, "results"),
             report=_folder(config, "report"),
+            repro=_folder(config, "repro"),
+            repro_most=_repro_most(config),
+            repro_expected=bool(config.getoption("retarget_repro_xfail")),
             plan=_path(config, "plan", "a file that `retarget ci plan` wrote"),
             leg=config.getoption("retarget_leg") or "",
             no_cache=no_cache,
@@ -256,6 +275,19 @@ def _value(config: pytest.Config, name: str, parse: Callable[[str], T], form: st
                 msg = f"{where}: found {text!r}, expected {form}"
                 raise pytest.UsageError(msg) from None
     return default
+
+
+def _repro_most(config: pytest.Config) -> int:
+    for option in ("max", "xfail"):
+        if config.getoption(f"retarget_repro_{option}") and config.getoption("retarget_repro") is None:
+            msg = f"--retarget-repro-{option} was given without --retarget-repro; expected the folder for bundles, too"
+            raise pytest.UsageError(msg)
+    text = config.getoption("retarget_repro_max")
+    try:
+        return _MOST_BUNDLES if text is None else _whole_number(text)
+    except ValueError:
+        msg = f"--retarget-repro-max: found {text!r}, expected a whole number of bundles, 1 or more"
+        raise pytest.UsageError(msg) from None
 
 
 def _update_expectations(config: pytest.Config) -> bool:

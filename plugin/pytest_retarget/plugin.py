@@ -63,6 +63,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_retarget.results import Results
 
         config.pluginmanager.register(Results(config, results, leg), "retarget-results")
+    if settings.repro is not None:
+        from pytest_retarget.report.bundles import Bundles
+
+        config.pluginmanager.register(Bundles(config, settings.repro), "retarget-repro")
     if page is not None:  # after the results: so its end comes after theirs
         config.pluginmanager.register(page, "retarget-page")
 

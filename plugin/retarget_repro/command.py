@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
 from retarget.support.errors import display_path
+from retarget.support.scratch import ScratchFolder
 
-from retarget_repro.attempt import add_target_arguments, chosen_target
+from retarget_repro.attempt import Chosen, add_target_arguments, attempt, chosen_target
 from retarget_repro.bundle.archive import unpack
 from retarget_repro.bundle.failure import find_failure
 from retarget_repro.bundle.format import Bundle
-from retarget_repro.bundle.write import write_bundle
+from retarget_repro.bundle.write import NotReproducedError, write_bundle
+from retarget_repro.reduce.reducing import TRIES, Reduced, reduce_failure
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["NOT_REPRODUCED", "add_arguments", "run"]
+
+NOT_REPRODUCED = 3
+"""The exit status for a failure that does not occur from its bundle; `pytest --retarget-repro` reads it."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,15 +32,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, metavar="PATH", help="the bundle (NAME.tar.zst), or its folder")
     parser.add_argument("--open", type=Path, metavar="FILE", help="unpack a bundle to the folder -o; executes nothing")
     parser.add_argument(
-        "--runs", type=_runs, metavar="N", help="how often it must be tried (3 for crashes and timeouts, else 1 or 2)"
+        "--runs", type=_number, metavar="N", help="how often it must be tried (3 for crashes and timeouts, else 1 or 2)"
+    )
+    parser.add_argument(
+        "--reduce", action="store_true", help="reduce it first: to one case, and to less of the module, smaller shapes"
+    )
+    parser.add_argument(
+        "--reduce-seconds", type=_number, default=300, metavar="S", help="end the reduction after this long (300)"
+    )
+    parser.add_argument(
+        "--reduce-tries", type=_number, default=TRIES, metavar="N", help=f"end it after so many candidates ({TRIES})"
     )
     parser.add_argument("--keep", action="store_true", help="write the bundle also if the failure does not occur")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write a bundle, or open one. Return 0, 1 where it was written only because of `--keep`.
+    """Write a bundle, or open one. Return 0, or `NOT_REPRODUCED`, with `--keep` also where it was written.
 
-    Raises `argparse.ArgumentError` for wrong usage and `RetargetError`, also where the failure is not reproduced.
+    Raises `argparse.ArgumentError` for wrong usage and `RetargetError`.
     """
     if bool(arguments.target) == (arguments.open is not None):
         raise argparse.ArgumentError(None, "expected the target to write a bundle of, or --open with a bundle")
@@ -43,19 +59,46 @@ def run(arguments: argparse.Namespace) -> int:
     output = arguments.output or Path(f"{chosen.target.name.replace('/', '-')}.tar.zst")
     if not output.name.endswith(".tar.zst"):
         raise argparse.ArgumentError(None, f"found -o {output}, expected a file that ends in .tar.zst")
-    with Engine(
-        registry=chosen.registry,
-        cache=cache_of_command().folder,
+    with ScratchFolder("reduce") as scratch:
+        cases = tuple(arguments.case)
+        reduced = _reduced(arguments, chosen, scratch.path) if arguments.reduce else None
+        if reduced is not None:
+            chosen, cases = replace(chosen, target=reduced.target), reduced.cases or cases
+        with _engine(arguments, chosen, cases) as engine:
+            failed = find_failure(engine, chosen)
+            _note(f"{chosen.id} fails at {failed.failure.stage}: {failed.failure.summary}")
+            try:
+                bundle = write_bundle(
+                    failed, output, engine=engine, runs=arguments.runs, keep=arguments.keep, note=_note
+                )
+            except NotReproducedError as error:
+                _note(str(error))
+                return NOT_REPRODUCED
+    sys.stdout.write(f"{display_path(output)}: {output.stat().st_size} bytes, {len(bundle.files) + 1} files\n")
+    sys.stdout.write("".join(f"{line}\n" for line in (reduced.text() if reduced is not None else ())))
+    sys.stdout.write(f"{_statement(bundle)}\n")
+    return 0 if bundle.reproduced.same else NOT_REPRODUCED
+
+
+def _engine(arguments: argparse.Namespace, chosen: Chosen, cases: Sequence[str]) -> Engine:
+    cache, extensions = cache_of_command().folder, arguments.retarget_extension
+    return Engine(registry=chosen.registry, cache=cache, extensions=extensions, cases=cases, note=_note)
+
+
+def _reduced(arguments: argparse.Namespace, chosen: Chosen, folder: Path) -> Reduced:
+    with _engine(arguments, chosen, arguments.case) as engine:
+        found = attempt(engine, chosen)
+    _note(f"reducing {chosen.id}: {found}")
+    return reduce_failure(
+        chosen,
+        found,
+        folder,
         extensions=arguments.retarget_extension,
         cases=arguments.case,
+        tries=arguments.reduce_tries,
+        seconds=arguments.reduce_seconds,
         note=_note,
-    ) as engine:
-        failed = find_failure(engine, chosen)
-        _note(f"{chosen.id} fails at {failed.failure.stage}: {failed.failure.summary}")
-        bundle = write_bundle(failed, output, engine=engine, runs=arguments.runs, keep=arguments.keep, note=_note)
-    sys.stdout.write(f"{display_path(output)}: {output.stat().st_size} bytes, {len(bundle.files) + 1} files\n")
-    sys.stdout.write(f"{_statement(bundle)}\n")
-    return 0 if bundle.reproduced.same else 1
+    )
 
 
 def _open(arguments: argparse.Namespace) -> int:
@@ -81,10 +124,10 @@ def _statement(bundle: Bundle) -> str:
     )
 
 
-def _runs(text: str) -> int:
-    if text.isascii() and text.isdigit() and 0 < int(text) <= 1000:
+def _number(text: str) -> int:
+    if text.isascii() and text.isdigit() and 0 < int(text) <= 100_000:
         return int(text)
-    msg = f"found {text!r}, expected a number from 1 to 1000"
+    msg = f"found {text!r}, expected a number from 1 to 100000"
     raise argparse.ArgumentTypeError(msg)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -60,13 +61,16 @@ def reduce_failure(
     folder: Path,
     *,
     extensions: Sequence[str] = (),
+    cases: Sequence[str] = (),
     tries: int = TRIES,
     seconds: float,
     note: Callable[[str], None],
 ) -> Reduced:
     """Reduce a failure to the first case that fails, and its module to the smallest that still fails in this way.
 
-    Files are written to `folder`. Raises `RetargetError` for a target that does not fail.
+    Of its cases those in `cases` are run, all if there are none. Files are written to `folder`.
+
+    Raises `RetargetError` for a target that does not fail.
     """
     if found.observation is None or found.failure is None:
         msg = f"{chosen.id} does not fail: {found}"
@@ -84,13 +88,16 @@ def reduce_failure(
     )
     started = time.monotonic()
     failing = next((case.name for case in found.cases if case.failure is not None), "")
-    cases = (failing,) if failing and len(found.cases) > 1 and work.fails(work.chosen, (failing,)) else ()
-    before, after = work.shrink(cases)
-    module = work.chosen.compiled.module
-    target = chosen.target
+    first_case = (failing,) if failing and len(found.cases) > 1 and work.fails(work.chosen, (failing,)) else ()
+    before, after = work.shrink(first_case or cases)
+    target, smallest = chosen.target, work.chosen.compiled.module.path
+    if work.steps:
+        path = folder / chosen.compiled.module.path.with_suffix(smallest.suffix).name
+        shutil.copyfile(smallest, path)
+        target = _with_module(target, path)
     return Reduced(
-        target=_with_module(target, module.path) if work.steps else target,
-        cases=cases,
+        target=target,
+        cases=first_case,
         steps=tuple(work.steps),
         before=before,
         after=after,

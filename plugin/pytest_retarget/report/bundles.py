@@ -1,0 +1,132 @@
+"""`--retarget-repro DIR`: a bundle of each signature's smallest failure, written by `retarget repro` in processes of
+their own when the session ends.
+
+The plugin imports nothing of the bundles.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Generator, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from retarget.extension.registry import extensions_environment
+from retarget.results.overview import FailureGroup, failure_groups
+from retarget.results.record import Outcome, Result, TargetRecord
+from retarget.support.errors import display_path
+from retarget.support.installing import install_hint
+from retarget.support.text import counted, first_line
+
+from pytest_retarget.options import SETTINGS
+from pytest_retarget.record import record_of
+from pytest_retarget.session.cachedir import cache_dir
+
+__all__ = ["Bundles", "to_pack"]
+
+_NOT_REPRODUCED = 3
+"""The exit status of `retarget repro` for a failure that does not occur from its bundle."""
+
+
+class Bundles:
+    """The hooks of the process that reports. Raises `pytest.UsageError` where bundles cannot be written for want of a
+    package, or nothing is compiled."""
+
+    def __init__(self, config: pytest.Config, folder: Path) -> None:
+        if importlib.util.find_spec("zstandard") is None:
+            msg = f"--retarget-repro needs the package zstandard, which is not installed; {install_hint('repro')}"
+            raise pytest.UsageError(msg)
+        self._settings = config.stash[SETTINGS]
+        if self._settings.artifacts is not None:
+            msg = "--retarget-repro and --retarget-artifacts were both given; expected a session that compiles"
+            raise pytest.UsageError(msg)
+        self._config = config
+        self._folder = folder
+        self._records: dict[str, TargetRecord] = {}
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Remember what became of a target."""
+        if (record := record_of(report)) is not None:
+            self._records[record.nodeid] = record
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None]:
+        """Write the bundles when all workers have ended, and say what became of each."""
+        yield
+        groups = to_pack(self._records.values(), expected=self._settings.repro_expected)
+        if not groups:
+            return
+        most = self._settings.repro_most
+        self._say(f"bundles of {counted(len(groups), 'signature')}, in {display_path(self._folder)}:")
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            self._fail(session, f"{self._folder} cannot be created: {error.strerror or error}")
+            return
+        for group in groups[:most]:
+            self._write(session, group)
+        if len(groups) > most:
+            self._say(f"  {len(groups) - most} more without one: --retarget-repro-max {len(groups)} writes all")
+
+    def _write(self, session: pytest.Session, group: FailureGroup) -> None:
+        record = group.records[0]
+        output = self._folder / f"{record.suite}-{record.target.replace('/', '-')}.tar.zst"
+        command = [sys.executable, "-m", "retarget.cli", "repro", record.nodeid, "-o", str(output)]
+        for extension in self._settings.extensions:
+            command += ["--retarget-extension", extension]
+        for name, path in self._settings.toolchains.items():
+            command += ["--retarget-toolchain", f"{name}={path or 'PATH'}"]
+        env = {**os.environ, **extensions_environment(), "RETARGET_CACHE_DIR": str(cache_dir(self._config))}
+        done = subprocess.run(
+            command,
+            cwd=self._config.rootpath,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        what = f"{group.stage}: {group.signature}".rstrip(": ")
+        also = f" ({counted(len(group.records), 'target')})" if len(group.records) > 1 else ""
+        if done.returncode == 0:
+            self._say(f"  {output.name}  {done.stdout.strip().splitlines()[-1]}{also}")
+        elif done.returncode == _NOT_REPRODUCED:
+            self._say(f"  not reproduced: {record.nodeid}  {what}{also}")
+            for line in done.stderr.splitlines():
+                if line.strip().startswith(("expected: ", "found: ")):
+                    self._say(f"    {line.strip()}")
+        else:
+            lines = [line for line in done.stderr.strip().splitlines() if line.strip()]
+            why = lines[-1] if lines else first_line(done.stdout, f"exit status {done.returncode}")
+            self._fail(session, f"{record.nodeid}: {why}")
+
+    def _say(self, line: str, *, red: bool = False) -> None:
+        reporter: Any = self._config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None:
+            reporter.ensure_newline()
+            reporter.write_line(line, red=red)
+
+    def _fail(self, session: pytest.Session, why: str) -> None:
+        session.exitstatus = session.exitstatus or pytest.ExitCode.USAGE_ERROR
+        self._say(f"ERROR: --retarget-repro: {why}", red=True)
+
+
+def to_pack(records: Iterable[TargetRecord], *, expected: bool) -> list[FailureGroup]:
+    """Return the failures to pack, by signature: those that no rule excuses, with `expected` also those that one does.
+
+    What passed against a rule, and what says nothing of its target, is none.
+    """
+    wanted = {Outcome.FAILED, Outcome.XFAILED} if expected else {Outcome.FAILED}
+    failed = [
+        replace(record, outcome=Outcome.FAILED)
+        for record in records
+        if record.outcome in wanted and record.result is Result.FAILED and record.observation is not None
+    ]
+    return failure_groups(failed)
