@@ -18,7 +18,6 @@ __all__ = ["IreeTransfers"]
 _TRANSFER = int(rt.BufferUsage.TRANSFER)
 _MAPPED = _TRANSFER | int(rt.BufferUsage.MAPPING_SCOPED)
 _ON_DEVICE = int(rt.MemoryType.DEVICE_LOCAL)
-_SHOWN_TO_HOST = _ON_DEVICE | int(rt.MemoryType.HOST_VISIBLE)
 _ON_HOST = int(rt.MemoryType.HOST_LOCAL) | int(rt.MemoryType.DEVICE_VISIBLE)
 
 
@@ -62,14 +61,9 @@ class IreeTransfers:
         return self._limits
 
     def allocate(self, size: int, mappable: bool) -> _Buffer:
-        """Return memory on the device; mappable memory is the host's where the device has none that it shows."""
+        """Return memory on the device; mappable memory is the host's, which the device reaches."""
         with _driver_errors():
-            if not mappable:
-                return _Buffer(self._allocate(_ON_DEVICE, _TRANSFER, size))
-            try:
-                return _Buffer(self._allocate(_SHOWN_TO_HOST, _MAPPED, size))
-            except RUNTIME_ERRORS:
-                return _Buffer(self._allocate(_ON_HOST, _MAPPED, size))
+            return _Buffer(self._allocate(*((_ON_HOST, _MAPPED) if mappable else (_ON_DEVICE, _TRANSFER)), size))
 
     def free(self, buffer: _Buffer) -> None:
         """Drop the memory."""
