@@ -24,14 +24,14 @@ class OpenClTransfers:
     """Implements `retarget.extension.Transfers`: submissions go to an out-of-order queue, where the device has one, and
     what the host reads, writes and maps to another.
 
-    OpenCL aligns fills to their patterns and nothing else, refuses copies that overlap, and refuses buffers larger
-    than CL_DEVICE_MAX_MEM_ALLOC_SIZE.
+    OpenCL aligns fills to their patterns and nothing else, refuses copies that overlap, and promises buffers up to
+    CL_DEVICE_MAX_MEM_ALLOC_SIZE. It allows commands out of order, and promises none: NVIDIA's keep their order.
     """
 
     def __init__(self, context: cl.Context, device: cl.Device) -> None:
         out_of_order = device.queue_properties & _OUT_OF_ORDER
         self._context, self._name = context, device.name
-        self._limits = TransferLimits(largest_allocation=device.max_mem_alloc_size, in_order=not out_of_order)
+        self._limits = TransferLimits(largest_allocation=device.max_mem_alloc_size, in_order=True)
         with self._errors("creating command queues"):
             self._queue = cl.CommandQueue(context, device, properties=out_of_order)
             self._host = cl.CommandQueue(context, device)

@@ -18,12 +18,12 @@ __all__ = ["BufferRange", "TransferLimits", "Transfers", "TransfersBuffers"]
 class TransferLimits:
     """What a device announces of its memory and its queue. The checks hold it to that, and ask for no more.
 
-    `largest_allocation` is the size in bytes of the largest buffer, None if the device does not know: a larger one is
-    refused. Offsets and lengths of copies, updates, maps, host reads and host writes are multiples of
-    `offset_alignment` bytes, those of fills multiples of `fill_alignment` and of the length of the pattern.
+    `largest_allocation` is the size in bytes of the largest buffer that is promised, None without a promise; a larger
+    one is refused, or as good. Offsets and lengths of copies, updates, maps, host reads and host writes are multiples
+    of `offset_alignment` bytes, those of fills multiples of `fill_alignment` and of the length of the pattern.
 
     A device that is not `asynchronous` has finished a submission when the call returns; it refuses one that waits for
-    an event which is not complete. With `in_order`, a submission begins when all before it are complete.
+    an event which is not complete. With `in_order`, a submission may wait for all before it, which nothing asked for.
     `moves_overlap` says that a copy whose ranges overlap moves the bytes as `memmove` does; otherwise it is refused.
     Without `maps`, no buffer is mappable; without `writes_maps`, maps are for reading only.
     """
@@ -58,7 +58,7 @@ class Transfers(Protocol):
 
     `fill`, `copy` and `update` are submissions. One begins once all events of `after` are complete, and returns the
     event that is complete when its bytes are written. Two submissions of which none waits for the other may be done in
-    any order, unless the limits say `in_order`.
+    any order.
     """
 
     @property

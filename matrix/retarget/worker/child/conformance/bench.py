@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from retarget.extension import BufferRange, DriverError, TransferLimits, Transfers
 
 __all__ = ["Bench", "Check", "CheckFailedError", "Event", "NotApplicableError", "Region", "random_bytes"]
@@ -66,11 +68,12 @@ class Event:
 
 @dataclass(eq=False, slots=True)
 class Bench:
-    """A device, the buffers that a check has made on it, and the last thing that it did."""
+    """A device, the buffers that a check has made on it, the last thing that it did, and the last that was refused."""
 
     device: Transfers
     limits: TransferLimits = field(init=False)
     last: str = ""
+    refused: str = ""
     _made: list[Region] = field(default_factory=list)
     _unsignalled: list[Event] = field(default_factory=list)
 
@@ -115,13 +118,13 @@ class Bench:
         if len(found) != len(expected):
             msg = f"after {what}: expected {len(expected)} bytes, found {len(found)}"
             raise CheckFailedError(msg)
-        if bytes(found) == bytes(expected):
+        wrong = np.flatnonzero(np.frombuffer(expected, np.uint8) != np.frombuffer(found, np.uint8))
+        if not len(wrong):
             return
-        wrong = [index for index, (one, other) in enumerate(zip(expected, found, strict=True)) if one != other]
         shown = slice(wrong[0], wrong[0] + _SHOWN)
         msg = (
             f"after {what}: expected {expected[shown].hex(' ')} at byte {start + wrong[0]}, read "
-            f"{bytes(found[shown]).hex(' ')} ({len(wrong)} of {len(expected)} bytes differ, the last at byte "
+            f"{found[shown].hex(' ')} ({len(wrong)} of {len(expected)} bytes differ, the last at byte "
             f"{start + wrong[-1]})"
         )
         raise CheckFailedError(msg)
@@ -196,6 +199,7 @@ class Bench:
             if region is not None:
                 self.device.wait(event, SECONDS)
         except DriverError:
+            self.refused = f", after an error of: {what}"
             if region is not None:
                 region.last = f"an error of: {what}"
                 self.expect(region)

@@ -89,7 +89,7 @@ def copy_overlap(bench: Bench) -> None:
     """A copy between ranges that overlap is an error that writes nothing; where announced, it moves the bytes."""
     unit, device = bench.limits.offset_alignment, bench.device
     region = bench.buffer(256 * unit)
-    for offset, to, length in ((0, 16, 64), (16, 0, 64), (8, 8, 8)):
+    for offset, to, length in ((0, 16, 64), (16, 0, 64)):
         if bench.limits.moves_overlap:
             bench.finish(bench.copy(region, region, (offset * unit, to * unit, length * unit)))
             bench.expect(region)

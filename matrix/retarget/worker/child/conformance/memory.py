@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from retarget.extension import BufferRange, DriverError
 from retarget.worker.child.conformance.bench import Bench, Check, Region, random_bytes
 
@@ -54,11 +56,27 @@ def reuse(bench: Bench) -> None:
 
 def largest(bench: Bench) -> None:
     """A buffer of the largest size that is announced (64 MiB where none is) has bytes of its own from end to end."""
+    size = bench.limits.largest_allocation or _LARGE
+    _ends(bench, size, bench.device.allocate(size, False))
+
+
+def too_large(bench: Bench) -> None:
+    """A buffer of 2^62 bytes is an error, and no crash; one that is larger than announced is that, or is as good."""
+    if bench.limits.largest_allocation is not None:
+        size = bench.limits.largest_allocation + bench.limits.offset_alignment
+        with suppress(DriverError):
+            _ends(bench, size, bench.device.allocate(size, False))
+    for mappable in {False, bench.limits.maps}:
+        bench.refuses(f"allocate {_TOO_LARGE} bytes", bench.device.allocate, _TOO_LARGE, mappable)
+    bench.works()
+
+
+def _ends(bench: Bench, size: int, handle: object) -> None:
+    """Expect a large buffer to have bytes of its own at both ends and between them. Frees it."""
     device, unit = bench.device, bench.limits.offset_alignment
-    size, length = (bench.limits.largest_allocation or _LARGE) // unit * unit, 64 * unit
-    last = size - length
+    length = 64 * unit
+    last = size // unit * unit - length
     places = sorted({0, last, *(place // unit * unit for place in (size // 2, 1 << 31, 1 << 32) if place < last)})
-    handle = device.allocate(size, False)
     ranges = [BufferRange(handle, place, length) for place in places]
     for one in ranges:
         device.write(one, random_bytes(length, seed=one.offset))
@@ -66,16 +84,6 @@ def largest(bench: Bench) -> None:
         what = f"write [{one.offset}:{one.offset + length}] of a buffer of {size} bytes"
         bench.equal(what, random_bytes(length, seed=one.offset), device.read(one), one.offset)
     device.free(handle)
-
-
-def too_large(bench: Bench) -> None:
-    """A buffer that is larger than the device announces (2^62 bytes where it does not) is an error, and no crash."""
-    limit = bench.limits.largest_allocation
-    for size in (_TOO_LARGE,) if limit is None else (limit + bench.limits.offset_alignment, _TOO_LARGE):
-        bench.refuses(f"allocate {size} bytes", bench.device.allocate, size, False)
-    if bench.limits.maps:
-        bench.refuses(f"allocate {_TOO_LARGE} bytes, mappable", bench.device.allocate, _TOO_LARGE, True)
-    bench.works()
 
 
 def ranges(bench: Bench) -> None:

@@ -85,7 +85,7 @@ def shared(bench: Bench) -> None:
 def independent(bench: Bench) -> None:
     """What waits for nothing is done while another submission waits for the host."""
     _needs_asynchronous(bench)
-    bench.require(not bench.limits.in_order, "the device announces that it does submissions in their order")
+    bench.require(not bench.limits.in_order, "the device announces that a submission may wait for all before it")
     size = 64 * bench.limits.offset_alignment * bench.limits.fill_alignment
     waiting, free, event = bench.buffer(size), bench.buffer(size), bench.host_event()
     held_back = bench.fill(waiting, 0, size, b"\x11", [event])

@@ -45,7 +45,7 @@ def run_check(device: Device | None, driver: str, name: str) -> CheckedDriver:
     except CheckFailedError as failure:
         detail = str(failure)
     except DriverError as error:
-        detail = f"{bench.last}: the driver refuses it: {error}"
+        detail = f"{bench.last}{bench.refused}: the driver refuses it: {error}"
     else:
         return CheckedDriver(state=CheckState.PASSED)
     bench.let_go()
