@@ -6,6 +6,7 @@ has. So no header can ask for a link, a device or memory, and nothing is written
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import shutil
 import tarfile
@@ -17,8 +18,9 @@ from typing import Any, BinaryIO, Protocol
 
 import msgspec
 from retarget.support.errors import RetargetError, display_path
-from retarget.support.files import replacing
+from retarget.support.files import irregular, replacing
 from retarget.support.installing import install_hint
+from retarget.support.text import shown
 
 from retarget_repro.bundle.format import Bundle, Digest, read_bundle, write_json
 
@@ -85,7 +87,7 @@ def unpack(archive: Path, folder: Path) -> Bundle:
         raise RetargetError(msg)
     new: Path | None = None
     try:
-        with archive.open("rb") as file:
+        with _opened(archive) as file:
             folder.parent.mkdir(parents=True, exist_ok=True)
             new = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
             stream = zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(file)
@@ -105,12 +107,19 @@ def unpack(archive: Path, folder: Path) -> Bundle:
         msg = f"cannot open {shown}: {error.strerror or error}"
         raise RetargetError(msg) from error
     except RetargetError as error:
-        msg = f"{shown} cannot be opened as a bundle: {str(error).replace(f'{new}/', '')}"
+        msg = f"{shown} cannot be opened as a bundle: {str(error).replace(f'{new}/', '').replace(f'{new} ', 'it ')}"
         raise RetargetError(msg) from error
     finally:
         if new is not None:
             shutil.rmtree(new, ignore_errors=True)
     return bundle
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Open a file. Raises `OSError`, also for a pipe, which would be waited for."""
+    if what := irregular(path):
+        raise OSError(errno.EINVAL, f"found {what}, expected a file")
+    return path.open("rb")
 
 
 def _extract(stream: _Readable, folder: Path) -> None:
@@ -210,8 +219,12 @@ def _verify(folder: Path, bundle: Bundle) -> None:
     """Raise `RetargetError` for files that are not as `bundle.json` has them."""
     found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} - {"bundle.json"}
     for name in sorted(found ^ set(bundle.files)):
-        msg = f"{name} is {'not in bundle.json' if name in found else 'missing'}"
+        msg = f"{shown(name)} is {'not in bundle.json' if name in found else 'missing'}"
         raise RetargetError(msg)
+    for name in filter(None, (bundle.compile.source, bundle.artifact)):
+        if name not in bundle.files:
+            msg = f"bundle.json names {shown(name)!r}, which is no file of the bundle"
+            raise RetargetError(msg)
     for name, expected in bundle.files.items():
         if _digest(folder / name) != expected:
             msg = f"{name} has not the digest that bundle.json has of it"

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from retarget.support.errors import RetargetError
 from retarget.support.files import write_atomically
+from retarget.support.text import shown
 
 __all__ = [
     "FORMAT",
@@ -29,6 +30,9 @@ FORMAT = 1
 
 _LARGEST = 16 * 1024**2
 """Bytes of a `bundle.json`."""
+
+_SHOWN = 60
+"""Characters of a stranger's text in an error."""
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -150,13 +154,14 @@ def read_bundle(folder: Path) -> Bundle:
         plain: Any = msgspec.json.decode(file.read_bytes())
         version = plain.get("format") if isinstance(plain, dict) else None
         if version != FORMAT:
-            msg = f"{file}: found format {version!r}, expected {FORMAT}; another version of retarget wrote it"
+            found = shown(repr(version), _SHOWN)
+            msg = f"{file}: found format {found}, expected {FORMAT}; another version of retarget wrote it"
             raise RetargetError(msg)
         return msgspec.convert(plain, Bundle)
     except OSError as error:
         msg = f"{folder} is no bundle: {file.name} cannot be read: {error.strerror or error}"
         raise RetargetError(msg) from error
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         msg = f"{file} is no description of a bundle: {error}"
         raise RetargetError(msg) from error
 
