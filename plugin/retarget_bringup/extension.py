@@ -15,6 +15,8 @@ _BRINGUP = CommandModule(
     examples=(
         ("retarget bringup start npu --like vulkan", "write configs, a suite and a ladder for a new backend"),
         ("retarget bringup vulkan", "how far each target of bringup/vulkan.toml comes, and what blocks the most"),
+        ("retarget bringup vulkan --next", "the one thing to do next, and why"),
+        ("retarget bringup vulkan --watch", "run again when a module, an extension or the toolchain changes"),
     ),
     takes_extensions=True,
 )

@@ -77,7 +77,7 @@ class Situation:
         for first in self.blockers[:1]:
             as_many = sum(one.frees == first.frees for one in self.blockers) > 1
             most = "as many as any other does, in the smallest module" if as_many else "more than any other does"
-            rest = f", {most}" if len(self.blockers) > 1 else ", the last that are below matches"
+            rest = f", {most}" if len(self.blockers) > 1 else ", and no other is below matches"
             yield _mend(first, f"it frees {counted(first.frees, 'target')}{rest}")
 
 

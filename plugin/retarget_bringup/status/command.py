@@ -31,6 +31,9 @@ __all__ = ["add"]
 _ALL = 1000
 """Commits of a ladder that are looked at."""
 
+_CODE = frozenset({".dll", ".dylib", ".py", ".pyd", ".so"})
+"""What a change of may be one of a driver."""
+
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the action."""
@@ -78,10 +81,10 @@ def _status(arguments: argparse.Namespace) -> int:
         raise argparse.ArgumentError(None, msg)
     if arguments.watch:
         return _watch(settings, arguments, more)
+    found = _gathered(settings, arguments, more)
     if arguments.check or arguments.raises:
-        gathered = _gathered(settings, arguments, more)
-        return settle(settings, gathered.ladder, gathered.states, raises=arguments.raises)
-    status, _ = _found(settings, arguments, more)
+        return settle(settings, found.ladder, found.states, raises=arguments.raises)
+    status, _ = _of(found, arguments)
     if arguments.json:
         print(msgspec.json.format(msgspec.json.encode(status), indent=1).decode())
     else:
@@ -97,18 +100,21 @@ def _words(text: str) -> list[str]:
         raise argparse.ArgumentError(None, msg) from error
 
 
-def _gathered(settings: Settings, arguments: argparse.Namespace, more: Sequence[str]) -> Found:
+def _gathered(
+    settings: Settings, arguments: argparse.Namespace, more: Sequence[str], *, checks_drivers: bool = True
+) -> Found:
     """Run, or read results."""
     extensions = arguments.retarget_extension
     if arguments.results:
         return read_found(settings, [user_path(path) for path in arguments.results], extensions)
-    return run_found(settings, runs=arguments.runs, pytest_args=more, extensions=extensions)
+    return run_found(
+        settings, runs=arguments.runs, pytest_args=more, extensions=extensions, checks_drivers=checks_drivers
+    )
 
 
-def _found(settings: Settings, arguments: argparse.Namespace, more: Sequence[str]) -> tuple[Status, Lines]:
-    """Run, or read results; return the status, and the ladder as it is by it."""
-    extensions = arguments.retarget_extension
-    found = _gathered(settings, arguments, more)
+def _of(found: Found, arguments: argparse.Namespace) -> tuple[Status, Lines]:
+    """Return the status, and the ladder as it is by it."""
+    settings, extensions = found.settings, arguments.retarget_extension
     now = {line.target: line for line in lines_of(found.states)}
     limit = None if arguments.all or arguments.json else TOP
     status = status_of(
@@ -140,17 +146,20 @@ def _watch(settings: Settings, arguments: argparse.Namespace, more: Sequence[str
     compilers = {one.compiled.compiler.toolchain for one in declared.targets}
     runtimes = {one.target.runtime.toolchain for one in declared.targets if isinstance(one.target, RunTarget)}
     extensions = arguments.retarget_extension
+    again = [*more, "--retarget-changed"]
     changes = changed_files(
         watched(settings.root, settings.paths, settings.file.parent, compilers | runtimes, extensions)
     )
-    before = _found(settings, arguments, more)
+    before = _of(_gathered(settings, arguments, more), arguments)
     print("\n".join(status_lines(before[0], everything=arguments.all)), flush=True)
     try:
         while True:
             print("watching modules, extensions and toolchains; Ctrl-C ends", file=sys.stderr, flush=True)
             files = next(changes)
             try:
-                after = _found(read_settings(settings.file), arguments, more)
+                is_code = any(file.suffix in _CODE for file in files)
+                found = _gathered(read_settings(settings.file), arguments, again, checks_drivers=is_code)
+                after = _of(found, arguments)
             except RetargetError as error:  # such as a declaration that is being written
                 print(f"{error}", file=sys.stderr, flush=True)
                 continue

@@ -72,7 +72,12 @@ def _selected(settings: Settings, declared: Declared) -> Declared:
 
 
 def run_found(
-    settings: Settings, *, runs: int = 1, pytest_args: Sequence[str] = (), extensions: Sequence[str] = ()
+    settings: Settings,
+    *,
+    runs: int = 1,
+    pytest_args: Sequence[str] = (),
+    extensions: Sequence[str] = (),
+    checks_drivers: bool = True,
 ) -> Found:
     """Run the checks of the drivers, and the targets; then, `runs` times in all, what matches.
 
@@ -81,9 +86,9 @@ def run_found(
     read_ladder(settings.ladder_file)  # what is wrong in it is said before minutes of work
     declared = collect(settings.root, settings.paths, extensions)
     folder = new_folder(settings.name)
-    configs = _runtimes(settings, _selected(settings, declared))
-    sys.stderr.write(f"checking {', '.join(one.name for one in configs) or 'no driver'}\n")
-    write_checks(folder, check_drivers(configs, registry=declared.registry, extensions=extensions))
+    if checks_drivers and (configs := _runtimes(settings, _selected(settings, declared))):
+        sys.stderr.write(f"checking the drivers of {', '.join(one.name for one in configs)}\n")
+        write_checks(folder, check_drivers(configs, registry=declared.registry, extensions=extensions))
     run = partial(run_pytest, settings.root, folder, extensions=extensions)
     paths = [f"./{path}" if path.startswith("-") else path for path in settings.paths]
     run([*paths, "-m", settings.select, *pytest_args], what=f"running the targets of {settings.name}")
