@@ -262,10 +262,11 @@ class Engine:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the store found damaged and repaired, what was not stored, and which devices differ from the profiles of
-        their runtime configs, one line each."""
+        """What the store found damaged and repaired, what was not stored, which devices differ from the profiles of
+        their runtime configs, and which did not answer for a while, one line each."""
         stored = self._builds.notes if "_builds" in vars(self) else ()
-        return (*stored, *filter(None, self._differences.values()))
+        ran = self._runs.notes if "_runs" in vars(self) else ()
+        return (*stored, *filter(None, self._differences.values()), *ran)
 
     def kill(self) -> None:
         """Kill all worker processes, so that `close` has none to wait for. Safe in a signal handler."""

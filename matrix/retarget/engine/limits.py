@@ -1,8 +1,10 @@
-"""Time limits in seconds where a target declares none, the same for pytest and for the commands."""
+"""Time limits in seconds, the same for pytest and for the commands; those of targets where they declare none."""
 
 from __future__ import annotations
 
-__all__ = ["CHECK_TIMEOUT", "COMPILE_TIMEOUT", "OPEN_TIMEOUT", "RUN_TIMEOUT"]
+from dataclasses import dataclass
+
+__all__ = ["CHECK_TIMEOUT", "COMPILE_TIMEOUT", "COOL_DOWNS", "OPEN_TIMEOUT", "RUN_TIMEOUT", "CoolDowns"]
 
 COMPILE_TIMEOUT = 600.0
 RUN_TIMEOUT = 120.0
@@ -10,3 +12,18 @@ OPEN_TIMEOUT = 60.0
 """For opening a runtime config's devices, and for listing a driver's."""
 CHECK_TIMEOUT = 60.0
 """For one check of a driver: on a device that works they take less than a second."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoolDowns:
+    """How a device that does not answer is probed again: after `first` seconds, then each time after twice as long, up
+    to `longest`. The target that ran on it waits for the first `waits` of these probes. A probe may take `probe`
+    seconds."""
+
+    first: float = 2.0
+    longest: float = 60.0
+    waits: int = 2
+    probe: float = 30.0
+
+
+COOL_DOWNS = CoolDowns()

@@ -111,9 +111,13 @@ class ProbeDriver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenDevices:
-    """Open a runtime config's devices, to be kept open. Answered by `Devices` or `Refused`."""
+    """Open a runtime config's devices, to be kept open. Answered by `Devices` or `Refused`.
+
+    With `probing`, some bytes are moved there and back, where the device's class can (`TransfersBuffers`).
+    """
 
     config: RuntimeConfig
+    probing: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,7 @@ from retarget.targets.selection import terms
 from pytest_retarget.collect.refusing import Refusing
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.failures import error_repr
-from pytest_retarget.items.skips import Blocked, Excused, Unavailable, Unselected
+from pytest_retarget.items.skips import Blocked, Excused, NotTried, Unavailable, Unselected
 from pytest_retarget.options import SETTINGS, Requirement
 from pytest_retarget.record import record_of
 
@@ -146,6 +146,8 @@ class Requirements(Refusing):
             return replace(record, outcome=Outcome.BLOCKED, blocked_by=by, reason=reason)
         report.outcome = "failed"
         report.longrepr = self._error(error, item, numbers[0])
+        if isinstance(error, NotTried):
+            return record
         return replace(record, outcome=Outcome.FAILED if report.when == "call" else Outcome.ERROR)
 
     def _error(self, error: Skipped, item: MatrixItem, number: int) -> TerminalRepr | None:
@@ -162,7 +164,7 @@ class Requirements(Refusing):
         """Keep which requirements were met by a target that ran."""
         if (record := record_of(report)) is not None:
             self._reported.update(record.requirements)
-            if record.outcome is not Outcome.SKIPPED:
+            if record.outcome not in {Outcome.SKIPPED, Outcome.NOT_RUN}:
                 self._ran.update(record.requirements)
 
     @pytest.hookimpl(tryfirst=True)

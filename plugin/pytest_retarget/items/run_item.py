@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from _pytest.outcomes import Skipped
 from retarget.engine.requirements import UnsuitableError
+from retarget.engine.run.sick_devices import SickDeviceError
 from retarget.expect.cases import judge_target
 from retarget.expect.verdict import Ruling, excuse, is_expired, judge, observed_text, today
 from retarget.extension import UnavailableError
@@ -27,7 +28,7 @@ from retarget.targets.availability import host_mismatch
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.expected import AsExpected, Attempts, attempts, settle
 from pytest_retarget.items.failures import StageFailedError, first_line, run_failed
-from pytest_retarget.items.skips import Blocked, Unavailable
+from pytest_retarget.items.skips import Blocked, NotTried, Unavailable
 
 if TYPE_CHECKING:
     from retarget.engine.references import Recording
@@ -201,6 +202,8 @@ class RunItem(MatrixItem):
             self._excuse_by_compile(Observation(stage=rule.stages[0], signature=rule.signature))
 
     def _unavailable_device(self, error: UnavailableError) -> NoReturn:
+        if isinstance(error, SickDeviceError):
+            raise NotTried(str(error), error.hint) from None
         msg = f"{self.target.runtime.name}: {error}"
         raise Unavailable(msg, error.hint, unsuitable=isinstance(error, UnsuitableError)) from None
 

@@ -8,7 +8,7 @@ import time
 from _pytest.outcomes import Skipped
 from retarget.results.record import TargetRecord
 
-__all__ = ["Blocked", "Excused", "ExcusedByRule", "Unavailable", "Unchanged", "Unselected"]
+__all__ = ["Blocked", "Excused", "ExcusedByRule", "NotTried", "Unavailable", "Unchanged", "Unselected"]
 
 
 class Unavailable(Skipped):
@@ -20,6 +20,10 @@ class Unavailable(Skipped):
         self.hint = hint
         self.by = by
         self.unsuitable = unsuitable
+
+
+class NotTried(Unavailable):
+    """A device that the target needs was lost during the session: there is no result, and none is due to the target."""
 
 
 class Blocked(Skipped):

@@ -15,7 +15,7 @@ from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.expected import AsExpected, UnexpectedPassError
 from pytest_retarget.items.failures import error_repr, failure_fields
 from pytest_retarget.items.run_item import RunItem
-from pytest_retarget.items.skips import Blocked, ExcusedByRule, Unavailable, Unchanged
+from pytest_retarget.items.skips import Blocked, ExcusedByRule, NotTried, Unavailable, Unchanged
 from pytest_retarget.record import EARLIER, RECORD
 from pytest_retarget.session.last_runs import DEPENDS, as_it_was, is_kept
 
@@ -98,7 +98,8 @@ def _worded(item: MatrixItem, report: pytest.TestReport, error: BaseException | 
     if isinstance(error, pytest.skip.Exception):
         reason, is_blocked = str(error.msg), isinstance(error, Blocked)
         report.longrepr = (str(path), (line or 0) + 1, reason if is_blocked else f"Skipped: {reason}")
-        return Outcome.BLOCKED if is_blocked else Outcome.SKIPPED, reason
+        unblocked = Outcome.NOT_RUN if isinstance(error, NotTried) else Outcome.SKIPPED
+        return Outcome.BLOCKED if is_blocked else unblocked, reason
     if isinstance(error, AsExpected):
         report.outcome = "skipped"
         report.wasxfail = error.reason

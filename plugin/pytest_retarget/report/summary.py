@@ -12,7 +12,10 @@ from dataclasses import dataclass, field
 from retarget.model.signatures import CRASH, TIMEOUT
 from retarget.results.record import Result, TargetRecord
 
-__all__ = ["Line", "Tally"]
+__all__ = ["NOT_RUN", "Line", "Tally"]
+
+NOT_RUN = "not run"
+"""Where a device was lost, as pytest's terminal counts it."""
 
 WORDS = {
     "passed": "ok",
@@ -21,6 +24,7 @@ WORDS = {
     "failed": "FAIL",
     "error": "ERROR",
     "blocked": "block",
+    NOT_RUN: "not run",
     "skipped": "skip",
     "xfailed": "xfail",
     "xpassed": "XPASS",
@@ -28,7 +32,7 @@ WORDS = {
 }
 """How an outcome reads in a cell, in this order. Other plugins' outcomes follow under their own names."""
 
-BAD = frozenset({"failed", "error", "blocked", "xpassed"})
+BAD = frozenset({"failed", "error", "blocked", "xpassed", NOT_RUN})
 """Outcomes that make a suite show its table."""
 
 BLOCKERS = 4
@@ -117,6 +121,8 @@ class Tally:
                     fine=not total["flaky"] and not total["intermittent"],
                 )
         yield from (Line(text=f"note: {note}") for note in self.notes)
+        for reason, count in self.reasons.get(NOT_RUN, Counter()).most_common():
+            yield Line(text=f"not run: {reason} ({_targets(count)})", bad=True)
         if verbosity >= 0:
             yield from self._reasons(in_full=verbosity > 0)
         yield from (Line(text=f"flaky: {reason}") for reason in sorted(self.reasons.get("flaky", Counter())))

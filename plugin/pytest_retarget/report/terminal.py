@@ -23,7 +23,7 @@ from pytest_retarget.items.failures import PlainWhereItMust
 from pytest_retarget.options import SETTINGS
 from pytest_retarget.record import record_of
 from pytest_retarget.report.subtests import case_status, log_cases
-from pytest_retarget.report.summary import Tally
+from pytest_retarget.report.summary import NOT_RUN, Tally
 from pytest_retarget.session.cachedir import cache_dir
 from pytest_retarget.session.declared import declared
 from pytest_retarget.session.services import SERVICES
@@ -36,6 +36,7 @@ OUTPUT = "retarget"
 _STATUS: dict[Outcome, tuple[str, str, tuple[str, dict[str, bool]]]] = {
     Outcome.BLOCKED: ("blocked", "b", ("BLOCKED", {"yellow": True})),
     Outcome.FLAKY: ("flaky", "f", ("FLAKY", {"yellow": True})),
+    Outcome.NOT_RUN: ("not run", "n", ("NOT RUN", {"yellow": True})),
     Outcome.INTERMITTENT: ("intermittent", "i", ("INTERMITTENT", {"yellow": True})),
 }
 """Category, letter and word of the outcomes that pytest does not know."""
@@ -93,11 +94,12 @@ class TerminalHooks:
     def pytest_report_teststatus(
         self, report: pytest.TestReport, config: pytest.Config
     ) -> tuple[str, str, str | tuple[str, dict[str, bool]]] | None:
-        """Blocked, flaky, intermittent and unchanged are categories of their own; so are cases."""
+        """Blocked, flaky, intermittent, unchanged and not run are categories of their own; so are cases."""
         record = record_of(report)
         if record is None:
             return case_status(report, config)
-        return _UNCHANGED if record.unchanged else _STATUS.get(record.outcome)
+        known = _UNCHANGED if record.unchanged else _STATUS.get(record.outcome)
+        return None if report.failed else known
 
     # ------------------------------------------------------------ at the end
 
@@ -113,7 +115,7 @@ class TerminalHooks:
         self._errors.update(dict.fromkeys((*self._cases.diagnostics(), *self._blocked_by_none())))
         self._unselected = self._cases.unselected()
         if session.exitstatus == pytest.ExitCode.OK:
-            if self._errors:
+            if self._errors or self._tally.reasons.get(NOT_RUN):
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
             elif self._unselected:
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -32,6 +33,8 @@ class DeviceWorker:
     """Runs requests for one runtime config. Starts its process when needed and again after it has died.
 
     On Linux, where the kernel ends even a stopped process with its parent, the process is paused while it is idle.
+    `infos` are the devices as they were opened last, None before; `opened` is when the present process began to open
+    them (seconds since 1970), `last` the last target that used them.
     """
 
     def __init__(
@@ -42,15 +45,19 @@ class DeviceWorker:
         spawner: Spawner,
         extensions: Sequence[str],
         open_timeout: float,
+        probe_timeout: float,
     ) -> None:
-        """`environment` gives the variables of a config's worker."""
-        self._config = config
+        """`environment` gives the variables of a config's worker. Timeouts are in seconds."""
+        self.config = config
         self._environment = environment
         self._spawner = spawner
         self._extensions = tuple(extensions)
         self._open_timeout = open_timeout
+        self._probe_timeout = min(open_timeout, probe_timeout)
         self._worker: WorkerProcess | None = None
-        self._infos: tuple[DeviceInfo, ...] = ()
+        self.infos: tuple[DeviceInfo, ...] | None = None
+        self.opened = 0.0
+        self.last = ""
         self._error: UnavailableError | RetargetError | None = None
         self._attempts = 0
         self._starts_processes = bool(config.run_under) or config.toolchain is not None
@@ -63,13 +70,13 @@ class DeviceWorker:
 
         Raises `UnavailableError` if this machine lacks them, `RetargetError` if they cannot be opened.
         """
-        if self._worker is not None and self._worker.alive:
-            return self._infos
+        if self.infos is not None and self.alive:
+            return self.infos
         if self._error is not None and self._attempts >= _OPEN_ATTEMPTS:
             raise self._error.with_traceback(None)  # raised for every target: its traceback must not grow
         self.close()
         try:
-            self._infos = self._start()
+            self.infos = self._start(self._open_timeout)
         except (UnavailableError, RetargetError) as error:
             self._error = error
             self._attempts += _OPEN_ATTEMPTS if isinstance(error, UnavailableError) else 1
@@ -77,7 +84,28 @@ class DeviceWorker:
             raise
         self._error, self._attempts = None, 0
         self._rest(self._worker)
-        return self._infos
+        return self.infos
+
+    def probe(self) -> str:
+        """Open the devices once more, in a new process, and move some bytes. Return why they do not answer; nothing if
+        they do: the process is kept then."""
+        self.close()
+        try:
+            infos = self._start(self._probe_timeout, probing=True)
+        except (UnavailableError, RetargetError) as error:
+            self.close()
+            return str(error)
+        if self.infos and [one.physical_id for one in infos] != [one.physical_id for one in self.infos]:
+            self.close()
+            return f"{', '.join(one.uri for one in infos)} opens in its place"
+        self.infos = infos
+        self._rest(self._worker)
+        return ""
+
+    @property
+    def alive(self) -> bool:
+        """True while a process has the devices open."""
+        return self._worker is not None and self._worker.alive
 
     def ask(
         self,
@@ -87,9 +115,9 @@ class DeviceWorker:
         timeout: float,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> AnswerT | Refused:
-        """Send `message` to the process that `open` has started; return its answer, or why there is none."""
+        """Send `message` to the process that `open` or `probe` has started; return its answer, or why there is none."""
         if self._worker is None:
-            msg = f"runtime config {self._config.name!r} is not open"
+            msg = f"runtime config {self.config.name!r} is not open"
             raise RetargetError(msg)
         worker = self._worker
         self._wake(worker)
@@ -126,8 +154,8 @@ class DeviceWorker:
                 self._timer = None
         worker.resume()
 
-    def _start(self) -> tuple[DeviceInfo, ...]:
-        config = self._config
+    def _start(self, timeout: float, *, probing: bool = False) -> tuple[DeviceInfo, ...]:
+        config = self.config
         if config.run_under:
             _expect_command(config)
         env = self._environment(config)
@@ -141,7 +169,8 @@ class DeviceWorker:
             names = ", ".join(name for name, _ in config.env)
             msg = f"runtime config {config.name!r}, which sets {names}: {error}"
             raise RetargetError(msg) from error
-        answer = self._worker.ask(OpenDevices(config=config), Devices, timeout=self._open_timeout)
+        self.opened = time.time()
+        answer = self._worker.ask(OpenDevices(config=config, probing=probing), Devices, timeout=timeout)
         infos = device_infos(answer, f"runtime config {config.name!r}: driver {config.driver!r}", "open")
         _expect_distinct(config, infos)
         return infos

@@ -7,30 +7,21 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 from typing import Self
 
-from retarget.engine.limits import OPEN_TIMEOUT
+from retarget.engine import limits
 from retarget.engine.refusals import device_infos, refusal_error, refusal_failure
 from retarget.engine.run.device_worker import DeviceWorker
+from retarget.engine.run.healthy_runs import HealthyRuns
 from retarget.engine.run.lease import DeviceLeases, Holder, Lease, OnLeaseWait, current_holder
 from retarget.engine.run.lease_folder import default_lease_folder
 from retarget.extension import Tolerance
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig
 from retarget.model.driver_checks import CheckState, DriverCheck
-from retarget.model.outcomes import (
-    Artifact,
-    CaseOutcome,
-    DeviceInfo,
-    Failure,
-    OutputComparison,
-    RunOutcome,
-    Stage,
-    first_failure,
-)
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import Artifact, DeviceInfo, Failure, OutputComparison, RunOutcome, Stage
 from retarget.support.errors import RetargetError
 from retarget.worker.messages import (
     CheckArtifact,
@@ -46,7 +37,6 @@ from retarget.worker.messages import (
     ListDriverChecks,
     ModulesGenerated,
     ProbeDriver,
-    Progress,
     Refusal,
     Refused,
     RunModule,
@@ -71,23 +61,28 @@ class RunService:
         *,
         extensions: Sequence[str],
         default_timeout: float,
-        open_timeout: float = OPEN_TIMEOUT,
+        open_timeout: float = limits.OPEN_TIMEOUT,
         lease_folder: Path | None = None,
         holder: Holder | None = None,
         environment: Callable[[RuntimeConfig], tuple[tuple[str, str], ...]] = attrgetter("env"),
+        cool_downs: limits.CoolDowns | None = None,
     ) -> None:
         """`extensions` are module names to load in the workers in addition to the installed entry points.
 
         `default_timeout` is for load, run and compare of one target, where it declares none; `open_timeout` for opening
         a runtime config's devices or listing a driver's. Both are in seconds. Processes that share `lease_folder` (one
         per machine if None) share the physical devices; `holder` is what they learn of this one. `environment` gives
-        the variables of a runtime config's worker, and may raise as `devices` does.
+        the variables of a runtime config's worker, and may raise as `devices` does. `cool_downs` are for devices that
+        do not answer any more (`limits.COOL_DOWNS` if None).
         """
         self._extensions = tuple(extensions)
         self._default_timeout = default_timeout
         self._open_timeout = open_timeout
         self._environment = environment
-        self._leases = DeviceLeases(lease_folder or default_lease_folder(), holder or current_holder(sys.argv))
+        folder, known = lease_folder or default_lease_folder(), holder or current_holder(sys.argv)
+        self._leases = DeviceLeases(folder, known)
+        who = f"{known.user}: {known.command} (pid {known.pid})"
+        self._runs = HealthyRuns(folder, by=who, cool_downs=cool_downs or limits.COOL_DOWNS)
         self._spawner = Spawner()
         self._workers: dict[RuntimeConfig, DeviceWorker] = {}
         self._helper: WorkerProcess | None = None
@@ -102,9 +97,14 @@ class RunService:
         """Open the runtime config's devices, once, and return them in order. Empty behind `run_under`.
 
         Raises `UnavailableError` if this machine lacks them (determined once, then remembered), `RetargetError` if they
-        are there and cannot be opened.
+        are there and cannot be opened; `SickDeviceError` if that may be because a device was lost since.
         """
-        return self._worker(runtime).open()
+        return self._runs.devices(self._worker(runtime))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The devices that did not answer for a while, a line each."""
+        return tuple(self._runs.notes)
 
     def run(
         self,
@@ -129,15 +129,17 @@ class RunService:
         from their types; nothing is expected of them.
 
         The outcome's failure is the first failing case's; what differed is in that case's `mismatches`. A crash or a
-        timeout is the failure of the stage and the case it came in; the worker is replaced for the next target. So it
-        is when the driver reports an error of its own: on CUDA, such an error was seen to make every later call fail.
-        Waiting for a device that another process uses does not count into the timeout; `on_wait` is called meanwhile.
+        timeout is the failure of the stage and the case it came in; the worker is replaced at once, which probes the
+        device. So it is when the driver reports an error of its own: on CUDA, such an error was seen to make every
+        later call fail. Waiting for a device that another process uses does not count into the timeout; `on_wait` is
+        called meanwhile.
 
-        Raises `UnavailableError` as `devices` does, `RetargetError` if the lease folder cannot be written.
+        Raises `SickDeviceError` where a device is gone; `UnavailableError` as `devices` does, `RetargetError` if the
+        lease folder cannot be written.
         """
         worker = self._worker(target.runtime)
         try:
-            infos = worker.open()
+            infos = self.devices(target.runtime)
         except RetargetError as error:
             return RunOutcome(devices=(), failure=Failure(stage=Stage.LOAD, summary=str(error)))
         path, digest = _located(artifact)
@@ -156,9 +158,7 @@ class RunService:
         asked = time.monotonic()
         with self._leases.hold(_leases(target.runtime, infos), on_wait):
             waited, started = time.monotonic() - asked, time.time()
-            outcome = _Run(infos=infos).outcome(worker, message, timeout)
-            if outcome.suspect:
-                worker.close()
+            outcome = self._runs.outcome(worker, message, timeout)
             return replace(outcome, started=started, wait_seconds=waited)
 
     def check(self, target: CompileTarget, artifact: Artifact | Path) -> RunOutcome:
@@ -262,6 +262,7 @@ class RunService:
     def close(self) -> None:
         """End all workers."""
         self._leases.close()
+        self._runs.close()
         if self._helper is not None:
             self._helper.close()
             self._helper = None
@@ -287,6 +288,7 @@ class RunService:
                 spawner=self._spawner,
                 extensions=self._extensions,
                 open_timeout=self._open_timeout,
+                probe_timeout=self._runs.cool_downs.probe,
             )
         return self._workers[runtime]
 
@@ -310,41 +312,3 @@ def _leases(config: RuntimeConfig, infos: Sequence[DeviceInfo]) -> list[Lease]:
         for info in infos
         if info.exclusive or config.concurrency is not None
     ]
-
-
-@dataclass(slots=True, kw_only=True)
-class _Run:
-    """One run while it goes on: where it is, and the cases it has done."""
-
-    infos: tuple[DeviceInfo, ...]
-    stage: Stage = Stage.LOAD
-    case: str = ""
-    done: list[CaseOutcome] = field(default_factory=list)
-    names: tuple[str, ...] = ()
-    rung: Rung = Rung.COMPILES
-
-    def outcome(self, worker: DeviceWorker, message: RunModule, timeout: float) -> RunOutcome:
-        answer = worker.ask(message, RunOutcome, timeout=timeout, on_progress=self._note)
-        if isinstance(answer, RunOutcome):
-            return answer
-        failure = refusal_failure(answer, self.stage, worker="device worker", work="run", place=self._place)
-        return self._broken(failure, failure.text if answer.cause else "")
-
-    @property
-    def _place(self) -> str:
-        if self.case and self.stage is Stage.LOAD:
-            return f"while reading the values of case {self.case!r}"
-        return f"in function {self.case!r}" if self.case else "while loading the artifact"
-
-    def _note(self, progress: Progress) -> None:
-        if progress.done is not None:
-            self.done.append(progress.done)
-        self.names = progress.names or self.names
-        self.stage, self.case, self.rung = progress.stage, progress.case, progress.rung
-
-    def _broken(self, failure: Failure, output: str) -> RunOutcome:
-        cases = list(self.done)
-        if self.case and all(case.name != self.case for case in cases):
-            cases.append(CaseOutcome(name=self.case, seconds=0.0, failure=failure, rung=self.rung))
-        first = failure if failure.transient else first_failure(cases) or failure
-        return RunOutcome(devices=self.infos, cases=tuple(cases), names=self.names, failure=first, output=output)

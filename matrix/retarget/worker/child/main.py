@@ -22,7 +22,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retarget.extension import CompilerError, DriverError, UnavailableError
+from retarget.extension import BufferRange, CompilerError, DriverError, TransfersBuffers, UnavailableError
 from retarget.extension.returned import ExtensionError
 from retarget.support.errors import RetargetError
 from retarget.support.text import clip, first_line, join_output
@@ -68,6 +68,10 @@ _PR_SET_PDEATHSIG = 1
 
 _CAPTURE_LIMIT = 4 * 1024 * 1024
 """Bytes of one request's output that are kept; the middle of more is left out."""
+
+
+_PROBE_BYTES = 64
+_PROBE_SECONDS = 10.0
 
 
 class _Output:
@@ -153,10 +157,12 @@ class _Server:
                 return self._compile(message)
             case ProbeDriver(driver=driver):
                 return Devices(infos=tuple(self._registry.driver(driver).probe()))
-            case OpenDevices(config=config):
+            case OpenDevices(config=config, probing=probing):
                 if self._registry.gives_no_outputs(config):
                     return Devices(infos=())
                 self._device = self._registry.driver(config.driver).open(config)
+                if probing:
+                    _move_bytes(self._device)
                 return Devices(infos=tuple(self._device.infos))
             case RunModule():
                 return self._run(message)
@@ -235,6 +241,21 @@ class _Server:
         checked = run_check(self._device, message.config.driver, message.check)
         text = self._output.read() if checked.detail else ""
         return replace(checked, text=text, seconds=time.perf_counter() - start)
+
+
+def _move_bytes(device: Device) -> None:
+    """Move some bytes to a device and back, by its queue. Raises `DriverError` if they do not come back."""
+    if not isinstance(device, TransfersBuffers):
+        return
+    data, transfers = bytes(range(_PROBE_BYTES)), device.transfers()
+    target = BufferRange(transfers.allocate(_PROBE_BYTES, mappable=False), 0, _PROBE_BYTES)
+    if not transfers.wait(transfers.update(target, data, ()), _PROBE_SECONDS):
+        msg = f"the device opens, and a transfer of {_PROBE_BYTES} bytes was not complete after {_PROBE_SECONDS:g} s"
+        raise DriverError(msg)
+    if transfers.read(target) != data:
+        msg = f"the device opens, and a transfer of {_PROBE_BYTES} bytes gave others back"
+        raise DriverError(msg)
+    transfers.free(target.buffer)
 
 
 def _traceback(error: Exception) -> str:

@@ -1,0 +1,209 @@
+"""A driver that crashes, hangs, loses its device or returns garbage: each target lands on the right rung, and what is
+tried of a sick device is held against no module. Real modules, real processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from iree_support import VMVX, Compile
+from retarget.engine.limits import CoolDowns
+from retarget.engine.run.service import RunService
+from retarget.engine.run.sick_devices import SickDeviceError
+from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig
+from retarget.model.outcomes import RunOutcome
+from retarget.model.rungs import Rung
+from retarget.support.errors import RetargetError
+
+ORIGIN = Origin(file=Path("matrix.toml"), key_path="")
+TWO = "".join(
+    f"""\
+func.func @{name}() {{
+  %a = util.unfoldable_constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %b = arith.addf %a, %a : tensor<3xf32>
+  check.expect_eq_const(%b, dense<[2.0, 4.0, 6.0]> : tensor<3xf32>) : tensor<3xf32>
+  return
+}}
+"""
+    for name in ("one", "two")
+)
+QUICK = CoolDowns(first=0.05, longest=0.2, waits=2, probe=20.0)
+LONG = CoolDowns(first=0.05, longest=600.0, waits=1, probe=20.0)
+Serve = Callable[[CoolDowns], RunService]
+
+
+@pytest.fixture
+def artifact(compile_module: Compile, tmp_path: Path) -> Path:
+    path = tmp_path / "two.vmfb"
+    path.write_bytes(compile_module(TWO, *VMVX))
+    return path
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Serve]:
+    services = []
+
+    def started(cool_downs: CoolDowns) -> RunService:
+        services.append(
+            RunService(
+                extensions=("faulty_driver",),
+                default_timeout=60,
+                open_timeout=20,
+                lease_folder=tmp_path / "leases",
+                cool_downs=cool_downs,
+            )
+        )
+        return services[-1]
+
+    yield started
+    for service in services:
+        service.close()
+
+
+def faulty(state: Path, *flags: str, name: str = "f") -> RuntimeConfig:
+    return RuntimeConfig(name=name, driver="faulty", flags=(f"--state={state}", *flags), origin=ORIGIN)
+
+
+def two(runtime: RuntimeConfig, *, timeout: float | None = None, name: str = "two") -> RunTarget:
+    compiled = CompileTarget(
+        name=f"{name}_vmvx",
+        suite="faults",
+        kind="check",
+        folder=Path(),
+        module=Module(name=name, path=Path("two.mlir")),
+        compiler=CompilerConfig(name="vmvx", compiler="iree", origin=ORIGIN),
+        flags=(),
+        timeout=None,
+        tags=(),
+    )
+    return RunTarget(name=f"{name}_vmvx_{runtime.name}", compile=compiled, runtime=runtime, timeout=timeout, tags=())
+
+
+def opens(state: Path) -> int:
+    return len((state / "opens").read_text().splitlines())
+
+
+def summary(outcome: RunOutcome) -> str:
+    assert outcome.failure is not None
+    return outcome.failure.summary
+
+
+SLOW = pytest.mark.slow
+CRASHED = "device worker crashed: SIGSEGV"
+LOST = "DEVICE_LOST; the device is gone"
+HUNG = "run timed out after 2 s"
+
+
+@pytest.mark.parametrize(
+    ("flags", "rung", "said"),
+    [
+        (
+            "--fault=open:crash",
+            Rung.COMPILES,
+            "runtime config 'f': driver 'faulty' crashed while it opened its devices",
+        ),
+        pytest.param("--fault=open:lose", Rung.COMPILES, "runtime config 'f': driver 'faulty' cannot open", marks=SLOW),
+        ("--fault=load:crash", Rung.COMPILES, f"{CRASHED} while loading the artifact"),
+        pytest.param("--fault=load:hang", Rung.COMPILES, f"{HUNG} while loading the artifact", marks=SLOW),
+        pytest.param("--fault=load:lose --opens=0", Rung.COMPILES, LOST, marks=SLOW),
+        pytest.param("--fault=load:garbage", Rung.COMPILES, "this is text and no module", marks=SLOW),
+        ("--fault=call:crash", Rung.LOADS, f"{CRASHED} in function 'one'"),
+        pytest.param("--fault=call:hang", Rung.LOADS, f"{HUNG} in function 'one'", marks=SLOW),
+        ("--fault=call:lose --opens=0", Rung.LOADS, LOST),
+        ("--fault=dispatch:crash", Rung.DISPATCHES, f"{CRASHED} in function 'one'"),
+        ("--fault=dispatch:hang", Rung.DISPATCHES, f"{HUNG} in function 'one'"),
+        pytest.param("--fault=dispatch:lose --opens=0", Rung.DISPATCHES, LOST, marks=SLOW),
+        pytest.param("--fault=after:crash", Rung.DISPATCHES, f"{CRASHED} in function 'one'", marks=SLOW),
+        ("--fault=values:garbage", Rung.COMPLETES, "3 of 3 elements differ"),
+        pytest.param("--fault=values:garbage --in=two", Rung.COMPLETES, "3 of 3 elements differ", marks=SLOW),
+        ("--fault=call:crash --in=two", Rung.LOADS, f"{CRASHED} in function 'two'"),
+        pytest.param("--fault=dispatch:crash --in=two", Rung.DISPATCHES, f"{CRASHED} in function 'two'", marks=SLOW),
+        ("", Rung.MATCHES, ""),
+    ],
+)
+def test_a_fault_leaves_the_target_on_the_rung_that_it_had_reached(
+    serve: Serve, artifact: Path, flags: str, rung: Rung, said: str
+) -> None:
+    runtime = faulty(artifact.parent, *flags.split())
+    outcome = serve(QUICK).run(two(runtime, timeout=2 if "hang" in flags else None), artifact)
+    assert outcome.rung is rung
+    assert (summary(outcome) if said else "").startswith(said)
+    if "--in=two" in flags:
+        assert [case.failure is None for case in outcome.cases] == [True, False]
+
+
+def test_a_driver_that_crashes_while_it_lists_its_devices_has_none(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAULTY", f"--state={tmp_path} --fault=probe:crash")
+    with pytest.raises(RetargetError, match="driver 'faulty' crashed while it listed its devices: SIGSEGV"):
+        serve(QUICK).probe("faulty")
+
+
+@pytest.mark.slow
+def test_a_crash_at_the_third_target_is_of_the_third_alone(serve: Serve, artifact: Path, tmp_path: Path) -> None:
+    service, runtime = serve(QUICK), faulty(tmp_path, "--fault=dispatch:crash", "--in=two", "--nth=3")
+    rungs = [service.run(two(runtime), artifact).rung for _ in range(4)]
+    assert rungs == [Rung.MATCHES, Rung.MATCHES, Rung.DISPATCHES, Rung.MATCHES]
+    assert service.notes == ()
+
+
+def test_what_a_device_that_comes_back_does_then_is_the_targets_result(
+    serve: Serve, artifact: Path, tmp_path: Path
+) -> None:
+    service, runtime = serve(QUICK), faulty(tmp_path, "--fault=dispatch:lose", "--in=two", "--nth=1", "--opens=1")
+    outcome = service.run(two(runtime), artifact)
+    assert (outcome.rung, outcome.failure) == (Rung.MATCHES, None)
+    (note,) = service.notes
+    assert note.startswith("faulty device Faulty 1 was gone at ")
+    assert note.endswith(
+        ", after two_vmvx_f: runtime config 'f': driver 'faulty' cannot open its devices: NOT_FOUND; there is nothing "
+        "on the bus; it came back, and two_vmvx_f was run again"
+    )
+
+
+def test_a_device_that_stays_gone_is_tried_by_no_target_of_any_config_or_session(
+    serve: Serve, artifact: Path, tmp_path: Path
+) -> None:
+    service, runtime = serve(LONG), faulty(tmp_path, "--fault=dispatch:die", "--in=two")
+    other = faulty(tmp_path, name="g")
+    service.devices(other)
+    beside = serve(LONG)
+    beside.devices(other)
+
+    killed = service.run(two(runtime, name="killer"), artifact)
+    assert (killed.rung, summary(killed)) == (Rung.DISPATCHES, f"{CRASHED} in function 'two'")
+    assert killed.failure is not None
+    assert killed.failure.hint.startswith("faulty device Faulty 1 was gone at ")
+
+    (tmp_path / "gone").unlink()
+    before = opens(tmp_path)
+    reasons = set()
+    for one, config in ((service, runtime), (service, other), (beside, other), (serve(LONG), runtime)):
+        with pytest.raises(SickDeviceError, match=r"after killer_vmvx_f: .* nothing on the bus$") as error:
+            one.run(two(config), artifact)
+        reasons.add(str(error.value))
+    assert len(reasons) == 1
+    assert opens(tmp_path) == before
+
+
+@pytest.mark.parametrize("fault", ["dispatch:lose", pytest.param("load:die", marks=pytest.mark.slow)])
+def test_what_does_not_explain_that_the_device_is_gone_is_no_result(
+    serve: Serve, artifact: Path, tmp_path: Path, fault: str
+) -> None:
+    with pytest.raises(SickDeviceError, match="after two_vmvx_f"):
+        serve(QUICK).run(two(faulty(tmp_path, f"--fault={fault}")), artifact)
+
+
+def test_after_a_cool_down_the_device_is_probed_and_runs_again(serve: Serve, artifact: Path, tmp_path: Path) -> None:
+    service, runtime = (
+        serve(CoolDowns(first=0.0, longest=0.0, waits=0)),
+        faulty(tmp_path, "--fault=load:die", "--nth=1"),
+    )
+    for _ in range(2):
+        with pytest.raises(SickDeviceError):
+            service.run(two(runtime), artifact)
+    (tmp_path / "gone").unlink()
+    assert service.run(two(runtime), artifact).rung is Rung.MATCHES
+    assert service.run(two(runtime), artifact).rung is Rung.MATCHES
