@@ -59,7 +59,9 @@ LOOKS = {
         code="n", glyph="∅", label="no device", sort="none", meaning="something that it needs is not on the machine"
     ),
     State.SKIPPED: Look(code="s", glyph="-", label="skipped", sort="none", meaning="skipped, with a reason"),
-    State.NOT_RUN: Look(code="o", glyph="…", label="not run", sort="none", meaning="its session did not come to it"),
+    State.NOT_RUN: Look(
+        code="o", glyph="…", label="not run", sort="none", meaning="its session ended before it, or lost its device"
+    ),
     State.WAIVED: Look(code="w", glyph="◌", label="waived", sort="none", meaning="a waiver lets it stay without a run"),
     State.UNPLANNED: Look(
         code=".", glyph="·", label="not planned", sort="none", meaning="no leg of the plan runs it, no waiver names it"

@@ -1,9 +1,10 @@
 """A compiler and a driver that do on demand what real ones cannot: crash, hang, differ, not be there.
 
 A module is lines of `function: behaviour`; the line `compile: behaviour` is the compiler's own. Behaviours: `pass`,
-`fail`, `crash`, `hang`, `raise`, `leave`, `trouble` (a failed compile that is no verdict), and `fail-2`, which fails
-the first two times. What hangs writes its process id beside the module first, as `<file>.pid`; what fails at first
-keeps count there, as `<file>.count`. The line `needs: …` has what the artifact needs of the device. The device `slow`
+`fail`, `crash`, `hang`, `raise`, `leave`, `unplug` (a crash, after which the device does not open), `trouble` (a
+failed compile that is no verdict), and `fail-2`, which fails the first two times. What hangs writes its process id
+beside the module first, as `<file>.pid`; what fails at first keeps count there, as `<file>.count`.
+The line `needs: …` has what the artifact needs of the device. The device `slow`
 hangs when it is closed, and writes `closing.pid` first.
 Loaded by `--retarget-extension doubles`, in pytest's process as well as in the workers.
 """
@@ -40,6 +41,9 @@ def behave(behaviour: str, pid_file: Path) -> None:
     if behaviour == "crash":
         print("about to crash", file=sys.stderr, flush=True)
         os.kill(os.getpid(), signal.SIGFPE)
+    if behaviour == "unplug":
+        pid_file.with_name("unplugged").touch()
+        os.kill(os.getpid(), signal.SIGSEGV)
     if behaviour == "leave":
         os._exit(3)
     if behaviour == "hang":
@@ -161,6 +165,9 @@ class DoubleDriver:
         if "absent" in config.devices:
             msg = "no double device is plugged in"
             raise UnavailableError(msg, hint="hint: plug one in")
+        if Path("suites/unplugged").exists():
+            msg = "the socket is empty"
+            raise DriverError(msg)
         return DoubleDevice(config)
 
     def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:

@@ -18,6 +18,7 @@ from retarget.model.rungs import Rung
 
 __all__ = [
     "AskFingerprint",
+    "BytesMoved",
     "CheckArtifact",
     "CheckDriver",
     "CheckedArtifact",
@@ -33,6 +34,7 @@ __all__ = [
     "GenerateModules",
     "ListDriverChecks",
     "ModulesGenerated",
+    "MoveBytes",
     "Named",
     "OpenDevices",
     "ProbeDriver",
@@ -111,13 +113,15 @@ class ProbeDriver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenDevices:
-    """Open a runtime config's devices, to be kept open. Answered by `Devices` or `Refused`.
-
-    With `probing`, some bytes are moved there and back, where the device's class can (`TransfersBuffers`).
-    """
+    """Open a runtime config's devices, to be kept open. Answered by `Devices` or `Refused`."""
 
     config: RuntimeConfig
-    probing: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveBytes:
+    """Move some bytes to the open device and back, where its class can (`TransfersBuffers`). Answered by `BytesMoved`
+    or `Refused`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,6 +288,11 @@ class ExportedCases:
     that nothing is known of its cases."""
 
     names: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BytesMoved:
+    """The bytes came back, or the device's class cannot move any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

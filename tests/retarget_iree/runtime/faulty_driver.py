@@ -3,6 +3,7 @@
     --fault=WHERE:WHAT   WHERE: probe, open, transfer, load, call (before its work starts), dispatch (when it has),
                          after (when it is done), values.
                          WHAT: crash, hang, lose (an error), die (lose and crash), garbage
+    --also=WHERE:WHAT    another fault
     --in=FUNCTION        only in calls of that function
     --nth=N              only the Nth time, over all processes
     --opens=N            a lost device opens again after N times in vain (default: never)
@@ -35,24 +36,25 @@ class Faults:
     def __init__(self, flags: Sequence[str]) -> None:
         said = dict(flag.removeprefix("--").split("=", 1) for flag in flags)
         self.state = Path(said["state"])
-        self._where, _, self._what = said.get("fault", "").partition(":")
+        self._faults = dict(said[name].split(":") for name in ("fault", "also") if name in said)
         self._function = said.get("in", "")
         self._nth = int(said.get("nth", 0))
         self._opens = int(said.get("opens", 1_000_000))
 
     def at(self, where: str, function: str = "") -> bool:
         """Go wrong, if this is the place. Return whether values are to be garbage."""
-        if where != self._where or self._function not in {"", function}:
+        what = self._faults.get(where)
+        if what is None or self._function not in {"", function}:
             return False
         if self._nth and self._count("times") != self._nth:
             return False
-        if self._what in {"lose", "die"}:
+        if what in {"lose", "die"}:
             (self.state / "gone").write_text(str(self._opens))
-        if self._what in {"crash", "die"}:
+        if what in {"crash", "die"}:
             os.kill(os.getpid(), signal.SIGSEGV)
-        if self._what == "hang":
+        if what == "hang":
             time.sleep(600)
-        if self._what == "lose":
+        if what == "lose":
             msg = "DEVICE_LOST; the device is gone"
             raise DriverError(msg)
         return True

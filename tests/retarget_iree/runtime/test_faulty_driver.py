@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from iree_support import VMVX, Compile
 from retarget.engine.limits import CoolDowns
+from retarget.engine.run.driver_checks import check_driver, selected_checks
 from retarget.engine.run.service import RunService
 from retarget.engine.run.sick_devices import SickDeviceError
 from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig
 from retarget.model.outcomes import RunOutcome
 from retarget.model.rungs import Rung
-from retarget.support.errors import RetargetError
 
 ORIGIN = Origin(file=Path("matrix.toml"), key_path="")
 TWO = "".join(
@@ -110,16 +110,16 @@ HUNG = "run timed out after 2 s"
         pytest.param("--fault=load:garbage", Rung.COMPILES, "this is text and no module", marks=SLOW),
         ("--fault=call:crash", Rung.LOADS, f"{CRASHED} in function 'one'"),
         pytest.param("--fault=call:hang", Rung.LOADS, f"{HUNG} in function 'one'", marks=SLOW),
-        ("--fault=call:lose --opens=0", Rung.LOADS, LOST),
-        ("--fault=dispatch:crash", Rung.DISPATCHES, f"{CRASHED} in function 'one'"),
-        ("--fault=dispatch:hang", Rung.DISPATCHES, f"{HUNG} in function 'one'"),
+        pytest.param("--fault=call:lose --opens=0", Rung.LOADS, LOST, marks=SLOW),
+        pytest.param("--fault=dispatch:crash", Rung.DISPATCHES, f"{CRASHED} in function 'one'", marks=SLOW),
+        pytest.param("--fault=dispatch:hang", Rung.DISPATCHES, f"{HUNG} in function 'one'", marks=SLOW),
         pytest.param("--fault=dispatch:lose --opens=0", Rung.DISPATCHES, LOST, marks=SLOW),
         pytest.param("--fault=after:crash", Rung.DISPATCHES, f"{CRASHED} in function 'one'", marks=SLOW),
         ("--fault=values:garbage", Rung.COMPLETES, "3 of 3 elements differ"),
         pytest.param("--fault=values:garbage --in=two", Rung.COMPLETES, "3 of 3 elements differ", marks=SLOW),
-        ("--fault=call:crash --in=two", Rung.LOADS, f"{CRASHED} in function 'two'"),
-        pytest.param("--fault=dispatch:crash --in=two", Rung.DISPATCHES, f"{CRASHED} in function 'two'", marks=SLOW),
-        ("", Rung.MATCHES, ""),
+        ("--fault=dispatch:crash --in=two", Rung.DISPATCHES, f"{CRASHED} in function 'two'"),
+        pytest.param("--fault=call:crash --in=two", Rung.LOADS, f"{CRASHED} in function 'two'", marks=SLOW),
+        pytest.param("", Rung.MATCHES, "", marks=SLOW),
     ],
 )
 def test_a_fault_leaves_the_target_on_the_rung_that_it_had_reached(
@@ -133,12 +133,30 @@ def test_a_fault_leaves_the_target_on_the_rung_that_it_had_reached(
         assert [case.failure is None for case in outcome.cases] == [True, False]
 
 
-def test_a_driver_that_crashes_while_it_lists_its_devices_has_none(
-    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("fault", "rung"),
+    [
+        pytest.param("probe:crash", Rung.NONE, marks=SLOW),
+        pytest.param("open:hang", Rung.FOUND, marks=SLOW),
+        ("transfer:garbage", Rung.OPENS),
+        pytest.param("transfer:crash", Rung.OPENS, marks=SLOW),
+        pytest.param("nowhere:crash", Rung.TRANSFERS, marks=SLOW),
+    ],
+)
+def test_a_fault_of_the_driver_alone_leaves_it_on_the_rung_that_it_had_reached(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, rung: Rung
 ) -> None:
-    monkeypatch.setenv("FAULTY", f"--state={tmp_path} --fault=probe:crash")
-    with pytest.raises(RetargetError, match="driver 'faulty' crashed while it listed its devices: SIGSEGV"):
-        serve(QUICK).probe("faulty")
+    monkeypatch.setenv("FAULTY", f"--state={tmp_path} --fault={fault}")
+    service = serve(QUICK)
+    checks = selected_checks(service, ["allocate.reuse"])
+    assert check_driver(service, faulty(tmp_path, f"--fault={fault}"), checks).rung is rung
+
+
+@pytest.mark.slow
+def test_transfers_that_never_worked_make_no_device_sick(serve: Serve, artifact: Path, tmp_path: Path) -> None:
+    service = serve(QUICK)
+    runtime = faulty(tmp_path, "--fault=transfer:garbage", "--also=dispatch:crash")
+    assert [service.run(two(runtime), artifact).rung for _ in range(2)] == [Rung.DISPATCHES, Rung.DISPATCHES]
 
 
 @pytest.mark.slow
@@ -188,7 +206,8 @@ def test_a_device_that_stays_gone_is_tried_by_no_target_of_any_config_or_session
     assert opens(tmp_path) == before
 
 
-@pytest.mark.parametrize("fault", ["dispatch:lose", pytest.param("load:die", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", ["dispatch:lose", "load:die"])
 def test_what_does_not_explain_that_the_device_is_gone_is_no_result(
     serve: Serve, artifact: Path, tmp_path: Path, fault: str
 ) -> None:
@@ -196,6 +215,7 @@ def test_what_does_not_explain_that_the_device_is_gone_is_no_result(
         serve(QUICK).run(two(faulty(tmp_path, f"--fault={fault}")), artifact)
 
 
+@pytest.mark.slow
 def test_after_a_cool_down_the_device_is_probed_and_runs_again(serve: Serve, artifact: Path, tmp_path: Path) -> None:
     service, runtime = (
         serve(CoolDowns(first=0.0, longest=0.0, waits=0)),

@@ -14,7 +14,7 @@ from retarget.extension import UnavailableError
 from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo
 from retarget.support.errors import RetargetError
-from retarget.worker.messages import Devices, OpenDevices, Progress, Refused
+from retarget.worker.messages import BytesMoved, Devices, MoveBytes, OpenDevices, Progress, Refused
 from retarget.worker.process import Spawner, WorkerProcess
 
 __all__ = ["DeviceWorker"]
@@ -56,6 +56,7 @@ class DeviceWorker:
         self._probe_timeout = min(open_timeout, probe_timeout)
         self._worker: WorkerProcess | None = None
         self.infos: tuple[DeviceInfo, ...] | None = None
+        self._moves_bytes: bool | None = None
         self.opened = 0.0
         self.last = ""
         self._error: UnavailableError | RetargetError | None = None
@@ -87,11 +88,11 @@ class DeviceWorker:
         return self.infos
 
     def probe(self) -> str:
-        """Open the devices once more, in a new process, and move some bytes. Return why they do not answer; nothing if
-        they do: the process is kept then."""
+        """Open the devices once more, in a new process, and move some bytes, if they could before. Return why they do
+        not answer; nothing if they do: the process is kept then."""
         self.close()
         try:
-            infos = self._start(self._probe_timeout, probing=True)
+            infos = self._start(self._probe_timeout)
         except (UnavailableError, RetargetError) as error:
             self.close()
             return str(error)
@@ -99,8 +100,20 @@ class DeviceWorker:
             self.close()
             return f"{', '.join(one.uri for one in infos)} opens in its place"
         self.infos = infos
+        if self._moves_bytes and (why := self._move_bytes()):
+            self.close()
+            return f"it opens; {why}"
         self._rest(self._worker)
         return ""
+
+    def settle(self) -> None:
+        """Find out, once, whether the devices move bytes: that they do not is no news of one where they never did."""
+        if self._moves_bytes is None and self.alive:
+            self._moves_bytes = not self._move_bytes()
+
+    def _move_bytes(self) -> str:
+        answer = self.ask(MoveBytes(), BytesMoved, timeout=self._probe_timeout)
+        return answer.summary if isinstance(answer, Refused) else ""
 
     @property
     def alive(self) -> bool:
@@ -154,7 +167,7 @@ class DeviceWorker:
                 self._timer = None
         worker.resume()
 
-    def _start(self, timeout: float, *, probing: bool = False) -> tuple[DeviceInfo, ...]:
+    def _start(self, timeout: float) -> tuple[DeviceInfo, ...]:
         config = self.config
         if config.run_under:
             _expect_command(config)
@@ -170,7 +183,7 @@ class DeviceWorker:
             msg = f"runtime config {config.name!r}, which sets {names}: {error}"
             raise RetargetError(msg) from error
         self.opened = time.time()
-        answer = self._worker.ask(OpenDevices(config=config, probing=probing), Devices, timeout=timeout)
+        answer = self._worker.ask(OpenDevices(config=config), Devices, timeout=timeout)
         infos = device_infos(answer, f"runtime config {config.name!r}: driver {config.driver!r}", "open")
         _expect_distinct(config, infos)
         return infos

@@ -87,6 +87,7 @@ class HealthyRuns:
         if known is not None and known.until > time.time():
             worker.close()
             raise SickDeviceError(known.reason)
+        worker.settle()
         if worker.alive and not is_sick and (known is None or known.when < worker.opened):
             return
         waits = 0 if is_sick else self.cool_downs.waits

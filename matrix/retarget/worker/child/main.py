@@ -29,6 +29,7 @@ from retarget.support.text import clip, first_line, join_output
 from retarget.worker.artifact import read_artifact
 from retarget.worker.messages import (
     AskFingerprint,
+    BytesMoved,
     CheckArtifact,
     CheckDriver,
     CheckedArtifact,
@@ -43,6 +44,7 @@ from retarget.worker.messages import (
     GenerateModules,
     ListDriverChecks,
     ModulesGenerated,
+    MoveBytes,
     Named,
     OpenDevices,
     ProbeDriver,
@@ -157,13 +159,14 @@ class _Server:
                 return self._compile(message)
             case ProbeDriver(driver=driver):
                 return Devices(infos=tuple(self._registry.driver(driver).probe()))
-            case OpenDevices(config=config, probing=probing):
+            case OpenDevices(config=config):
                 if self._registry.gives_no_outputs(config):
                     return Devices(infos=())
                 self._device = self._registry.driver(config.driver).open(config)
-                if probing:
-                    _move_bytes(self._device)
                 return Devices(infos=tuple(self._device.infos))
+            case MoveBytes():
+                _move_bytes(self._device)
+                return BytesMoved()
             case RunModule():
                 return self._run(message)
             case ExportCases():
@@ -243,17 +246,17 @@ class _Server:
         return replace(checked, text=text, seconds=time.perf_counter() - start)
 
 
-def _move_bytes(device: Device) -> None:
+def _move_bytes(device: Device | None) -> None:
     """Move some bytes to a device and back, by its queue. Raises `DriverError` if they do not come back."""
     if not isinstance(device, TransfersBuffers):
         return
     data, transfers = bytes(range(_PROBE_BYTES)), device.transfers()
     target = BufferRange(transfers.allocate(_PROBE_BYTES, mappable=False), 0, _PROBE_BYTES)
     if not transfers.wait(transfers.update(target, data, ()), _PROBE_SECONDS):
-        msg = f"the device opens, and a transfer of {_PROBE_BYTES} bytes was not complete after {_PROBE_SECONDS:g} s"
+        msg = f"a transfer of {_PROBE_BYTES} bytes was not complete after {_PROBE_SECONDS:g} s"
         raise DriverError(msg)
     if transfers.read(target) != data:
-        msg = f"the device opens, and a transfer of {_PROBE_BYTES} bytes gave others back"
+        msg = f"a transfer of {_PROBE_BYTES} bytes gave others back"
         raise DriverError(msg)
     transfers.free(target.buffer)
 
