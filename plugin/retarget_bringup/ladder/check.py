@@ -26,9 +26,6 @@ from retarget_bringup.ladder.states import DRIVER, Standing, TargetState
 
 __all__ = ["Checked", "Raised", "check", "holds", "raised", "summary"]
 
-_HINTS = 10
-"""How many targets that are gone are given a nearest name: it is sought among all."""
-
 _SHOWN = 10
 """How many targets are named of those that `--raise` settles or that only a note is about."""
 
@@ -80,8 +77,8 @@ def check(settings: Settings, ladder: Ladder, states: Sequence[TargetState], *, 
     permanent = [one for one in states if one.is_permanent and one.line is not None]
     return Checked(
         failures=(
-            *_nothing_tried(settings, states),
-            *_lower(lower, name),
+            *_nothing_tried(states),
+            *_lower(lower, name, display_path(settings.file)),
             *map(str, settings.diagnostics([*_entries(settings, states, moved, day)])),
             *disagreements(states, name),
         ),
@@ -125,17 +122,14 @@ def _rungs(one: _Moved) -> str:
     return f"{one.line.rung.word} → {one.rung.word}"
 
 
-def _nothing_tried(settings: Settings, states: Sequence[TargetState]) -> Iterator[str]:
-    if not states:
-        message = f"{settings.select!r} selects no target of {', '.join(settings.paths)}"
-        yield from map(str, settings.diagnostics([Problem(("select",), message)]))
-    elif all(one.rung is None for one in states):
+def _nothing_tried(states: Sequence[TargetState]) -> Iterator[str]:
+    if all(one.rung is None for one in states):
         reasons = Counter(one.reason for one in states if not one.is_permanent).most_common(1)
         why = f": {shown(reasons[0][0], _LONGEST)}" if reasons else ""
         yield f"found no target that was tried, expected results of {counted(len(states), 'target')}{why}"
 
 
-def _lower(found: Sequence[_Moved], name: str) -> Iterator[str]:
+def _lower(found: Sequence[_Moved], name: str, settings: str) -> Iterator[str]:
     """Yield what fell, by rung and failure, each with all of its targets and the command that runs one."""
     groups: dict[tuple[Rung, str], list[_Moved]] = {}
     for one in found:
@@ -145,7 +139,8 @@ def _lower(found: Sequence[_Moved], name: str) -> Iterator[str]:
     for (rung, said), fell in sorted(groups.items(), key=lambda one: (-len(one[1]), one[0])):
         targets = [f"  {name}:{one.line.number}: {one.state.id}  {_rungs(one)}" for one in fell]
         heading = f"lower: {counted(len(fell), 'target')} fell to {rung.word}{said}"
-        yield "\n".join([heading, *targets, f"  run just that: {_command(fell[0].state.id)}"])
+        run = f"  run just that: {_command(fell[0].state.id)}"
+        yield "\n".join([heading, *targets, run, f"  mend it, or excuse it until a day with [[lowered]] in {settings}"])
 
 
 def _command(target: str) -> str:
@@ -169,11 +164,14 @@ def _gone(ladder: Ladder, states: Sequence[TargetState], name: str) -> Iterator[
     fresh = {one.id: one.target.digest for one in states if one.line is None}
     by_digest = {digest: target for target, digest in fresh.items()}
     lines = {line.target: line for line in ladder.lines if line.target not in known}
-    for number, line in enumerate(lines.values()):
+    rows: list[str] = []
+    for line in lines.values():
         same = by_digest.get(line.digest)
-        near = did_you_mean(line.target, fresh) if number < _HINTS else ""
+        near = did_you_mean(line.target, fresh) if len(rows) < _SHOWN else ""  # it is sought among all
         hint = f"; was it renamed to {same}?" if same is not None else near
-        yield f"{name}:{line.number}: found {line.target}, which is no target of this ladder any more{hint}"
+        rows.append(f"{name}:{line.number}: {line.target}{hint}")
+    if rows:
+        yield _listed(f"gone: {counted(len(rows), 'target')} of the ladder, declared or selected no more", rows)
 
 
 def _entries(

@@ -115,14 +115,15 @@ class _Reader:
         rows = text.replace("\r\n", "\n").split("\n")
         self._markers = [number for number, row in enumerate(rows, 1) if _MARKER.fullmatch(row)]
         content = [(number, row) for number, row in enumerate(rows, 1) if row and number not in self._markers]
-        for number, row in content:
+        is_cut = bool(content) and (content[-1][1] != _LAST or not text.endswith("\n"))
+        for number, row in content[: -1 if is_cut else None]:
             if row != _LAST:
                 self._row(number, row)
         if not content or not _FIRST.fullmatch(content[0][1]):
             found = f"{content[0][1][:80]!r}" if content else "an empty file"
             expected = f"expected the first line of a ladder, `# retarget ladder {VERSION}: {file.stem}`"
             self._error(content[0][0] if content else 1, f"found {found}, {expected}")
-        elif content[-1][1] != _LAST or not text.endswith("\n"):
+        elif is_cut:
             self._error(content[-1][0], f"the file is cut here: expected its last line, `{_LAST}`; restore it with git")
         self._settle(content)
 

@@ -28,16 +28,16 @@ class _Table(BaseModel):
 
 
 class _LoweredTable(_Table):
-    target: str = Field(min_length=1)
+    target: str
     rung: Literal["none", "found", "opens", "transfers", "compiles", "loads", "dispatches", "completes", "matches"]
-    reason: str = Field(min_length=1)
-    issue: str = Field(min_length=1)
+    reason: str
+    issue: str
     until: date
 
 
 class _SettingsTable(_Table):
     paths: list[str] = ["."]
-    select: str = Field(min_length=1)
+    select: str
     reference: str = ""
     stable: int = Field(default=3, ge=2)
     drivers: list[str] = []
@@ -155,6 +155,12 @@ def _problems(file: Path, table: _SettingsTable) -> Iterator[Problem]:
         yield Problem(("select",), f"{table.select!r}: {error.diagnostic}")
     first: dict[str, int] = {}
     for at, one in enumerate(table.lowered):
+        for key, text, what in (
+            ("reason", one.reason, "why it is lower"),
+            ("issue", one.issue, "where that is settled"),
+        ):
+            if not text.strip():
+                yield Problem(("lowered", at, key), f"found an empty text, expected {what}")
         if first.setdefault(one.target, at) != at:
             expected = f"expected it once; lowered[{first[one.target]}] has it"
             yield Problem(("lowered", at, "target"), f"found {one.target!r} a second time, {expected}")

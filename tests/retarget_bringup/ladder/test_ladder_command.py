@@ -87,6 +87,7 @@ def test_a_real_session_raises_a_ladder_that_holds_until_it_is_raised_by_hand(
         r"lower: 1 target fell to none: compile: .*\n"
         r"  bringup/x.ladder:3: s/suite.toml::s::refused_vmvx_sync  matches → none\n"
         r"  run just that: pytest s/suite.toml::s::refused_vmvx_sync\n"
+        r"  mend it, or excuse it until a day with \[\[lowered\]\] in bringup/x.toml\n"
         r"x: 1 of 3 targets match \(33.3 %\); 2 below\n"
         r"bringup/x.ladder does not hold: 1 problem\n",
         capfd.readouterr().out,
@@ -189,6 +190,11 @@ def test_nothing_is_converted_where_both_disagree(project: Path, capsys: pytest.
          "bringup/x.toml:1: select: 'a and': column 6: found the end of line, expected a word, 'not' or '('\n"
          "bringup/x.toml:2: paths[0]: found '../s', expected a path below .\n"
          "bringup/x.toml:2: paths[1]: found no file or folder 't' in .\n"),
+        ('select = "vulcan"\n',
+         "bringup/x.toml:1: select: found 'vulcan', which selects no target of .\n"),
+        ('select = "vmvx"\n[[lowered]]\ntarget = "x"\nrung = "loads"\nreason = ""\nissue = " "\nuntil = 2031-01-01\n',
+         "bringup/x.toml:5: lowered[0].reason: found an empty text, expected the reason\n"
+         "bringup/x.toml:6: lowered[0].issue: found an empty text, expected the issue\n"),
         ('select = "vmvx"\n[[lowered]]\ntarget = "x"\nrung = "load"\n',
          "bringup/x.toml:2: lowered[0].issue: found no such key, expected a string\n"
          "bringup/x.toml:2: lowered[0].reason: found no such key, expected a string\n"
@@ -201,7 +207,9 @@ def test_errors_of_the_settings_have_their_lines(
     project: Path, capsys: pytest.CaptureFixture[str], text: str, message: str
 ) -> None:
     (project / "bringup/x.toml").write_text(text)
-    assert main(["bringup", "x", "--check"]) == 1
+    with ResultsWriter(project / "results", new_session(selected=0, digest="")) as writer:
+        writer.end(0)
+    assert main(["bringup", "x", "--check", "--results", "results"]) == 1
     assert capsys.readouterr().err == message
 
 

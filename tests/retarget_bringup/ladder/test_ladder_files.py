@@ -86,6 +86,8 @@ def test_of_two_lines_of_a_target_that_of_today_counts_then_the_higher() -> None
          "bringup/x.ladder:3: found '# mine', expected no comment: --raise would not keep it"),
         (TEXT.removesuffix("# end\n"),
          "bringup/x.ladder:3: the file is cut here: expected its last line, `# end`; restore it with git"),
+        (TEXT[:-25],
+         "bringup/x.ladder:3: the file is cut here: expected its last line, `# end`; restore it with git"),
         (TEXT.removesuffix("\n"),
          "bringup/x.ladder:4: the file is cut here: expected its last line, `# end`; restore it with git"),
     ],
