@@ -155,12 +155,9 @@ def _problems(file: Path, table: _SettingsTable) -> Iterator[Problem]:
         yield Problem(("select",), f"{table.select!r}: {error.diagnostic}")
     first: dict[str, int] = {}
     for at, one in enumerate(table.lowered):
-        for key, text, what in (
-            ("reason", one.reason, "why it is lower"),
-            ("issue", one.issue, "where that is settled"),
-        ):
+        for key, text in (("reason", one.reason), ("issue", one.issue)):
             if not text.strip():
-                yield Problem(("lowered", at, key), f"found an empty text, expected {what}")
+                yield Problem(("lowered", at, key), f"found an empty text, expected the {key}")
         if first.setdefault(one.target, at) != at:
             expected = f"expected it once; lowered[{first[one.target]}] has it"
             yield Problem(("lowered", at, "target"), f"found {one.target!r} a second time, {expected}")
