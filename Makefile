@@ -85,6 +85,7 @@ bench: $(DEV_STAMP)
 	$(BIN)/python benchmarks/comparison.py
 	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/results.py
+	$(BIN)/python benchmarks/edit_loop.py
 
 bench-onnx: $(DEV_STAMP)
 	$(BIN)/python benchmarks/onnx_suite.py
