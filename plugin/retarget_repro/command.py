@@ -12,12 +12,13 @@ from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
 from retarget.support.errors import display_path
 from retarget.support.scratch import ScratchFolder
+from retarget.support.text import shown
 
 from retarget_repro.attempt import Chosen, add_target_arguments, attempt, chosen_target
 from retarget_repro.bundle.archive import unpack
 from retarget_repro.bundle.failure import find_failure
 from retarget_repro.bundle.format import Bundle
-from retarget_repro.bundle.write import NotReproducedError, write_bundle
+from retarget_repro.bundle.write import NotReproducedError, foreign_code, write_bundle
 from retarget_repro.reduce.reducing import TRIES, Reduced, reduce_failure
 
 __all__ = ["NOT_REPRODUCED", "add_arguments", "run"]
@@ -59,6 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
     output = arguments.output or Path(f"{chosen.target.name.replace('/', '-')}.tar.zst")
     if not output.name.endswith(".tar.zst"):
         raise argparse.ArgumentError(None, f"found -o {output}, expected a file that ends in .tar.zst")
+    if not output.parent.is_dir():
+        raise argparse.ArgumentError(None, f"-o {output}: found no folder {display_path(output.parent)}")
     with ScratchFolder("reduce") as scratch:
         cases = tuple(arguments.case)
         reduced = _reduced(arguments, chosen, scratch.path) if arguments.reduce else None
@@ -105,9 +108,12 @@ def _open(arguments: argparse.Namespace) -> int:
     folder = arguments.output or Path(arguments.open.name.removesuffix(".zst").removesuffix(".tar"))
     bundle = unpack(arguments.open, folder)
     observed = bundle.observed
-    lines = [f"{display_path(folder)}: {bundle.target}", f"  failed at {observed.at}: {observed.summary}"]
-    lines += [f"  {_statement(bundle)}", "nothing was executed; to reproduce it:", f"  cd {display_path(folder)}"]
-    sys.stdout.write("\n".join([*lines, *(f"  {command}" for command in bundle.commands)]) + "\n")
+    whose = "repro.py and lib/ are those of this retarget"
+    if changed := foreign_code(folder):
+        whose = f"read before you run it what is not of this retarget: {', '.join(changed)}"
+    said = [f"{display_path(folder)}: {bundle.target}", f"  failed at {observed.at}: {observed.summary}"]
+    said += [f"  {_statement(bundle)}", f"nothing was executed; {whose}", f"  python {display_path(folder)}/repro.py"]
+    sys.stdout.write("".join(f"{shown(line, 1000)}\n" for line in said))  # a stranger's text
     return 0
 
 

@@ -13,7 +13,7 @@ from retarget_repro.bundle.write import copy_library
 _ALONE = """
 import sys
 sys.path[:0] = [{lib!r}]
-sys.modules["iree"] = sys.modules["ml_dtypes"] = sys.modules["pluggy"] = sys.modules["msgspec"] = None
+sys.modules["iree"] = sys.modules["pluggy"] = sys.modules["msgspec"] = None
 import numpy as np
 from retarget.arrays.judging import failing_checks, failing_results
 from retarget.model.calls import Check, Tolerance

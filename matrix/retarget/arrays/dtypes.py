@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
@@ -22,12 +23,7 @@ _LETTERS = {Kind.BOOLEAN: "b", Kind.SIGNLESS: "i", Kind.SIGNED: "i", Kind.UNSIGN
 
 def dtype_named(name: str) -> np.dtype[Any]:
     """Return the NumPy type of that name, those of ml_dtypes among them. Raises `TypeError` for an unknown one."""
-    try:
-        return np.dtype(name)
-    except TypeError:
-        import ml_dtypes  # here: a bundle whose arrays NumPy holds does without
-
-        return np.dtype(getattr(ml_dtypes, name, name))
+    return np.dtype(getattr(ml_dtypes, name, name))
 
 
 def dtype_of(declared: DeclaredType) -> np.dtype[Any] | None:

@@ -67,6 +67,9 @@ def compile_module(bundle: Mapping[str, Any], folder: Path, artifact: Path, note
             tags=tuple(check["tags"]),
             known_compilers=tuple(check["known_compilers"]),
         )
-        for case in checker.check(wanted):
+        cases = checker.check(wanted)
+        if not cases:
+            note(failure=["compare", "there was nothing to check"])
+        for case in cases:
             if case.summary:
                 note(failure=["compare", case.summary])

@@ -3,9 +3,9 @@
     python repro.py [--compile-only | --run-only] [--device URI]... [--toolchain PATH] [--timeout SECONDS]
 
 `bundle.json` says what is compiled and run, with which flags, and what failed where the bundle was written. Needs
-Python 3.11 or later, NumPy and the compiler's and the runtime's packages: for IREE `iree-base-compiler` and
-`iree-base-runtime`, and neither pytest nor retarget; for other compilers and drivers, which are extensions of retarget,
-that package and theirs. Arrays of types that NumPy does not have (bfloat16, int4) also need `ml_dtypes`.
+Python 3.11 or later and the packages of compiler and runtime: for IREE `iree-base-compiler` and `iree-base-runtime`,
+with NumPy and ml_dtypes, which that one requires, and neither pytest nor retarget; for other compilers and drivers,
+which are extensions of retarget, that package and theirs.
 
 The compile and the run are a process each, so that a crash or a hang is seen. The signature of a failure is its first
 diagnostic without what changes from run to run; `lib/` holds the code that computes it and that compares arrays.
@@ -23,6 +23,7 @@ import argparse
 import importlib.util
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -62,6 +63,7 @@ def main() -> int:
     options = parser.parse_args()
     bundle = json.loads((HERE / "bundle.json").read_bytes())
     _import_from(bundle, options.toolchain)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     if options.step:
         _step(bundle, options)
     wanted = bundle["observed"]

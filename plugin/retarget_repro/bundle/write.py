@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -26,7 +27,6 @@ from retarget.profiles.profile import profile_of_device
 from retarget.support.errors import RetargetError
 from retarget.support.scratch import ScratchFolder
 from retarget.support.text import first_line, strip_colour
-from retarget.targets.expansion import expand
 
 from retarget_repro.bundle.archive import pack, unpack
 from retarget_repro.bundle.failure import FailedTarget
@@ -43,7 +43,7 @@ from retarget_repro.bundle.format import (
 )
 from retarget_repro.bundle.reproduce import default_runs, reproduce
 
-__all__ = ["NotReproducedError", "fill", "write_bundle"]
+__all__ = ["NotReproducedError", "copy_library", "fill", "foreign_code", "write_bundle"]
 
 _IREE_DRIVERS = {"local-sync", "local-task", "vulkan", "cuda", "hip"}
 _LIBRARY = (
@@ -193,6 +193,20 @@ def copy_library(folder: Path) -> None:
             (folder / parent / "__init__.py").touch()
 
 
+def foreign_code(folder: Path) -> tuple[str, ...]:
+    """Return the Python files of an unpacked bundle that are not, byte for byte, those that are written here."""
+    with ScratchFolder("bundle") as own:
+        copy_library(own.path / "lib")
+        shutil.copyfile(Path(__file__).with_name("repro.py"), own.path / "repro.py")
+        files = sorted(path.relative_to(folder) for path in folder.rglob("*.py"))
+        same = [own.path / file for file in files]
+        return tuple(
+            file.as_posix()
+            for file, ours in zip(files, same, strict=True)
+            if not ours.is_file() or ours.read_bytes() != (folder / file).read_bytes()
+        )
+
+
 # ---------------------------------------------------------------- what is compiled and run
 
 
@@ -296,13 +310,11 @@ def _write_cases(folder: Path, failed: FailedTarget, engine: Engine, cases: Sequ
     target, artifact = failed.chosen.target, failed.compiled.artifact
     if artifact is None or not isinstance(target, RunTarget):
         return
-    references = ReferenceRuns(engine)
-    try:
-        others = [one for one in expand(failed.chosen.suite, engine.registry) if isinstance(one, RunTarget)]
-        folders, _ = references.of(target, others)
-        engine.export_cases(target, artifact, folder / "cases", references=folders, only=cases)
-    finally:
-        references.close()
+    module = target.compile.module
+    beside = [one for one in failed.chosen.others if isinstance(one, RunTarget) and one.compile.module == module]
+    with closing(ReferenceRuns(engine)) as runs:
+        references, _ = runs.of(target, beside)
+        engine.export_cases(target, artifact, folder / "cases", references=references, only=cases)
 
 
 # ---------------------------------------------------------------- what else is in it
@@ -331,7 +343,7 @@ def _run_command(folder: Path, run: RunStep, artifact: str) -> list[str]:
     arrays = [*case["inputs"], *filter(None, case["expected"] or ())]
     if any(not re.fullmatch(r"(?:u?int|float|complex)\d\d+|u?int8|bool", one["dtype"]) for one in arrays):
         return []
-    flags = [f"--input=@cases/{one['file']}" for one in case["inputs"]]
+    flags = [f"--input={one['number'] if 'number' in one else '@cases/' + one['file']}" for one in case["inputs"]]
     flags += [f"--parameters={f'{scope}=' if scope else ''}cases/{file}" for scope, file in content["parameters"]]
     devices = [f"--device={device.uri.removesuffix('://')}" for device in run.devices]
     return ["iree-run-module", *devices, f"--module={artifact}", f"--function={case['function']}", *flags, *run.flags]

@@ -1,0 +1,73 @@
+"""How often a bundle shows its failure, and what its runs say otherwise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from retarget_repro.bundle.format import Bundle, CompileStep, Observed, Reproduced, write_json
+from retarget_repro.bundle.reproduce import attempt, default_runs, reproduce
+from retarget_repro.bundle.write import copy_library, foreign_code
+
+_SAYS = """\
+import os, sys
+from pathlib import Path
+count = Path(__file__).with_name("count")
+number = len(count.read_text()) if count.exists() else 0
+count.write_text("x" * (number + 1))
+said = {said!r}[number]
+print("compiling with …")
+print(said[1])
+sys.exit(said[0])
+"""
+
+
+def bundle(folder: Path, *said: tuple[int, str]) -> Path:
+    """A bundle whose `repro.py` says these things, run by run."""
+    folder.mkdir()
+    (folder / "repro.py").write_text(_SAYS.format(said=said))
+    made = Bundle(
+        target="suite.toml::s::m_vmvx",
+        toolchain="iree",
+        observed=Observed(at="run", stage="run", signature="INTERNAL"),
+        reproduced=Reproduced(runs=0, same=0),
+        compile=CompileStep(compiler="iree", source="m.mlir", flags=(), timeout=1.0),
+    )
+    write_json(made, folder)
+    return folder
+
+
+def test_a_flaky_failure_is_counted_and_what_else_happened_is_said_once(tmp_path: Path) -> None:
+    passes = (0, "good: it does not fail; expected: run: INTERNAL")
+    folder = bundle(tmp_path / "b", (1, "bad: run: INTERNAL"), passes, (1, "bad: run: INTERNAL"), passes)
+
+    assert reproduce(folder, runs=4) == Reproduced(runs=4, same=2, others=(passes[1],))
+
+
+def test_an_exit_status_counts_as_the_failure_only_with_its_words(tmp_path: Path) -> None:
+    folder = bundle(tmp_path / "b", (1, "Traceback"), (125, "cannot tell: no device"), (139, ""))
+
+    found = [attempt(folder) for _ in range(3)]
+
+    assert [one.status for one in found] == [125, 125, 125]
+    assert [one.line for one in found] == [
+        "exit status 125: Traceback",
+        "cannot tell: no device",
+        "exit status 125: compiling with …",
+    ]
+
+
+@pytest.mark.parametrize(("stage", "runs"), [("crash", 3), ("timeout", 3), ("compile", 1), ("run", 2), ("compare", 2)])
+def test_what_may_be_chance_is_tried_more_often(stage: str, runs: int) -> None:
+    assert default_runs(stage) == runs
+
+
+def test_code_that_this_version_does_not_write_is_named(tmp_path: Path) -> None:
+    folder = bundle(tmp_path / "b", (0, "good: "))
+    copy_library(folder / "lib")
+    with (folder / "lib" / "retarget" / "model" / "signatures.py").open("a") as file:
+        file.write("import os\n")
+    (folder / "cases").mkdir()
+    (folder / "cases" / "more.py").touch()
+
+    assert foreign_code(folder) == ("cases/more.py", "lib/retarget/model/signatures.py", "repro.py")

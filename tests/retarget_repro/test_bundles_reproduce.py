@@ -1,0 +1,284 @@
+"""Bundles of failures of each stage: written, opened elsewhere, and reproduced with nothing but the wheels."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
+from mlir_modules import CRASHES, DIFFERS, GOOD, REFUSED
+from retarget.cli import main
+from retarget_repro.bundle.format import Observed, read_bundle
+from retarget_repro.command import NOT_REPRODUCED
+
+LOAD = """\
+util.initializer {
+  %no = util.unfoldable_constant false
+  cf.assert %no, "never initialised"
+  util.return
+}
+func.func @f() {
+  return
+}
+"""
+RUN = """\
+func.func @f() {
+  %no = util.unfoldable_constant false
+  cf.assert %no, "it is 42 times 7"
+  return
+}
+"""
+HANGS = """\
+func.func @f() {
+  %yes = util.unfoldable_constant true
+  scf.while : () -> () {
+    %again = util.optimization_barrier %yes : i1
+    scf.condition(%again)
+  } do {
+    scf.yield
+  }
+  return
+}
+"""
+SCALE = """\
+func.func @scale(%a: tensor<3xf32>, %by: f32) -> tensor<3xf32> {
+  %s = tensor.from_elements %by, %by, %by : tensor<3xf32>
+  %b = arith.mulf %a, %s : tensor<3xf32>
+  return %b : tensor<3xf32>
+}
+"""
+SCALE_CASES = """\
+[[case]]
+name = "twice"
+function = "scale"
+inputs = ["data.npy", 2.0]
+expected = [[2.0, 4.0, 7.0]]
+
+[[case]]
+name = "thrice"
+function = "scale"
+inputs = ["data.npy", 3.0]
+expected = [[3.0, 6.0, 9.0]]
+"""
+
+FAILURES = {
+    "refused": (
+        "compile",
+        "compile",
+        "'arith.addi' op operand #0 must be signless-non-zero-bitwidth-integer-like, but got 'tensor<…xf32>'",
+    ),
+    "crashes": ("compile", "crash", "SIGSEGV"),
+    "load": ("load", "load", "FAILED_PRECONDITION; never initialised"),
+    "run": ("run", "run", "FAILED_PRECONDITION; it is N times N"),
+    "hangs": ("run", "timeout", ""),
+    "differs": ("compare", "compare", "values differ"),
+}
+
+
+@pytest.fixture
+def suites(tmp_path: Path) -> Path:
+    folder = tmp_path / "suites"
+    (folder / "cases").mkdir(parents=True)
+    text = declarations(
+        compiler("vmvx", flags=VMVX_FLAGS),
+        runtime("local-sync"),
+        target("all", "vmvx", ["local-sync"]),
+        suite("checks", ["[!h]*.mlir"]),
+        suite("hanging", "hangs.mlir", timeout=15),
+        suite("cases", "cases/*.mlir", kind="cases"),
+    )
+    (folder / "suite.toml").write_text(text)
+    modules = {"refused": REFUSED, "crashes": CRASHES, "load": LOAD, "run": RUN, "hangs": HANGS, "differs": DIFFERS}
+    for name, source in {**modules, "good": GOOD, "cases/scale": SCALE}.items():
+        (folder / f"{name}.mlir").write_text(source)
+    (folder / "cases" / "scale.cases.toml").write_text(SCALE_CASES)
+    np.save(folder / "cases" / "data.npy", np.array([1, 2, 3], np.float32))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def wheels_only(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python with the wheels of IREE's compiler and runtime and what these require, and nothing else."""
+    folder = tmp_path_factory.mktemp("wheels")
+    venv.create(folder, symlinks=True)
+    own = Path(sysconfig.get_path("purelib"))
+    site = next(folder.glob("lib/python*/site-packages"))
+    for name in ("iree", "ml_dtypes", "numpy", "numpy.libs"):
+        (site / name).symlink_to(own / name)
+    return folder / "bin" / "python"
+
+
+def written(suites: Path, name: str, *more: str) -> Path:
+    """The bundle of a target, opened in a folder of its own."""
+    archive, folder = suites.parent / "x.tar.zst", suites.parent / "elsewhere" / name
+    assert main(["repro", f"{name}_vmvx_local-sync", str(suites), "-o", str(archive), *more]) == 0
+    assert main(["repro", "--open", str(archive), "-o", str(folder)]) == 0
+    return folder
+
+
+def reproduced(folder: Path, *arguments: str, python: Path | str = sys.executable) -> tuple[int, list[str]]:
+    argv = [str(python), "-I", "repro.py", *arguments]
+    done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    return done.returncode, done.stdout.splitlines()
+
+
+def tool(folder: Path, name: str, *arguments: str) -> str:
+    """What a tool of IREE's packages prints, in the folder of a bundle."""
+    argv = [str(Path(sys.executable).with_name(name)), *arguments]
+    return subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
+def way(observed: Observed) -> tuple[str, str, str]:
+    return observed.at, observed.stage, observed.signature
+
+
+def test_a_failing_case_is_reproduced_from_its_bundle_with_nothing_but_the_wheels(
+    suites: Path, wheels_only: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = written(suites, "cases/scale")
+
+    said = capsys.readouterr().out
+    assert "reproduced in 2 of 2 runs from the bundle alone: compare: values differ\n" in said
+    assert "nothing was executed; repro.py and lib/ are those of this retarget\n" in said
+    bundle = read_bundle(folder)
+    assert way(bundle.observed) == ("compare", "compare", "values differ")
+    assert bundle.observed.case == "twice"
+    assert np.load(folder / "cases" / "0-input0.npy").tolist() == [1, 2, 3]
+    assert "thrice" not in (folder / "cases" / "cases.json").read_text()
+    assert bundle.commands[1:] == (
+        f"iree-compile scale.mlir {' '.join(VMVX_FLAGS)} -o artifact.vmfb",
+        "iree-run-module --device=local-sync --module=artifact.vmfb --function=scale "
+        "--input=@cases/0-input0.npy --input=2.0",
+    )
+    by_hand = tool(folder, *bundle.commands[2].split())
+    assert "3xf32=2 4 6" in by_hand
+    tool(folder, "iree-run-replay", "--device=local-sync", "replay.ireereplay")
+    status, lines = reproduced(folder, python=wheels_only)
+    assert status == 1
+    assert lines[1:] == [
+        "bad: compare: values differ",
+        "     result 0: 1 of 3 elements differ, first at [2]: actual 6.0, expected 7.0",
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "expected"), FAILURES.items())
+def test_failures_of_each_stage_are_reproduced_elsewhere_with_nothing_but_the_wheels(
+    name: str, expected: tuple[str, str, str], suites: Path, wheels_only: Path
+) -> None:
+    folder = written(suites, name, "--runs", "1")
+
+    assert way(read_bundle(folder).observed) == expected
+    at, stage, signature = expected
+    where = stage if stage == at else f"{stage} ({at})"
+    status, lines = reproduced(folder, python=wheels_only)
+    assert status == 1
+    assert f"bad: {where}{f': {signature}' if signature else ''}" in lines
+
+
+@pytest.mark.slow
+def test_the_exit_status_is_that_of_git_bisect_run(suites: Path, tmp_path: Path) -> None:
+    folder = written(suites, "cases/scale", "--runs", "1")
+    cases = folder / "cases" / "cases.json"
+    expected = "expected: compare: values differ"
+
+    assert reproduced(folder, "--run-only") == (1, ["bad: compare: values differ", "     " + lines_of_twice()])
+    status, lines = reproduced(folder, "--compile-only")
+    assert (status, lines[1:]) == (
+        125,
+        ["cannot tell: it compiles; the failure comes later, which needs a run: compare: values differ"],
+    )
+    status, lines = reproduced(folder, "--run-only", "--device", "local-task")
+    assert status == 1
+    status, lines = reproduced(folder, "--run-only", "--device", "cuda://no-such-device")
+    assert status == 125
+    assert lines[0].startswith("cannot tell: the driver cuda has no device here: ")
+    assert reproduced(folder, "--toolchain", str(tmp_path / "none"))[1] == [
+        f"cannot tell: --toolchain: found no folder {tmp_path / 'none'}"
+    ]
+    (tmp_path / "empty").mkdir()
+    status, lines = reproduced(folder, "--toolchain", str(tmp_path / "empty"))
+    assert (status, lines) == (
+        125,
+        [f"cannot tell: found no iree-compile in {tmp_path / 'empty'}; pip install iree-base-compiler"],
+    )
+
+    text = cases.read_text()
+    np.save(folder / "cases" / "0-expected0.npy", np.array([2, 4, 6], np.float32))
+    assert reproduced(folder, "--run-only") == (0, [f"good: it does not fail; {expected}"])
+    cases.write_text(text.replace('"scale"', '"skale"'))
+    status, lines = reproduced(folder, "--run-only")
+    assert status == 125
+    assert lines[0].startswith("cannot tell: another failure: run: the module exports no function 'skale'")
+    assert lines[-1] == expected
+    (folder / "scale.mlir").write_text("module {")
+    status, lines = reproduced(folder)
+    assert status == 125
+    assert lines[1].startswith("cannot tell: another failure: compile: ")
+
+
+def lines_of_twice() -> str:
+    return "result 0: 1 of 3 elements differ, first at [2]: actual 6.0, expected 7.0"
+
+
+@pytest.mark.slow
+def test_a_toolchain_in_a_folder_is_used_in_place_of_the_environments(
+    suites: Path, tmp_path: Path, wheels_only: Path
+) -> None:
+    folder = written(suites, "run", "--runs", "1")
+    target = tmp_path / "toolchain"
+    target.mkdir()
+    (target / "iree").symlink_to(Path(sysconfig.get_path("purelib")) / "iree")
+    own = next(wheels_only.parents[1].glob("lib/python*/site-packages")) / "iree/compiler/_mlir_libs/iree-compile"
+
+    status, lines = reproduced(folder, "--toolchain", str(target), python=wheels_only)
+    assert (status, lines[0]) == (1, f"compiling with {target}/iree/compiler/_mlir_libs/iree-compile")
+    assert reproduced(folder, python=wheels_only)[1][0] == f"compiling with {own}"
+
+
+@pytest.mark.slow
+def test_what_passes_and_what_does_not_fail_again_is_not_written(
+    suites: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = suites.parent / "x.tar.zst"
+    assert main(["repro", "good_vmvx_local-sync", str(suites), "-o", str(output)]) == 1
+    said = capsys.readouterr().err
+    assert "suite.toml::checks::good_vmvx_local-sync passes in 3 runs: there is no failure to pack" in said
+
+    compile_ = (suites / "differs.mlir").read_text()
+    monkeypatch.setattr("retarget_repro.bundle.write._compile_step", _mended(compile_.replace("7.0", "6.0")))
+    assert main(["repro", "differs_vmvx_local-sync", str(suites), "-o", str(output)]) == NOT_REPRODUCED
+    said = capsys.readouterr().err
+    assert (
+        "suite.toml::checks::differs_vmvx_local-sync does not fail in the same way from the bundle, in 2 runs" in said
+    )
+    assert "found: good: it does not fail; expected: compare: values differ" in said
+    assert not output.exists()
+
+    assert (
+        main(["repro", "differs_vmvx_local-sync", str(suites), "-o", str(output), "--keep", "--runs", "1"])
+        == NOT_REPRODUCED
+    )
+    assert "not reproduced in 1 runs: good: it does not fail" in capsys.readouterr().out
+    assert output.exists()
+
+
+def _mended(source: str) -> Any:
+    """A bundle whose module is another than the one that failed."""
+    from retarget_repro.bundle import write
+
+    step = write._compile_step
+
+    def changed(folder: Path, *arguments: Any) -> Any:
+        made = step(folder, *arguments)
+        (folder / made.source).write_text(source)
+        return made
+
+    return changed
