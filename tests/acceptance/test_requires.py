@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from acceptance_support import DOUBLE, DOUBLES, Project, suite
+from retarget.results.files import read_results
 from session_output import block
 
 TWICE = suite("twice", kind="double", targets="doubles")
@@ -18,8 +19,10 @@ requires = ["memory >= 8 GiB", "double-device.lanes >= 8", "double-device.gears"
 def test_a_module_whose_requirements_are_unmet_is_skipped_with_the_values_of_the_device(project: Project) -> None:
     project.doubles(a="f: pass", b="f: pass")
     project.write({"suites/suite.toml": NEEDY})
-    result = project.run(*DOUBLES)
+    result = project.run(*DOUBLES, "--retarget-results", "results")
     result.assert_outcomes(passed=3, skipped=1)
+    (session,) = read_results([project.path / "results"])
+    assert [record.target for record in session.records if record.unsuitable] == ["b_dc_dr"]
     where = "suites/suite.toml:10"
     reason = (
         f"dr: needs memory >= 8 GiB ({where}), and Double 9000 has memory = 1 GiB; "

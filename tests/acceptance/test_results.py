@@ -94,10 +94,12 @@ def test_each_target_and_attempt_has_a_record(project: Project, arguments: tuple
     assert bad.run is not None
     assert bad.started <= bad.run.started <= bad.ended
     assert bad.run.wait_seconds >= 0
-    assert len(bad.case_digest) == 64
+    assert len({bad.case_digest, bad.trial_digest}) == 2
+    assert {len(bad.case_digest), len(bad.trial_digest)} == {64}
     assert [one.nodeid for one in session.attributions] == [bad.nodeid]
 
     absent_one, excused = records["good_dc_no"], records["later_dc_dr"]
+    assert not absent_one.unsuitable
     assert (absent_one.unavailable, absent_one.reason) == (True, "no: no double device is plugged in")
     assert (excused.unavailable, excused.excused, excused.reason) == (False, True, "not yet")
     assert records["refused_dc_dr"].blocked_by == "suites/suite.toml::twice::refused_dc"
