@@ -6,7 +6,7 @@ import argparse
 import json
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from retarget.model.rungs import Rung
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.targets.collected import collect
 
-__all__ = ["add"]
+__all__ = ["add", "is_good", "outcome_lines", "report_lines"]
 
 _COMMAND_LINE = Origin(file=Path(), key_path="")
 _WORDS = {
@@ -77,15 +77,16 @@ def _run(arguments: argparse.Namespace) -> int:
         extensions=extensions,
         globs=arguments.check,
         timeout=arguments.timeout,
-        done=None if arguments.json else _print_outcome,
-        ended=None if arguments.json else _print_report,
+        done=None if arguments.json else lambda outcome: _print(outcome_lines(outcome)),
+        ended=None if arguments.json else lambda report: _print(report_lines(report)),
     )
     if arguments.json:
         print(json.dumps([_as_json(report) for report in reports], indent=1))
-    return 0 if all(_is_good(report, is_named=bool(arguments.device)) for report in reports) else 1
+    return 0 if all(is_good(report, is_named=bool(arguments.device)) for report in reports) else 1
 
 
-def _is_good(report: DriverReport, *, is_named: bool) -> bool:
+def is_good(report: DriverReport, *, is_named: bool) -> bool:
+    """Return whether a driver is as good as the exit status 0 says."""
     if is_named:
         return report.rung is Rung.TRANSFERS
     return report.unavailable or (report.rung >= Rung.OPENS and not any(one.failed for one in report.outcomes))
@@ -115,35 +116,39 @@ def _configs(names: Sequence[str], registry: Registry, extensions: Sequence[str]
     return configs
 
 
-def _print_outcome(outcome: DriverCheckOutcome) -> None:
-    """Print one line, and of a failure what was done, and the command that does just that."""
+def outcome_lines(outcome: DriverCheckOutcome) -> Iterator[str]:
+    """Yield one line, and of a failure what was done, and the command that does just that."""
     state = outcome.state.upper() if outcome.failed else outcome.state
     detail = "" if outcome.failed else f"  {outcome.detail}"
-    print(f"{outcome.config}  {outcome.check:18}{state:15}{outcome.seconds:6.2f} s{detail}".rstrip(), flush=True)
+    yield f"{outcome.config}  {outcome.check:18}{state:15}{outcome.seconds:6.2f} s{detail}".rstrip()
     if not outcome.failed:
         return
-    print(f"    {outcome.detail}\n    it proves: {outcome.proves}")
-    done = outcome.text.splitlines()
-    if len(done) > _SHOWN:
-        done = [f"… {len(done) - _SHOWN} lines before", *done[-_SHOWN:]]
-    print("\n".join(["    what was done, in this order:", *(f"      {line}" for line in done)]) if done else "", end="")
-    print(f"\n    just this one: {_command(outcome)}", flush=True)
+    yield f"    {outcome.detail}"
+    yield f"    it proves: {outcome.proves}"
+    if done := outcome.text.splitlines():
+        yield "    what was done, in this order:"
+        if len(done) > _SHOWN:
+            yield f"      … {len(done) - _SHOWN} lines before"
+        yield from (f"      {line}" for line in done[-_SHOWN:])
+    yield f"    just this one: {_command(outcome)}"
 
 
 def _command(outcome: DriverCheckOutcome) -> str:
     return shlex.join(["retarget", "bringup", "driver", outcome.config, "--check", outcome.check])
 
 
-def _print_report(report: DriverReport) -> None:
-    """Print how far a driver comes, and why not further."""
+def report_lines(report: DriverReport) -> Iterator[str]:
+    """Yield how far a driver comes, and why not further."""
     device = "".join(f" ({one.uri}, {one.name})" for one in report.devices[:1])
-    line = f"{report.config}{device}: {_WORDS[report.rung]}"
-    if report.reason:
-        line += f"; {report.reason}"
-    elif report.outcomes:
-        states = Counter(one.state for one in report.outcomes)
-        line += f"; checks: {', '.join(f'{number} {state}' for state, number in states.items())}"
-    print(line + (f"\n    {report.hint}" if report.hint else ""), flush=True)
+    states = Counter(one.state for one in report.outcomes)
+    why = report.reason or f"checks: {', '.join(f'{number} {state}' for state, number in states.items())}"
+    yield f"{report.config}{device}: {_WORDS[report.rung]}; {why}"
+    if report.hint:
+        yield f"    {report.hint}"
+
+
+def _print(lines: Iterable[str]) -> None:
+    print("\n".join(lines), flush=True)
 
 
 def _as_json(report: DriverReport) -> Mapping[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -107,3 +108,10 @@ def test_checks_say_what_they_prove_and_have_digests_of_their_own() -> None:
     assert all(check.proves.endswith(".") for check in checks)
     assert len({check.digest for check in checks}) == len(CHECKS)
     assert checks[0].digest == "9809926ab36a"
+
+
+def test_the_docs_list_the_checks_and_what_they_prove() -> None:
+    page = (Path(__file__).parents[5] / "docs" / "driver-checks.md").read_text()
+    listed = [line for line in page.splitlines() if line.startswith("| `") and line.split("`")[1] in NAMES]
+
+    assert listed == [f"| `{check.name}` | {check.proves} |" for check in driver_checks()]

@@ -1,0 +1,167 @@
+"""`retarget bringup driver`: what it prints, its exit status, what a name may be."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from retarget.cli import main
+from retarget.model.driver_checks import CheckState, DriverCheckOutcome, DriverReport
+from retarget.model.outcomes import DeviceInfo
+from retarget.model.rungs import Rung
+from retarget_bringup.driver import is_good, outcome_lines, report_lines
+
+DEVICE = DeviceInfo(driver="npu", uri="npu://0", ordinal=0, name="NPU 1", physical_id="npu-0")
+PASSED = DriverCheckOutcome(
+    config="my npu",
+    driver="npu",
+    device="npu://0",
+    check="fill.ranges",
+    proves="A fill writes its range.",
+    digest="0" * 12,
+    state=CheckState.PASSED,
+    rung=Rung.TRANSFERS,
+    seconds=0.25,
+)
+FAILED = replace(
+    PASSED, state=CheckState.FAILED, rung=Rung.OPENS, detail="after fill b0[0:4] with a1: …", text="b0 = …\nfill …\n"
+)
+REPORT = DriverReport(config="my npu", driver="npu", devices=(DEVICE,), rung=Rung.TRANSFERS, outcomes=(PASSED, PASSED))
+ABSENT = DriverReport(
+    config="npu",
+    driver="npu",
+    devices=(),
+    rung=Rung.NONE,
+    outcomes=(),
+    reason="no NPU",
+    hint="buy one",
+    unavailable=True,
+)
+
+
+def test_a_check_that_passes_is_a_line() -> None:
+    assert list(outcome_lines(PASSED)) == ["my npu  fill.ranges       passed           0.25 s"]
+
+
+def test_a_check_that_does_not_apply_says_why() -> None:
+    outcome = replace(PASSED, state=CheckState.NOT_APPLICABLE, detail="the device announces that it maps no memory")
+
+    assert list(outcome_lines(outcome)) == [
+        "my npu  fill.ranges       not applicable   0.25 s  the device announces that it maps no memory"
+    ]
+
+
+def test_a_check_that_fails_says_what_was_done_and_how_to_do_just_that() -> None:
+    assert list(outcome_lines(FAILED)) == [
+        "my npu  fill.ranges       FAILED           0.25 s",
+        "    after fill b0[0:4] with a1: …",
+        "    it proves: A fill writes its range.",
+        "    what was done, in this order:",
+        "      b0 = …",
+        "      fill …",
+        "    just this one: retarget bringup driver 'my npu' --check fill.ranges",
+    ]
+
+
+def test_of_many_operations_the_last_are_shown() -> None:
+    lines = list(outcome_lines(replace(FAILED, text="".join(f"step {number}\n" for number in range(40)))))
+
+    assert lines[4:6] == ["      … 28 lines before", "      step 28"]
+    assert lines[-2] == "      step 39"
+
+
+@pytest.mark.parametrize(
+    ("report", "lines"),
+    [
+        (REPORT, ["my npu (npu://0, NPU 1): rung 2, transfers; checks: 2 passed"]),
+        (
+            replace(REPORT, rung=Rung.OPENS, outcomes=(PASSED, FAILED)),
+            ["my npu (npu://0, NPU 1): rung 1, opens; checks: 1 passed, 1 failed"],
+        ),
+        (
+            replace(REPORT, rung=Rung.OPENS, reason="the driver npu does not implement TransfersBuffers"),
+            ["my npu (npu://0, NPU 1): rung 1, opens; the driver npu does not implement TransfersBuffers"],
+        ),
+        (ABSENT, ["npu: not found; no NPU", "    buy one"]),
+    ],
+)
+def test_a_driver_is_a_line_with_its_rung(report: DriverReport, lines: list[str]) -> None:
+    assert list(report_lines(report)) == lines
+
+
+@pytest.mark.parametrize(
+    ("report", "named", "unnamed"),
+    [
+        (REPORT, True, True),
+        (ABSENT, False, True),
+        (replace(ABSENT, unavailable=False), False, False),
+        (replace(REPORT, rung=Rung.FOUND, outcomes=()), False, False),
+        (replace(REPORT, rung=Rung.OPENS, outcomes=(), reason="the driver npu does not …"), False, True),
+        (replace(REPORT, rung=Rung.OPENS, outcomes=(PASSED, FAILED)), False, False),
+    ],
+)
+def test_who_is_named_must_reach_rung_2_and_others_must_not_fail(
+    report: DriverReport, named: bool, unnamed: bool
+) -> None:
+    assert (is_good(report, is_named=True), is_good(report, is_named=False)) == (named, unnamed)
+
+
+SUITE = """\
+[[runtime_config]]
+name = "one-thread"
+driver = "local-task"
+flags = ["--task_topology_max_group_count=1"]
+
+[[compiler_config]]
+name = "vmvx"
+compiler = "iree"
+
+[[target_config]]
+name = "portable"
+compiler = "vmvx"
+runtimes = ["one-thread"]
+
+[[module_test_suite]]
+name = "s"
+srcs = ["*.mlir"]
+kind = "check"
+targets = ["portable"]
+"""
+
+
+def test_drivers_devices_and_runtime_configs_are_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("suite.toml").write_text(SUITE)
+    Path("a.mlir").touch()
+
+    status = main(["bringup", "driver", "local-sync://", "one-thread", "--check", "copy.w*", "--json"])
+
+    found = json.loads(capfd.readouterr().out)
+    assert status == 0
+    assert [(one["config"], one["driver"], one["rung"]) for one in found] == [
+        ("local-sync://", "local-sync", "transfers"),
+        ("one-thread", "local-task", "transfers"),
+    ]
+    (check,) = found[1]["checks"]
+    assert (check["check"], check["state"]) == ("copy.within", "passed")
+    assert check["command"] == "retarget bringup driver one-thread --check copy.within"
+
+
+def test_a_name_that_means_nothing_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("suite.toml").write_text(SUITE)
+    Path("a.mlir").touch()
+
+    assert main(["bringup", "driver", "one-tread"]) == 1
+    assert re.search(
+        r"found 'one-tread', expected a driver \(cuda, .*\), the URI of a device, or a runtime config that suites "
+        r"below this folder use; did you mean 'one-thread'\?",
+        capsys.readouterr().err,
+    )
