@@ -12,11 +12,13 @@ from pathlib import Path
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
 from retarget.engine.run.driver_checks import check_drivers
-from retarget.model import Origin, RunTarget, RuntimeConfig
+from retarget.model import Origin, RunTarget, RuntimeConfig, Target
 from retarget.model.rungs import Rung
 from retarget.results.files import SessionResults, read_results, results_of
 from retarget.results.record import TargetRecord
+from retarget.support.errors import DiagnosticsError, did_you_mean
 from retarget.support.text import counted
+from retarget.support.toml.keypaths import Problem
 from retarget.targets.collected import Declared, collect
 from retarget.targets.selection import compile_selector
 
@@ -67,8 +69,30 @@ def read_found(
 
 
 def _selected(settings: Settings, declared: Declared) -> Declared:
+    """Return what the settings select. Raises `DiagnosticsError` where that is nothing, and for a reference that no
+    target has."""
     is_selected = compile_selector(settings.select)
-    return replace(declared, targets=[one for one in declared.targets if is_selected(one.target)])
+    selected = [one for one in declared.targets if is_selected(one.target)]
+    problems = []
+    if not selected:
+        message = f"found {settings.select!r}, which selects none of {counted(len(declared.targets), 'target')}"
+        problems.append(Problem(("select",), f"{message} in {', '.join(settings.paths)}"))
+    configs = {_config(one.target): None for one in declared.targets}
+    if settings.reference and settings.reference not in configs:
+        hint = did_you_mean(settings.reference, configs) or f"; expected one of: {', '.join(configs)}"
+        problems.append(Problem(("reference",), f"found {settings.reference!r}, which no target has{hint}"))
+    if problems:
+        raise DiagnosticsError(settings.diagnostics(problems))
+    return replace(declared, targets=selected)
+
+
+def _config(target: Target) -> str:
+    """Return the compiler config of a target, and its runtime config where it has one: `llvm-cpu/local-task`."""
+    return (
+        f"{target.compile.compiler.name}/{target.runtime.name}"
+        if isinstance(target, RunTarget)
+        else target.compiler.name
+    )
 
 
 def run_found(
@@ -86,7 +110,8 @@ def run_found(
     read_ladder(settings.ladder_file)  # what is wrong in it is said before minutes of work
     declared = collect(settings.root, settings.paths, extensions)
     folder = new_folder(settings.name)
-    if checks_drivers and (configs := _runtimes(settings, _selected(settings, declared))):
+    configs = _runtimes(settings, _selected(settings, declared))
+    if checks_drivers and configs:
         sys.stderr.write(f"checking the drivers of {', '.join(one.name for one in configs)}\n")
         write_checks(folder, check_drivers(configs, registry=declared.registry, extensions=extensions))
     run = partial(run_pytest, settings.root, folder, extensions=extensions)
