@@ -97,15 +97,15 @@ def write_atomically(path: Path, data: bytes) -> None:
             beside.write_bytes(data)
 
 
-def write_new(files: Sequence[tuple[Path, str]]) -> None:
+def write_new(files: Sequence[tuple[Path, str | bytes]]) -> None:
     """Write new files, with the folders that they need: all, or none. Raises `RetargetError`, also where one exists."""
     written: list[Path] = []
-    for path, text in files:
+    for path, content in files:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("x", encoding="utf-8") as stream:
+            with path.open("xb") as stream:
                 written.append(path)
-                stream.write(text)
+                stream.write(content.encode() if isinstance(content, str) else content)
         except OSError as error:
             for other in written:
                 other.unlink()

@@ -21,6 +21,7 @@ from retarget.support.toml.write import toml_list, toml_string
 
 from retarget_bringup.ladder.files import ladder_text
 from retarget_bringup.start.configs import Configs, configs_like, declared_configs, extension_configs
+from retarget_bringup.start.models import SUITE, model_files
 from retarget_bringup.start.package import package_files, package_folder
 from retarget_bringup.words import ACTIONS
 
@@ -68,7 +69,7 @@ def _run(arguments: argparse.Namespace) -> int:
     registry = load_extensions(arguments.retarget_extension)
     configs = _configs(arguments, root, registry)
     package = dict(package_files(name, root)) if arguments.extension else {}
-    files = {**package, **dict(_files(name, root, configs))}
+    files: dict[Path, str | bytes] = {**package, **dict(_files(name, root, configs))}
     if taken := [path for path in files if os.path.lexists(path)]:
         msg = f"found {display_path(taken[0])}, which is not overwritten; choose another NAME, or remove what is there"
         raise RetargetError(msg)
@@ -99,17 +100,18 @@ def _configs(arguments: argparse.Namespace, root: Path, registry: Registry) -> C
     return configs_like(name, arguments.like, scope, registry)
 
 
-def _files(name: str, root: Path, configs: Configs) -> Iterator[tuple[Path, str]]:
+def _files(name: str, root: Path, configs: Configs) -> Iterator[tuple[Path, str | bytes]]:
     """Yield the files below `bringup/`, with their texts."""
     above, home = root / "bringup", root / "bringup" / name
     paths = configs.paths or (f"bringup/{name}",)
     words = {
         "name": name,
-        "suite": f"{paths[0]}/{SUITE_FILE}::",
+        "path": paths[0],
         "configs": configs.text,
         "targets": toml_list(configs.targets),
         "paths": toml_list(paths),
         "reference": toml_string(configs.reference),
+        "compiler": configs.reference.partition("/")[0],
     }
     yield above / f"{name}.toml", _filled(_TEMPLATES / "about.toml", words)
     yield above / f"{name}.ladder", ladder_text(name, ())
@@ -117,7 +119,12 @@ def _files(name: str, root: Path, configs: Configs) -> Iterator[tuple[Path, str]
         return
     if configs.text:
         yield home / MATRIX_FILE, _filled(_TEMPLATES / MATRIX_FILE, words)
-    yield home / SUITE_FILE, _filled(STARTER / SUITE_FILE, words)
+    models = [*model_files(home, words["compiler"])] if configs.reference else []
+    yield (
+        home / SUITE_FILE,
+        _filled(STARTER / SUITE_FILE, words) + (Template(SUITE).substitute(words) if models else ""),
+    )
+    yield from models
     yield from ((home / path.name, path.read_text(encoding="utf-8")) for path in sorted(STARTER.glob("*.mlir")))
 
 
@@ -131,7 +138,7 @@ def _filled(template: Path, words: Mapping[str, str]) -> str:
 def _report(name: str, root: Path, configs: Configs, package: Path | None) -> Iterator[str]:
     """Yield what was written, and the next three commands."""
     above, home = root / "bringup", root / "bringup" / name
-    modules = counted(len([*STARTER.glob("*.mlir")]), "module")
+    modules = counted(len([*home.glob("*.mlir"), *home.glob("*.onnx")]), "module")
     written = [(package, "the package: a driver that has buffers, a compiler to fill in")] if package else []
     written += [
         (above / f"{name}.toml", "what the bring-up is about"),

@@ -26,7 +26,8 @@ _Suggestion = tuple[SuggestedTarget, str]
 class Configs:
     """The configs of a bring-up. `drivers` are the backend's; `reference` is COMPILER/RUNTIME of the backend to compare
     with, or empty. `text` declares the configs that no file declares yet, `targets` are the target configs of the
-    starter suite; `paths` are the folders of suites that test the backend already, in place of a starter suite."""
+    starter suite; `paths` are the top folders of suites that test the backend already, in place of a starter
+    suite."""
 
     drivers: tuple[str, ...]
     reference: str
@@ -86,7 +87,7 @@ def declared_configs(name: str, root: Path, scope: Scope, registry: Registry) ->
     others = [target for suite in using for target in suite.targets if target.runtimes]
     pairs = [(compiler.name, target.runtimes[-1].name) for target in others for compiler in target.compilers]
     reference = next((f"{compiler}/{runtime}" for compiler, runtime in pairs if compiler not in own), "")
-    paths = dict.fromkeys(suite.folder.relative_to(root).as_posix() for suite in using)
+    paths = dict.fromkeys((suite.folder.relative_to(root).parts or (".",))[0] for suite in using)
     return Configs(drivers=drivers, reference=reference, paths=tuple(paths))
 
 
