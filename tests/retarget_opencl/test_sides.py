@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from opencl_support import compiler_config
-from retarget.extension import CompileRequest, CompilerError
+from retarget.extension import CompileRequest, CompilerError, Resolved
 from retarget_opencl.artifact.file import read_artifact
 from retarget_opencl.builds import FRONT_END, RUNNING, TRANSLATION
 from retarget_opencl.compile.compiler import OpenClCompiler
@@ -147,6 +148,8 @@ def test_a_worker_that_has_other_code_than_the_session_compiles_nothing(monkeypa
     with pytest.raises(CompilerError) as raised:
         compiler.compile(request)
     expected = resolved.build_id.rpartition(" ")[2]
+    bundled = Resolved(build_id="", flags=(), facts=resolved.facts)  # which says no build
+    assert compiler.compile(replace(request, source=MODULE.encode(), resolved=bundled)).artifact
     assert str(raised.value) == (
         f"retarget_opencl was edited since this session began: found build edited, expected {expected}; run it again"
     )

@@ -262,8 +262,10 @@ class OpenClCompiler:
 
     def compile(self, request: CompileRequest) -> Compiled:
         """Compile one module; where the front end has run, translate what it gave. Raises `CompilerError`."""
-        expected = request.resolved.build_id.rpartition(_BUILD)[2]
-        if expected != translation_build():  # what this process would make must not be stored as that build's
+        _, is_ours, expected = request.resolved.build_id.rpartition(_BUILD)
+        if (
+            is_ours and expected != translation_build()
+        ):  # what this process would make must not be stored as that build's
             msg = f"retarget_opencl was edited since this session began: found build {translation_build()}, "
             msg += f"expected {expected}; run it again"
             raise CompilerError(msg)
