@@ -10,6 +10,7 @@ from pathlib import Path
 from retarget.engine.limits import CoolDowns
 from retarget.engine.refusals import refusal_failure
 from retarget.engine.run.device_worker import DeviceWorker
+from retarget.engine.run.lease import Holder
 from retarget.engine.run.sick_devices import SickDeviceError, SickDevices, sickness_keys
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, RunOutcome, Stage, first_failure
 from retarget.model.rungs import Rung
@@ -23,11 +24,11 @@ class HealthyRuns:
     """The runs of one process on its device workers. To be closed. `notes` has a line for each device that did not
     answer for a while."""
 
-    def __init__(self, folder: Path, *, by: str, cool_downs: CoolDowns) -> None:
-        """Sessions that share `folder` share what they know of sick devices; `by` is what they learn of this one."""
+    def __init__(self, folder: Path, *, holder: Holder, cool_downs: CoolDowns) -> None:
+        """Sessions that share `folder` share what they know of sick devices; `holder` is what they learn of this."""
         self.cool_downs = cool_downs
         self.notes: list[str] = []
-        self._sick = SickDevices(folder, by=by, cool_downs=cool_downs)
+        self._sick = SickDevices(folder, holder=holder, cool_downs=cool_downs)
 
     def close(self) -> None:
         """Close the files."""

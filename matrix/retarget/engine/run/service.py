@@ -81,8 +81,7 @@ class RunService:
         self._environment = environment
         folder, known = lease_folder or default_lease_folder(), holder or current_holder(sys.argv)
         self._leases = DeviceLeases(folder, known)
-        who = f"{known.user}: {known.command} (pid {known.pid})"
-        self._runs = HealthyRuns(folder, by=who, cool_downs=cool_downs or limits.COOL_DOWNS)
+        self._runs = HealthyRuns(folder, holder=known, cool_downs=cool_downs or limits.COOL_DOWNS)
         self._spawner = Spawner()
         self._workers: dict[RuntimeConfig, DeviceWorker] = {}
         self._helper: WorkerProcess | None = None

@@ -9,6 +9,7 @@ it. The host's CPU is nobody's alone: there, a sickness is that of one runtime c
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -17,6 +18,7 @@ from pathlib import Path
 import msgspec
 
 from retarget.engine.limits import CoolDowns
+from retarget.engine.run.lease import Holder
 from retarget.engine.run.lease_folder import LockFile, create_lease_folder
 from retarget.extension import UnavailableError
 from retarget.model import RuntimeConfig
@@ -37,22 +39,26 @@ class SickDeviceError(UnavailableError):
 
 
 class Sickness(msgspec.Struct, frozen=True, kw_only=True):
-    """That a device does not answer: since `when` (seconds since 1970), after the target `after`, as `found` by a probe
-    of `by`. It is not tried before `until`, which is 0 once it has recovered. `cool_down` is in seconds."""
+    """That a device does not answer: since `when` (seconds since 1970), after the target `after`, as a probe `found`.
+    It is not tried before `until`, which is 0 once it has recovered. `cool_down` is in seconds. `by` is who says so,
+    empty for the session that reads it; `pid` and `session` are theirs."""
 
     device: str
     after: str
     found: str
-    by: str
     when: float
     until: float
     cool_down: float
+    by: str = ""
+    pid: int = 0
+    session: str = ""
 
     @property
     def reason(self) -> str:
         """Why targets are not tried: the same words for all of them."""
         at = time.strftime("%H:%M:%S UTC", time.gmtime(self.when))
-        return f"{self.device} was gone at {at}, after {self.after}: {self.found}"
+        by = f" (found by {self.by})" if self.by else ""
+        return f"{self.device} was gone at {at}, after {self.after}: {self.found}{by}"
 
 
 def sickness_keys(config: RuntimeConfig, infos: Sequence[DeviceInfo]) -> tuple[str, ...]:
@@ -66,10 +72,10 @@ def sickness_keys(config: RuntimeConfig, infos: Sequence[DeviceInfo]) -> tuple[s
 class SickDevices:
     """What is known of sick devices, in this process and in the folder of leases."""
 
-    def __init__(self, folder: Path, *, by: str, cool_downs: CoolDowns) -> None:
-        """`by` is what other sessions learn of this one."""
+    def __init__(self, folder: Path, *, holder: Holder, cool_downs: CoolDowns) -> None:
+        """`holder` is what other sessions learn of this one."""
         self._folder = folder
-        self._by = by
+        self._holder = holder
         self._cool_downs = cool_downs
         self._own: dict[str, Sickness] = {}
         self._notes: dict[str, LockFile] = {}
@@ -89,8 +95,8 @@ class SickDevices:
         now, known = time.time(), self.of(keys)
         if known is None or not known.until:
             first = self._cool_downs.first
-            texts = {"device": device, "after": after, "found": " ".join(found.split())[:_LONGEST_TEXT], "by": self._by}
-            sickness = Sickness(**texts, when=now, until=now + first, cool_down=first)
+            why = " ".join(found.split())[:_LONGEST_TEXT]
+            sickness = Sickness(device=device, after=after, found=why, when=now, until=now + first, cool_down=first)
         else:
             longer = min(2 * known.cool_down, self._cool_downs.longest)
             sickness = msgspec.structs.replace(known, until=now + longer, cool_down=longer)
@@ -115,7 +121,8 @@ class SickDevices:
         return self._notes[key]
 
     def _read(self, key: str) -> Sickness | None:
-        """Return what is known of a device: anyone may have written it, so it is not believed for long."""
+        """Return what is known of a device. Anyone may have written it, so it is not believed for long, and no longer
+        than who wrote it lives: a session that begins is to find out by itself."""
         if key.startswith(_HOST):
             return self._own.get(key)
         try:
@@ -125,11 +132,18 @@ class SickDevices:
         except (msgspec.MsgspecError, UnicodeDecodeError, RetargetError):  # a lease says what is wrong with the folder
             return self._own.get(key)
         texts = {name: printable(getattr(said, name)[:_LONGEST_TEXT]) for name in ("device", "after", "found", "by")}
+        if said.session == self._holder.session:
+            texts["by"] = ""
         now, longest = time.time(), self._cool_downs.longest
-        until, cool_down = min(said.until, now + longest), max(0.0, min(said.cool_down, longest))
-        return Sickness(**texts, when=min(said.when, now), until=until, cool_down=cool_down)
+        until = min(said.until, now + longest if _is_alive(said.pid) else now)
+        cool_down = max(0.0, min(said.cool_down, longest))
+        when = max(0.0, min(said.when, now))
+        return msgspec.structs.replace(said, **texts, when=when, until=until, cool_down=cool_down)
 
     def _write(self, keys: Iterable[str], sickness: Sickness) -> None:
+        holder = self._holder
+        who = f"{holder.user}: {holder.command} (pid {holder.pid})"
+        note = msgspec.structs.replace(sickness, by=who, pid=holder.pid, session=holder.session)
         for key in keys:
             self._own[key] = sickness
             if key.startswith(_HOST):
@@ -137,5 +151,15 @@ class SickDevices:
             with suppress(RetargetError):
                 create_lease_folder(self._folder)
                 if self._note(key).try_lock():  # else another process writes the same
-                    self._note(key).write(msgspec.json.encode(sickness))
+                    self._note(key).write(msgspec.json.encode(note))
                     self._note(key).unlock()
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:  # another user's
+        return True
+    return pid > 0
