@@ -27,7 +27,7 @@ from retarget.profiles.references import find_profile, shipped_profiles
 from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
 from retarget_iree.builds import COMPILER_PACKAGE
-from retarget_iree.compiler.command import shrink_command
+from retarget_iree.compiler.command import reduce_command, shrink_command
 from retarget_iree.compiler.flags import not_inputs
 from retarget_iree.modules.onnx_import import onnx_version
 from retarget_iree.toolchain import compiler_environment, find_compiler
@@ -218,6 +218,10 @@ class OpenClCompiler:
     def shrink_command(self, source: Path, folder: Path, keep_types: bool) -> Sequence[str]:
         """Return the command that writes smaller variants. Implements `retarget.extension.ShrinksModules`."""
         return shrink_command(source, folder, keep_types=keep_types)
+
+    def reduce_command(self, source: Path, output: Path, script: Path) -> Sequence[str]:
+        """Return the command of `iree-reduce`, from the library. Implements `retarget.extension.ShrinksModules`."""
+        return reduce_command(source, output, script)
 
     def describe_build(self, toolchain: Toolchain | None) -> str:
         """Return the builds of IREE and of this package. Implements `retarget.extension.DescribesBuild`."""

@@ -218,6 +218,11 @@ class ShrinksModules(Protocol):
         variant. With `keep_types` the functions that are called keep their arguments and results. Pure.
         """
 
+    def reduce_command(self, source: Path, output: Path, script: Path) -> Sequence[str]:
+        """Return the command of the compiler's own tool that reduces the module `source` and writes what is left to
+        `output`; empty where it has none. The tool runs `script` with a module's file: exit status 0 where that still
+        fails in the same way. Pure."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleSize:

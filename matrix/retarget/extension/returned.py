@@ -57,6 +57,7 @@ _IN_PROCESS = frozenset(
         "runs_by_tool",
         "release_packages",
         "shrink_command",
+        "reduce_command",
         "suggest_targets",
         "suggest_suites",
     }

@@ -14,7 +14,7 @@ from retarget_iree.compiler.flags import phase_of, with_devices, with_one_phase
 from retarget_iree.compiler.targets.combined import is_pure, with_profiles
 from retarget_iree.toolchain import command
 
-__all__ = ["compile_command", "shrink_command"]
+__all__ = ["compile_command", "reduce_command", "shrink_command"]
 
 
 def compile_command(target: CompileTarget, flags: Sequence[str], output: Path) -> tuple[str, ...]:
@@ -44,3 +44,9 @@ def shrink_command(source: Path, folder: Path, *, keep_types: bool) -> tuple[str
     """Return the command that writes smaller variants of a module into a folder."""
     words = (sys.executable, "-m", "retarget_iree.modules.shrink", str(source), "-o", str(folder))
     return (*words, "--keep-types") if keep_types else words
+
+
+def reduce_command(source: Path, output: Path, script: Path) -> tuple[str, ...]:
+    """Return the command of IREE's own reducer."""
+    module = "retarget_iree.modules.reduce_by_library"
+    return (sys.executable, "-m", module, str(script), str(source), "-o", str(output))

@@ -22,7 +22,7 @@ from retarget.profiles.profile import Profile
 from retarget.support.errors import did_you_mean
 
 from retarget_iree.builds import COMPILER_PACKAGE, CompilerBuild
-from retarget_iree.compiler.command import compile_command, shrink_command
+from retarget_iree.compiler.command import compile_command, reduce_command, shrink_command
 from retarget_iree.compiler.devices import device_order, device_problems
 from retarget_iree.compiler.flags import (
     PHASE_FLAG,
@@ -155,6 +155,10 @@ class IreeCompiler:
     def shrink_command(self, source: Path, folder: Path, keep_types: bool) -> Sequence[str]:
         """Return the command that writes smaller variants. Implements `retarget.extension.ShrinksModules`."""
         return shrink_command(source, folder, keep_types=keep_types)
+
+    def reduce_command(self, source: Path, output: Path, script: Path) -> Sequence[str]:
+        """Return the command of `iree-reduce`, from the library. Implements `retarget.extension.ShrinksModules`."""
+        return reduce_command(source, output, script)
 
     def suggest_targets(self, devices: Mapping[str, Sequence[DeviceInfo]]) -> Sequence[SuggestedTarget]:
         """Return a target config for each sort of device that was found."""

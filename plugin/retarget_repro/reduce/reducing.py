@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,7 +18,8 @@ from retarget.model.signatures import TIMEOUT
 from retarget.support.errors import RetargetError
 
 from retarget_repro.attempt import Attempt, Chosen, attempt
-from retarget_repro.reduce.variants import smaller_variants
+from retarget_repro.reduce.tool import SCRIPT, reduce_by_tool
+from retarget_repro.reduce.variants import Variant, smaller_variants
 
 __all__ = ["TRIES", "Reduced", "reduce_failure"]
 
@@ -145,7 +146,7 @@ class _Reduction:
         keep_types = isinstance(self.chosen.target, RunTarget)
         refused: dict[str, None] = {}
         first = has = ""
-        is_smaller = False
+        is_smaller, is_tool_left = False, True
         with self._engine(cases) as engine:
             for number in range(1_000_000):
                 folder = self.folder / f"{number}"
@@ -160,24 +161,67 @@ class _Reduction:
                 if not some.found and is_smaller:  # what was refused may go now
                     refused, is_smaller = dict.fromkeys(self.steps[:1]), False
                     continue
-                if not some.found or self.is_over:
+                if self.is_over:
                     break
-                for one in some.found:
-                    refused[one.name] = None
-                    smaller = replace(self.chosen, target=_with_module(self.chosen.target, one.path))
-                    if self.fails(smaller, cases, engine):
-                        self.chosen, path = smaller, one.path
-                        self.steps.append(one.name)
-                        is_smaller = len(self.steps) > 1
-                        self.note(f"{one.name}: fails in the same way ({path.stat().st_size} bytes)")
-                        break
-                    if not number or self.is_over:  # as the compiler prints it, it does not: nothing smaller can
-                        break
-                if not self.steps or self.is_over:
+                if not some.found and is_tool_left:
+                    is_tool_left = False
+                    if (smaller_path := self._by_tool(compiler, path, cases, engine, env)) is not None:
+                        path, refused = smaller_path, dict.fromkeys(self.steps[:1])
+                        continue
+                if not some.found:
+                    break
+                if (smaller := self._smaller(some.found, cases, engine, refused)) is not None:
+                    path, is_smaller = smaller, len(self.steps) > 1
+                if not self.steps:  # as the compiler prints it, it fails otherwise: so will all that is less
                     break
         if self.is_over:
             self.why_not = "; more tries might leave less"
         return first or size, has or size
+
+    def _smaller(
+        self, found: Sequence[Variant], cases: Sequence[str], engine: Engine, refused: dict[str, None]
+    ) -> Path | None:
+        """Keep the first variant that fails, and return its file; None where none does. Each one tried is `refused`."""
+        for one in found if self.steps else found[:1]:
+            refused[one.name] = None
+            smaller = replace(self.chosen, target=_with_module(self.chosen.target, one.path))
+            if self.fails(smaller, cases, engine):
+                self.chosen = smaller
+                self.steps.append(one.name)
+                self.note(f"{one.name}: fails in the same way ({one.path.stat().st_size} bytes)")
+                return one.path
+            if self.is_over:
+                break
+        return None
+
+    def _by_tool(
+        self, compiler: ShrinksModules, path: Path, cases: Sequence[str], engine: Engine, env: Mapping[str, str]
+    ) -> Path | None:
+        """Have the compiler's own tool reduce a module. Return what is left where that is less and fails, else None."""
+        (folder := self.folder / "tool").mkdir()
+        output = folder / f"reduced{path.suffix}"
+        command = compiler.reduce_command(path, output, folder / SCRIPT)
+        if not command:
+            return None
+        self.note("the compiler's own tool reduces what is left")
+
+        def made(candidate: Path) -> Chosen:
+            return replace(self.chosen, target=_with_module(self.chosen.target, candidate))
+
+        is_done = reduce_by_tool(
+            command,
+            folder,
+            fails=lambda candidate: self.fails(made(candidate), cases, engine),
+            is_over=lambda: self.is_over,
+            env=env,
+        )
+        is_less = is_done and output.is_file() and output.stat().st_size < path.stat().st_size
+        if not is_less or not self.fails(made(output), cases, engine):
+            return None
+        self.chosen = made(output)
+        self.steps.append("the compiler's own tool")
+        self.note(f"{self.steps[-1]}: fails in the same way ({output.stat().st_size} bytes)")
+        return output
 
     def _engine(self, cases: Sequence[str]) -> Engine:
         """Return an engine that keeps what candidates give apart, and waits for them as long as for the failure."""

@@ -31,12 +31,15 @@ class Compiler:
         words = request.source.decode().split()
         if "broken" in words:
             raise CompilerError("error: broken", verdict=True)
-        if {"bad", "worse"} <= set(words):
+        if {"bad", "worse"} <= set(words) and len({"twin1", "twin2"} & set(words)) != 1:
             raise CompilerError(f"error: bad {len(words)}", verdict=True)
         return Compiled(artifact=b"")
 
     def shrink_command(self, source, folder, keep_types):
         return (sys.executable, __file__, str(source), str(folder))
+
+    def reduce_command(self, source, output, script):
+        return (sys.executable, __file__, str(source), str(output), str(script))
 
     def tags(self, config):
         return ()
@@ -58,7 +61,17 @@ def retarget_compilers(): return [Compiler()]
 def retarget_case_loaders(): return [Loader()]
 
 
-if __name__ == "__main__":
+if len(sys.argv) == 4 and __name__ == "__main__":  # the tool: leaves out two words at a time
+    import subprocess
+
+    words, output, script = Path(sys.argv[1]).read_text().split(), Path(sys.argv[2]), sys.argv[3]
+    for word in [word for word in words if word.startswith("twin")]:
+        less = [one for one in words if not one.startswith("twin")]
+        Path("candidate").write_text(" ".join(less))
+        if subprocess.run([script, str(Path("candidate").absolute())]).returncode == 0:
+            words = less
+    output.write_text(" ".join(words))
+elif __name__ == "__main__":
     refused = set(sys.stdin.read().splitlines())
     words = Path(sys.argv[1]).read_text().split()
     if "cannot" in words:
@@ -124,6 +137,13 @@ def test_what_is_not_needed_for_the_failure_goes_and_another_failure_is_none(tmp
     assert reduced.target.module.path.read_text() == "bad worse"
     # printed; a; bad (refused); b; worse (refused); c; then bad and worse once more
     assert reduced.tries == 8
+
+
+@pytest.mark.slow
+def test_the_tool_of_the_compiler_takes_what_its_variants_do_not(tmp_path: Path) -> None:
+    reduced = _reduced("twin1 bad worse twin2 c", tmp_path)
+    assert reduced.steps == ("printed", "without c", "the compiler's own tool")
+    assert reduced.target.module.path.read_text() == "bad worse"
 
 
 @pytest.mark.slow
