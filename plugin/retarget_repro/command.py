@@ -125,9 +125,7 @@ def _statement(bundle: Bundle) -> str:
     if found.same < found.runs:
         return f"flaky: reproduced in {found.same} of {found.runs} runs; else {'; '.join(found.others)}"
     times = "once" if found.runs == 1 else f"in {found.same} of {found.runs} runs"
-    return f"reproduced {times} from the bundle alone: {bundle.observed.stage}: {bundle.observed.signature}".rstrip(
-        ": "
-    )
+    return f"reproduced {times} from the bundle alone: {bundle.observed}"
 
 
 def _number(text: str) -> int:

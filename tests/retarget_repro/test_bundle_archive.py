@@ -120,7 +120,7 @@ def _plain(content: bytes) -> bytes:
     [
         (lambda content: content[: len(content) // 2], "it is truncated"),
         (lambda content: zstandard.compress(_plain(content)[:-1500]), "it is truncated"),
-        (lambda _: b"PK\x03\x04 something else", "is damaged, or no file of Zstandard: "),
+        (lambda _: b"PK\x03\x04 something else", "it is damaged, or no file of Zstandard: "),
         (lambda _: b"", "it is truncated"),
         (lambda _: zstandard.compress(b"no archive" * 100), "found no header of an archive's file after 0 files: "),
         (

@@ -14,6 +14,7 @@ import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from mlir_modules import CRASHES, DIFFERS, GOOD, REFUSED
 from retarget.cli import main
+from retarget_repro.bundle.archive import unpack
 from retarget_repro.bundle.format import Observed, read_bundle
 from retarget_repro.command import NOT_REPRODUCED
 
@@ -282,3 +283,37 @@ def _mended(source: str) -> Any:
         return made
 
     return changed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("small-types/suite.toml::small-types::i4-odd_vmvx", ("compile", "compile", "does not have integral number")),
+        ("small-types/suite.toml::small-types::f8E4M3FN_llvm-cpu_local-task", ("compare", "compare", "values differ")),
+        ("onnx/suite.toml::onnx::test_castlike_FLOAT16_to_INT4_vmvx", ("compile", "crash", "SIGABRT")),
+        (
+            "onnx/suite.toml::onnx::test_nonmaxsuppression_suppress_by_IOU_and_scores_vmvx_local-sync",
+            ("run", "run", "score_threshold should be <= min(scores)"),
+        ),
+        (
+            "data-tiling/suite.toml::data-tiling-devices::two-devices/sum_cpu-avx2-tiled-linked_two-local-tasks-avx2",
+            ("load", "load", "not found in library"),
+        ),
+        ("small-types/suite.toml::small-types::f8E8M0FNU_opencl_opencl", ("compare", "compare", "values differ")),
+    ],
+)
+def test_known_failures_of_the_suites_are_reproduced_as_their_rules_say(
+    target: str, expected: tuple[str, str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+
+    assert main(["repro", f"suites/{target}", "-o", str(tmp_path / "x.tar.zst")]) == 0
+
+    bundle = unpack(tmp_path / "x.tar.zst", tmp_path / "x")
+    at, stage, signature = way(bundle.observed)
+    assert (at, stage) == expected[:2]
+    assert expected[2] in signature
+    assert bundle.reproduced.same == bundle.reproduced.runs
+    assert bundle.expectation.startswith("expected to ")
+    assert not any(flag.endswith("=host") for flag in bundle.compile.flags)

@@ -94,7 +94,7 @@ def unpack(archive: Path, folder: Path) -> Bundle:
             try:
                 _extract(stream, new)
             except zstandard.ZstdError as error:
-                msg = f"is damaged, or no file of Zstandard: {error}"
+                msg = f"it is damaged, or no file of Zstandard: {error}"
                 raise RetargetError(msg) from error
         bundle = read_bundle(new)
         _verify(new, bundle)

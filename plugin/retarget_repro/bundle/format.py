@@ -51,6 +51,11 @@ class Observed(_Part, frozen=True, kw_only=True):
     summary: str = ""
     case: str = ""
 
+    def __str__(self) -> str:
+        """In the words of `repro.py`: `compare: values differ`, `crash (compile): SIGSEGV`."""
+        where = self.stage if self.stage == self.at else f"{self.stage} ({self.at})"
+        return f"{where}: {self.signature}" if self.signature else where
+
 
 class CompileStep(_Part, frozen=True, kw_only=True):
     """`source` is relative to the bundle; `{bundle}` in `flags` stands for its folder. `timeout` is in seconds.

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import msgspec
@@ -106,13 +106,13 @@ def write_bundle(
             unpack(archive, again := scratch.path / f"again{number}")
             note(f"reproducing it from the bundle alone{f', {wanted} times' if wanted > 1 else ''}")
             found = reproduce(again, runs=wanted, toolchain=toolchain)
-            if not any(line.startswith("good: ") for line in found.others):
+            if found.same or not any(line.startswith("good: ") for line in found.others):
                 break
         if not found.same and not keep:
             what = "; ".join(found.others)
             msg = (
                 f"{failed.chosen.id} does not fail in the same way from the bundle, in {found.runs} runs of it:\n"
-                f"  expected: {failed.failure.stage}: {failed.way.stage}: {failed.way.signature}\n  found: {what}\n"
+                f"  expected: {bundle.observed}\n  found: {what}\n"
                 "the bundle is not written; --keep writes it with this statement in it"
             )
             raise NotReproducedError(msg, found)
@@ -376,12 +376,12 @@ def _packages(toolchain: Path | None) -> Iterable[Package]:
     places = [] if toolchain is None else [str(toolchain), *map(str, toolchain.glob("lib*/python*/site-packages"))]
     for name in _PACKAGES:
         found = next(iter(importlib.metadata.distributions(name=name, path=places)), None) if places else None
-        if found is None:
-            try:
+        if found is None and (toolchain is None or not name.startswith("iree-")):
+            with suppress(importlib.metadata.PackageNotFoundError):
                 found = importlib.metadata.distribution(name)
-            except importlib.metadata.PackageNotFoundError:
-                continue
-        yield Package(name=name, version=found.version, digest=_record_digest(found.read_text("RECORD") or ""))
+        if found is not None:
+            digest = _record_digest(found.read_text("RECORD") or "")
+            yield Package(name=name, version=found.version, digest=digest)
 
 
 def _record_digest(record: str) -> str:
