@@ -27,7 +27,7 @@ def test_what_a_lost_device_leaves_untried_is_not_run(
     project: Project, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("RETARGET_LEASE_DIR", str(project.path / "leases"))
-    monkeypatch.setattr(limits, "COOL_DOWNS", limits.CoolDowns(first=0.0, longest=600.0, waits=0))
+    monkeypatch.setattr(limits, "COOL_DOWNS", limits.CoolDowns(first=600.0, longest=600.0, waits=0))
     project.doubles(a="f: pass", b="f: unplug", c="f: pass")
     project.write({"matrix.toml": LOST})
     result = project.run(*DOUBLES, "-rs", "--retarget-results", "out", *arguments)
@@ -56,7 +56,7 @@ def test_what_a_lost_device_leaves_untried_is_not_run(
 @pytest.mark.slow
 def test_a_required_target_that_is_not_run_is_an_error(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RETARGET_LEASE_DIR", str(project.path / "leases"))
-    monkeypatch.setattr(limits, "COOL_DOWNS", limits.CoolDowns(first=0.0, longest=600.0, waits=0))
+    monkeypatch.setattr(limits, "COOL_DOWNS", limits.CoolDowns(first=600.0, longest=600.0, waits=0))
     project.doubles(b="f: unplug", c="f: pass")
     arguments = (*DOUBLES, "--retarget-require", "run", "--retarget-results", "out")
     result = project.run(*arguments)

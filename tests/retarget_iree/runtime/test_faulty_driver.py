@@ -29,7 +29,7 @@ func.func @{name}() {{
     for name in ("one", "two")
 )
 QUICK = CoolDowns(first=0.05, longest=0.2, waits=2, probe=20.0)
-LONG = CoolDowns(first=0.05, longest=600.0, waits=1, probe=20.0)
+LONG = CoolDowns(first=600.0, longest=600.0, waits=0, probe=20.0)
 Serve = Callable[[CoolDowns], RunService]
 
 
