@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date
 from fnmatch import fnmatchcase
 
-from retarget.expect.verdict import is_expired
+from retarget.expect.verdict import is_expired, today
 from retarget.model.rungs import Rung
 from retarget.support.errors import did_you_mean, display_path, grouped
 from retarget.support.text import counted, shown
@@ -110,7 +110,7 @@ def holds(one: TargetState, line: Line) -> bool:
     """Whether a target is on its line. What is stable may match in fewer runs than that took, and what is chance by a
     rule may be where the rule says."""
     is_stable = line.rung is Rung.STABLE and one.rung is Rung.MATCHES
-    by_chance = any(rule.outcome in CHANCE and not is_expired(rule, date.today()) for rule in one.target.all_rules)
+    by_chance = any(rule.outcome in CHANCE and not is_expired(rule, today()) for rule in one.target.all_rules)
     return one.rung is line.rung or is_stable or (by_chance and one.rung in rungs_of(one.target))
 
 
