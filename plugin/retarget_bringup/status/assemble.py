@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from retarget.extension import ModuleSize
 from retarget.model.rungs import Rung
 
 from retarget_bringup.ladder.states import DRIVER, Standing, TargetState
@@ -27,13 +28,14 @@ def status_of(
     moved: Moves,
     is_raised: bool,
     log: Sequence[Commit] = (),
+    sizes: Mapping[str, ModuleSize] | None = None,
 ) -> Status:
     """Return the status of a bring-up, without what the reference backend does. Modules are below `root`."""
     drivers = _drivers([one for one in states if one.id.startswith(DRIVER)])
     targets = [one for one in states if not one.id.startswith(DRIVER)]
     seen = [one for one in targets if one.standing in {Standing.REACHED, Standing.BELOW}]
     tried = [(one, rung) for one in targets if (rung := one.rung) is not None and not one.is_permanent]
-    blocking = blockers([one for one, rung in tried if rung < one.top], root)
+    blocking = blockers([one for one, rung in tried if rung < one.top], root, sizes or {})
     reached = sum(one.standing is Standing.REACHED for one in seen)
     excluded = _excluded(targets)
     situation = Situation(

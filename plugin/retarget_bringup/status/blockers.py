@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from retarget.extension import ModuleSize
 from retarget.model.rungs import Rung
 from retarget.results.record import TargetRecord
 from retarget.support.errors import display_path
 from retarget.support.text import shown
 
 from retarget_bringup.ladder.states import TargetState
+from retarget_bringup.sizes import size_text
 from retarget_bringup.status.model import Blocker
 
 __all__ = ["blockers", "failed_record"]
@@ -23,22 +25,29 @@ _BEGINS = 2000
 """Characters of a report in which they are looked for."""
 
 
-def blockers(stuck: Iterable[TargetState], root: Path) -> tuple[Blocker, ...]:
+def blockers(
+    stuck: Iterable[TargetState], root: Path, sizes: Mapping[str, ModuleSize] | None = None
+) -> tuple[Blocker, ...]:
     """Group the targets that stop below `matches`, and rank the groups.
 
-    A target that its compile target blocks counts with that one's failure. The smallest module is that with the fewest
-    bytes in its file below `root`; where several share a file, the one that compiled fastest.
+    A target that its compile target blocks counts with that one's failure. The smallest module is that of the least of
+    `sizes`, which are by the ids of targets; of those that were not measured, the one with the fewest bytes in its file
+    below `root`, and where several share a file, the one that compiled fastest.
     """
     groups: dict[tuple[Rung, str, str], list[TargetState]] = {}
     for state in stuck:
         failure = state.failure
         way = (failure.stage, failure.signature) if failure is not None else ("", state.reason or "no failure is known")
         groups.setdefault((state.rung or Rung.NONE, *way), []).append(state)
-    size = _module_size(root)
+    size, measured = _module_size(root), sizes or {}
     found = []
     for (rung, stage, signature), members in groups.items():
-        measured = sorted((size(record), state.id, record) for state in members for record in failed_record(state))
-        (_, own, _), _, smallest = measured[0]
+        candidates = [
+            (_measured(measured, state.id), size(record), state.id, record)
+            for state in members
+            for record in failed_record(state)
+        ]
+        _, (_, own, _), target, smallest = min(candidates)
         known = smallest.reason if smallest.observation is not None else ""
         found.append(
             Blocker(
@@ -50,6 +59,7 @@ def blockers(stuck: Iterable[TargetState], root: Path) -> tuple[Blocker, ...]:
                 smallest=smallest.nodeid,
                 module=smallest.module,
                 size=own,
+                measure=size_text(measured[target]) if target in measured else "",
                 diagnostic=_diagnostic(smallest),
                 known=known,
                 command=_command(smallest.nodeid, root, known=bool(known)),
@@ -69,6 +79,10 @@ def _command(target: str, root: Path, *, known: bool) -> str:
     where = "" if root.resolve() == Path.cwd().resolve() else f"cd {shlex.quote(display_path(root))} && "
     quoted = shlex.quote(target) if "'" in target else f"'{target}'"  # one shell or another expands brackets
     return f"{where}pytest {quoted}{' --retarget-ignore-expectations' if known else ''}"
+
+
+def _measured(sizes: Mapping[str, ModuleSize], target: str) -> tuple[bool, tuple[int, ...]]:
+    return target not in sizes, sizes[target].order if target in sizes else ()
 
 
 def _module_size(root: Path) -> Callable[[TargetRecord], tuple[bool, int, float]]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
 from retarget.engine.run.driver_checks import check_drivers
-from retarget.model import Origin, RunTarget, RuntimeConfig, Target
+from retarget.extension import ModuleSize
+from retarget.model import CompileTarget, Origin, RunTarget, RuntimeConfig, Target
 from retarget.model.rungs import Rung
 from retarget.results.files import SessionResults, read_results, results_of
 from retarget.results.record import TargetRecord
@@ -26,20 +27,26 @@ from retarget_bringup.ladder.drivers import driver_targets, write_checks
 from retarget_bringup.ladder.files import Ladder, read_ladder
 from retarget_bringup.ladder.settings import Settings
 from retarget_bringup.ladder.states import TargetState, ladder_targets, states
+from retarget_bringup.sizes import module_key, module_sizes
 from retarget_bringup.status.session import new_folder, run_pytest
 
 __all__ = ["Found", "read_found", "run_found", "run_others"]
 
+_MEASURED = 60
+"""Modules that are measured in one session: the first time each takes a part of a second."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """The states of a ladder's targets in `sessions`. `declared` are the ids of all targets, selected or not."""
+    """The states of a ladder's targets in `sessions`. `declared` are the ids of all targets, selected or not; `sizes`
+    are those of modules that were measured, by the ids of their targets."""
 
     settings: Settings
     ladder: Ladder
     declared: Set[str]
     sessions: Sequence[SessionResults]
     states: Sequence[TargetState]
+    sizes: Mapping[str, ModuleSize] = field(default_factory=dict)
 
     @property
     def results(self) -> Mapping[str, TargetRecord]:
@@ -48,9 +55,15 @@ class Found:
 
 
 def read_found(
-    settings: Settings, folders: Sequence[Path], extensions: Sequence[str] = (), declared: Declared | None = None
+    settings: Settings,
+    folders: Sequence[Path],
+    extensions: Sequence[str] = (),
+    declared: Declared | None = None,
+    *,
+    measures: bool = False,
 ) -> Found:
-    """Read results, and find the states in them; `declared` is what `collect` gives, where it was asked already.
+    """Read results, and find the states in them; `declared` is what `collect` gives, where it was asked already. With
+    `measures`, modules of targets that are stuck are measured, which compiles them.
 
     Raises `RetargetError` for what cannot be read: results, the ladder, declarations.
     """
@@ -59,13 +72,33 @@ def read_found(
     declared = declared or collect(settings.root, settings.paths, extensions)
     with Engine(registry=declared.registry, cache=cache_of_command().folder, extensions=extensions) as engine:
         targets = [*driver_targets(sessions, ladder), *ladder_targets(_selected(settings, declared), engine)]
+        found = states(targets, sessions, ladder, stable=settings.stable)
+        sizes = _sizes(found, declared, engine) if measures else {}
     return Found(
         settings=settings,
         ladder=ladder,
         declared={one.id for one in declared.targets},
         sessions=sessions,
-        states=states(targets, sessions, ladder, stable=settings.stable),
+        states=found,
+        sizes=sizes,
     )
+
+
+def _sizes(found: Iterable[TargetState], declared: Declared, engine: Engine) -> Mapping[str, ModuleSize]:
+    """Measure the modules of targets that are stuck, those with the smallest files: by the ids of the targets."""
+    stuck = {one.id for one in found if one.rung is not None and one.rung < one.top and not one.is_permanent}
+    modules = {one.id: one.compiled for one in declared.targets if one.id in stuck}
+    smallest = sorted(modules.values(), key=lambda one: (_bytes(one), module_key(one)))
+    chosen = {*list(dict.fromkeys(map(module_key, smallest)))[:_MEASURED]}
+    sizes = module_sizes(engine, (one.compiled for one in declared.targets if module_key(one.compiled) in chosen))
+    return {target: sizes[key] for target, one in modules.items() if (key := module_key(one)) in sizes}
+
+
+def _bytes(target: CompileTarget) -> int:
+    try:
+        return target.module.path.stat().st_size
+    except OSError:  # generated when it is needed
+        return 0
 
 
 def _selected(settings: Settings, declared: Declared) -> Declared:
@@ -117,12 +150,12 @@ def run_found(
     run = partial(run_pytest, settings.root, folder, extensions=extensions)
     paths = [f"./{path}" if path.startswith("-") else path for path in settings.paths]
     run([*paths, "-m", settings.select, *pytest_args], what=f"running the targets of {settings.name}")
-    found = read_found(settings, [folder], extensions, declared)
+    found = read_found(settings, [folder], extensions, declared, measures=True)
     for number in range(2, runs + 1):
         matching = [one.id for one in found.states if one.rung is not None and one.rung >= Rung.MATCHES]
         if matching:
             run(pytest_args, targets=matching, what=f"run {number} of {runs}: {counted(len(matching), 'target')}")
-            found = read_found(settings, [folder], extensions, declared)
+            found = read_found(settings, [folder], extensions, declared, measures=True)
     return found
 
 

@@ -121,7 +121,7 @@ def _blockers(blockers: Sequence[Blocker], limit: int | None, width: int) -> Ite
     for number, one in enumerate(blockers[:limit], 1):
         stop = f"stop at {one.rung}: " if one.rung != "none" else ""  # their stage says it
         yield _cut(f"{number:3}. frees {one.frees}  {stop}{_way(one)}", width)
-        size = f"  ({one.size} bytes)" if one.size else ""
+        size = f"  ({one.measure or f'{one.size} bytes'})" if one.measure or one.size else ""
         yield f"     smallest   {shown(one.smallest)}{size}"
         if one.reference is not None:
             is_same = (one.reference.stage, one.reference.signature) == (one.stage, one.signature)

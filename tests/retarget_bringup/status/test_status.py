@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from retarget.extension import ModuleSize
 from retarget.model.rungs import Rung
 from retarget_bringup.ladder.states import TargetState
 from retarget_bringup.status.assemble import status_of
@@ -54,6 +56,15 @@ def test_a_blocker_has_all_targets_of_one_rung_and_signature_and_its_smallest_mo
     assert first.targets == (node_id("bb_gpu_gpu"), node_id("ccc_gpu_gpu"))
     assert (first.smallest, first.module, first.size) == (node_id("bb_gpu_gpu"), "bb", 20)
     assert (second.stage, second.signature, second.frees) == ("crash", "SIGSEGV", 1)
+
+
+def test_what_a_compiler_counts_in_a_module_comes_before_the_bytes_of_its_file(root: Path) -> None:
+    states = [failed(name, Rung.LOADS, "run", "y") for name in ("a", "bb", "ccc")]
+    one = ModuleSize(dispatches=1, ops=("arith.addf",), types=("f32",), elements=4)
+    sizes = {node_id("bb_gpu_gpu"): replace(one, dispatches=2), node_id("ccc_gpu_gpu"): one}
+    status = made(states, root, sizes=sizes)
+    assert status.blockers[0].smallest == node_id("ccc_gpu_gpu")
+    assert f"     smallest   {node_id('ccc_gpu_gpu')}  (1 dispatch; f32; arith.addf)\n" in text(status)
 
 
 def test_run_targets_of_a_module_that_does_not_compile_count_with_its_failure(root: Path) -> None:
