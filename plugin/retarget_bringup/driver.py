@@ -95,6 +95,7 @@ def is_good(report: DriverReport, *, is_named: bool) -> bool:
 def _configs(names: Sequence[str], registry: Registry, extensions: Sequence[str]) -> list[RuntimeConfig]:
     """Return what names mean. Raises `RetargetError` for one that means nothing."""
     declared: Mapping[str, RuntimeConfig] | None = None
+    unread = ""
     configs = []
     for name in names or sorted(registry.drivers):
         driver = name.partition("://")[0]
@@ -103,17 +104,25 @@ def _configs(names: Sequence[str], registry: Registry, extensions: Sequence[str]
             configs.append(RuntimeConfig(name=name, driver=driver, devices=uris, origin=_COMMAND_LINE))
             continue
         if declared is None:
-            targets = [one.target for one in collect(Path.cwd(), ["."], extensions).targets]
-            declared = {one.runtime.name: one.runtime for one in targets if isinstance(one, RunTarget)}
+            declared, unread = _declared(extensions)
         if name not in declared:
             known = {*registry.drivers, *declared}
             msg = (
                 f"found {name!r}, expected a driver ({', '.join(sorted(registry.drivers))}), the URI of a device, or a "
-                f"runtime config that suites below this folder use{did_you_mean(name, known)}"
+                f"runtime config that suites below this folder use{unread}{did_you_mean(name, known)}"
             )
             raise RetargetError(msg)
         configs.append(declared[name])
     return configs
+
+
+def _declared(extensions: Sequence[str]) -> tuple[Mapping[str, RuntimeConfig], str]:
+    """Return the runtime configs that suites below the current folder use, and why they could not be read."""
+    try:
+        targets = [one.target for one in collect(Path.cwd(), ["."], extensions).targets]
+    except RetargetError as error:
+        return {}, f" (they cannot be read: {error})"
+    return {one.runtime.name: one.runtime for one in targets if isinstance(one, RunTarget)}, ""
 
 
 def outcome_lines(outcome: DriverCheckOutcome) -> Iterator[str]:

@@ -23,6 +23,9 @@ from retarget.extension import (
     Resolved,
     RunPlan,
     ShowsArtifacts,
+    TransferLimits,
+    Transfers,
+    TransfersBuffers,
     hookimpl,
 )
 from retarget.extension.registry import Registry, registry_of
@@ -271,6 +274,32 @@ def test_of_a_device() -> None:
     assert opened(Device([ONE])).load(b"").call("main", (), None) == (ONE,)
     assert printed(lambda: opened(Misspelt(()))) == (
         f"{DRIVER}open() has 'load_with_parameter', which nothing calls; did you mean 'load_with_parameters'?"
+    )
+
+
+class Transferring(Device):
+    def __init__(self, transfers: object) -> None:
+        super().__init__(())
+        self._transfers = transfers
+
+    def transfers(self) -> Any:
+        return self._transfers
+
+
+def test_of_the_memory_and_the_queue_of_a_device() -> None:
+    """They have all methods of the protocol, and each returns what it declares."""
+    names = [name for name in vars(Transfers) if not name.startswith("_")]
+    memory = SimpleNamespace(**dict.fromkeys(names, lambda *_: None) | {"limits": TransferLimits()})
+    device = opened(Transferring(memory))
+    assert isinstance(device, TransfersBuffers)
+    assert device.transfers().limits == TransferLimits()
+    assert printed(lambda: device.transfers().wait(None, 1.0)) == (
+        f"{DRIVER}open(): transfers(): wait() returned None, expected bool"
+    )
+    del memory.map
+    assert printed(device.transfers) == (
+        f"{DRIVER}open(): transfers() returned a SimpleNamespace, expected a transfers with {', '.join(names)}; map is "
+        "missing"
     )
 
 
