@@ -274,7 +274,8 @@ def rung_of(record: TargetRecord, compiled: TargetRecord | None = None) -> Rung 
     """
     if (said := Rung.named(record.rung)) is not None:
         return said
-    if record.unselected_cases or record.outcome is Outcome.NOT_RUN:
+    is_part = record.result is Result.PASSED and any(one.outcome is Outcome.NOT_RUN for one in record.cases)
+    if record.unselected_cases or record.outcome is Outcome.NOT_RUN or is_part:  # `--retarget-case` left some out
         return None
     if record.result is Result.PASSED:
         runs = record.runtime or record.stage == "compare"

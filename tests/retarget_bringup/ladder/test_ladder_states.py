@@ -43,6 +43,8 @@ def case(stage: str, dispatches: str = "") -> CaseRecord:
         (record(outcome=Outcome.NOT_RUN, reason="the device is gone"), None),
         (record(outcome=Outcome.ERROR, message="no driver"), None),
         (passes(unselected_cases=("g",)), None),
+        (passes(cases=(CaseRecord(name="g", outcome=Outcome.NOT_RUN),)), None),
+        (passes(rung="matches", cases=(CaseRecord(name="g", outcome=Outcome.NOT_RUN),)), Rung.MATCHES),
     ],
 )
 def test_the_rung_of_a_record_is_the_lowest_of_its_cases(said: TargetRecord, rung: Rung | None) -> None:
