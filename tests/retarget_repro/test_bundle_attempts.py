@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
-from retarget_repro.bundle.format import Bundle, CompileStep, Observed, Reproduced, write_json
+from retarget.cli import main
+from retarget_repro.bundle.archive import pack
+from retarget_repro.bundle.format import Bundle, CompileStep, Observed, Reproduced, read_bundle, write_json
 from retarget_repro.bundle.reproduce import attempt, default_runs, reproduce
 from retarget_repro.bundle.write import copy_library, foreign_code
 
@@ -26,6 +29,7 @@ def bundle(folder: Path, *said: tuple[int, str]) -> Path:
     """A bundle whose `repro.py` says these things, run by run."""
     folder.mkdir()
     (folder / "repro.py").write_text(_SAYS.format(said=said))
+    (folder / "m.mlir").write_text("module {}\n")
     made = Bundle(
         target="suite.toml::s::m_vmvx",
         toolchain="iree",
@@ -71,3 +75,24 @@ def test_code_that_this_version_does_not_write_is_named(tmp_path: Path) -> None:
     (folder / "cases" / "more.py").touch()
 
     assert foreign_code(folder) == ("cases/more.py", "lib/retarget/model/signatures.py", "repro.py")
+
+
+def test_a_strangers_text_cannot_command_the_terminal_and_its_code_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = bundle(tmp_path / "b", (0, "good: "))
+    made = read_bundle(folder)
+    observed = msgspec.structs.replace(made.observed, summary="\x1b[2J\x1b]0;title\x07over\rwritten\u202e")
+    write_json(msgspec.structs.replace(made, observed=observed), folder)
+    pack(folder, tmp_path / "b.tar.zst")
+
+    assert main(["repro", "--open", str(tmp_path / "b.tar.zst"), "-o", str(tmp_path / "new")]) == 0
+
+    assert capsys.readouterr().out.splitlines() == [
+        f"{tmp_path}/new: suite.toml::s::m_vmvx",
+        "  failed at run: over?written?",
+        "  not reproduced in 0 runs: ",
+        "nothing was executed; read before you run it what is not of this retarget: repro.py",
+        f"  python {tmp_path}/new/repro.py",
+    ]
+    assert not (tmp_path / "new" / "count").exists()
