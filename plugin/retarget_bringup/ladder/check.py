@@ -240,7 +240,7 @@ def raised(ladder: Ladder, states: Iterable[TargetState]) -> Raised:
 def summary(name: str, states: Sequence[TargetState]) -> str:
     """Return one line on all targets: how many match, of those that are seen and can be."""
     standings = Counter(one.standing for one in states if not one.id.startswith(DRIVER))
-    checks = [one for one in states if one.id.startswith(DRIVER) and not one.is_permanent]
+    checks = [one for one in states if one.id.startswith(DRIVER) and one.rung is not None]
     passed = sum(one.rung is Rung.TRANSFERS for one in checks)
     reached, below = standings[Standing.REACHED], standings[Standing.BELOW]
     share = f" ({100 * reached / (reached + below):.1f} %)" if reached + below else ""

@@ -9,6 +9,7 @@ from laddered import ladder
 from retarget.model.driver_checks import CheckState, DriverCheckOutcome, DriverReport
 from retarget.model.rungs import Rung
 from retarget.results.files import SessionResults, read_results
+from retarget_bringup.ladder.check import summary
 from retarget_bringup.ladder.drivers import driver_targets, write_checks
 from retarget_bringup.ladder.files import Ladder, Line
 from retarget_bringup.ladder.states import Standing, TargetState, states
@@ -73,4 +74,5 @@ def test_a_check_of_a_driver_without_results_was_not_tried_and_one_that_is_no_mo
         "driver:vulkan::fill.ranges": Standing.REACHED,
         "driver:cuda::fill.ranges": Standing.NOT_TRIED,
     }
+    assert summary("x", list(of.values())) == "x: 0 of 0 targets match; 1 of 1 check of its drivers pass"
     assert driver_targets((), ladder()) == []
