@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from retarget.expect.verdict import today
-from retarget.support.errors import DiagnosticsError, display_path
+from retarget.support.errors import display_path
 from retarget.support.text import counted
-from retarget.support.toml.keypaths import Problem
 
 from retarget_bringup.ladder.check import check, raised, summary
 from retarget_bringup.ladder.files import Ladder, read_ladder, write_ladder
@@ -32,10 +31,7 @@ def add_arguments(parser: argparse._ActionsContainer) -> None:
 
 def settle(settings: Settings, ladder: Ladder, states: Sequence[TargetState], *, raises: bool) -> int:
     """Check a ladder against states, raised before where `raises` says so; print what does not hold, and return the
-    exit status. Raises `RetargetError` for a ladder that is about nothing, or cannot be written."""
-    if all(one.target.declared is None for one in states):
-        message = f"found {settings.select!r}, which selects no target of {', '.join(settings.paths)}"
-        raise DiagnosticsError(settings.diagnostics([Problem(("select",), message)]))
+    exit status. Raises `RetargetError` for a ladder that cannot be written."""
     name = display_path(ladder.file)
     lines = []
     if raises and any(one.rung is not None for one in states):

@@ -108,8 +108,8 @@ def _selected(settings: Settings, declared: Declared) -> Declared:
     selected = [one for one in declared.targets if is_selected(one.target)]
     problems = []
     if not selected:
-        message = f"found {settings.select!r}, which selects none of {counted(len(declared.targets), 'target')}"
-        problems.append(Problem(("select",), f"{message} in {', '.join(settings.paths)}"))
+        message = f"found {settings.select!r}, which selects no target of {', '.join(settings.paths)}"
+        problems.append(Problem(("select",), message))
     configs = {_config(one.target): None for one in declared.targets}
     if settings.reference and settings.reference not in configs:
         hint = did_you_mean(settings.reference, configs) or f"; expected one of: {', '.join(configs)}"
