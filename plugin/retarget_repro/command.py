@@ -14,7 +14,7 @@ from retarget.support.errors import display_path
 from retarget.support.scratch import ScratchFolder
 from retarget.support.text import shown
 
-from retarget_repro.attempt import Chosen, add_target_arguments, attempt, chosen_target
+from retarget_repro.attempt import Chosen, add_target_arguments, attempt, chosen_target, whole_number
 from retarget_repro.bundle.archive import unpack
 from retarget_repro.bundle.failure import find_failure
 from retarget_repro.bundle.format import Bundle
@@ -33,18 +33,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, metavar="PATH", help="the bundle (NAME.tar.zst), or its folder")
     parser.add_argument("--open", type=Path, metavar="FILE", help="unpack a bundle to the folder -o; executes nothing")
     parser.add_argument(
-        "--runs", type=_number, metavar="N", help="how often it must be tried (3 for crashes and timeouts, else 1 or 2)"
+        "--runs",
+        type=whole_number,
+        metavar="N",
+        help="how often it must be tried (3 for crashes and timeouts, else 1 or 2)",
     )
     parser.add_argument(
         "--reduce", action="store_true", help="reduce it first: to one case, and to less of the module, smaller shapes"
     )
     parser.add_argument(
-        "--reduce-seconds", type=_number, default=300, metavar="S", help="end the reduction after this long (300)"
+        "--reduce-seconds", type=whole_number, default=300, metavar="S", help="end the reduction after this long (300)"
     )
     parser.add_argument(
-        "--reduce-tries", type=_number, default=TRIES, metavar="N", help=f"end it after so many candidates ({TRIES})"
+        "--reduce-tries",
+        type=whole_number,
+        default=TRIES,
+        metavar="N",
+        help=f"end it after so many candidates ({TRIES})",
     )
-    parser.add_argument("--keep", action="store_true", help="write the bundle also if the failure does not occur")
+    parser.add_argument(
+        "--keep", action="store_true", help="write the bundle also if the failure does not occur (exit status 3)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -126,13 +135,6 @@ def _statement(bundle: Bundle) -> str:
         return f"flaky: reproduced in {found.same} of {found.runs} runs; else {'; '.join(found.others)}"
     times = "once" if found.runs == 1 else f"in {found.same} of {found.runs} runs"
     return f"reproduced {times} from the bundle alone: {bundle.observed}"
-
-
-def _number(text: str) -> int:
-    if text.isascii() and text.isdigit() and 0 < int(text) <= 100_000:
-        return int(text)
-    msg = f"found {text!r}, expected a number from 1 to 100000"
-    raise argparse.ArgumentTypeError(msg)
 
 
 def _note(text: str) -> None:

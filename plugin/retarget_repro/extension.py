@@ -28,6 +28,7 @@ _REPRO = CommandModule(
     help="pack a failure so that it reproduces elsewhere, or open such a bundle",
     examples=(
         ("retarget repro suites/onnx/suite.toml::onnx::TARGET -o bug.tar.zst", "write the bundle of a failing target"),
+        ("retarget repro squares_llvm-cpu --reduce", "of the smallest module and case that fail in the same way"),
         ("retarget repro --open bug.tar.zst -o bug", "unpack a bundle; nothing in it is executed"),
     ),
     takes_extensions=True,

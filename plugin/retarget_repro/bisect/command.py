@@ -12,7 +12,7 @@ from retarget.extension import HasReleases, UsesToolchains
 from retarget.model import RunTarget
 from retarget.support.errors import RetargetError, did_you_mean
 
-from retarget_repro.attempt import Chosen, add_target_arguments, chosen_target
+from retarget_repro.attempt import Chosen, add_target_arguments, chosen_target, whole_number
 from retarget_repro.bisect.releases import RELEASES_FOLDER, Releases
 from retarget_repro.bisect.search import boundary
 from retarget_repro.bisect.trying import Bisection, Result
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--pre", action="store_true", help="try versions that are no releases yet, too")
     parser.add_argument(
-        "--runs", type=int, default=1, metavar="N", help="a version is good if the target passes N times (1)"
+        "--runs", type=whole_number, default=1, metavar="N", help="a version is good if the target passes N times (1)"
     )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
