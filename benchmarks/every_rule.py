@@ -6,8 +6,8 @@ In the folder WORK, which has a copy of the suites and a cache of its own, all t
 is written from that, and it is recorded which module uses which rule. Then, for each rule, up to `--targets` of the
 targets that use it run without it, and `retarget bringup opencl --check` must name each that fell with both rungs. Each
 rule gives a line of WORK/rules.jsonl; what has one is not tried again, so that the command may be interrupted and given
-again. A rule is an entry of the tables in `clc/ops` or `hostprog`. The product knows nothing of this: an extension in
-WORK takes the rule away. Exit status 1 if a target fell that `--check` did not name.
+again, also with more suites. A rule is an entry of the tables in `clc/ops` or `hostprog`. The product knows nothing of
+this: an extension in WORK takes the rule away. Exit status 1 if a target fell that `--check` did not name.
 """
 
 from __future__ import annotations
@@ -34,6 +34,9 @@ from retarget_opencl.clc.ops import RULES
 from retarget_opencl.hostprog.rules import HOST_RULES
 
 ROOT = Path(__file__).parents[1]
+OWN = Path(__file__).with_name("rules")
+"""Modules for rules that no shipped module needs."""
+
 SUITES = (
     *("cases", "control-flow", "dynamic", "float16", "float64", "integer", "linalg", "linalg-ext", "quantised"),
     *("run-module", "small-types", "stablehlo", "state", "tensor", "tosa"),
@@ -122,11 +125,15 @@ class Experiment:
         sys.path.insert(0, str(self.folder))
 
     def _prepare(self, suites: Sequence[str], source: Path) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        folders = {name: source / name for name in suites} | {"rules": OWN}
+        missing = [name for name in folders if not (self.folder / "suites" / name).is_dir()]
+        for name in missing:
+            shutil.copytree(folders[name], self.folder / "suites" / name)
+        if missing:
+            (self.folder / "bringup" / "opencl.ladder").unlink(missing_ok=True)
         if (self.folder / "bringup").is_dir():
             return
-        self.folder.mkdir(parents=True, exist_ok=True)
-        for name in suites:
-            shutil.copytree(source / name, self.folder / "suites" / name)
         text = (source / "matrix.toml").read_text(encoding="utf-8")
         # A profile, so that no session asks the device.
         text = text.replace('"host:opencl://"', '"opencl-pocl"')
@@ -218,7 +225,7 @@ def kind_of(line: dict[str, Any]) -> str:
 
 def report(lines: Iterable[dict[str, Any]]) -> int:
     """Print what was found; return the exit status."""
-    lines = list(lines)
+    lines = list({line["rule"]: line for line in lines}.values())
     kinds: dict[str, list[str]] = {}
     rungs: Counter[str] = Counter()
     for line in lines:
@@ -245,7 +252,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     end = time.monotonic() + 60 * options.minutes
     experiment = Experiment(options.work, options.suites, options.source.resolve())
     users = experiment.base()
-    tried = {line["rule"] for line in read_lines(experiment.lines)}
+    tried = {line["rule"] for line in read_lines(experiment.lines) if line["targets"] or line["rule"] not in users}
     for rule in every_rule():
         if rule in tried or not fnmatchcase(rule, options.rules) or time.monotonic() > end:
             continue
