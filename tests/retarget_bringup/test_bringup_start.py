@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from retarget.cli import main
+from retarget.declare.files import discover
 from retarget.declare.load import DeclarationLoader
 from retarget.engine.engine import Engine
 from retarget.engine.run.driver_checks import check_driver, selected_checks
@@ -22,6 +23,7 @@ from retarget.targets.expansion import expand
 from retarget_bringup.ladder.files import read_ladder
 from retarget_bringup.ladder.settings import read_settings
 from retarget_bringup.sizes import by_size, module_key, module_sizes, size_text
+from retarget_bringup.start.command import STARTER
 
 ORIGIN = Origin(file=Path("matrix.toml"), key_path="runtime_config[0]")
 KNOWN = "llvm-cpu, vmvx, vulkan, cuda, rocm, opencl"
@@ -180,6 +182,11 @@ def test_what_cannot_be_meant_is_refused_and_nothing_is_written(
     assert main(["bringup", "start", *arguments]) == status
     assert capsys.readouterr().err == f"retarget: {message}\n".removeprefix("retarget: " if status == 1 else "")
     assert written(here) == ["matrix.toml"]
+
+
+def test_nothing_in_the_package_is_collected_as_a_suite() -> None:
+    assert list(discover([STARTER.parent])) == []
+    assert not [*STARTER.parent.rglob("matrix.toml")]
 
 
 def test_the_shipped_order_is_that_of_the_measurement(here: Path) -> None:

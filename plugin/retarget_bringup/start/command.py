@@ -28,7 +28,10 @@ from retarget_bringup.words import ACTIONS
 __all__ = ["STARTER", "add"]
 
 STARTER = Path(__file__).parents[1] / "starter"
-"""The modules of the starter suite, and its `suite.toml`, which has their order."""
+"""The modules of the starter suite."""
+
+_SUITE = STARTER / "suite.toml.tmpl"
+"""Their order. It is a template, which is no TOML, and has a name by which nothing collects it."""
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _LONGEST = 60
@@ -118,12 +121,9 @@ def _files(name: str, root: Path, configs: Configs) -> Iterator[tuple[Path, str 
     if configs.paths:
         return
     if configs.text:
-        yield home / MATRIX_FILE, _filled(_TEMPLATES / MATRIX_FILE, words)
+        yield home / MATRIX_FILE, _filled(_TEMPLATES / f"{MATRIX_FILE}.tmpl", words)
     models = [*model_files(home, words["compiler"])] if configs.reference else []
-    yield (
-        home / SUITE_FILE,
-        _filled(STARTER / SUITE_FILE, words) + (Template(SUITE).substitute(words) if models else ""),
-    )
+    yield (home / SUITE_FILE, _filled(_SUITE, words) + (Template(SUITE).substitute(words) if models else ""))
     yield from models
     yield from ((home / path.name, path.read_text(encoding="utf-8")) for path in sorted(STARTER.glob("*.mlir")))
 
