@@ -119,7 +119,13 @@ def _plain(content: bytes) -> bytes:
     ("change", "said"),
     [
         (lambda content: content[: len(content) // 2], "it is truncated"),
+        (lambda content: content[:-1], "it is truncated"),
         (lambda content: zstandard.compress(_plain(content)[:-1500]), "it is truncated"),
+        (lambda content: zstandard.compress(_plain(content)[:-1]), "it is truncated"),
+        (lambda content: content + b"more", "something follows its end"),
+        (lambda content: content + content, "something follows its end"),
+        (lambda content: zstandard.compress(_plain(content) + b"more"), "something follows its end"),
+        (lambda content: zstandard.compress(_plain(content)[:-512] + b"x" * 512), "something follows its last file"),
         (lambda _: b"PK\x03\x04 something else", "it is damaged, or no file of Zstandard: "),
         (lambda _: b"", "it is truncated"),
         (lambda _: zstandard.compress(b"no archive" * 100), "found no header of an archive's file after 0 files: "),

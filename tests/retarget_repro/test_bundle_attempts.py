@@ -73,8 +73,18 @@ def test_code_that_this_version_does_not_write_is_named(tmp_path: Path) -> None:
         file.write("import os\n")
     (folder / "cases").mkdir()
     (folder / "cases" / "more.py").touch()
+    for name in ("json.abi3.so", "argparse.pyc", "lib/numpy.so", "lib/retarget/any", "artifact.vmfb"):
+        (folder / name).touch()
 
-    assert foreign_code(folder) == ("cases/more.py", "lib/retarget/model/signatures.py", "repro.py")
+    assert foreign_code(folder) == (
+        "argparse.pyc",
+        "cases/more.py",
+        "json.abi3.so",
+        "lib/numpy.so",
+        "lib/retarget/any",
+        "lib/retarget/model/signatures.py",
+        "repro.py",
+    )
 
 
 def test_a_strangers_text_cannot_command_the_terminal_and_its_code_is_named(

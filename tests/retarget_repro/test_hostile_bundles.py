@@ -75,6 +75,13 @@ def _with(**fields: object) -> bytes:
             _with(format="\x1b[31m" + "x" * 100_000), f"found format '\\x1b[31m{'x' * 51}…, exp", id="long version"
         ),
         pytest.param(_with(hook="run me"), f"{UNREADABLE}Object contains unknown field `hook`", id="unknown field"),
+        pytest.param(_with(**{"\x1b[2J": 1}), "contains unknown field ``", id="field that clears the screen"),
+        pytest.param(_with(toolchain=""), f"{UNREADABLE}Invalid enum value ''", id="another toolchain"),
+        pytest.param(
+            _with(compile={**GOOD["compile"], "source": ""}),  # type: ignore[dict-item]
+            "bundle.json names '', which is no file of the bundle",
+            id="no name of a source",
+        ),
         pytest.param(_with(), "bundle.json names 'm.mlir', which is no file of the bundle", id="no source"),
         pytest.param(
             _with(compile={**GOOD["compile"], "source": "../../etc/passwd"}),  # type: ignore[dict-item]

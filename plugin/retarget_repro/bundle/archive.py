@@ -36,10 +36,41 @@ _WINDOW = 128 * 1024**2
 _BLOCK = 512
 _SORTS = {b"1": "a link", b"2": "a link", b"3": "a device", b"4": "a device", b"5": "a folder", b"6": "a named pipe"}
 _CHUNK = 1 << 20
+_SOME = 512
+"""Compressed bytes that are taken at once: no more than 16 MiB come of them."""
 
 
 class _Readable(Protocol):
     def read(self, size: int, /) -> bytes: ...
+
+
+class _Decompressed:
+    """The content of one whole frame. At its end, bytes that are missing or too many are a `RetargetError`."""
+
+    def __init__(self, file: BinaryIO, zstandard: Any) -> None:
+        self._file = file
+        self._error = zstandard.ZstdError
+        self._frame = zstandard.ZstdDecompressor(max_window_size=_WINDOW).decompressobj()
+        self._left = memoryview(b"")
+
+    def read(self, size: int, /) -> bytes:
+        while not self._left and not self._frame.eof:
+            if not (some := self._file.read(_SOME)):
+                msg = "it is truncated"
+                raise RetargetError(msg)
+            try:
+                self._left = memoryview(self._frame.decompress(some))
+            except self._error as error:
+                msg = f"it is damaged, or no file of Zstandard: {error}"
+                raise RetargetError(msg) from error
+        taken, self._left = self._left[:size], self._left[size:]
+        return bytes(taken)
+
+    def expect_end(self) -> None:
+        """Raise `RetargetError` where something follows."""
+        if self.read(1) or self._frame.unused_data or self._file.read(1):
+            msg = "something follows its end"
+            raise RetargetError(msg)
 
 
 def pack(folder: Path, output: Path) -> Bundle:
@@ -90,12 +121,12 @@ def unpack(archive: Path, folder: Path) -> Bundle:
         with _opened(archive) as file:
             folder.parent.mkdir(parents=True, exist_ok=True)
             new = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
-            stream = zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(file)
-            try:
-                _extract(stream, new)
-            except zstandard.ZstdError as error:
-                msg = f"it is damaged, or no file of Zstandard: {error}"
-                raise RetargetError(msg) from error
+            stream = _Decompressed(file, zstandard)
+            _extract(stream, new)
+            if _exactly(stream, _BLOCK) != bytes(_BLOCK):
+                msg = "something follows its last file"
+                raise RetargetError(msg)
+            stream.expect_end()
         bundle = read_bundle(new)
         _verify(new, bundle)
         new.chmod(0o755)
@@ -221,7 +252,7 @@ def _verify(folder: Path, bundle: Bundle) -> None:
     for name in sorted(found ^ set(bundle.files)):
         msg = f"{shown(name)} is {'not in bundle.json' if name in found else 'missing'}"
         raise RetargetError(msg)
-    for name in filter(None, (bundle.compile.source, bundle.artifact)):
+    for name in (bundle.compile.source, *filter(None, [bundle.artifact])):
         if name not in bundle.files:
             msg = f"bundle.json names {shown(name)!r}, which is no file of the bundle"
             raise RetargetError(msg)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from retarget.support.errors import RetargetError
@@ -134,7 +134,7 @@ class Bundle(_Part, frozen=True, kw_only=True):
 
     format: int = FORMAT
     target: str
-    toolchain: str
+    toolchain: Literal["iree", "retarget"]
     observed: Observed
     expectation: str = ""
     reproduced: Reproduced
@@ -167,7 +167,7 @@ def read_bundle(folder: Path) -> Bundle:
         msg = f"{folder} is no bundle: {file.name} cannot be read: {error.strerror or error}"
         raise RetargetError(msg) from error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        msg = f"{file} is no description of a bundle: {error}"
+        msg = f"{file} is no description of a bundle: {shown(str(error))}"
         raise RetargetError(msg) from error
 
 

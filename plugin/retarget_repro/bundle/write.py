@@ -69,6 +69,9 @@ _LIBRARY = (
 """The modules that a bundle holds copies of, which import each other and nothing else of these packages."""
 
 _PACKAGES = ("iree-base-compiler", "iree-base-runtime", "ml_dtypes", "numpy", "onnx", "pyopencl", "retarget")
+_IMPORTED = {".py", ".pyc", ".pyd", ".pyw", ".so"}
+"""Endings of what Python imports."""
+
 _IMPORT_ONNX = "iree.compiler.tools.import_onnx"
 _RECORD_SECONDS = 60
 
@@ -194,17 +197,20 @@ def copy_library(folder: Path) -> None:
 
 
 def foreign_code(folder: Path) -> tuple[str, ...]:
-    """Return the Python files of an unpacked bundle that are not, byte for byte, those that are written here."""
+    """Return the files of an unpacked bundle that Python might import, and all in `lib/`, but those that are, byte for
+    byte, what is written here."""
     with ScratchFolder("bundle") as own:
         copy_library(own.path / "lib")
         shutil.copyfile(Path(__file__).with_name("repro.py"), own.path / "repro.py")
-        files = sorted(path.relative_to(folder) for path in folder.rglob("*.py"))
-        same = [own.path / file for file in files]
-        return tuple(
-            file.as_posix()
-            for file, ours in zip(files, same, strict=True)
-            if not ours.is_file() or ours.read_bytes() != (folder / file).read_bytes()
-        )
+        found = []
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            file = path.relative_to(folder)
+            if path.suffix.lower() not in _IMPORTED and file.parts[0].lower() != "lib":
+                continue
+            ours = own.path / file
+            if not ours.is_file() or ours.read_bytes() != path.read_bytes():
+                found.append(file.as_posix())
+        return tuple(found)
 
 
 # ---------------------------------------------------------------- what is compiled and run
