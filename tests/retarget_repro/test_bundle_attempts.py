@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
 import pytest
 from retarget.cli import main
+from retarget_repro.bundle import repro
 from retarget_repro.bundle.archive import pack
 from retarget_repro.bundle.format import Bundle, CompileStep, Observed, Reproduced, read_bundle, write_json
 from retarget_repro.bundle.reproduce import attempt, default_runs, reproduce
@@ -106,3 +110,25 @@ def test_a_strangers_text_cannot_command_the_terminal_and_its_code_is_named(
         f"  python {tmp_path}/new/repro.py",
     ]
     assert not (tmp_path / "new" / "count").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--timeout", "0"], "cannot tell: argument --timeout: found '0', expected a number of seconds above 0"),
+        (["--timeout", "nan"], "cannot tell: argument --timeout: found 'nan', expected a number of seconds above 0"),
+        (["--toolchian", "x"], "cannot tell: unrecognized arguments: --toolchian x"),
+        ([], "cannot tell: JSONDecodeError: Expecting value: line 1 column 1 (char 0)"),
+    ],
+)
+def test_what_goes_wrong_in_a_repro_is_never_taken_for_the_failure(
+    options: list[str], said: str, tmp_path: Path
+) -> None:
+    shutil.copy(repro.__file__, tmp_path / "repro.py")
+    (tmp_path / "bundle.json").touch()
+
+    done = subprocess.run(
+        [sys.executable, tmp_path / "repro.py", *options], capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stdout.splitlines()) == (125, [said])

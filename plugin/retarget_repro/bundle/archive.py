@@ -67,9 +67,9 @@ class _Decompressed:
         return bytes(taken)
 
     def expect_end(self) -> None:
-        """Raise `RetargetError` where something follows."""
-        if self.read(1) or self._frame.unused_data or self._file.read(1):
-            msg = "something follows its end"
+        """Raise `RetargetError` where something follows, but the second block of zeros that ends an archive."""
+        if _exactly(self, _BLOCK) != bytes(_BLOCK) or self.read(1) or self._frame.unused_data or self._file.read(1):
+            msg = "something follows its last file"
             raise RetargetError(msg)
 
 
@@ -123,9 +123,6 @@ def unpack(archive: Path, folder: Path) -> Bundle:
             new = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
             stream = _Decompressed(file, zstandard)
             _extract(stream, new)
-            if _exactly(stream, _BLOCK) != bytes(_BLOCK):
-                msg = "something follows its last file"
-                raise RetargetError(msg)
             stream.expect_end()
         bundle = read_bundle(new)
         _verify(new, bundle)

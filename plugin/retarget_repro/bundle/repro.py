@@ -14,7 +14,8 @@ Exit status, as `git bisect run` takes it:
 
     0    good: the failure does not occur
     1    bad: it fails at the same stage with the same signature
-    125  cannot tell: it fails otherwise, or something is missing here
+    125  cannot tell: it fails otherwise, something is missing here, or an option is wrong
+    130  it was interrupted, which ends a bisect
 """
 
 from __future__ import annotations
@@ -46,11 +47,43 @@ class CannotTell(Exception):  # noqa: N818  (it is the verdict)
     """Why nothing can be said of the failure."""
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """End with a status that `git bisect run` does not take for the failure."""
+        self.print_usage(sys.stderr)
+        print(f"cannot tell: {message}")
+        sys.exit(CANNOT_TELL)
+
+
+def _seconds(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a number of seconds above 0")
+    return number
+
+
 def main() -> int:
-    """Reproduce and print the verdict. Return the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="repro.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    """Reproduce and print the verdict. Return the exit status, also where something goes wrong that nobody foresaw."""
+    options = _options()
+    if options.step:
+        _step(_bundle(options), options)
+    try:
+        return _verdict(_bundle(options), options)
+    except CannotTell as reason:
+        print(f"cannot tell: {reason}")
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 128 + signal.SIGINT
+    except Exception as error:
+        print(f"cannot tell: {type(error).__name__}: {error}")
+    return CANNOT_TELL
+
+
+def _options() -> argparse.Namespace:
+    parser = _Parser(prog="repro.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     part = parser.add_mutually_exclusive_group()
     part.add_argument("--compile-only", action="store_true", help="compile and do not run")
     part.add_argument("--run-only", action="store_true", help="run the artifact that is in the bundle")
@@ -58,24 +91,26 @@ def main() -> int:
         "--device", action="append", default=[], metavar="URI", help="run there: local-task, vulkan://GPU-…; repeat"
     )
     parser.add_argument("--toolchain", type=Path, metavar="PATH", help="pip install --target=PATH, or a build folder")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="for the compile, and for the run")
+    parser.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="for the compile, and for the run")
     parser.add_argument("--step", nargs=2, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    bundle = json.loads((HERE / "bundle.json").read_bytes())
+    return parser.parse_args()
+
+
+def _bundle(options: argparse.Namespace) -> Mapping[str, Any]:
+    """Return what `bundle.json` says, and have the code of the bundle and of the toolchain imported from now on."""
+    bundle: Mapping[str, Any] = json.loads((HERE / "bundle.json").read_bytes())
     _import_from(bundle, options.toolchain)
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-    if options.step:
-        _step(bundle, options)
+    return bundle
+
+
+def _verdict(bundle: Mapping[str, Any], options: argparse.Namespace) -> int:
+    """Reproduce, and print what came of it. Raises `CannotTell`."""
     wanted = bundle["observed"]
-    try:
-        if options.toolchain is not None and not options.toolchain.is_dir():
-            raise CannotTell(f"--toolchain: found no folder {options.toolchain}")
-        with tempfile.TemporaryDirectory(prefix="repro-") as scratch:
-            failures = _attempt(bundle, options, Path(scratch))
-        ways = _ways(failures)
-    except CannotTell as reason:
-        print(f"cannot tell: {reason}")
-        return CANNOT_TELL
+    if options.toolchain is not None and not options.toolchain.is_dir():
+        raise CannotTell(f"--toolchain: found no folder {options.toolchain}")
+    with tempfile.TemporaryDirectory(prefix="repro-") as scratch:
+        ways = _ways(_attempt(bundle, options, Path(scratch)))
     expected = (wanted["at"], wanted["stage"], wanted["signature"])
     if expected in ways:
         print(f"bad: {_words(*expected)}")
@@ -114,8 +149,7 @@ def _import_from(bundle: Mapping[str, Any], toolchain: Path | None) -> None:
     if bundle["toolchain"] == "iree":
         sys.path.insert(0, str(HERE / "lib"))
     elif importlib.util.find_spec("retarget") is None:
-        print("cannot tell: this bundle needs the package retarget: its compiler or driver is an extension of it")
-        sys.exit(CANNOT_TELL)
+        raise CannotTell("this bundle needs the package retarget: its compiler or driver is an extension of it")
     if toolchain is not None:
         sys.path[:0] = [str(folder) for part in ("compiler", "runtime") for folder in _packages(toolchain, part)]
 
@@ -137,6 +171,9 @@ def _attempt(bundle: Mapping[str, Any], options: argparse.Namespace, scratch: Pa
     if options.run_only:
         if not bundle["artifact"]:
             raise CannotTell("the bundle holds no artifact to run: its module did not compile")
+        own = options.toolchain if bundle["toolchain"] == "iree" else None
+        if own is not None and not _packages(own, "runtime"):
+            raise CannotTell(f"--toolchain: found no iree/runtime in {own}; pip install iree-base-runtime")
         artifact = HERE / bundle["artifact"]
     else:
         step = bundle["compile"]

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 from retarget.engine.engine import Engine
@@ -216,7 +217,7 @@ def foreign_code(folder: Path) -> tuple[str, ...]:
 # ---------------------------------------------------------------- what is compiled and run
 
 
-def _kind_of_toolchain(failed: FailedTarget, engine: Engine) -> str:
+def _kind_of_toolchain(failed: FailedTarget, engine: Engine) -> Literal["iree", "retarget"]:
     """Return `iree` where IREE's packages are all that is needed, else `retarget`."""
     is_iree = failed.chosen.compiled.compiler.compiler == "iree"
     if isinstance(failed.chosen.target, RunTarget):
