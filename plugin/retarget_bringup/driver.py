@@ -19,6 +19,8 @@ from retarget.model.rungs import Rung
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.targets.collected import collect
 
+from retarget_bringup.ladder.drivers import write_checks
+
 __all__ = ["add", "is_good", "outcome_lines", "report_lines"]
 
 _COMMAND_LINE = Origin(file=Path(), key_path="")
@@ -50,6 +52,12 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     parser.add_argument("--check", action="append", default=[], metavar="GLOB", help="only these; may be repeated")
     parser.add_argument("--json", action="store_true", help="print all that is known as JSON")
+    parser.add_argument(
+        "--results",
+        type=Path,
+        metavar="DIR",
+        help="also write the outcomes here, for `retarget bringup NAME --results`",
+    )
     seconds = f"seconds that one check may take ({CHECK_TIMEOUT:g})"
     parser.add_argument("--timeout", type=_seconds, default=CHECK_TIMEOUT, metavar="SECONDS", help=seconds)
     parser.set_defaults(act=_run)
@@ -80,6 +88,8 @@ def _run(arguments: argparse.Namespace) -> int:
         done=None if arguments.json else lambda outcome: _print(outcome_lines(outcome)),
         ended=None if arguments.json else lambda report: _print(report_lines(report)),
     )
+    if arguments.results is not None:
+        write_checks(arguments.results, reports)
     if arguments.json:
         print(json.dumps([_as_json(report) for report in reports], indent=1))
     return 0 if all(is_good(report, is_named=bool(arguments.device)) for report in reports) else 1

@@ -12,6 +12,7 @@ from retarget.cli import main
 from retarget.model.driver_checks import CheckState, DriverCheckOutcome, DriverReport
 from retarget.model.outcomes import DeviceInfo
 from retarget.model.rungs import Rung
+from retarget.results.files import read_results
 from retarget_bringup.driver import is_good, outcome_lines, report_lines
 
 DEVICE = DeviceInfo(driver="npu", uri="npu://0", ordinal=0, name="NPU 1", physical_id="npu-0")
@@ -44,6 +45,14 @@ ABSENT = DriverReport(
 
 def test_a_check_that_passes_is_a_line() -> None:
     assert list(outcome_lines(PASSED)) == ["my npu  fill.ranges       passed           0.25 s"]
+
+
+def test_outcomes_are_kept_as_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["bringup", "driver", "local-sync", "--check", "fill.r*", "--results", str(tmp_path / "drivers")]
+    assert main(command) == 0
+    (session,) = read_results([tmp_path / "drivers"])
+    assert session.is_complete
+    assert [(one.nodeid, one.rung) for one in session.records] == [("driver:local-sync::fill.ranges", "transfers")]
 
 
 def test_a_check_that_does_not_apply_says_why() -> None:
