@@ -107,11 +107,12 @@ def _moved(settings: Settings, states: Iterable[TargetState], day: date) -> Iter
 
 
 def holds(one: TargetState, line: Line) -> bool:
-    """Whether a target is on its line. What is stable may match in fewer runs than that took, and what is chance by a
-    rule may be where the rule says."""
+    """Whether a target is on its line. What is stable may match in fewer runs than that took, what is chance by a
+    rule may be where the rule says, and what is only compiled here may come to any rung above."""
     is_stable = line.rung is Rung.STABLE and one.rung is Rung.MATCHES
     by_chance = any(rule.outcome in CHANCE and not is_expired(rule, today()) for rule in one.target.all_rules)
-    return one.rung is line.rung or is_stable or (by_chance and one.rung in rungs_of(one.target))
+    may_be = one.only_compiled and one.rung is not None and one.rung < line.rung
+    return one.rung is line.rung or is_stable or may_be or (by_chance and one.rung in rungs_of(one.target))
 
 
 def _is_of(entry: Lowered, target: str) -> bool:
@@ -123,10 +124,15 @@ def _rungs(one: _Moved) -> str:
 
 
 def _nothing_tried(states: Sequence[TargetState]) -> Iterator[str]:
-    if all(one.rung is None for one in states):
+    if not any(one.is_tried or _is_as_far(one) for one in states):
         reasons = Counter(one.reason for one in states if not one.is_permanent).most_common(1)
         why = f": {shown(reasons[0][0], _LONGEST)}" if reasons else ""
         yield f"found no target that was tried, expected results of {counted(len(states), 'target')}{why}"
+
+
+def _is_as_far(one: TargetState) -> bool:
+    """Whether a target that is only compiled here is expected to do no more."""
+    return one.rung is not None and (one.line is None or one.line.rung <= one.rung)
 
 
 def _lower(found: Sequence[_Moved], name: str, settings: str) -> Iterator[str]:
@@ -188,7 +194,7 @@ def _entries(
         if not any(one.line is not None for one in matching):
             hint = did_you_mean(entry.target, [one.id for one in states]) or "; remove it"
             yield Problem((*path, "target"), f"found {entry.target!r}, which is no target of the ladder{hint}")
-        elif any(one.rung is not None for one in matching) and not any(one.id in below for one in matching):
+        elif any(one.is_tried for one in matching) and not any(one.id in below for one in matching):
             message = f"found {entry.target!r}, which is not lower than the ladder says: remove this entry"
             yield Problem((*path, "target"), message)
 
@@ -220,7 +226,7 @@ def raised(ladder: Ladder, states: Iterable[TargetState]) -> Raised:
     lines: dict[str, Line] = {}
     for one in states:
         line = one.line
-        if one.rung is None or one.is_permanent:
+        if one.rung is None or one.is_permanent or (one.only_compiled and line is not None and one.is_unseen):
             if line is not None and not one.is_permanent:
                 lines[one.id] = line
             continue

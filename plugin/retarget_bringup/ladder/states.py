@@ -91,6 +91,7 @@ class LadderTarget:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetState:
     """How far a target comes: `rung`, None where that is not known, which `reason` says; a permanent one has no rung.
+    With `only_compiled` it comes to `rung` at least, and what would run it is not there, which `reason` says.
 
     `record` is the one that the rung is of: of the sessions that tried this build of it, one with the lowest rung.
     `compiled` is that of its compile target in the same session. `line` is the ladder's.
@@ -102,6 +103,7 @@ class TargetState:
     record: TargetRecord | None = None
     compiled: TargetRecord | None = None
     is_permanent: bool = False
+    only_compiled: bool = False
     reason: str = ""
 
     @property
@@ -115,11 +117,16 @@ class TargetState:
         return self.line is None or self.line.digest != self.target.digest
 
     @property
+    def is_tried(self) -> bool:
+        """Whether the rung is as far as it comes."""
+        return self.rung is not None and not self.only_compiled
+
+    @property
     def standing(self) -> Standing:
         """What it counts as."""
         if self.is_permanent:
             return Standing.PERMANENT
-        if self.rung is None:
+        if self.rung is None or self.only_compiled:
             return Standing.NOT_TRIED
         if self.is_unseen:
             return Standing.UNSEEN
@@ -198,11 +205,12 @@ def states(
 
 @dataclass(frozen=True, slots=True)
 class _Try:
-    """A session's rung of a target: of several attempts the lowest."""
+    """A session's rung of a target: of several attempts the lowest. `only_compiled` ones say no more than that."""
 
     rung: Rung
     record: TargetRecord
     compiled: TargetRecord | None
+    only_compiled: bool = False
 
     def is_of_build(self, other: _Try) -> bool:
         """Whether both are of the same artifact and runtime, as far as they say."""
@@ -231,17 +239,27 @@ def _state(
         of_today = [one for one in found if target.digest and one.record.trial_digest[:DIGITS] == target.digest]
         is_stale = is_stale or len(of_today) < len(found)
         if of_today:
-            tries.append(min(of_today, key=lambda one: one.rung))
+            tries.append(min(of_today, key=lambda one: (one.only_compiled, one.rung)))
     if not tries:
         permanent = last is not None and last.unsuitable
         reason = _STALE if is_stale else last.reason or last.message if last is not None else "it has no result"
         return TargetState(target=target, line=line, record=last, is_permanent=permanent, reason=reason)
+    tries = [one for one in tries if not one.only_compiled] or tries[-1:]
     tries = [one for one in tries if one.is_of_build(tries[-1])]
     lowest = min(reversed(tries), key=lambda one: one.rung)
-    rung = lowest.rung
+    rung, record = lowest.rung, lowest.record
     if rung is Rung.MATCHES and sum(not one.record.unchanged for one in tries) >= stable:
         rung = Rung.STABLE
-    return TargetState(target=target, line=line, rung=rung, record=lowest.record, compiled=lowest.compiled)
+    only_compiled = lowest.only_compiled
+    return TargetState(
+        target=target,
+        line=line,
+        rung=rung,
+        record=record,
+        compiled=lowest.compiled,
+        only_compiled=only_compiled,
+        reason=record.reason or record.message if only_compiled else "",
+    )
 
 
 _STALE = "its result is of another version of the module or its cases, or of an older retarget: run it again"
@@ -253,6 +271,10 @@ def _tries(target: LadderTarget, session: Mapping[str, list[TargetRecord]]) -> I
     for record in session.get(target.id, ()):
         if (rung := rung_of(record, compiled)) is not None:
             yield _Try(rung, record, compiled)
+        elif record.unavailable or record.outcome is Outcome.NOT_RUN:  # compiling needs no device
+            made = rung_of(compiled) if compiled is not None else None
+            if made is not None:
+                yield _Try(min(made, Rung.COMPILES), record, compiled, made >= Rung.COMPILES)
 
 
 def _by_id(session: SessionResults) -> dict[str, list[TargetRecord]]:

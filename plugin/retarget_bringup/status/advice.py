@@ -36,14 +36,15 @@ class Situation:
 
     @property
     def next(self) -> Next:
-        """What to do next: a driver, as nothing runs without; what fell; the blocker that frees the most; runs that
-        show what is stable; the ladder."""
+        """What to do next: a driver, as nothing runs without; what fell; the blocker that frees the most; a driver that
+        is not here, as modules compile without; runs that show what is stable; the ladder."""
         return next(self._steps())
 
     def _steps(self) -> Iterator[Next]:
         own = f"retarget bringup {shlex.quote(self.name)}"
-        yield from self._of_drivers()
+        yield from self._of_drivers([one for one in self.drivers if one.rung != Rung.NONE.word])
         yield from self._of_blockers()
+        yield from self._of_drivers([one for one in self.drivers if one.rung == Rung.NONE.word])
         if self.unstable:
             yield Next(
                 what=f"run what matches again: {counted(self.unstable, 'target')} not stable yet",
@@ -57,8 +58,8 @@ class Situation:
             yield Next(what="run the rest where it can run", why=self.missing)
         yield Next(what="add modules", why="all targets are stable, and the ladder says so")
 
-    def _of_drivers(self) -> Iterator[Next]:
-        for driver in self.drivers:
+    def _of_drivers(self, drivers: Sequence[DriverStatus]) -> Iterator[Next]:
+        for driver in drivers:
             if lacks := _LACKS.get(driver.rung):
                 first = f", first {driver.failed[0].name}: {driver.failed[0].message}" if driver.failed else ""
                 yield Next(

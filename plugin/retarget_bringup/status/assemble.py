@@ -35,7 +35,7 @@ def status_of(
     targets = [one for one in states if not one.id.startswith(DRIVER)]
     seen = [one for one in targets if one.standing in {Standing.REACHED, Standing.BELOW}]
     tried = [(one, rung) for one in targets if (rung := one.rung) is not None and not one.is_permanent]
-    blocking = blockers([one for one, rung in tried if rung < one.top], root, sizes or {})
+    blocking = blockers([one for one, rung in tried if rung < one.top and one.is_tried], root, sizes or {})
     reached = sum(one.standing is Standing.REACHED for one in seen)
     excluded = _excluded(targets)
     situation = Situation(

@@ -70,7 +70,11 @@ def heading(status: Status) -> str:
         return f"{status.name}: {status.percentage:.1f} %: {of} match"
     reach = {one.rung: one.reach for one in status.rungs}
     of = f"{reach.get('matches', 0)} of {counted(reach.get('none', 0), 'target')}"
-    return f"{status.name}: {of} match, and none is in the ladder yet"
+    if any(one.state == "unseen" for one in status.excluded):
+        return f"{status.name}: {of} match, and none is in the ladder yet"
+    untried = sum(len(one.targets) for one in status.excluded if one.state == "not tried")
+    compiled = f"; {reach['compiles']} compile" if reach.get("compiles") else ""
+    return f"{status.name}: none of {counted(untried, 'target')} was tried{compiled}"
 
 
 def _driver(driver: DriverStatus) -> Iterator[str]:

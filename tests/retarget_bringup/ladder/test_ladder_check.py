@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from laddered import fails, id_of, ladder, passes, record, rule, session, target
+from laddered import compiles, fails, id_of, ladder, passes, record, rule, session, target
 from msgspec.structs import replace
 from retarget.expect.cases import CaseRule, TargetRules
 from retarget.model import Origin
@@ -19,7 +19,7 @@ from retarget_bringup.ladder.agreement import rungs_of
 from retarget_bringup.ladder.check import Checked, check, raised, summary
 from retarget_bringup.ladder.files import Ladder
 from retarget_bringup.ladder.settings import Lowered, Settings
-from retarget_bringup.ladder.states import LadderTarget, TargetState, states
+from retarget_bringup.ladder.states import LadderTarget, Standing, TargetState, states
 
 DAY = date(2026, 6, 1)
 M = id_of("m")
@@ -114,6 +114,26 @@ def test_what_was_not_tried_is_reported_and_keeps_its_line() -> None:
     assert found_here.holds
     assert found_here.notes == (f"not tried: 1 target, such as {id_of('n')}: the device was gone after m",)
     assert rungs(before, session(passes("m"), gone), targets=both) == {"m": "matches", "n": "matches"}
+
+
+def test_what_compiles_where_its_driver_is_missing_is_at_that_rung_at_least() -> None:
+    here = session(compiles(), record(outcome=Outcome.SKIPPED, reason="no driver", unavailable=True))
+    (one,) = found(ladder(), here)
+    assert (one.rung, one.standing, one.reason, one.is_tried) == (Rung.COMPILES, Standing.NOT_TRIED, "no driver", False)
+    assert rungs(ladder(), here) == {"m": "compiles"}
+    assert checked(ladder(m="compiles"), here).holds
+    assert checked(ladder(m="none"), here).to_raise[0].startswith("higher: ")
+    assert rungs(ladder(m="stable"), here) == {"m": "stable"}
+    assert rungs(ladder(m=("matches", "ba9876543210")), here) == {"m": "matches"}
+    assert found(ladder(), session(passes(), at=0.0), here)[0].rung is Rung.MATCHES
+    (nothing,) = checked(ladder(m="stable"), here).failures
+    assert nothing == "found no target that was tried, expected results of 1 target: no driver"
+
+
+def test_a_compile_that_fails_costs_the_rungs_of_a_target_whose_driver_is_missing() -> None:
+    here = session(compiles(failed=True), record(outcome=Outcome.SKIPPED, reason="no driver", unavailable=True))
+    (lower,) = checked(ladder(m="stable"), here).failures
+    assert lower.startswith("lower: 1 target fell to none: compile: op is illegal\n")
 
 
 def test_a_check_of_which_nothing_was_tried_fails() -> None:

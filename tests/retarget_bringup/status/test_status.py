@@ -226,6 +226,18 @@ def test_the_next_thing_to_do(
     assert (step.what, step.why, step.command) == (what, why, command)
 
 
+def test_where_the_driver_is_missing_the_compiler_comes_first(root: Path) -> None:
+    missing = check("gpu", "copies", None, reason="no libcuda.so")
+    compiled = [state(name, Rung.COMPILES, only_compiled=True, reason="no libcuda.so") for name in ("a", "bb")]
+    step = made([missing, not_compiled("ccc", "op is illegal"), *compiled], root).next
+    assert step.what == "mend in ccc: compile: op is illegal"
+    status = made([missing, *compiled], root)
+    assert (status.next.what, status.blockers) == (
+        "mend the driver gpu, which is not found, first copies: no libcuda.so", ()
+    )  # fmt: skip
+    assert text(status).startswith("gpu: none of 2 targets was tried; 2 compile\n")
+
+
 def test_the_json_reads_back_as_it_was(root: Path) -> None:
     status = made([check("vulkan", "fills", Rung.TRANSFERS), failed("a", Rung.LOADS, "run", "x"), matches("bb")], root)
     written = msgspec.json.encode(status)
