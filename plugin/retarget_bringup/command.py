@@ -1,16 +1,19 @@
 """The subcommand `bringup`: one module per action, which has `add(subparsers)` and sets `act`.
 
-`retarget bringup NAME …` is the action `status`; no ladder may be called as an action is.
+`retarget bringup NAME …` is the action `status`; no ladder may be called as an action is. Without a name it lists the
+ladders.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from retarget_bringup import driver
 from retarget_bringup.ladder import convert
+from retarget_bringup.ladder.settings import ladder_names
 from retarget_bringup.start import command as start
 from retarget_bringup.status import command as status
 from retarget_bringup.words import ACTIONS
@@ -41,12 +44,17 @@ class _Actions(argparse._SubParsersAction):  # type: ignore[type-arg]  # noqa: S
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the actions."""
-    subparsers = parser.add_subparsers(dest="action", required=True, metavar="NAME", action=_Actions)
+    subparsers = parser.add_subparsers(dest="action", metavar="NAME", action=_Actions)
     for action in _ACTIONS:
         action.add(subparsers)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run one of them."""
+    if arguments.action is None:
+        names = ladder_names(Path.cwd())
+        print(*(f"retarget bringup {name}" for name in names), sep="\n") if names else print("there is no ladder yet")
+        print("retarget bringup start NAME  # a new one; retarget bringup --help has examples")
+        return 0
     status: int = arguments.act(arguments)
     return status

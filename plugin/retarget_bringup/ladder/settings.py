@@ -17,7 +17,7 @@ from retarget.support.toml.keypaths import Problem
 from retarget.support.toml.read import diagnostics_of, read_toml
 from retarget.targets.selection import ExpressionError, compile_selector
 
-__all__ = ["FOLDER", "Lowered", "Settings", "find_settings", "read_settings"]
+__all__ = ["FOLDER", "Lowered", "Settings", "find_settings", "ladder_names", "read_settings"]
 
 FOLDER = "bringup"
 """The folder of all ladders of a project. Its parent is the project's root, to which paths and ids are relative."""
@@ -99,17 +99,26 @@ def find_settings(name: str, folder: Path) -> Path:
 
     Raises `RetargetError` where there is none.
     """
-    known: list[str] = []
-    for one in (folder, *folder.parents):
+    for one in _above(folder):
         if not name_error(name) and (file := one / FOLDER / f"{name}.toml").is_file():
             return file
-        known += sorted(path.stem for path in (one / FOLDER).glob("*.toml"))
-        if (one / ".git").exists():
-            break
+    known = ladder_names(folder)
     hint = did_you_mean(name, known) or (f"; expected one of: {', '.join(known)}" if known else "")
     next_step = f"; write it (docs/ladder.md has an example), or let `retarget bringup start {name}` do it"
     msg = f"found no {FOLDER}/{name}.toml in {folder} or in the folders above it{hint or next_step}"
     raise RetargetError(msg)
+
+
+def ladder_names(folder: Path) -> list[str]:
+    """Return the names of the ladders that `find_settings` finds from a folder."""
+    return sorted({path.stem for one in _above(folder) for path in (one / FOLDER).glob("*.toml")})
+
+
+def _above(folder: Path) -> Iterator[Path]:
+    for one in (folder, *folder.parents):
+        yield one
+        if (one / ".git").exists():
+            return
 
 
 def read_settings(file: Path) -> Settings:

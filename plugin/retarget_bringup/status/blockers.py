@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from retarget.engine.commands import BY_HAND
 from retarget.extension import ModuleSize
 from retarget.model.rungs import Rung
 from retarget.results.record import TargetRecord
@@ -104,6 +105,6 @@ def _module_size(root: Path) -> Callable[[TargetRecord], tuple[bool, int, float]
 
 def _diagnostic(record: TargetRecord) -> tuple[str, ...]:
     """Return the first lines of a failure's report that say more than its message, which is a summary of them."""
-    lines = [line for line in record.text[:_BEGINS].splitlines() if line.strip()]
+    lines = [line for line in record.text[:_BEGINS].partition(BY_HAND)[0].splitlines() if line.strip()]
     more = lines[1:] if lines and lines[0].strip() == record.message.strip() else lines
     return tuple(shown(line) for line in (more or [record.message])[:_LINES])

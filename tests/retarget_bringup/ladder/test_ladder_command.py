@@ -217,6 +217,18 @@ def test_errors_of_the_settings_have_their_lines(
     assert capsys.readouterr().err == message
 
 
+def test_without_a_name_the_ladders_and_the_next_step_are_listed(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = "retarget bringup start NAME  # a new one; retarget bringup --help has examples\n"
+    monkeypatch.chdir(project / "s")
+    assert main(["bringup"]) == 0
+    assert capsys.readouterr().out == f"retarget bringup x\n{start}"
+    (project / "bringup/x.toml").unlink()
+    assert main(["bringup"]) == 0
+    assert capsys.readouterr().out == f"there is no ladder yet\n{start}"
+
+
 def test_a_name_that_has_no_settings_is_an_error(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / ".git").mkdir()
     (project / "bringup/x.toml").rename(project / "bringup/vulkan.toml")

@@ -75,6 +75,16 @@ def test_run_targets_of_a_module_that_does_not_compile_count_with_its_failure(ro
     assert blocker.diagnostic == (f"x.mlir:3:1: error: {LEGALIZE}", "  %0 = foo", "  ^")
 
 
+def test_commands_by_hand_are_no_part_of_what_a_blocker_says(root: Path) -> None:
+    summary = "compile is not written yet"
+    report = f"{summary}\n\nhint: no verdict\n\nto reproduce this by hand:\n  cd /somewhere\n"
+    state = failed("a", Rung.NONE, "compile", summary)
+    assert state.record is not None
+    record = msgspec.structs.replace(state.record, message=summary, text=report)
+    (blocker,) = made([replace(state, record=record)], root).blockers
+    assert blocker.diagnostic == ("hint: no verdict",)
+
+
 def test_blockers_that_free_as_many_are_ranked_by_the_smallest_module(root: Path) -> None:
     states = [
         failed("ccc", Rung.LOADS, "run", "b"),
