@@ -24,6 +24,14 @@ _HAS_RESULTS = (0, 1)
 _NONE_SELECTED = 5
 _STDERR = 2
 
+_PYTEST = """\
+import ctypes, runpy, sys
+if sys.platform == "linux":
+    ctypes.CDLL(None).prctl(1, 2, 0, 0, 0)  # PR_SET_PDEATHSIG, SIGINT
+runpy.run_module("pytest", run_name="__main__", alter_sys=True)
+"""
+"""`python -m pytest`, for which the end of the process that started it is a Ctrl-C."""
+
 
 def new_folder(name: str) -> Path:
     """Return a new folder for results below the cache, and remove all but the last few of this ladder.
@@ -65,7 +73,7 @@ def run_pytest(
             listed = Path(temporary) / "targets.txt"
             listed.write_text("".join(f"{target}\n" for target in targets), encoding="utf-8")
             options.append(f"@{listed}")
-        command = [sys.executable, "-m", "pytest", *options, *arguments]
+        command = [sys.executable, "-c", _PYTEST, *options, *arguments]
         session = subprocess.Popen(command, cwd=root, stdout=_STDERR, stdin=subprocess.DEVNULL)
         status = _ended(session)
     if status == _NONE_SELECTED:

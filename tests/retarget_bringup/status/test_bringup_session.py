@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import msgspec
@@ -45,3 +48,18 @@ def test_a_session_shows_how_far_targets_come_and_what_the_reference_does(capfd:
         assert blocker.reference is not None
         assert (blocker.reference.outcome, blocker.reference.signature) == ("fails", blocker.signature)
     assert status.next.command == "pytest 'suite.toml::ops::refused_vmvx'"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel tells of the end of a parent on Linux alone")
+def test_a_session_ends_with_the_bringup_that_was_killed(tmp_path: Path) -> None:
+    (tmp_path / "test_long.py").write_text("import time\ndef test(): open('began', 'w').close(); time.sleep(600)\n")
+    call = "run_pytest(Path('.'), Path('results'), [], what='running')"
+    code = f"from pathlib import Path\nfrom retarget_bringup.status.session import run_pytest\n{call}"
+    with subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stderr=subprocess.PIPE) as bringup:
+        while not (tmp_path / "began").exists():
+            assert bringup.poll() is None
+            time.sleep(0.05)
+        bringup.kill()
+        assert bringup.stderr is not None
+        assert b"KeyboardInterrupt" in bringup.stderr.read()  # ends when the session has closed it, too
