@@ -249,7 +249,7 @@ def summary(name: str, states: Sequence[TargetState]) -> str:
     checks = [one for one in states if one.id.startswith(DRIVER) and one.rung is not None]
     passed = sum(one.rung is Rung.TRANSFERS for one in checks)
     reached, below = standings[Standing.REACHED], standings[Standing.BELOW]
-    share = f" ({100 * reached / (reached + below):.1f} %)" if reached + below else ""
+    share = f" ({1000 * reached // (reached + below) / 10} %)" if reached + below else ""
     others = [f"{standings[one]} {one}" for one in Standing if standings[one] and one is not Standing.REACHED]
     text = f"{name}: {reached} of {counted(reached + below, 'target')} match{share}"
     text += f"; {', '.join(others)}" if others else ""

@@ -50,7 +50,7 @@ def status_of(
     )
     return Status(
         name=name,
-        percentage=100 * reached / len(seen) if seen else None,
+        percentage=1000 * reached // len(seen) / 10 if seen else None,
         matches=reached,
         counted=len(seen),
         temporary=len(seen) - reached,

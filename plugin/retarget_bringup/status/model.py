@@ -151,9 +151,10 @@ class Next(_Part, frozen=True, kw_only=True):
 
 
 class Status(_Part, frozen=True, kw_only=True):
-    """All of it. `percentage` is the share of `counted` targets that match (None without any): those that are seen and
-    not permanent. `temporary` of them are below `matches`. `rungs` count all that were tried, the unseen too. Of these,
-    `only_compiled` are compile targets that nothing runs: as high as they can be, they count as matching."""
+    """All of it. `percentage` is the share of `counted` targets that match, rounded down to a tenth (None without any):
+    of those that are seen and not permanent, of which `temporary` are below `matches`. `rungs` count all that were
+    tried, the unseen too. Of these, `only_compiled` are compile targets that nothing runs: as high as they can be, they
+    count as matching."""
 
     version: int = VERSION
     name: str

@@ -84,7 +84,7 @@ def log(ladder: Path, limit: int, tops: Mapping[str, Rung]) -> tuple[Commit, ...
                 new=len(change.new),
                 gone=len(before.keys() - after.keys()),
                 targets=len(lines),
-                percentage=100 * reached / len(lines) if lines else None,
+                percentage=1000 * reached // len(lines) / 10 if lines else None,
             )
         )
         before = after

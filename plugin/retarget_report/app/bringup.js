@@ -23,7 +23,7 @@
   function* rungs({rungs, drivers}) {
     const tried = rungs.length ? rungs[0].reach : 0;  // also what the ladder has no line of yet
     yield section("Rungs", table("targets per rung", ["rung", "", "reach it", "stop there"],
-      rungs.map(({rung, reach, stop}, place) => [rung, bar(reach, tried), `${number(reach)} of ${number(tried)}`, stop && place < rungs.length - 1 ? number(stop) : ""])));
+      rungs.map(({rung, reach, stop}, place) => [rung, rung === "none" ? "" : bar(reach, tried), rung === "none" ? "" : `${number(reach)} of ${number(tried)}`, stop && place < rungs.length - 1 ? number(stop) : ""])));
     yield section("Drivers", table("drivers", ["driver", "rung", "checks passed", "checks that fail"],
       drivers.map(({name, rung, checks = []}) => {
         const failed = checks.filter(check => !check.passed);
