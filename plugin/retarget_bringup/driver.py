@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from retarget.cli.support import seconds_above_0
 from retarget.engine.limits import CHECK_TIMEOUT
 from retarget.engine.run.driver_checks import check_drivers
 from retarget.extension.registry import Registry, load_extensions
@@ -59,19 +60,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         help="also write the outcomes here, for `retarget bringup NAME --results`",
     )
     seconds = f"seconds that one check may take ({CHECK_TIMEOUT:g})"
-    parser.add_argument("--timeout", type=_seconds, default=CHECK_TIMEOUT, metavar="SECONDS", help=seconds)
+    parser.add_argument("--timeout", type=seconds_above_0, default=CHECK_TIMEOUT, metavar="SECONDS", help=seconds)
     parser.set_defaults(act=_run)
-
-
-def _seconds(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < float("inf"):
-        msg = f"found {text!r}, expected a number of seconds above 0, such as 90 or 0.5"
-        raise argparse.ArgumentTypeError(msg)
-    return number
 
 
 def _run(arguments: argparse.Namespace) -> int:

@@ -1,8 +1,7 @@
-"""Modules in the order of their size, measured by a compiler: what a new backend can do first comes first."""
+"""The sizes of modules, measured by a compiler: what a new backend can do first comes first."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from retarget.extension import MeasuresModules, ModuleSize, UnavailableError
 from retarget.model import CompileTarget
 from retarget.support.errors import RetargetError
 
-__all__ = ["ModuleKey", "by_size", "module_key", "module_sizes", "size_text"]
+__all__ = ["ModuleKey", "module_key", "module_sizes", "size_text"]
 
 ModuleKey = tuple[str, str]
 """A suite and a module of it."""
@@ -44,18 +43,6 @@ def module_sizes(engine: Engine, targets: Iterable[CompileTarget]) -> Mapping[Mo
     except (OSError, RetargetError, UnavailableError):
         return sizes  # the order of modules is a help, no result: without it the compile seconds order them
     return sizes
-
-
-def by_size(
-    modules: Iterable[ModuleKey], sizes: Mapping[ModuleKey, ModuleSize], seconds: Mapping[ModuleKey, float]
-) -> list[ModuleKey]:
-    """Return modules, the smallest first: those that are measured, then the others by the seconds of their compile."""
-
-    def order(key: ModuleKey) -> tuple[bool, tuple[float, ...], ModuleKey]:
-        size = sizes.get(key)
-        return size is None, (seconds.get(key, math.inf),) if size is None else size.order, key
-
-    return sorted(modules, key=order)
 
 
 def size_text(size: ModuleSize) -> str:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import signal
-import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from retarget.cli.support import run_session, words_for_pytest
 from retarget.results.plan import Leg, Plan, read_plan
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 
@@ -54,7 +53,7 @@ def _run(arguments: argparse.Namespace) -> int:
     plan = read_plan(arguments.plan)
     event = config.event(plan.event)
     legs = legs_of(plan, arguments.leg, runner=arguments.runner)
-    more = _words(arguments.pytest_args)
+    more = words_for_pytest(arguments.pytest_args)
     if not arguments.dry_run:
         _check_artifacts(legs, arguments.artifacts, display_path(arguments.plan))
     first = 0
@@ -79,40 +78,12 @@ def _run(arguments: argparse.Namespace) -> int:
             continue
         sys.stdout.write(f"leg {leg.name}: {shown}\n")
         sys.stdout.flush()
-        status = _session(command, config.folder, {**os.environ, **env})
+        status = run_session(command, config.folder, env={**os.environ, **env})
         if status:
             status = status if status > 0 else 128 - status  # ended by a signal: as shells say it
             sys.stdout.write(f"leg {leg.name}: exit status {status}\n")
         first = first or status
     return first
-
-
-def _session(command: Sequence[str], folder: Path, env: Mapping[str, str]) -> int:
-    """Run a session of pytest and return its status. Raises `KeyboardInterrupt` when it has ended by a signal to us.
-
-    It is not killed, so that its results say what has not run. A terminal sends Ctrl-C to it, too; SIGTERM, which comes
-    to us alone, becomes Ctrl-C.
-    """
-    session = subprocess.Popen(command, cwd=folder, env=env)
-    is_ended = False
-
-    def end(*_: object) -> None:
-        nonlocal is_ended
-        is_ended = True
-        session.send_signal(signal.SIGINT)
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        while session.returncode is None:
-            try:
-                session.wait()
-            except KeyboardInterrupt:
-                is_ended = True
-    finally:
-        signal.signal(signal.SIGTERM, before)
-    if is_ended:
-        raise KeyboardInterrupt
-    return session.returncode
 
 
 def legs_of(plan: Plan, names: Sequence[str], *, runner: str | None = None) -> tuple[Leg, ...]:
@@ -153,13 +124,6 @@ def command_of(
         options += ["--retarget-artifacts", str(artifacts)]
     paths = [f"./{path}" if path.startswith("-") else path for path in plan.paths]
     return [sys.executable, "-m", "pytest", "--rootdir=.", *paths, *options, *more]
-
-
-def _words(text: str) -> list[str]:
-    try:
-        return shlex.split(text)
-    except ValueError as error:
-        raise argparse.ArgumentError(None, f"--pytest-args: found {text!r}: {error}") from error
 
 
 def _check_artifacts(legs: Sequence[Leg], artifacts: Path, plan: str) -> None:

@@ -23,7 +23,7 @@ from retarget.model.signatures import observe_all
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.text import counted, first_line, strip_colour
 
-__all__ = ["Attempt", "Chosen", "add_target_arguments", "attempt", "by_hand", "chosen_target", "whole_number"]
+__all__ = ["Attempt", "Chosen", "add_target_arguments", "attempt", "by_hand", "chosen_target"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,14 +93,6 @@ def add_target_arguments(parser: argparse.ArgumentParser, *, optional: bool = Fa
     parser.add_argument(
         "--case", action="append", default=[], metavar="NAME", help="only this case, or glob of cases; may be repeated"
     )
-
-
-def whole_number(text: str) -> int:
-    """Return the number of an option. Raises `argparse.ArgumentTypeError` for what is none from 1 to 100,000."""
-    if text.isascii() and text.isdigit() and 0 < int(text) <= 100_000:
-        return int(text)
-    msg = f"found {text!r}, expected a number from 1 to 100000"
-    raise argparse.ArgumentTypeError(msg)
 
 
 def chosen_target(arguments: argparse.Namespace) -> Chosen:

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from retarget.cli.support import whole_number
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
 from retarget.support.errors import display_path
 from retarget.support.scratch import ScratchFolder
 from retarget.support.text import shown
 
-from retarget_repro.attempt import Chosen, add_target_arguments, attempt, chosen_target, whole_number
+from retarget_repro.attempt import Chosen, add_target_arguments, attempt, chosen_target
 from retarget_repro.bundle.archive import unpack
 from retarget_repro.bundle.failure import find_failure
 from retarget_repro.bundle.format import Bundle

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import re
 import sys
 import textwrap
@@ -13,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from retarget.cli.support import seconds_above_0
 from retarget.engine.limits import OPEN_TIMEOUT
 from retarget.engine.run.service import RunService
 from retarget.extension import UnavailableError
@@ -48,18 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--profile", metavar="URI", default="", help=of_device)
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="the profile file (standard output)")
     seconds = f"seconds a driver may take ({OPEN_TIMEOUT:.0f})"
-    parser.add_argument("--timeout", type=_seconds, default=OPEN_TIMEOUT, help=seconds)
-
-
-def _seconds(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not (number > 0 and math.isfinite(number)):
-        msg = f"found {text!r}, expected a number of seconds above 0, such as 90 or 0.5"
-        raise argparse.ArgumentTypeError(msg)
-    return number
+    parser.add_argument("--timeout", type=seconds_above_0, default=OPEN_TIMEOUT, help=seconds)
 
 
 def run(arguments: argparse.Namespace) -> int:

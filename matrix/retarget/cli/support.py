@@ -1,9 +1,13 @@
-"""What several subcommands share: which targets they are about, tables."""
+"""What several subcommands share: which targets they are about, sessions of pytest, numbers, tables."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
+import math
+import shlex
+import signal
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from retarget.extension import TargetPart
@@ -18,7 +22,11 @@ __all__ = [
     "part_lines",
     "read_declared",
     "request_of",
+    "run_session",
+    "seconds_above_0",
     "table",
+    "whole_number",
+    "words_for_pytest",
 ]
 
 _SHOWN = 100
@@ -121,6 +129,69 @@ def _check_paths(paths: Sequence[str], *, after: str = "", or_else: str = "") ->
         if not is_there:
             msg = f"{after}found no file or folder {display_path(path)}{or_else}"
             raise argparse.ArgumentError(None, msg)
+
+
+def words_for_pytest(text: str) -> list[str]:
+    """Return the words of an option `--pytest-args`. Raises `argparse.ArgumentError` for an open quote."""
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise argparse.ArgumentError(None, f"--pytest-args: found {text!r}: {error}") from error
+
+
+def run_session(
+    command: Sequence[str],
+    folder: Path,
+    *,
+    env: Mapping[str, str] | None = None,
+    stdin: int | None = None,
+    stdout: int | None = None,
+) -> int:
+    """Run a session of pytest and return its status. Raises `KeyboardInterrupt` when it has ended by a signal to us.
+
+    It is not killed, so that its results say what has not run. A terminal sends Ctrl-C to it, too; SIGTERM, which comes
+    to us alone, becomes Ctrl-C.
+    """
+    session = subprocess.Popen(command, cwd=folder, env=env, stdin=stdin, stdout=stdout)
+    is_ended = False
+
+    def end(*_: object) -> None:
+        nonlocal is_ended
+        is_ended = True
+        session.send_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        while session.returncode is None:
+            try:
+                session.wait()
+            except KeyboardInterrupt:
+                is_ended = True
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    if is_ended:
+        raise KeyboardInterrupt
+    return session.returncode
+
+
+def seconds_above_0(text: str) -> float:
+    """Return the number of an option. Raises `argparse.ArgumentTypeError` for what is no time to wait."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not (number > 0 and math.isfinite(number)):
+        msg = f"found {text!r}, expected a number of seconds above 0, such as 90 or 0.5"
+        raise argparse.ArgumentTypeError(msg)
+    return number
+
+
+def whole_number(text: str) -> int:
+    """Return the number of an option. Raises `argparse.ArgumentTypeError` for what is none from 1 to 100,000."""
+    if text.isascii() and text.isdigit() and 0 < int(text) <= 100_000:
+        return int(text)
+    msg = f"found {text!r}, expected a number from 1 to 100000"
+    raise argparse.ArgumentTypeError(msg)
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

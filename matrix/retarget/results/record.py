@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import msgspec
 
 from retarget.expect.verdict import observed_text
-from retarget.model.outcomes import Observation
+from retarget.model.outcomes import DeviceInfo, Observation
 
 __all__ = [
     "CaseRecord",
@@ -140,6 +140,11 @@ class DeviceRecord(_Record, frozen=True, kw_only=True):
     physical_id: str
     driver_version: str = ""
     runtime: str = ""
+
+    @classmethod
+    def of(cls, info: DeviceInfo) -> DeviceRecord:
+        """Return the record of a device."""
+        return cls(**{name: getattr(info, name) for name in cls.__struct_fields__})
 
 
 class Sibling(_Record, frozen=True, kw_only=True):

@@ -217,7 +217,7 @@ class RunItem(MatrixItem):
         raise error
 
     def _enter_devices(self, devices: Iterable[DeviceInfo]) -> None:
-        if found := tuple(_device(device) for device in devices):
+        if found := tuple(DeviceRecord.of(device) for device in devices):
             self.enter(devices=found)
 
     def _enter_run(self, run: RunOutcome) -> None:
@@ -234,17 +234,6 @@ class RunItem(MatrixItem):
                 wait_seconds=run.wait_seconds,
             ),
         )
-
-
-def _device(device: DeviceInfo) -> DeviceRecord:
-    return DeviceRecord(
-        driver=device.driver,
-        uri=device.uri,
-        name=device.name,
-        physical_id=device.physical_id,
-        driver_version=device.driver_version,
-        runtime=device.runtime,
-    )
 
 
 def _excused_by(failed: Target, rule: Expectation) -> str:

@@ -27,17 +27,7 @@ _STAGES = {CheckState.CRASHED: "crash", CheckState.TIMED_OUT: "timeout"}
 
 def records_of(report: DriverReport) -> list[TargetRecord]:
     """Return the outcomes of a driver's checks as records."""
-    devices = tuple(
-        DeviceRecord(
-            driver=one.driver,
-            uri=one.uri,
-            name=one.name,
-            physical_id=one.physical_id,
-            driver_version=one.driver_version,
-            runtime=one.runtime,
-        )
-        for one in report.devices
-    )
+    devices = tuple(map(DeviceRecord.of, report.devices))
     return [_record(one, report, devices) for one in report.outcomes]
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
+from retarget.cli.support import whole_number, words_for_pytest
 from retarget.model import RunTarget
 from retarget.support.errors import RetargetError
 from retarget.support.files import user_path
@@ -47,7 +47,11 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument("name", metavar="NAME", help="the ladder: bringup/NAME.toml")
     parser.add_argument("--results", nargs="+", metavar="DIR", help="read these results, and run nothing")
     parser.add_argument(
-        "--runs", type=_runs, default=1, metavar="N", help="run what matches N times in all, for the rung stable (1)"
+        "--runs",
+        type=whole_number,
+        default=1,
+        metavar="N",
+        help="run what matches N times in all, for the rung stable (1)",
     )
     parser.add_argument(
         "--pytest-args", default="", metavar="TEXT", help="further arguments of pytest: --pytest-args='-k matmul -n 4'"
@@ -66,16 +70,9 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.set_defaults(act=_status)
 
 
-def _runs(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 100:
-        msg = f"found {text!r}, expected a number of runs from 1 to 100"
-        raise argparse.ArgumentTypeError(msg)
-    return int(text)
-
-
 def _status(arguments: argparse.Namespace) -> int:
     settings = read_settings(find_settings(arguments.name, Path.cwd()))
-    more = _words(arguments.pytest_args)
+    more = words_for_pytest(arguments.pytest_args)
     if arguments.results and (arguments.runs > 1 or more or arguments.watch):
         msg = "--results: found it with an option that runs targets, expected one or the other: it only reads results"
         raise argparse.ArgumentError(None, msg)
@@ -90,14 +87,6 @@ def _status(arguments: argparse.Namespace) -> int:
     else:
         print("\n".join(next_lines(status.next) if arguments.next else status_lines(status, everything=arguments.all)))
     return 0
-
-
-def _words(text: str) -> list[str]:
-    try:
-        return shlex.split(text)
-    except ValueError as error:
-        msg = f"--pytest-args: found {text!r}: {error}"
-        raise argparse.ArgumentError(None, msg) from error
 
 
 def _gathered(

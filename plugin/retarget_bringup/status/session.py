@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from retarget.cli.support import run_session
 from retarget.engine.cache.folder import cache_of_command
 from retarget.support.errors import RetargetError
 
@@ -74,8 +75,7 @@ def run_pytest(
             listed.write_text("".join(f"{target}\n" for target in targets), encoding="utf-8")
             options.append(f"@{listed}")
         command = [sys.executable, "-c", _PYTEST, *options, *arguments]
-        session = subprocess.Popen(command, cwd=root, stdout=_STDERR, stdin=subprocess.DEVNULL)
-        status = _ended(session)
+        status = run_session(command, root, stdin=subprocess.DEVNULL, stdout=_STDERR)
     if status == _NONE_SELECTED:
         msg = f"pytest selects no target in {root}; it was given {' '.join(arguments)}"
         raise RetargetError(msg)
@@ -83,12 +83,3 @@ def run_pytest(
         ended = f"by signal {-status}" if status < 0 else f"with exit status {status}"
         msg = f"pytest ended {ended}, expected results; what it printed is above"
         raise RetargetError(msg)
-
-
-def _ended(session: subprocess.Popen[bytes]) -> int:
-    """Wait for a session. A terminal sends Ctrl-C to it, too: it then writes what has not run."""
-    try:
-        return session.wait()
-    except KeyboardInterrupt:
-        session.wait()
-        raise

@@ -7,12 +7,13 @@ import json
 import sys
 from collections.abc import Sequence
 
+from retarget.cli.support import whole_number
 from retarget.engine.cache.folder import cache_of_command
 from retarget.extension import HasReleases, UsesToolchains
 from retarget.model import RunTarget
 from retarget.support.errors import RetargetError, did_you_mean
 
-from retarget_repro.attempt import Chosen, add_target_arguments, chosen_target, whole_number
+from retarget_repro.attempt import Chosen, add_target_arguments, chosen_target
 from retarget_repro.bisect.releases import RELEASES_FOLDER, Releases
 from retarget_repro.bisect.search import boundary
 from retarget_repro.bisect.trying import Bisection, Result

@@ -33,14 +33,14 @@ class Attempt:
         return lines[-1] if lines else f"exit status {self.status}: {self.text.strip().rpartition(chr(10))[2]}"
 
 
-def attempt(folder: Path, arguments: Sequence[str] = (), *, python: str = sys.executable) -> Attempt:
+def attempt(folder: Path, arguments: Sequence[str] = ()) -> Attempt:
     """Run the `repro.py` of an unpacked bundle once, with the code of the bundle and no variables of Python.
 
     Where the toolchain is `retarget`, its packages are found as this process finds them. Raises `RetargetError`.
     """
     isolated = read_bundle(folder).toolchain == "iree"
     env = {name: value for name, value in os.environ.items() if not (isolated and name in _HIDDEN)}
-    argv = [python, *(["-I"] if isolated else []), "-B", str(folder / "repro.py"), *arguments]
+    argv = [sys.executable, *(["-I"] if isolated else []), "-B", str(folder / "repro.py"), *arguments]
     try:
         done = subprocess.run(
             argv, cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
@@ -59,15 +59,12 @@ def default_runs(stage: str) -> int:
     return {"crash": 3, "timeout": 3, "compile": 1}.get(stage, 2)
 
 
-def reproduce(
-    folder: Path, *, runs: int, toolchain: Path | None = None, devices: Sequence[str] = (), python: str = sys.executable
-) -> Reproduced:
+def reproduce(folder: Path, *, runs: int, toolchain: Path | None = None) -> Reproduced:
     """Reproduce the failure of an unpacked bundle several times. `others` has what runs said that did not show it.
 
     Raises `RetargetError`.
     """
-    arguments = [f"--device={uri}" for uri in devices]
-    arguments += [] if toolchain is None else [f"--toolchain={toolchain.absolute()}"]
-    made = [attempt(folder, arguments, python=python) for _ in range(runs)]
+    arguments = [] if toolchain is None else [f"--toolchain={toolchain.absolute()}"]
+    made = [attempt(folder, arguments) for _ in range(runs)]
     others = dict.fromkeys(one.line for one in made if one.status != _BAD)
     return Reproduced(runs=runs, same=sum(one.status == _BAD for one in made), others=tuple(others))
