@@ -163,7 +163,10 @@ def _moved(moved: Moves, limit: int | None) -> Iterator[str]:
 
 def move_lines(found: Sequence[Move], word: str, limit: int | None) -> Iterator[str]:
     """Yield the targets that moved in one way."""
-    yield from (f"  {word:<4}  {shown(one.target)}  {one.before} → {one.after}" for one in found[:limit])
+    yield from (
+        f"  {word:<4}  {shown(one.target)}  {f'{one.before} ' if one.before else ''}→ {one.after}"
+        for one in found[:limit]
+    )
     if limit is not None and len(found) > limit:
         yield f"  {word:<4}  … and {len(found) - limit} more; --all shows them"
 
