@@ -31,7 +31,7 @@ def status_of(
     sizes: Mapping[str, ModuleSize] | None = None,
 ) -> Status:
     """Return the status of a bring-up, without what the reference backend does. Modules are below `root`."""
-    drivers = _drivers([one for one in states if one.id.startswith(DRIVER)])
+    drivers = _drivers([one for one in states if one.id.startswith(DRIVER) and one.record is not None])
     targets = [one for one in states if not one.id.startswith(DRIVER)]
     seen = [one for one in targets if one.standing in {Standing.REACHED, Standing.BELOW}]
     tried = [(one, rung) for one in targets if (rung := one.rung) is not None and not one.is_permanent]

@@ -87,4 +87,5 @@ def check(driver: str, name: str, rung: Rung | None, message: str = "", **fields
     target = f"driver:{driver}::{name}"
     record = TargetRecord(nodeid=target, driver=driver, message=message)
     line = Line(target=target, rung=rung or Rung.NONE, digest=DIGEST)
-    return TargetState(target=LadderTarget(id=target, digest=DIGEST), line=line, rung=rung, record=record, **fields)
+    known = {"target": LadderTarget(id=target, digest=DIGEST), "line": line, "rung": rung, "record": record}
+    return TargetState(**known | fields)

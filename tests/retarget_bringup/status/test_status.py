@@ -236,6 +236,12 @@ def test_the_next_thing_to_do(
     assert (step.what, step.why, step.command) == (what, why, command)
 
 
+def test_a_driver_of_which_results_have_no_check_is_not_said_to_be_missing(root: Path) -> None:
+    status = made([check("gpu", "copies", None, record=None, reason="it has no result"), matches("a")], root)
+    assert status.drivers == ()
+    assert status.next.what == "run what matches again: 1 target not stable yet"
+
+
 def test_where_the_driver_is_missing_the_compiler_comes_first(root: Path) -> None:
     missing = check("gpu", "copies", None, reason="no libcuda.so")
     compiled = [state(name, Rung.COMPILES, only_compiled=True, reason="no libcuda.so") for name in ("a", "bb")]
