@@ -133,6 +133,10 @@ def attempt(engine: Engine, chosen: Chosen) -> Attempt:
             )
         started = time.monotonic()
         run = _ran(engine, chosen, outcome.artifact)
+        judges = run.names or engine.registry.artifact_checker(chosen.compiled.kind) is not None
+        if judges and not run.cases and run.failure is None:
+            which = f" of {', '.join(run.names)}" if run.names else ""
+            return Attempt(unavailable=f"found no case{which} that --case selects and no rule skips")
     except (UnavailableError, RetargetError) as error:
         return Attempt(unavailable=first_line(str(error)))
     builds = (outcome.build, *(one.runtime for one in run.devices))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -72,6 +73,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise argparse.ArgumentError(None, f"found -o {output}, expected a file that ends in .tar.zst")
     if not output.parent.is_dir():
         raise argparse.ArgumentError(None, f"-o {output}: found no folder {display_path(output.parent)}")
+    if output.is_dir():
+        raise argparse.ArgumentError(None, f"-o {output}: found a folder, expected a file")
+    if not os.access(output.parent, os.W_OK):
+        raise argparse.ArgumentError(None, f"-o {output}: the folder {display_path(output.parent)} is read-only")
     with ScratchFolder("reduce") as scratch:
         cases = tuple(arguments.case)
         reduced = _reduced(arguments, chosen, scratch.path) if arguments.reduce else None

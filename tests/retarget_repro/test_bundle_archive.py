@@ -189,4 +189,6 @@ def test_a_folder_with_something_in_it_is_not_unpacked_to(folder: Path, tmp_path
         unpack(tmp_path / "x.tar.zst", folder)
     with pytest.raises(RetargetError, match=r"cannot open .*none.tar.zst: No such file or directory"):
         unpack(tmp_path / "none.tar.zst", tmp_path / "new")
+    with pytest.raises(RetargetError, match=r"cannot unpack .*x.tar.zst to .*m.mlir/new: File exists"):
+        unpack(tmp_path / "x.tar.zst", folder / "m.mlir" / "new")
     assert read_bundle(folder).files

@@ -253,6 +253,10 @@ def test_what_passes_and_what_does_not_fail_again_is_not_written(
     said = capsys.readouterr().err
     assert "suite.toml::checks::good_vmvx_local-sync passes in 3 runs: there is no failure to pack" in said
 
+    assert main(["repro", "differs_vmvx_local-sync", str(suites), "-o", str(output), "--case", "difers"]) == 1
+    said = capsys.readouterr().err
+    assert "cannot be tried here: found no case of fine, wrong that --case selects and no rule skips" in said
+
     compile_ = (suites / "differs.mlir").read_text()
     monkeypatch.setattr("retarget_repro.bundle.write._compile_step", _mended(compile_.replace("7.0", "6.0")))
     assert main(["repro", "differs_vmvx_local-sync", str(suites), "-o", str(output)]) == NOT_REPRODUCED

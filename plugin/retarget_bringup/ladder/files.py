@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from retarget.model.rungs import Rung
@@ -21,6 +21,9 @@ __all__ = ["DIGITS", "VERSION", "Ladder", "Line", "ladder_text", "parse_ladder",
 VERSION = 1
 DIGITS = 12
 """Of a digest, in hex."""
+
+_MOST = 20
+"""Errors of one file that are said."""
 
 _FIRST = re.compile(r"# retarget ladder (\d+): (\S+)")
 _LAST = "# end"
@@ -99,8 +102,10 @@ def read_ladder(file: Path) -> Ladder:
 def parse_ladder(file: Path, text: str) -> Ladder:
     """Read the text of a file, such as that of another revision. Raises as `read_ladder` does."""
     reader = _Reader(file, text)
-    if reader.errors:
-        raise DiagnosticsError(reader.errors)
+    if errors := reader.errors[:_MOST]:
+        if more := len(reader.errors) - len(errors):
+            errors[-1] = replace(errors[-1], message=f"{errors[-1].message}; {more} more lines are wrong")
+        raise DiagnosticsError(errors)
     return Ladder(file=file, lines=tuple(reader.lines), unsettled=tuple(reader.unsettled))
 
 
@@ -140,7 +145,7 @@ class _Reader:
         if row.startswith("#"):
             return self._error(number, f"found {row[:80]!r}, expected no comment: --raise would not keep it")
         found = _LINE.fullmatch(row)
-        if found is None:
+        if found is None or not row.isprintable():
             expected = f"expected TARGET RUNG DIGEST, the digest of {DIGITS} hex digits"
             return self._error(number, f"found {row[:120]!r}, {expected}")
         target, word, digest = found.groups()

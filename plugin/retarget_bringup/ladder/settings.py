@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -100,7 +101,7 @@ def find_settings(name: str, folder: Path) -> Path:
     Raises `RetargetError` where there is none.
     """
     for one in _above(folder):
-        if not name_error(name) and (file := one / FOLDER / f"{name}.toml").is_file():
+        if not name_error(name) and os.path.lexists(file := one / FOLDER / f"{name}.toml"):
             return file
     known = ladder_names(folder)
     hint = did_you_mean(name, known) or (f"; expected one of: {', '.join(known)}" if known else "")

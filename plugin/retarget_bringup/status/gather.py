@@ -104,14 +104,19 @@ def _bytes(target: CompileTarget) -> int:
 
 
 def _selected(settings: Settings, declared: Declared) -> Declared:
-    """Return what the settings select. Raises `DiagnosticsError` where that is nothing, and for a reference that no
-    target has."""
+    """Return what the settings select. Raises `DiagnosticsError` where that is nothing, and for a driver or a reference
+    that there is not."""
     is_selected = compile_selector(settings.select)
     selected = [one for one in declared.targets if is_selected(one.target)]
     problems = []
     if not selected:
         message = f"found {settings.select!r}, which selects no target of {', '.join(settings.paths)}"
         problems.append(Problem(("select",), message))
+    drivers = declared.registry.drivers
+    for at, name in enumerate(settings.drivers):
+        if name not in drivers:
+            hint = did_you_mean(name, drivers) or f"; expected one of: {', '.join(sorted(drivers))}"
+            problems.append(Problem(("drivers", at), f"found {name!r}, which is no driver here{hint}"))
     configs = {_config(one.target): None for one in declared.targets}
     if settings.reference and settings.reference not in configs:
         hint = did_you_mean(settings.reference, configs) or f"; expected one of: {', '.join(configs)}"

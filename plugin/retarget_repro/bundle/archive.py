@@ -132,7 +132,9 @@ def unpack(archive: Path, folder: Path) -> Bundle:
         new.rename(folder)
         new = None
     except OSError as error:
-        msg = f"cannot open {shown}: {error.strerror or error}"
+        is_read = error.filename is not None and Path(error.filename) == archive
+        what = f"open {shown}" if is_read else f"unpack {shown} to {display_path(folder)}"
+        msg = f"cannot {what}: {error.strerror or error}"
         raise RetargetError(msg) from error
     except RetargetError as error:
         msg = f"{shown} cannot be opened as a bundle: {str(error).replace(f'{new}/', '').replace(f'{new} ', 'it ')}"
@@ -146,7 +148,7 @@ def unpack(archive: Path, folder: Path) -> Bundle:
 def _opened(path: Path) -> BinaryIO:
     """Open a file. Raises `OSError`, also for a pipe, which would be waited for."""
     if what := irregular(path):
-        raise OSError(errno.EINVAL, f"found {what}, expected a file")
+        raise OSError(errno.EINVAL, f"found {what}, expected a file", str(path))
     return path.open("rb")
 
 

@@ -196,6 +196,8 @@ def test_nothing_is_converted_where_both_disagree(project: Path, capsys: pytest.
          "bringup/x.toml:2: paths[1]: found no file or folder 't' in .\n"),
         ('select = "vulcan"\n',
          "bringup/x.toml:1: select: found 'vulcan', which selects no target of .\n"),
+        ('select = "vmvx"\ndrivers = ["vulcan"]\n',
+         "bringup/x.toml:2: drivers[0]: found 'vulcan', which is no driver here; did you mean 'vulkan'?\n"),
         ('select = "vmvx"\n[[lowered]]\ntarget = "x"\nrung = "loads"\nreason = ""\nissue = " "\nuntil = 2031-01-01\n',
          "bringup/x.toml:5: lowered[0].reason: found an empty text, expected the reason\n"
          "bringup/x.toml:6: lowered[0].issue: found an empty text, expected the issue\n"),

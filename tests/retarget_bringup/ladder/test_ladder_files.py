@@ -142,3 +142,16 @@ def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.ladder").write_bytes(b"\xff\xfe")
     with pytest.raises(Exception, match=r"x\.ladder: found bytes that are no UTF-8 text, expected a ladder$"):
         read_ladder(tmp_path / "x.ladder")
+
+
+def test_of_many_errors_the_first_are_said() -> None:
+    text = TEXT.replace("# end", "what\n" * 100_000 + "# end")
+    with pytest.raises(DiagnosticsError) as error:
+        parse_ladder(FILE, text)
+    assert len(error.value.diagnostics) == 20
+    assert str(error.value).endswith("the digest of 12 hex digits; 99980 more lines are wrong")
+
+
+def test_a_line_that_commands_the_terminal_is_refused() -> None:
+    with pytest.raises(DiagnosticsError, match=r"ladder:2: found 'a.x1b\[2J matches 0123456789ab', expected TARGET"):
+        parse_ladder(FILE, "# retarget ladder 1: x\na\x1b[2J matches 0123456789ab\n# end\n")
