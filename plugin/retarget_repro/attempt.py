@@ -165,10 +165,8 @@ def _ran(engine: Engine, chosen: Chosen, artifact: Artifact) -> RunOutcome:
     if not isinstance(target, RunTarget):
         return engine.check(target, artifact, skipping=skipping) if checks else RunOutcome(devices=())
     engine.devices_of(target)
-    module = target.compile.module
-    beside = [one for one in chosen.others if isinstance(one, RunTarget) and one.compile.module == module]
     with closing(ReferenceRuns(engine)) as runs:
-        references, lacking = runs.of(target, beside)
+        references, lacking = runs.of(target, chosen.others)
         return engine.run(target, artifact, references=references, lacking=lacking, skipping=skipping)
 
 

@@ -21,7 +21,7 @@ from retarget_repro.bundle.archive import unpack
 from retarget_repro.bundle.failure import find_failure
 from retarget_repro.bundle.format import Bundle
 from retarget_repro.bundle.write import NotReproducedError, foreign_code, write_bundle
-from retarget_repro.reduce.reducing import TRIES, Reduced, reduce_failure
+from retarget_repro.reduce.reducing import Reduced, reduce_failure
 
 __all__ = ["NOT_REPRODUCED", "add_arguments", "run"]
 
@@ -45,13 +45,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--reduce-seconds", type=whole_number, default=300, metavar="S", help="end the reduction after this long (300)"
-    )
-    parser.add_argument(
-        "--reduce-tries",
-        type=whole_number,
-        default=TRIES,
-        metavar="N",
-        help=f"end it after so many candidates ({TRIES})",
     )
     parser.add_argument(
         "--keep", action="store_true", help="write the bundle also if the failure does not occur (exit status 3)"
@@ -113,7 +106,6 @@ def _reduced(arguments: argparse.Namespace, chosen: Chosen, folder: Path) -> Red
         folder,
         extensions=arguments.retarget_extension,
         cases=arguments.case,
-        tries=arguments.reduce_tries,
         seconds=arguments.reduce_seconds,
         note=_note,
     )

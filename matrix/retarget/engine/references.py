@@ -45,12 +45,10 @@ class ReferenceRuns:
         self._engine = engine
         self._recordings: dict[tuple[str, str, str], Recording] = {}
 
-    def of(
-        self, target: RunTarget, others: Sequence[RunTarget]
-    ) -> tuple[list[tuple[str, Path]], list[tuple[str, str]]]:
+    def of(self, target: RunTarget, others: Sequence[Target]) -> tuple[list[tuple[str, Path]], list[tuple[str, str]]]:
         """Return the folders with what a target's cases are compared with, and why there are none, by compiler config.
 
-        `others` are the run targets of the same module. Raises `RetargetError` for invalid data.
+        It is looked for among `others`, in the run targets of the same module. Raises `RetargetError` for invalid data.
         """
         references: list[tuple[str, Path]] = []
         lacking: list[tuple[str, str]] = []
@@ -60,7 +58,9 @@ class ReferenceRuns:
             for name in loader.references(compiled.module, compiled.folder, compiled.compiler.name):
                 key = _key(name, target)
                 if key not in self._recordings:
-                    self._recordings[key] = self._record(name, target, others)
+                    same = [one for one in others if isinstance(one, RunTarget)]
+                    same = [one for one in same if one.compile.module == target.compile.module]
+                    self._recordings[key] = self._record(name, target, same)
                 recording = self._recordings[key]
                 if recording.folder is not None:
                     references.append((name, recording.folder))

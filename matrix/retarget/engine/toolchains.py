@@ -14,7 +14,7 @@ from retarget.support.errors import RetargetError
 
 __all__ = ["with_toolchain", "worker_environment"]
 
-_TargetT = TypeVar("_TargetT", CompileTarget, RunTarget)
+_TargetT = TypeVar("_TargetT", bound=CompileTarget | RunTarget)
 
 
 def worker_environment(registry: Registry, config: CompilerConfig | RuntimeConfig) -> tuple[tuple[str, str], ...]:

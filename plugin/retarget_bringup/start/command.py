@@ -57,17 +57,13 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         help="write a package with a new compiler and a new driver, which says what to fill in; the driver keeps its "
         "buffers in host memory and passes rungs 0 to 2",
     )
-    parser.add_argument("--folder", type=Path, default=Path(), metavar="DIR", help="the project's folder (the current)")
     parser.set_defaults(act=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    name, root = arguments.name, Path(os.path.abspath(arguments.folder))  # noqa: PTH100  links stay as they are
+    name, root = arguments.name, Path.cwd()
     if problem := _name_problem(name):
         msg = f"NAME: {problem}"
-        raise argparse.ArgumentError(None, msg)
-    if not root.is_dir():
-        msg = f"found no folder {display_path(root)}; expected that of the project"
         raise argparse.ArgumentError(None, msg)
     registry = load_extensions(arguments.retarget_extension)
     configs = _configs(arguments, root, registry)
@@ -148,8 +144,7 @@ def _report(name: str, root: Path, configs: Configs, package: Path | None) -> It
         written += [(home / MATRIX_FILE, "the configs")] if configs.text else []
         written.append((home / SUITE_FILE, f"the starter suite: {modules}, the smallest first"))
     yield from _columns("wrote ", [(display_path(path), what) for path, what in written], "  ")
-    folder = display_path(root)
-    yield "next:" if folder == "." else f"next, in {folder}:"
+    yield "next:"
     install = f"pip install --no-build-isolation --no-deps -e {shlex.quote(package.name)}" if package else ""
     steps = [
         (install, "make the package known"),

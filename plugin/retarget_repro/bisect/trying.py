@@ -119,8 +119,7 @@ class Bisection:
 
     def _moved(self, target: Target, toolchain: Toolchain) -> Target:
         moved = {part: part in self.parts for part in ("compiler", "runtime")}
-        if isinstance(target, RunTarget):
-            return with_toolchain(self.chosen.registry, target, toolchain, **moved)
+        return with_toolchain(self.chosen.registry, target, toolchain, **moved)
         return with_toolchain(self.chosen.registry, target, toolchain, **moved)
 
 

@@ -78,11 +78,7 @@ _RECORD_SECONDS = 60
 
 
 class NotReproducedError(RetargetError):
-    """The bundle did not show the failure. `reproduced` says what its runs did."""
-
-    def __init__(self, message: str, reproduced: Reproduced) -> None:
-        super().__init__(message)
-        self.reproduced = reproduced
+    """The bundle did not show the failure."""
 
 
 def write_bundle(
@@ -119,7 +115,7 @@ def write_bundle(
                 f"  expected: {bundle.observed}\n  found: {what}\n"
                 "the bundle is not written; --keep writes it with this statement in it"
             )
-            raise NotReproducedError(msg, found)
+            raise NotReproducedError(msg)
         write_json(msgspec.structs.replace(bundle, reproduced=found), folder)
         return pack(folder, output)
 
@@ -317,10 +313,8 @@ def _write_cases(folder: Path, failed: FailedTarget, engine: Engine, cases: Sequ
     target, artifact = failed.chosen.target, failed.compiled.artifact
     if artifact is None or not isinstance(target, RunTarget):
         return
-    module = target.compile.module
-    beside = [one for one in failed.chosen.others if isinstance(one, RunTarget) and one.compile.module == module]
     with closing(ReferenceRuns(engine)) as runs:
-        references, _ = runs.of(target, beside)
+        references, _ = runs.of(target, failed.chosen.others)
         engine.export_cases(target, artifact, folder / "cases", references=references, only=cases)
 
 

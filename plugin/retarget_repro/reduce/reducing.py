@@ -21,10 +21,7 @@ from retarget_repro.attempt import Attempt, Chosen, attempt
 from retarget_repro.reduce.tool import SCRIPT, reduce_by_tool
 from retarget_repro.reduce.variants import Variant, smaller_variants
 
-__all__ = ["TRIES", "Reduced", "reduce_failure"]
-
-TRIES = 300
-"""How many candidates are tried, unless more or fewer are asked for."""
+__all__ = ["Reduced", "reduce_failure"]
 
 _SLOWER = 5
 """How many times longer than the failure a candidate may take."""
@@ -63,7 +60,6 @@ def reduce_failure(
     *,
     extensions: Sequence[str] = (),
     cases: Sequence[str] = (),
-    tries: int = TRIES,
     seconds: float,
     note: Callable[[str], None],
 ) -> Reduced:
@@ -83,7 +79,6 @@ def reduce_failure(
         found=first,
         folder=folder,
         extensions=extensions,
-        tries_left=tries,
         ends=time.monotonic() + seconds,
         note=note,
     )
@@ -103,7 +98,7 @@ def reduce_failure(
         before=before,
         after=after,
         cases_before=len(found.cases),
-        tries=tries - work.tries_left,
+        tries=work.tries,
         seconds=time.monotonic() - started,
         why_not=work.why_not,
     )
@@ -115,20 +110,20 @@ class _Reduction:
     found: Attempt
     folder: Path
     extensions: Sequence[str]
-    tries_left: int
     ends: float
     note: Callable[[str], None]
+    tries: int = 0
     steps: list[str] = field(default_factory=list)
     why_not: str = ""
 
     @property
     def is_over(self) -> bool:
-        """Whether as much was tried as may be."""
-        return self.tries_left <= 0 or time.monotonic() > self.ends
+        """Whether the time is up."""
+        return time.monotonic() > self.ends
 
     def fails(self, chosen: Chosen, cases: Sequence[str], engine: Engine | None = None) -> bool:
         """Whether a target still fails in the same way."""
-        self.tries_left -= 1
+        self.tries += 1
         if engine is not None:
             return attempt(engine, chosen).same(self.found)
         with self._engine(cases) as own:
@@ -175,7 +170,7 @@ class _Reduction:
                 if not self.steps:  # as the compiler prints it, it fails otherwise: so will all that is less
                     break
         if self.is_over:
-            self.why_not = "; more tries might leave less"
+            self.why_not = "; more time might leave less"
         return first or size, has or size
 
     def _smaller(
