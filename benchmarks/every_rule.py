@@ -36,6 +36,7 @@ from retarget_opencl.hostprog.rules import HOST_RULES
 ROOT = Path(__file__).parents[1]
 OWN = Path(__file__).with_name("rules")
 """Modules for rules that no shipped module needs."""
+OWN_SUITE = '[[module_test_suite]]\nname = "rules"\nsrcs = ["*.mlir"]\nkind = "check"\ntargets = ["opencl"]\n'
 
 SUITES = (
     *("cases", "control-flow", "dynamic", "float16", "float64", "integer", "linalg", "linalg-ext", "quantised"),
@@ -130,6 +131,8 @@ class Experiment:
         missing = [name for name in folders if not (self.folder / "suites" / name).is_dir()]
         for name in missing:
             shutil.copytree(folders[name], self.folder / "suites" / name)
+            if name == OWN.name:
+                (self.folder / "suites" / name / "suite.toml").write_text(OWN_SUITE, encoding="utf-8")
         if missing:
             (self.folder / "bringup" / "opencl.ladder").unlink(missing_ok=True)
         if (self.folder / "bringup").is_dir():
