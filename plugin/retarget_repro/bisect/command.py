@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         note=_note,
     )
     known = releases.versions(pre=arguments.pre)
-    versions = _between(known, arguments.good, arguments.bad or known[-1])
+    versions = _between(known, arguments.good, known[-1] if arguments.bad is None else arguments.bad)
     bisection = Bisection(arguments=arguments, chosen=chosen, parts=parts, releases=releases)
     moved = " and ".join(f"{' and '.join(packages)} ({part})" for part, packages in parts.items())
     bisection.say(f"{chosen.id}\n{len(versions)} releases of {moved} from {versions[0]} to {versions[-1]}")
@@ -113,7 +113,7 @@ def _between(known: Sequence[str], good: str, bad: str) -> tuple[str, ...]:
     for option, version in (("--good", good), ("--bad", bad)):
         if version not in known:
             hint = did_you_mean(version, known) or ""
-            msg = f"{option}: found no release {version}{hint}; there are {', '.join(known)}"
+            msg = f"{option}: found {version!r}, expected a release{hint}; there are {', '.join(known)}"
             raise argparse.ArgumentError(None, msg)
     first, last = known.index(good), known.index(bad)
     if first == last:

@@ -50,7 +50,11 @@ class Releases:
         Raises `RetargetError` where the index does not tell.
         """
         found = [self._versions(package, pre=pre) for package in self.packages]
-        return tuple(version for version in found[0] if all(version in other for other in found))
+        common = tuple(version for version in found[0] if all(version in other for other in found))
+        if not common:
+            msg = f"{' and '.join(self.packages)} have no version in common; expected --only with one of the two"
+            raise RetargetError(msg)
+        return common
 
     def _versions(self, package: str, *, pre: bool) -> tuple[str, ...]:
         done = _pip("index", "versions", package, *(["--pre"] if pre else []))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from retarget.cli import main
+from retarget.support.errors import RetargetError
 from retarget_repro.bisect.releases import Releases
 
 EXTENSION = """\
@@ -251,7 +252,8 @@ SLOW = pytest.mark.slow
             ["broke_tiny"],
             ("1.1.0", "1.5"),
             2,
-            "retarget: --good: found no release 1.1.0; did you mean '1.1'?; there are 1.1, 1.2, 1.3, 1.4, 1.5",
+            "retarget: --good: found '1.1.0', expected a release; did you mean '1.1'?; "
+            "there are 1.1, 1.2, 1.3, 1.4, 1.5",
         ),
         pytest.param(
             ["broke_tiny"],
@@ -286,3 +288,10 @@ def test_an_index_that_does_not_answer_is_an_error_with_the_command_that_asks_it
         "pip names no versions of tiny-compiler: No matching distribution found for tiny-compiler; "
         "expected an index that has it, as in `python -m pip index versions tiny-compiler`\n"
     )
+
+
+def test_packages_without_a_version_in_common_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    versions = {"a": ("1", "2"), "b": ("3",)}
+    monkeypatch.setattr(Releases, "_versions", lambda _, package, **__: versions[package])
+    with pytest.raises(RetargetError, match="a and b have no version in common; expected --only with one of the two"):
+        Releases(packages=("a", "b"), folder=Path("releases"), note=print).versions()
