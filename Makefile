@@ -66,7 +66,7 @@ check: $(DEV_STAMP)
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/retarget check ./suites
 	$(BIN)/retarget ci verify
-	$(BIN)/pytest -q tests/docs --run-slow
+	$(BIN)/pytest -q tests/docs --run-slow -n auto --dist worksteal
 
 docs: $(STAMP)
 	$(BIN)/retarget schema --format markdown > docs/declarations.md
