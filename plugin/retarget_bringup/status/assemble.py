@@ -34,7 +34,7 @@ def status_of(
     drivers = _drivers([one for one in states if one.id.startswith(DRIVER) and one.record is not None])
     targets = [one for one in states if not one.id.startswith(DRIVER)]
     seen = [one for one in targets if one.standing in {Standing.REACHED, Standing.BELOW}]
-    tried = [(one, rung) for one in targets if (rung := one.rung) is not None and not one.is_permanent]
+    tried = [(one, rung) for one in targets if (rung := _rung(one)) is not None and not one.is_permanent]
     blocking = blockers([one for one, rung in tried if rung < one.top and one.is_tried], root, sizes or {})
     reached = sum(one.standing is Standing.REACHED for one in seen)
     excluded = _excluded(targets)
@@ -63,6 +63,12 @@ def status_of(
         log=tuple(log),
         next=situation.next,
     )
+
+
+def _rung(one: TargetState) -> Rung | None:
+    """Return the rung of a target. What matches in fewer runs than it takes stays stable if the ladder says so."""
+    is_stable = one.line is not None and not one.is_unseen and one.line.rung is Rung.STABLE
+    return Rung.STABLE if is_stable and one.rung is Rung.MATCHES else one.rung
 
 
 def _rungs(rungs: Sequence[Rung]) -> tuple[RungCount, ...]:

@@ -94,7 +94,7 @@ def _rungs(status: Status, width: int, is_terminal: bool) -> Iterator[str]:
     yield f"{'rung':<12}{'reached by':<{length + 2 * digits + 14}}stopped there"
     for one in status.rungs:
         if one.rung == "none":
-            yield f"{'none':<12}{'':<{length + 2 * digits + 14}}{one.stop or '':>{digits}}"
+            yield f"{'none':<12}{'':<{length + 2 * digits + 14}}{one.stop or '':>{digits}}".rstrip()
             continue
         cells = round(length * one.reach / tried)
         cells = min(max(cells, one.reach > 0), length - (one.reach < tried))  # neither hides a target

@@ -236,6 +236,12 @@ def test_the_next_thing_to_do(
     assert (step.what, step.why, step.command) == (what, why, command)
 
 
+def test_what_the_ladder_has_as_stable_needs_one_run_to_stay_so(root: Path) -> None:
+    status = made([matches("a", was=Rung.STABLE), failed("bb", Rung.LOADS, "run", "x", was=Rung.STABLE)], root)
+    assert {one.rung: one.stop for one in status.rungs if one.stop} == {"loads": 1, "stable": 1}
+    assert made([matches("a", was=Rung.STABLE)], root).next.what == "add modules"
+
+
 def test_a_driver_of_which_results_have_no_check_is_not_said_to_be_missing(root: Path) -> None:
     status = made([check("gpu", "copies", None, record=None, reason="it has no result"), matches("a")], root)
     assert status.drivers == ()
