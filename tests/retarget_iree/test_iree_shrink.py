@@ -83,6 +83,13 @@ def test_a_function_that_is_called_keeps_its_types_and_no_refused_variant_comes_
 
 
 @pytest.mark.slow
+def test_a_symbol_with_a_quoted_name_stays_where_it_is_used(tmp_path: Path) -> None:
+    _, found = _shrunk(tmp_path, MODULE.replace("@g", '@"g 1"'))
+    assert 'util.global private @"g 1"' in found["only second"]
+    assert "util.global" not in found["only first"]
+
+
+@pytest.mark.slow
 def test_a_module_that_does_not_parse_has_no_variants(tmp_path: Path) -> None:
     (message, status), found = _shrunk(tmp_path, "func.func @f(")
     assert (status, found) == ("1", {})

@@ -18,8 +18,6 @@ __all__ = ["Distances", "Tally", "index_text", "shape_or_type", "text_of", "type
 _SHOWN = 8
 """How many differing elements a report lists."""
 
-_Mask = npt.NDArray[np.bool_]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distances:

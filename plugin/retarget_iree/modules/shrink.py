@@ -225,11 +225,7 @@ def _drop_unused(module: Any, names: set[str] | None = _DROPPED) -> None:
             if results and (names is None or one.name in names) and not any(list(result.uses) for result in results):
                 one.erase()
                 is_changed = True
-        used = set(
-            re.findall(
-                r"@([\w$.-]+|\"[^\"]*\")", re.sub(r"(?m)^( *[\w.]+ private (?:mutable )?)@\S+", r"\1", str(module))
-            )
-        )
+        used = {name.strip('"') for name in _SYMBOL.findall(_DEFINITION.sub(r"\1", str(module)))}
         for one in [found.operation for found in module.body.operations]:
             is_private = "sym_visibility" in one.attributes and one.attributes["sym_visibility"].value == "private"
             if is_private and one.attributes["sym_name"].value not in used:
