@@ -226,7 +226,8 @@ def raised(ladder: Ladder, states: Iterable[TargetState]) -> Raised:
     lines: dict[str, Line] = {}
     for one in states:
         line = one.line
-        if one.rung is None or one.is_permanent or (one.only_compiled and line is not None and one.is_unseen):
+        says_more = line is not None or bool(rungs_of(one.target))
+        if one.rung is None or one.is_permanent or (one.only_compiled and one.is_unseen and says_more):
             if line is not None and not one.is_permanent:
                 lines[one.id] = line
             continue

@@ -125,6 +125,7 @@ def test_what_compiles_where_its_driver_is_missing_is_at_that_rung_at_least() ->
     assert checked(ladder(m="none"), here).to_raise[0].startswith("higher: ")
     assert rungs(ladder(m="stable"), here) == {"m": "stable"}
     assert rungs(ladder(m=("matches", "ba9876543210")), here) == {"m": "matches"}
+    assert rungs(ladder(), here, targets=[target(rules=rules("compare"))]) == {}  # the rule would disagree
     assert found(ladder(), session(passes(), at=0.0), here)[0].rung is Rung.MATCHES
     (nothing,) = checked(ladder(m="stable"), here).failures
     assert nothing == "found no target that was tried, expected results of 1 target: no driver"
