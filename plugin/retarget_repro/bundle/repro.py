@@ -149,7 +149,9 @@ def _import_from(bundle: Mapping[str, Any], toolchain: Path | None) -> None:
     if bundle["toolchain"] == "iree":
         sys.path.insert(0, str(HERE / "lib"))
     elif importlib.util.find_spec("retarget") is None:
-        raise CannotTell("this bundle needs the package retarget: its compiler or driver is an extension of it")
+        raise CannotTell(
+            "this bundle needs the package retarget, which compiles, runs or judges it: pip install retarget"
+        )
     if toolchain is not None:
         sys.path[:0] = [str(folder) for part in ("compiler", "runtime") for folder in _packages(toolchain, part)]
 
