@@ -81,8 +81,8 @@ def log(ladder: Path, limit: int, tops: Mapping[str, Rung]) -> tuple[Commit, ...
                 own,
                 up=len(change.up),
                 down=len(change.down),
-                new=len(change.new),
-                gone=len(before.keys() - after.keys()),
+                new=sum(not one.target.startswith(DRIVER) for one in change.new),
+                gone=sum(not one.startswith(DRIVER) for one in before.keys() - after.keys()),
                 targets=len(lines),
                 percentage=1000 * reached // len(lines) / 10 if lines else None,
             )
