@@ -1,4 +1,5 @@
 // Functions of two and three arguments.
+// Numbers: Python's module math (fma, minimum and maximum by hand).
 
 func.func @fma() {
   %a = util.unfoldable_constant dense<[0.5, -1.5, 2.0, -3.0]> : tensor<4xf32>

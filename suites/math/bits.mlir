@@ -1,4 +1,5 @@
 // Division, bit operations, shifts and counts of 32-bit integers.
+// Numbers: by hand.
 
 func.func @remsi() {
   %a = util.unfoldable_constant dense<[7, -7, 9, -1]> : tensor<4xi32>

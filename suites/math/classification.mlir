@@ -1,4 +1,5 @@
 // NaN, infinity and what is neither.
+// Numbers: by hand, as IEEE 754 has them.
 
 func.func @isnan() {
   %a = util.unfoldable_constant dense<[1.0, 0x7FC00000, 0x7F800000, -1.0]> : tensor<4xf32>

@@ -1,4 +1,5 @@
 // Ordered and unordered comparisons, NaN among the operands.
+// Numbers: by hand, as IEEE 754 has them.
 
 func.func @ordered() {
   %a = util.unfoldable_constant dense<[1.0, 0x7FC00000, 2.0, -1.0]> : tensor<4xf32>

@@ -1,4 +1,5 @@
 // Exponentials and logarithms.
+// Numbers: Python's module math.
 
 func.func @exp() {
   %x = util.unfoldable_constant dense<[0.25, 0.5, 0.75, 0.9]> : tensor<4xf32>

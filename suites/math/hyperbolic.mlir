@@ -1,4 +1,5 @@
 // Hyperbolic functions and their inverses.
+// Numbers: Python's module math.
 
 func.func @sinh() {
   %x = util.unfoldable_constant dense<[0.25, 0.5, 0.75, 0.9]> : tensor<4xf32>

@@ -1,4 +1,5 @@
 // Roots, and the error function.
+// Numbers: Python's module math.
 
 func.func @sqrt() {
   %x = util.unfoldable_constant dense<[1.5, 2.0, 3.25, 8.0]> : tensor<4xf32>

@@ -1,4 +1,5 @@
 // Rounding to whole numbers.
+// Numbers: by hand.
 
 func.func @roundeven() {
   %x = util.unfoldable_constant dense<[0.5, 1.5, -2.5, 2.25]> : tensor<4xf32>

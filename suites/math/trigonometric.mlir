@@ -1,4 +1,5 @@
 // Trigonometric functions and their inverses.
+// Numbers: Python's module math.
 
 func.func @sin() {
   %x = util.unfoldable_constant dense<[0.25, 0.5, 0.75, 0.9, -2.0]> : tensor<5xf32>

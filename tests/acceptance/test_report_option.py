@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from acceptance_support import DOUBLES, Project, alone_and_xdist, matrix
 from declaration_texts import compiler, runtime, target
 
@@ -28,6 +29,7 @@ def test_a_session_ends_with_the_address_of_its_page(project: Project, arguments
     assert sorted(one.name for one in project.path.iterdir() if one.suffix == ".jsonl" or one.name == "out") == []
 
 
+@pytest.mark.slow
 def test_the_page_has_all_results_of_the_folder_where_they_are_kept(project: Project) -> None:
     project.doubles(bad="f: fail", good="f: pass")
     project.write({"matrix.toml": MATRIX})

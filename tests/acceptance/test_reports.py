@@ -56,6 +56,7 @@ def test_verbose_shows_every_table_and_quiet_only_what_went_wrong(project: Proje
     assert "linalg  compile  sync    task" in project.run("-q").outlines
 
 
+@pytest.mark.slow
 def test_a_second_run_compiles_nothing_and_neither_does_a_further_runtime_config(project: Project) -> None:
     project.doubles(one="f: pass", two="f: pass")
     cache = (*DOUBLES, "--retarget-cache-dir", "kept")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from acceptance_support import Project, matrix, suite
 from declaration_texts import compiler, table, target
 from session_output import block, junit, properties
@@ -26,6 +27,7 @@ def roles(name: str, used_a: bool | None, used_b: bool | None, **more: object) -
     return table("runtime_config", name=name, devices=[b, a], **more)
 
 
+@pytest.mark.slow
 def test_each_role_executes_its_part_or_the_target_fails_with_the_counts(project: Project) -> None:
     project.write(
         {

@@ -52,6 +52,7 @@ FULL = TargetRecord(
     hint="do",
     unavailable=True,
     unsuitable=True,
+    unchanged=True,
     blocked_by="f::s::m_c",
     excused=True,
     text="compare: no\n\nall of it",

@@ -188,6 +188,7 @@ def test_nothing_in_the_package_is_collected_as_a_suite() -> None:
     assert not [*STARTER.parent.rglob("matrix.toml")]
 
 
+@pytest.mark.slow
 def test_the_shipped_order_is_that_of_the_measurement(here: Path) -> None:
     assert main(["bringup", "start", "npu", "--like", "vmvx"]) == 0
     registry = load_extensions()

@@ -136,6 +136,7 @@ def pytest_sessionstart():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_lets_the_session_end_and_begins_no_other_leg(plan: Plan, tmp_path: Path, number: int) -> None:
     (tmp_path / "conftest.py").write_text(SLOW)

@@ -92,6 +92,7 @@ def test_columns_that_an_expression_leaves_out_are_not_shown(show: Open, site: P
     assert rows(page)["add"] == ["✗ compare"]
 
 
+@pytest.mark.slow
 def test_typing_changes_the_address_and_the_way_back_leads_to_the_filter_before(show: Open, site: Path) -> None:
     page = show(site)
     page.keyboard.press("/")
@@ -122,6 +123,7 @@ def test_an_error_of_an_expression_shows_its_column_and_keeps_what_was_shown(sho
     assert list(rows(page)) == ["add", "matmul", "conv"]
 
 
+@pytest.mark.slow
 def test_the_keyboard_moves_between_cells_and_opens_a_target(show: Open, site: Path) -> None:
     page = show(site)
     page.locator(".grid").focus()
@@ -156,6 +158,7 @@ def test_the_active_cell_is_the_only_tab_stop_among_the_cells(show: Open, site: 
     assert page.locator(".cell[tabindex='0']").inner_text() == "✗ compile"
 
 
+@pytest.mark.slow
 def test_a_panel_has_all_of_a_target(show: Open, site: Path) -> None:
     page = show(site)
     page.locator(".row", has_text="add").locator(".cell").nth(3).click()

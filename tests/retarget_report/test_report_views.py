@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from conftest import Open
 
+pytestmark = pytest.mark.slow  # each opens a page in a browser
+
 DAY = 86400.0
 NOW = 1_780_000_000.0
 VIEWS = ("failures", "time", "history")

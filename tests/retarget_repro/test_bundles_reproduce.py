@@ -140,6 +140,7 @@ def way(observed: Observed) -> tuple[str, str, str]:
     return observed.at, observed.stage, observed.signature
 
 
+@pytest.mark.slow
 def test_a_failing_case_is_reproduced_from_its_bundle_with_nothing_but_the_wheels(
     suites: Path, wheels_only: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -562,6 +562,7 @@ def test_devices_and_cache_are_wired(capsys: pytest.CaptureFixture[str], tmp_pat
     assert str(tmp_path / "store") in out
 
 
+@pytest.mark.slow
 def test_characters_that_the_output_does_not_have_are_escaped(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = '[[expectation]]\nmatch = "foo"\nwhen = "run"\nstage = "run"\nreason = "bedauerlich, für alle"\n'
     (project / "suites/expectations.toml").write_text(text, encoding="utf-8")

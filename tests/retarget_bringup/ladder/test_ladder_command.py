@@ -71,6 +71,7 @@ def digests(project: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, str]
     return {line.target: line.digest for line in lines}
 
 
+@pytest.mark.slow
 def test_a_real_session_raises_a_ladder_that_holds_until_it_is_raised_by_hand(
     project: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

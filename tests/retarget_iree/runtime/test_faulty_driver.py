@@ -167,6 +167,7 @@ def test_a_crash_at_the_third_target_is_of_the_third_alone(serve: Serve, artifac
     assert service.notes == ()
 
 
+@pytest.mark.slow
 def test_what_a_device_that_comes_back_does_then_is_the_targets_result(
     serve: Serve, artifact: Path, tmp_path: Path
 ) -> None:
@@ -181,6 +182,7 @@ def test_what_a_device_that_comes_back_does_then_is_the_targets_result(
     )
 
 
+@pytest.mark.slow
 def test_a_device_that_stays_gone_is_tried_by_no_target_of_any_config_or_session(
     serve: Serve, artifact: Path, tmp_path: Path
 ) -> None:

@@ -154,6 +154,7 @@ def _bisected(*words: str, good: str = "1.1", bad: str = "1.5") -> int:
     return main(["bisect", *words, "--good", good, "--bad", bad])
 
 
+@pytest.mark.slow
 def test_the_first_bad_release_is_found_and_what_cannot_be_told_is_skipped(
     kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -125,6 +125,7 @@ def _reduced(text: str, folder: Path, seconds: float = 600) -> Reduced:
     return reduce_failure(chosen, found, out, seconds=seconds, note=lambda _: None)
 
 
+@pytest.mark.slow
 def test_what_is_not_needed_for_the_failure_goes_and_another_failure_is_none(tmp_path: Path) -> None:
     reduced = _reduced("a bad\nb worse c\n", tmp_path)
     assert list(reduced.text())[:-1] == [
