@@ -33,6 +33,8 @@ TESTS = {
     "test_of_a_later_onnx": "op-Later opset-99 f32",
 }
 
+pytestmark = pytest.mark.slow  # the package onnx generates all of its tests: ten seconds
+
 
 @pytest.fixture(scope="module")
 def description(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from conftest import Open
 
+pytestmark = pytest.mark.slow  # each opens a page in a browser
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -85,14 +87,12 @@ def test_the_address_filters(show: Open, site: Path) -> None:
         assert list(rows(page)) == shown, address
 
 
-@pytest.mark.slow
 def test_columns_that_an_expression_leaves_out_are_not_shown(show: Open, site: Path) -> None:
     page = show(site, "#matrix?m=vulkan%20and%20run")
     assert page.locator(".config").all_inner_texts() == ["lavapipe"]
     assert rows(page)["add"] == ["✗ compare"]
 
 
-@pytest.mark.slow
 def test_typing_changes_the_address_and_the_way_back_leads_to_the_filter_before(show: Open, site: Path) -> None:
     page = show(site)
     page.keyboard.press("/")
@@ -123,7 +123,6 @@ def test_an_error_of_an_expression_shows_its_column_and_keeps_what_was_shown(sho
     assert list(rows(page)) == ["add", "matmul", "conv"]
 
 
-@pytest.mark.slow
 def test_the_keyboard_moves_between_cells_and_opens_a_target(show: Open, site: Path) -> None:
     page = show(site)
     page.locator(".grid").focus()
@@ -149,7 +148,6 @@ def test_the_keyboard_moves_between_cells_and_opens_a_target(show: Open, site: P
     assert page.evaluate(focused) == "✗ compile"
 
 
-@pytest.mark.slow
 def test_the_active_cell_is_the_only_tab_stop_among_the_cells(show: Open, site: Path) -> None:
     page = show(site)
     page.locator(".grid").focus()
@@ -158,7 +156,6 @@ def test_the_active_cell_is_the_only_tab_stop_among_the_cells(show: Open, site: 
     assert page.locator(".cell[tabindex='0']").inner_text() == "✗ compile"
 
 
-@pytest.mark.slow
 def test_a_panel_has_all_of_a_target(show: Open, site: Path) -> None:
     page = show(site)
     page.locator(".row", has_text="add").locator(".cell").nth(3).click()
@@ -186,7 +183,6 @@ def test_a_panel_has_all_of_a_target(show: Open, site: Path) -> None:
     assert re.search(r"waiting for devices\s+200 ms", panel.inner_text())
 
 
-@pytest.mark.slow
 def test_a_panel_leads_to_the_target_that_blocks_and_shows_the_attempts_before(show: Open, site: Path) -> None:
     page = show(site, f"#matrix?t={node_id('matmul_llvm-cpu_local-sync')}")
     page.locator(".panel a").click()
@@ -211,7 +207,6 @@ def test_an_unknown_target_and_a_damaged_address_are_told(show: Open, site: Path
     assert len(rows(page)) == 4
 
 
-@pytest.mark.slow
 def test_suites_fold(show: Open, site: Path) -> None:
     page = show(site)
     page.get_by_role("button", name="linalg").click()
@@ -223,7 +218,6 @@ def test_suites_fold(show: Open, site: Path) -> None:
     assert len(rows(page)) == 4
 
 
-@pytest.mark.slow
 def test_the_focus_stays_in_the_matrix_when_its_cell_scrolls_out_of_sight(show: Open, tmp_path: Path) -> None:
     write_results(tmp_path / "results", [record(f"m{number:03}", position=number) for number in range(500)])
     write_site(read_report([tmp_path / "results"]), tmp_path / "site")
@@ -237,7 +231,6 @@ def test_the_focus_stays_in_the_matrix_when_its_cell_scrolls_out_of_sight(show: 
     assert page.evaluate("document.activeElement.parentElement.firstChild.textContent") == "m002"
 
 
-@pytest.mark.slow
 def test_paper_has_all_rows_and_the_colours_of_light(show: Open, tmp_path: Path) -> None:
     write_results(tmp_path / "results", [record(f"m{number:03}", position=number) for number in range(300)])
     write_site(read_report([tmp_path / "results"]), tmp_path / "site")
@@ -252,7 +245,6 @@ def test_paper_has_all_rows_and_the_colours_of_light(show: Open, tmp_path: Path)
     assert len(rows(page)) < 100
 
 
-@pytest.mark.slow
 def test_shares_are_of_all_outcomes_where_some_are_chosen(show: Open, site: Path) -> None:
     page = show(site, "#matrix?o=fail")
     assert page.locator(".sum").inner_text() == (
@@ -261,7 +253,6 @@ def test_shares_are_of_all_outcomes_where_some_are_chosen(show: Open, site: Path
     assert page.locator(".totals b").all_inner_texts() == ["66.6 %", "100 %", "100 %", "50 %"]
 
 
-@pytest.mark.slow
 def test_help_opens_with_its_key_and_closes(show: Open, site: Path) -> None:
     page = show(site)
     page.keyboard.press("?")
@@ -271,7 +262,6 @@ def test_help_opens_with_its_key_and_closes(show: Open, site: Path) -> None:
     assert page.locator("dialog").count() == 0
 
 
-@pytest.mark.slow
 def test_colours_follow_the_system_and_the_choice_which_is_kept(show: Open, site: Path) -> None:
     ground = "getComputedStyle(document.body).backgroundColor"
     page = show(site, color_scheme="dark")
@@ -306,7 +296,6 @@ def test_axe_finds_nothing(show: Open, site: Path, options: dict[str, object]) -
     assert found.violations_count == 0, found.generate_report()
 
 
-@pytest.mark.slow
 def test_a_phone_shows_the_matrix_without_scrolling_the_page_sideways(show: Open, site: Path) -> None:
     page = show(site, viewport={"width": 380, "height": 720})
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -365,7 +354,6 @@ def test_an_incomplete_session_is_loud(show: Open, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.slow
 def test_a_file_that_is_lost_is_told(show: Open, tmp_path: Path) -> None:
     write_results(tmp_path / "results", [record("add")])
     write_site(read_report([tmp_path / "results"]), tmp_path / "site")
@@ -376,7 +364,6 @@ def test_a_file_that_is_lost_is_told(show: Open, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.slow
 def test_a_hundred_thousand_targets_are_seen_from_few_bytes_and_few_elements(show: Open, tmp_path: Path) -> None:
     generator = Path(__file__).parents[2] / "benchmarks" / "synthetic_results.py"
     subprocess.run([sys.executable, generator, tmp_path / "results", "--targets", "100000"], check=True)
