@@ -5,7 +5,7 @@ Their outcomes are kept as records of a session of their own, so that results of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -69,8 +69,9 @@ def write_checks(folder: Path, reports: Iterable[DriverReport]) -> None:
         writer.end(int(any(one.result is Result.FAILED for one in records)))
 
 
-def driver_targets(sessions: Sequence[SessionResults], ladder: Ladder) -> list[LadderTarget]:
-    """Return the checks of drivers that results have, and those of drivers that only the ladder has.
+def driver_targets(sessions: Sequence[SessionResults], ladder: Ladder, configs: Collection[str]) -> list[LadderTarget]:
+    """Return the checks of drivers that results have of some runtime configs, and those of drivers that only the ladder
+    has. Results may have others too: those of another ladder's drivers.
 
     A check that the ladder has and results of other checks of its driver do not is no target any more.
     """
@@ -78,7 +79,7 @@ def driver_targets(sessions: Sequence[SessionResults], ladder: Ladder) -> list[L
         record.nodeid: record.trial_digest
         for session in sessions
         for record in session.records
-        if record.nodeid.startswith(DRIVER)
+        if record.nodeid.startswith(DRIVER) and record.runtime in configs
     }
     tried = {one.partition("::")[0] for one in found}
     for line in ladder.lines:

@@ -71,7 +71,9 @@ def read_found(
     sessions = read_results(folders)
     declared = declared or collect(settings.root, settings.paths, extensions)
     with Engine(registry=declared.registry, cache=cache_of_command().folder, extensions=extensions) as engine:
-        targets = [*driver_targets(sessions, ladder), *ladder_targets(_selected(settings, declared), engine)]
+        selected = _selected(settings, declared)
+        configs = {one.name for one in _runtimes(settings, selected)}
+        targets = [*driver_targets(sessions, ladder, configs), *ladder_targets(selected, engine)]
         found = states(targets, sessions, ladder, stable=settings.stable)
         sizes = _sizes(found, declared, engine) if measures else {}
     return Found(

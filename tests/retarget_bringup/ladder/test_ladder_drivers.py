@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,7 @@ def sessions(folder: Path, *reports: DriverReport) -> tuple[SessionResults, ...]
 
 
 def found(results: tuple[SessionResults, ...], held: Ladder) -> dict[str, TargetState]:
-    return {one.id: one for one in states(driver_targets(results, held), results, held, stable=3)}
+    return {one.id: one for one in states(driver_targets(results, held, {"vulkan"}), results, held, stable=3)}
 
 
 def lines(*checks: str) -> Ladder:
@@ -75,4 +76,11 @@ def test_a_check_of_a_driver_without_results_was_not_tried_and_one_that_is_no_mo
         "driver:cuda::fill.ranges": Standing.NOT_TRIED,
     }
     assert summary("x", list(of.values())) == "x: 0 of 0 targets match; 1 of 1 check of its drivers pass"
-    assert driver_targets((), ladder()) == []
+    assert driver_targets((), ladder(), {"vulkan"}) == []
+
+
+def test_checks_of_drivers_that_the_ladder_is_not_about_are_no_targets_of_it(tmp_path: Path) -> None:
+    other = replace(report(CheckState.FAILED, Rung.OPENS), config="cuda")
+    other = replace(other, outcomes=tuple(replace(one, config="cuda") for one in other.outcomes))
+    results = sessions(tmp_path, report(CheckState.PASSED, Rung.TRANSFERS), other)
+    assert list(found(results, lines("driver:vulkan::fill.ranges"))) == ["driver:vulkan::fill.ranges"]
