@@ -47,7 +47,7 @@ def test_what_does_not_fail_from_its_bundle_is_reported_with_what_differs(projec
         [
             "bundles of 1 signature, in out:",
             "  not reproduced: suites/suite.toml::twice::bad_dc_dr  compare: values differ",
-            "    expected: compare: compare: values differ",
+            "    expected: compare: values differ",
             "    found: cannot tell: RetargetError: found the compiler 'double', expected a registered one: *",
         ],
         consecutive=True,

@@ -259,7 +259,7 @@ def test_help_opens_with_its_key_and_closes(show: Open, site: Path) -> None:
     page.locator("dialog[open]").wait_for()
     assert "planned, but has no result" in page.locator("dialog").inner_text()
     page.keyboard.press("Escape")
-    assert page.locator("dialog").count() == 0
+    page.locator("dialog").wait_for(state="detached")
 
 
 def test_colours_follow_the_system_and_the_choice_which_is_kept(show: Open, site: Path) -> None:
