@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -77,6 +78,7 @@ def _run(arguments: argparse.Namespace) -> int:
         timeout=arguments.timeout,
         done=None if arguments.json else lambda outcome: _print(outcome_lines(outcome)),
         ended=None if arguments.json else lambda report: _print(report_lines(report)),
+        note=lambda line: print(line, file=sys.stderr, flush=True),
     )
     if arguments.results is not None:
         write_checks(arguments.results, reports)

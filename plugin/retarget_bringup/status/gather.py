@@ -155,7 +155,13 @@ def run_found(
     configs = _runtimes(settings, _selected(settings, declared))
     if checks_drivers and configs:
         sys.stderr.write(f"checking the drivers of {', '.join(one.name for one in configs)}\n")
-        write_checks(folder, check_drivers(configs, registry=declared.registry, extensions=extensions))
+        reports = check_drivers(
+            configs,
+            registry=declared.registry,
+            extensions=extensions,
+            note=lambda line: print(line, file=sys.stderr, flush=True),
+        )
+        write_checks(folder, reports)
     run = partial(run_pytest, settings.root, folder, extensions=extensions)
     paths = [f"./{path}" if path.startswith("-") else path for path in settings.paths]
     run([*paths, "-m", settings.select, *pytest_args], what=f"running the targets of {settings.name}")

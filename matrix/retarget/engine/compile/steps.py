@@ -17,6 +17,7 @@ from retarget.extension.registry import Registry
 from retarget.model import CompileTarget
 from retarget.model.outcomes import CompileOutcome
 from retarget.support.text import join_output
+from retarget.worker.artifact import read_artifact
 from retarget.worker.messages import CompiledModule, CompileModule, Refusal, Refused
 
 __all__ = ["CompileSteps", "key_of"]
@@ -65,7 +66,7 @@ class CompileSteps:
             front = self._step(target, front_key, replace(request, resolved=resolved.front_end), inputs, is_front=True)
         if front.artifact is None:
             return replace(front, key=key)
-        made = Path(front.artifact.path).read_bytes()
+        made = read_artifact(Path(front.artifact.path), front.artifact.digest)
         return self._step(target, key, replace(request, source=b"", front_end=made), inputs, front=front)
 
     def _step(

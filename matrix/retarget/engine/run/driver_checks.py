@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from retarget.engine.limits import CHECK_TIMEOUT
+from retarget.engine.run.lease import OnLeaseWait, WaitNotes
 from retarget.engine.run.service import RunService
 from retarget.engine.toolchains import worker_environment
 from retarget.extension import UnavailableError
@@ -31,19 +32,21 @@ def check_drivers(
     timeout: float = CHECK_TIMEOUT,
     done: Callable[[DriverCheckOutcome], None] | None = None,
     ended: Callable[[DriverReport], None] | None = None,
+    note: Callable[[str], None] | None = None,
 ) -> list[DriverReport]:
     """Check the drivers of runtime configs, one after the other; a config that has only a driver's name will do.
 
     `extensions` are module names to load in the workers in addition to the installed ones. `globs`, `timeout` and
-    `done` are those of `selected_checks` and `check_driver`; `ended` gets each report as it comes. Raises
-    `RetargetError` for a glob that fits no check.
+    `done` are those of `selected_checks` and `check_driver`; `ended` gets each report as it comes, `note` a line on
+    each wait for a device that another session uses. Raises `RetargetError` for a glob that fits no check.
     """
     environment = partial(worker_environment, registry)
+    on_wait = None if note is None else WaitNotes(note)
     reports = []
     with RunService(extensions=extensions, default_timeout=timeout, environment=environment) as service:
         checks = selected_checks(service, globs)
         for config in configs:
-            reports.append(check_driver(service, config, checks, timeout=timeout, done=done))
+            reports.append(check_driver(service, config, checks, timeout=timeout, done=done, on_wait=on_wait))
             if ended is not None:
                 ended(reports[-1])
     return reports
@@ -68,11 +71,12 @@ def check_driver(
     *,
     timeout: float = CHECK_TIMEOUT,
     done: Callable[[DriverCheckOutcome], None] | None = None,
+    on_wait: OnLeaseWait | None = None,
 ) -> DriverReport:
     """Climb rungs 0 to 2 with the devices of a runtime config: one request to its worker for each check.
 
-    `timeout` is in seconds, for each check. `done` gets each outcome as it comes. A crash or a hang is its check's, and
-    the next one has a new worker.
+    `timeout` is in seconds, for each check. `done` gets each outcome as it comes; `on_wait` is called while another
+    process holds the device. A crash or a hang is its check's, and the next one has a new worker.
     """
     report = partial(DriverReport, config=config.name, driver=config.driver)
     try:
@@ -90,7 +94,7 @@ def check_driver(
             answer: CheckedDriver | Refused = CheckedDriver(state=CheckState.NOT_TRIED, detail=reason)
         else:
             try:
-                answer = service.check_driver(config, check.name, timeout=timeout)
+                answer = service.check_driver(config, check.name, timeout=timeout, on_wait=on_wait)
             except (UnavailableError, RetargetError) as error:  # a check before has broken the device
                 answer = CheckedDriver(state=CheckState.NOT_TRIED, detail=str(error))
             if isinstance(answer, CheckedDriver) and answer.state is CheckState.NOT_TRIED:
