@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+# What the shipped suites and the page need; the extra `all` has the rest.
+EXTRAS := iree,opencl,onnx,filecheck,report
 STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 
@@ -29,7 +31,7 @@ help:
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("retarget needs Python 3.11 or newer, found " + sys.version.split()[0] + "; try: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
-	$(INSTALL) --editable '.[all]'
+	$(INSTALL) --editable '.[$(EXTRAS)]'
 	@touch $@
 
 $(DEV_STAMP): $(STAMP)
