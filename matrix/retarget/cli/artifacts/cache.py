@@ -67,6 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
         "failures": info.failures,
         "artifacts": info.artifacts,
         "resolutions": info.resolutions,
+        "results": info.results,
         "generated": {modules.path.name: modules.size for modules in info.generated},
         "leftovers": [str(path) for path in left],
         "size": info.size,
@@ -78,6 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         f"compiles     {info.entries}, of which {info.failures} failed\n"
         f"artifacts    {info.artifacts}\n"
         f"resolutions  {info.resolutions}\n"
+        f"results      {info.results}\n"
         + "".join(f"generated    {modules.path.name}: {_size(modules.size)}\n" for modules in info.generated)
         + (f"leftovers    {len(left)} (files and folders of killed sessions, removed once a day)\n" if left else "")
         + f"size         {_size(info.size)} of at most {_size(info.max_bytes)}"

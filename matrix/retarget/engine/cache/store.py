@@ -6,6 +6,7 @@ Layout below the cache folder::
     v1/entries/<k>/<key>              what a compile came to, by compile key: the SHA-256 hex of the rest, then JSON
     v1/artifacts/<d>/<digest><suffix> what it produced, by the SHA-256 hex of its content
     v1/resolutions/<k>/<key>          what a compiler config came to on this machine (`engine.compile.resolution`)
+    v1/results/<k>/<key>              what a run, or the check of an artifact, came to (`engine.run.kept_results`)
     v1/locks/<lock>                   held by the process that compiles a key which begins with these three digits
     v1/trim.lock                      held by the process that evicts
     v1/swept                          its time is that of the last sweep (`retarget.engine.cache.sweep`)
@@ -52,7 +53,8 @@ DEFAULT_MAX_BYTES = 4 * 1024**3
 
 _SIZE = re.compile(r"(\d+) ?([KMGT]?)(?:i?B)?", re.ASCII)
 _TRIM_TO = 0.9
-_KINDS = ("entries", "artifacts", "resolutions")
+_GROWTH = 0.05
+_KINDS = ("entries", "artifacts", "resolutions", "results")
 """The folders of files."""
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This file marks a cache folder of retarget.\n"
 
@@ -83,6 +85,7 @@ class StoreInfo:
     failures: int
     artifacts: int
     resolutions: int
+    results: int
     generated: tuple[ModuleSet, ...]
     size: int
     max_bytes: int
@@ -97,7 +100,7 @@ class StoreVerification:
 
 
 class Store:
-    """The compile outcomes in one cache folder. Any number of processes and threads may use it.
+    """The outcomes of compiles and runs in one cache folder. Any number of processes and threads may use it.
 
     Nothing is written before the first outcome is. A folder that cannot be written still serves what it holds.
     """
@@ -108,6 +111,7 @@ class Store:
         self.max_bytes = default_max_bytes() if max_bytes is None else max_bytes
         self._root = folder / "v1"
         self._unmeasured = self.max_bytes
+        self._small = 0
         self._notes: list[str] = []
 
     @property
@@ -198,7 +202,22 @@ class Store:
 
     def read_resolution(self, key: str) -> dict[str, Any] | None:
         """Return what `write_resolution` stored under `key`, or None. A damaged one is removed and noted."""
-        path = self._path("resolutions", key)
+        return self._read("resolutions", key)
+
+    def write_resolution(self, key: str, body: dict[str, Any]) -> None:
+        """Store a resolution. Raises `StoreError` if it cannot be written."""
+        self._write("resolutions", key, body)
+
+    def read_result(self, key: str) -> dict[str, Any] | None:
+        """Return what `write_result` stored under `key`, or None. A damaged one is removed and noted."""
+        return self._read("results", key)
+
+    def write_result(self, key: str, body: dict[str, Any]) -> None:
+        """Store the result of a run, in place of what is there. Raises `StoreError` if it cannot be written."""
+        self._write("results", key, body)
+
+    def _read(self, kind: str, key: str) -> dict[str, Any] | None:
+        path = self._path(kind, key)
         with self._reported():
             try:
                 body = read_sealed(path)
@@ -210,11 +229,15 @@ class Store:
         _mark_used(path)
         return body
 
-    def write_resolution(self, key: str, body: dict[str, Any]) -> None:
-        """Store a resolution. Raises `StoreError` if it cannot be written."""
+    def _write(self, kind: str, key: str, body: dict[str, Any]) -> None:
+        data = seal(body)
         with self._reported():
             self._prepare()
-            write_atomically(self._path("resolutions", key), seal(body))
+            write_atomically(self._path(kind, key), data)
+        self._small += len(data)
+        if self._small >= self.max_bytes * _GROWTH:  # what is small is not worth a look at the whole store at once
+            self._small = 0
+            self._grown(self.max_bytes)
 
     def info(self) -> StoreInfo:
         """Count what is there. Reads every entry, to distinguish failures from artifacts."""
@@ -234,7 +257,7 @@ class Store:
         )
 
     def clear(self) -> int:
-        """Remove every outcome, resolution and generated module that no session uses; return the bytes freed.
+        """Remove every outcome, resolution, result and generated module that no session uses; return the bytes freed.
 
         Locks of keys stay, since they may be held. Raises `StoreError` if something cannot be removed.
         """
@@ -274,7 +297,7 @@ class Store:
             if found != digest:
                 removed.append(f"{file.path}: its content has SHA-256 {found}")
                 self._remove(file.path)
-        for kind in ("entries", "resolutions"):
+        for kind in ("entries", "resolutions", "results"):
             for file in list(self._files(kind)):
                 checked += 1
                 try:
@@ -312,6 +335,7 @@ class Store:
         files = [file for kind in ("artifacts", "entries", "resolutions") for file in self._files(kind)]
         files.sort(key=lambda file: file.used)
         kept: list[StoredFile | ModuleSet] = [*files[:-2], *module_sets(self.folder)]  # but the last outcome
+        kept += self._files("results")
         total = sum(one.size for one in kept) + sum(file.size for file in files[-2:])
         freed = 0
         if total > self.max_bytes:
@@ -328,7 +352,7 @@ class Store:
     def _grown(self, size: int) -> None:
         """Trim when the store may have come over its bound: at the first outcome stored, then every 5 % of growth."""
         self._unmeasured += size
-        if self._unmeasured >= self.max_bytes * 0.05:
+        if self._unmeasured >= self.max_bytes * _GROWTH:
             self._unmeasured = 0
             self.trim()
 

@@ -1,4 +1,5 @@
-"""Housekeeping: what sessions that were killed have left behind, in the cache and among the temporary files.
+"""Housekeeping: what sessions that were killed have left behind, in the cache and among the temporary files; and the
+bound of the cache, over which small files may have brought it.
 
 Done at the start of a session, once a day for each cache, by one process at a time.
 """
@@ -35,6 +36,7 @@ def sweep_daily(store: Store) -> None:
         if lock is not None:
             with lock:
                 sweep(store)
+                store.trim()
                 marker.touch()
 
 

@@ -149,10 +149,11 @@ def test_info_counts(store: Store) -> None:
     put(store, KEY, b"ARTIFACT")
     store.put_failure(OTHER, Failure(stage=Stage.COMPILE, summary="no"), seconds=0, diagnostics="")
     store.write_resolution(KEY, {"flags": []})
+    store.write_result(KEY, {"host": "here"})
 
     info = store.info()
 
-    assert (info.entries, info.failures, info.artifacts, info.resolutions) == (2, 1, 1, 1)
+    assert (info.entries, info.failures, info.artifacts, info.resolutions, info.results) == (2, 1, 1, 1, 1)
     assert info.size > 8
     assert (store.folder / "CACHEDIR.TAG").read_text().startswith("Signature: 8a477f597d28d172789f06886806bc55")
 
@@ -160,10 +161,12 @@ def test_info_counts(store: Store) -> None:
 def test_clear_removes_every_outcome(store: Store) -> None:
     put(store, KEY, b"ARTIFACT")
     store.write_resolution(KEY, {"flags": []})
+    store.write_result(KEY, {"host": "here"})
     size = store.info().size
 
     assert store.clear() == size
     assert store.info().size == 0
+    assert store.read_result(KEY) is None
     assert store.lookup(KEY) is None
     assert store.clear() == 0
 
@@ -185,6 +188,32 @@ def test_verify_removes_what_is_damaged_and_keeps_the_rest(store: Store) -> None
     assert not entry.exists()
     assert kept.exists()
     assert store.verify().removed == ()
+
+
+def test_a_damaged_result_is_dropped_and_noted(store: Store) -> None:
+    store.write_result(KEY, {"host": "here"})
+    assert store.read_result(KEY) == {"host": "here"}
+    store.write_result(KEY, {"host": "there"})
+    assert store.read_result(KEY) == {"host": "there"}
+    path = store.folder / "v1" / "results" / KEY[:2] / KEY
+    path.write_bytes(path.read_bytes().replace(b"there", b"THERE"))
+
+    assert store.read_result(KEY) is None
+    reason = f"{path} is damaged: its content does not have the SHA-256 that its first line says"
+    assert store.notes == (f"{reason}; it was dropped and is created again",)
+    assert not path.exists()
+    path.write_bytes(b"x")
+    assert store.verify().removed == (reason,)
+
+
+def test_results_are_held_within_the_bound_and_take_no_artifact_with_them(tmp_path: Path) -> None:
+    store = Store(tmp_path, max_bytes=20_000)
+    put(store, KEY, b"x" * 4000)
+    for number in range(200):
+        store.write_result(digest_of(bytes([number])), {"host": "x" * 500})
+
+    assert store.info().size <= 20_000
+    assert store.lookup(KEY) is not None
 
 
 def test_a_key_is_locked_once_between_stores(store: Store) -> None:
