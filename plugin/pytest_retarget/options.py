@@ -39,6 +39,7 @@ MARKERS = (
 
 _CACHE_DIR_VARIABLE = "RETARGET_CACHE_DIR"
 _CACHE_SIZE_VARIABLE = "RETARGET_CACHE_SIZE"
+_CLUSTER_VARIABLE = "RETARGET_CLUSTER"
 _EXTENSIONS_VARIABLE = "RETARGET_EXTENSIONS"
 _MOST_BUNDLES = 10
 
@@ -127,6 +128,13 @@ def add_options(parser: pytest.Parser) -> None:
     )
     group.addoption("--retarget-jobs", metavar="N", help="compiles at a time (default: as many as there are cores)")
     group.addoption(
+        "--retarget-cluster",
+        metavar="ADDRESS",
+        help="compile and run on the workers of this scheduler (tcp://HOST:PORT, tls://HOST:PORT), or on N workers on "
+        f"this machine (local:N); '' is none (also {_CLUSTER_VARIABLE} and the ini key retarget_cluster; "
+        "docs/cluster.md)",
+    )
+    group.addoption(
         "--retarget-compile-timeout",
         metavar="SECONDS",
         help=f"end a compile after this long, unless its declaration says otherwise (default: {COMPILE_TIMEOUT:.0f})",
@@ -150,6 +158,7 @@ def add_options(parser: pytest.Parser) -> None:
     )
     parser.addini("retarget_cache_dir", "keep compiled artifacts here, relative to this file")
     parser.addini("retarget_jobs", "compiles at a time")
+    parser.addini("retarget_cluster", "compile and run on the workers of this scheduler")
     parser.addini("retarget_compile_timeout", "end a compile after this many seconds")
     parser.addini("retarget_run_timeout", "end a run after this many seconds")
     parser.addini("retarget_extensions", "modules to load as extensions, besides those installed", type="linelist")
@@ -201,6 +210,7 @@ class Settings:
     leg: str = ""
     no_cache: bool = False
     jobs: int = 0
+    cluster: str = ""
     compile_timeout: float = COMPILE_TIMEOUT
     run_timeout: float = RUN_TIMEOUT
     extensions: tuple[str, ...] = ()
@@ -246,6 +256,7 @@ class Settings:
             leg=config.getoption("retarget_leg") or "",
             no_cache=no_cache,
             jobs=_value(config, "jobs", _whole_number, "a whole number of compiles at a time, 1 or more", 0),
+            cluster=_cluster(config),
             compile_timeout=_value(config, "compile_timeout", _seconds, _SECONDS, COMPILE_TIMEOUT),
             run_timeout=_value(config, "run_timeout", _seconds, _SECONDS, RUN_TIMEOUT),
             extensions=tuple(dict.fromkeys(_extensions(config))),
@@ -316,6 +327,32 @@ def _changed(config: pytest.Config) -> bool:
         msg = "--retarget-changed needs pytest's cache, where the last runs are kept; leave out -p no:cacheprovider"
         raise pytest.UsageError(msg)
     return True
+
+
+def _cluster(config: pytest.Config) -> str:
+    """The address of the cluster; empty where there is none."""
+    ini = f"retarget_cluster in {config.inipath or 'the ini file'}"
+    variable = os.environ.get(_CLUSTER_VARIABLE) or None
+    given = {"--retarget-cluster": config.getoption("retarget_cluster"), _CLUSTER_VARIABLE: variable}
+    given[ini] = config.getini("retarget_cluster") or None
+    where, address = next(((where, text) for where, text in given.items() if text is not None), ("", ""))
+    if not address:
+        return ""
+    if hasattr(config, "workerinput") or getattr(config.option, "numprocesses", None) or config.getoption("tx", None):
+        msg = (
+            f"{where} and pytest-xdist's -n were both given; expected one of them: the cluster already works on as "
+            "many targets at a time as its workers can, and each process of -n would be a session of its own there; "
+            "leave -n out (`-n 0` where the ini file has it)"
+        )
+        raise pytest.UsageError(msg)
+    from retarget.engine.executor import check_address  # only who gives the option pays for the import
+    from retarget.support.errors import RetargetError
+
+    try:
+        return check_address(address)
+    except RetargetError as error:
+        msg = f"{where}: {error}"
+        raise pytest.UsageError(msg) from None
 
 
 def _whole_number(text: str) -> int:

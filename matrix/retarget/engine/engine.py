@@ -19,6 +19,7 @@ from retarget.engine.cache.sweep import sweep_daily
 from retarget.engine.cache.transfer import ArtifactFolder, export_artifact
 from retarget.engine.compile.activity import BuildActivity
 from retarget.engine.compile.service import BuildService, BuildStatistics
+from retarget.engine.executor import Executor
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
 from retarget.engine.requirements import (
     answers,
@@ -28,6 +29,7 @@ from retarget.engine.requirements import (
     profiles_of,
     unknown_devices,
 )
+from retarget.engine.run.elsewhere import RunsElsewhere
 from retarget.engine.run.lease import Holder, WaitNotes
 from retarget.engine.run.service import RunService
 from retarget.engine.toolchains import worker_environment
@@ -62,6 +64,7 @@ class Engine:
         holder: Holder | None = None,
         waiting: Callable[[], AbstractContextManager[object]] = nullcontext,
         note: Callable[[str], None] | None = None,
+        executor: Executor | None = None,
     ) -> None:
         """`extensions` are module names to load in the workers in addition to the installed entry points.
 
@@ -69,7 +72,8 @@ class Engine:
         that declare none. `cases` are names and globs, all if there are none. Artifacts are taken from the folder
         `artifacts` and not compiled, if there is one, or written to the folder `export`. Processes that wait for a
         device get the `holder`. `waiting` is entered around what takes long: compiles, runs, the opening of devices;
-        `note` takes a line on each wait for a device that another session uses.
+        `note` takes a line on each wait for a device that another session uses. An `executor` compiles and runs in
+        place of this machine, and is closed with the engine.
         """
         self.registry = registry
         self._cache = cache
@@ -83,6 +87,7 @@ class Engine:
         self._holder = holder
         self._waiting = waiting
         self._on_device_wait = None if note is None else WaitNotes(note)
+        self._executor = executor
         self._exported: set[tuple[str, str]] = set()
         self._locations = SourceLocations()
         self._profiles: dict[RuntimeConfig, Profile] = {}
@@ -112,13 +117,17 @@ class Engine:
 
     def devices(self, runtime: RuntimeConfig) -> tuple[DeviceInfo, ...]:
         """Open the devices of a runtime config and return them. Raises `UnavailableError` and `RetargetError`."""
-        if (reason := host_mismatch(runtime)) is not None:
+        if (reason := self.host_mismatch(runtime)) is not None:
             raise UnavailableError(reason)
         with self._waiting():
-            devices = self._runs.devices(runtime)
+            devices = (self._executor or self._runs).devices(runtime)
         if (expected := self._expected(runtime)) is not None and runtime not in self._differences:
             self._differences[runtime] = difference(runtime, expected, profiles_of(devices), self._locations)
         return devices
+
+    def host_mismatch(self, runtime: RuntimeConfig) -> str | None:
+        """Return why neither this machine nor one of an executor's can run a runtime config; None if one can."""
+        return host_mismatch(runtime, self._executor.platforms if self._executor is not None else ())
 
     def devices_of(self, target: RunTarget) -> tuple[DeviceInfo, ...]:
         """Open the devices of a target. Raises as `devices` does, and `UnavailableError` where they do not meet its
@@ -191,6 +200,23 @@ class Engine:
 
     # ---------------------------------------------------------------- running
 
+    def run_ahead(self, target: RunTarget, *, skipping: Sequence[tuple[str, bool]] = ()) -> None:
+        """Have a target run as soon as its compile is done, and `run` take what comes of it. Only an executor does so.
+
+        Raises as `submit` does.
+        """
+        if self._elsewhere is None:
+            return
+        target = replace(target, compile=self.generated(target.compile))
+        self._elsewhere.queue(target, skipping)
+        if self._artifact_folder is not None:
+            outcome: CompileOutcome | None = self._artifacts.outcome(target.compile)
+        else:
+            self._builds.submit([target.compile])
+            outcome = self._builds.outcome(target.compile)
+        if outcome is not None:
+            self._elsewhere.compiled(target.compile, outcome)
+
     def run(
         self,
         target: RunTarget,
@@ -205,6 +231,16 @@ class Engine:
         """Run the selected cases of one target on its devices. The arguments are those of `RunService.run`."""
         target = replace(target, compile=self.generated(target.compile))
         with self._waiting():
+            if self._elsewhere is not None:
+                return self._elsewhere.run(
+                    target,
+                    artifact,
+                    record=record,
+                    references=references,
+                    lacking=lacking,
+                    seed=seed,
+                    skipping=skipping,
+                )
             return self._runs.run(
                 target,
                 artifact,
@@ -257,8 +293,13 @@ class Engine:
 
     @property
     def activity(self) -> BuildActivity:
-        """What is compiled now."""
-        return self._builds.activity if "_builds" in vars(self) else BuildActivity()
+        """What is compiled now, and run ahead."""
+        activity = self._builds.activity if "_builds" in vars(self) else BuildActivity()
+        if self._executor is None or self._elsewhere is None:
+            return activity
+        ran, runs = self._elsewhere.progress
+        doing = tuple((f"{one.name} on {one.worker}", one.seconds) for one in self._executor.working)
+        return replace(activity, ran=ran, runs=runs, running=doing)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -266,11 +307,12 @@ class Engine:
         their runtime configs, and which did not answer for a while, one line each."""
         stored = self._builds.notes if "_builds" in vars(self) else ()
         ran = self._runs.notes if "_runs" in vars(self) else ()
-        return (*stored, *filter(None, self._differences.values()), *ran)
+        elsewhere = self._executor.notes if self._executor is not None else ()
+        return (*stored, *filter(None, self._differences.values()), *ran, *elsewhere)
 
     def kill(self) -> None:
         """Kill all worker processes, so that `close` has none to wait for. Safe in a signal handler."""
-        for service in self._started:
+        for service in (*self._started, *filter(None, [self._executor])):
             service.kill()
 
     def close(self) -> None:
@@ -279,6 +321,8 @@ class Engine:
             for name in ("_runs", "_builds", "_generator"):
                 if (started := vars(self).pop(name, None)) is not None:
                     ending.callback(started.close)
+            for other in filter(None, (self._executor, vars(self).get("_elsewhere"))):
+                ending.callback(other.close)
 
     @cached_property
     def _builds(self) -> BuildService:
@@ -288,6 +332,8 @@ class Engine:
             extensions=self._extensions,
             workers=self._compiles,
             default_timeout=self._compile_timeout,
+            executor=self._executor,
+            on_done=self._elsewhere.compiled if self._elsewhere is not None else None,
         )
         self._started.append(service)
         return service
@@ -302,6 +348,21 @@ class Engine:
         )
         self._started.append(service)
         return service
+
+    @cached_property
+    def _elsewhere(self) -> RunsElsewhere | None:
+        if self._executor is None:
+            return None
+        return RunsElsewhere(
+            self._executor,
+            self.registry,
+            default_timeout=self._run_timeout,
+            only=self._cases,
+            means_this_host=self._means_this_host,
+        )
+
+    def _means_this_host(self, target: CompileTarget) -> bool:
+        return self._artifact_folder is None and self._builds.means_this_host(target)
 
     @cached_property
     def _generator(self) -> ModuleGenerator:

@@ -13,7 +13,6 @@ from retarget.model import RunTarget, Target
 from retarget.model.outcomes import CaseOutcome, Failure
 from retarget.support.errors import RetargetError
 from retarget.support.scratch import ScratchFolder
-from retarget.targets.availability import host_mismatch
 from retarget.worker.artifact import is_recorded
 
 __all__ = ["Recording", "ReferenceRuns"]
@@ -52,21 +51,26 @@ class ReferenceRuns:
         """
         references: list[tuple[str, Path]] = []
         lacking: list[tuple[str, str]] = []
-        loader = self._engine.registry.case_loaders.get(target.compile.kind)
-        if isinstance(loader, ComparesConfigs):
-            compiled = self._engine.generated(target.compile)
-            for name in loader.references(compiled.module, compiled.folder, compiled.compiler.name):
-                key = _key(name, target)
-                if key not in self._recordings:
-                    same = [one for one in others if isinstance(one, RunTarget)]
-                    same = [one for one in same if one.compile.module == target.compile.module]
-                    self._recordings[key] = self._record(name, target, same)
-                recording = self._recordings[key]
-                if recording.folder is not None:
-                    references.append((name, recording.folder))
-                else:
-                    lacking.append((name, recording.why))
+        for name in self.needed(target):
+            key = _key(name, target)
+            if key not in self._recordings:
+                same = [one for one in others if isinstance(one, RunTarget)]
+                same = [one for one in same if one.compile.module == target.compile.module]
+                self._recordings[key] = self._record(name, target, same)
+            recording = self._recordings[key]
+            if recording.folder is not None:
+                references.append((name, recording.folder))
+            else:
+                lacking.append((name, recording.why))
         return references, lacking
+
+    def needed(self, target: RunTarget) -> Sequence[str]:
+        """Return the compiler configs that a target's cases are to agree with. Raises `RetargetError`."""
+        loader = self._engine.registry.case_loaders.get(target.compile.kind)
+        if not isinstance(loader, ComparesConfigs):
+            return ()
+        compiled = self._engine.generated(target.compile)
+        return loader.references(compiled.module, compiled.folder, compiled.compiler.name)
 
     def recorded(self, compiler: str, target: RunTarget) -> Recording:
         """Return what is known of a config's run of a target's module; nothing where there was no need for one."""
@@ -92,7 +96,8 @@ class ReferenceRuns:
         missing = 0
         last = Recording()
         for other in candidates:
-            if self._engine.registry.gives_no_outputs(other.runtime) and host_mismatch(other.runtime) is None:
+            is_here = self._engine.host_mismatch(other.runtime) is None
+            if is_here and self._engine.registry.gives_no_outputs(other.runtime):
                 reasons.append(f"{other.name}: runs behind run_under, which gives no results back")
                 continue
             try:

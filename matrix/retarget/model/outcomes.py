@@ -194,7 +194,7 @@ class CompileOutcome:
     `reused` means that the store had it. `diagnostics` is what the compiler printed, kept also on success.
     `build_id` is the build in the key, `build` names it for people, `inputs` are (text, digest) of what flags name.
     Where this process compiled it, `started` is when (seconds since 1970, UTC) and `worker` which of its compiles at a
-    time it was, from 1; both are 0 where it did not.
+    time it was, from 1; both are 0 where it did not. `host` is the worker of the cluster that did, empty without one.
     """
 
     key: str
@@ -208,6 +208,7 @@ class CompileOutcome:
     inputs: tuple[tuple[str, str], ...] = ()
     started: float = 0.0
     worker: int = 0
+    host: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,7 +220,7 @@ class RunOutcome:
     took the artifact, whatever came then. Seconds are wall time. `suspect`
     means that the driver itself failed: what it has open may be unusable, and must not serve another target. `started`
     is when the run began (seconds since 1970, UTC; 0 where it did not), `wait_seconds` how long it waited for its
-    devices before.
+    devices before, `host` the worker of the cluster that did it, empty without one.
     """
 
     devices: tuple[DeviceInfo, ...]
@@ -234,6 +235,7 @@ class RunOutcome:
     suspect: bool = False
     started: float = 0.0
     wait_seconds: float = 0.0
+    host: str = ""
 
     @property
     def rung(self) -> Rung:

@@ -103,7 +103,7 @@ class CompileRecord(_Record, frozen=True, kw_only=True):
 
     Where this process compiled it, `started` is when the compiler began (seconds since 1970, UTC), ahead of the targets
     that wait for it, and `worker` which of the process's compiles at a time it was, from 1; 0 where it did not. All
-    targets of one compile say the same of it.
+    targets of one compile say the same of it. `host` is the worker of the cluster that compiled it, empty without one.
     """
 
     key: str
@@ -114,13 +114,14 @@ class CompileRecord(_Record, frozen=True, kw_only=True):
     artifact: str = ""
     started: When = 0.0
     worker: int = 0
+    host: str = ""
 
 
 class RunRecord(_Record, frozen=True, kw_only=True):
     """The last run of a target: wall times in seconds, and the names of the cases that failed in it.
 
     `started` is when its device worker began (seconds since 1970, UTC), `wait_seconds` how long it waited for its
-    devices before.
+    devices before, `host` the worker of the cluster that ran it, empty without one.
     """
 
     load_seconds: Seconds
@@ -129,6 +130,7 @@ class RunRecord(_Record, frozen=True, kw_only=True):
     failed_cases: tuple[str, ...] = ()
     started: When = 0.0
     wait_seconds: Seconds = 0.0
+    host: str = ""
 
 
 class DeviceRecord(_Record, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from retarget.model import RuntimeConfig
 from retarget.support.errors import did_you_mean
@@ -60,15 +60,20 @@ def host_platform() -> tuple[str, str]:
     return _SAME.get(system, system), _SAME.get(machine, machine)
 
 
-def host_mismatch(runtime: RuntimeConfig) -> str | None:
-    """Return why `runtime` cannot run on this host, or None if its host_os and host_arch allow it."""
-    system, architecture = host_platform()
-    system_fits = not runtime.host_os or system in runtime.host_os
-    architecture_fits = not runtime.host_arch or architecture in runtime.host_arch
-    if system_fits and architecture_fits:
-        return None
+def host_mismatch(runtime: RuntimeConfig, platforms: Collection[tuple[str, str]] = ()) -> str | None:
+    """Return why `runtime` cannot run on this host, or None if its host_os and host_arch allow it.
+
+    `platforms` are those of other hosts, as `host_platform` gives them, where it is to run on one of them.
+    """
+    hosts = sorted(platforms) or [host_platform()]
+    for system, architecture in hosts:
+        system_fits = not runtime.host_os or system in runtime.host_os
+        if system_fits and (not runtime.host_arch or architecture in runtime.host_arch):
+            return None
     wanted = " on ".join(" or ".join(words) for words in (runtime.host_os, runtime.host_arch) if words)
-    return f"runtime config {runtime.name!r} needs {wanted}; this host is {system} on {architecture}"
+    found = ", ".join(f"{system} on {architecture}" for system, architecture in hosts)
+    which = "this host is" if len(hosts) == 1 else "the hosts are"
+    return f"runtime config {runtime.name!r} needs {wanted}; {which} {found}"
 
 
 def word_error(word: str, known: Sequence[str]) -> str | None:

@@ -233,7 +233,7 @@ class Refused:
 
     `seconds` is the wall time it took. INTERNAL means that an extension raised what it should not; `text` is then the
     traceback. Of a worker that is gone `text` is what it printed last, and `cause` is `SIGFPE`, `exit status 3` or the
-    time limit, `30 s`.
+    time limit, `30 s`. `host` is set by an executor: the worker of the cluster that answered.
     """
 
     refusal: Refusal
@@ -243,6 +243,7 @@ class Refused:
     cause: str = ""
     seconds: float = 0.0
     resident: int = 0
+    host: str = ""
 
     @property
     def worker_ended(self) -> bool:
@@ -260,12 +261,16 @@ class ResolvedFlags:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledModule:
-    """An artifact, what was printed on the way, the compiler's wall time and the worker's resident bytes after it."""
+    """An artifact, what was printed on the way, the compiler's wall time and the worker's resident bytes after it.
+
+    `host` is as in `Refused`.
+    """
 
     artifact: bytes
     diagnostics: str
     seconds: float
     resident: int
+    host: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

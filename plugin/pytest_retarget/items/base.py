@@ -339,6 +339,7 @@ class MatrixItem(pytest.Item):
                 artifact=outcome.artifact.digest if outcome.artifact is not None else "",
                 started=outcome.started,
                 worker=outcome.worker,
+                host=outcome.host,
             )
         )
 

@@ -9,10 +9,10 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from retarget.expect.verdict import today
 from retarget.extension import UnavailableError
 from retarget.model import RunTarget
 from retarget.support.errors import RetargetError
-from retarget.targets.availability import host_mismatch
 
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.session.services import SERVICES, Services
@@ -29,14 +29,29 @@ def queue_compiles(services: Services, items: Sequence[MatrixItem]) -> None:
     services.selected = frozenset(item.nodeid for item in items)
     services.selected_compiles = frozenset(item.nodeid for item in items if not item.runtime)
     services.engine.sweep()
-    if services.settings.artifacts is not None:
-        return
     queued: set[str] = set()
-    for item in items:
+    for item in items if services.settings.artifacts is None else ():
         if item.compile_id not in queued and _is_needed(services, item):
             queued.add(item.compile_id)
             with suppress(UnavailableError, RetargetError):  # its own setup will say so
                 services.engine.submit([item.compile_target])
+    if services.settings.cluster:
+        queue_runs(services, items)
+
+
+def queue_runs(services: Services, items: Sequence[MatrixItem]) -> None:
+    """Have the cluster run what the selection needs, each target when its compile is done.
+
+    Not what may not have to run, and not what needs the results of other runs: their items see to that.
+    """
+    for item in items:
+        target = item.target
+        if not isinstance(target, RunTarget) or services.last_run(item.nodeid) is not None:
+            continue
+        with suppress(UnavailableError, RetargetError):  # its own setup will say so
+            if item.skipping is None and not services.references.needed(target):
+                services.engine.devices_of(target)
+                services.engine.run_ahead(target, skipping=item.rules.skipping(today()))
 
 
 def _is_needed(services: Services, item: MatrixItem) -> bool:
@@ -46,7 +61,7 @@ def _is_needed(services: Services, item: MatrixItem) -> bool:
         services.engine.check_compiler(item.compile_target.compiler)
         if not isinstance(item.target, RunTarget):
             return True
-        if host_mismatch(item.target.runtime) is not None:
+        if services.engine.host_mismatch(item.target.runtime) is not None:
             return False
         if item.compile_id not in services.selected_compiles and services.last_run(item.nodeid) is None:
             services.registry.driver(item.target.runtime.driver)

@@ -23,7 +23,6 @@ from retarget.model.rungs import Rung
 from retarget.model.signatures import CRASH, TIMEOUT, observe_all
 from retarget.results.record import DeviceRecord, RunRecord
 from retarget.support.errors import RetargetError
-from retarget.targets.availability import host_mismatch
 
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.expected import AsExpected, Attempts, attempts, settle
@@ -52,7 +51,7 @@ class RunItem(MatrixItem):
     def setup(self) -> None:
         super().setup()
         runtime = self.target.runtime
-        if reason := host_mismatch(runtime):
+        if reason := self.services.engine.host_mismatch(runtime):
             raise Unavailable(reason)
         registry = self.services.registry
         for driver in runtime.drivers:
@@ -232,6 +231,7 @@ class RunItem(MatrixItem):
                 failed_cases=tuple(case.name for case in run.cases if case.failure is not None),
                 started=run.started,
                 wait_seconds=run.wait_seconds,
+                host=run.host,
             ),
         )
 

@@ -117,7 +117,7 @@ class Progress:
         activity = self._activity()
         with self._lock:
             now = time.monotonic()
-            if self._waits_since is None or now - self._waits_since < PATIENCE or activity.done >= activity.total:
+            if self._waits_since is None or now - self._waits_since < PATIENCE or not activity.goes_on:
                 self._erase()
             elif self._terminal is not None:
                 self._show(self._terminal, status(activity))
@@ -156,7 +156,8 @@ def status(activity: BuildActivity) -> str:
     The end may be cut off, so it is the least important part.
     """
     left = f", about {_about(activity.seconds_left)} left" if activity.seconds_left is not None else ""
-    head = f"compiled {activity.done} of {activity.total}{left}"
+    ran = f", ran {activity.ran} of {activity.runs}" if activity.runs else ""
+    head = f"compiled {activity.done} of {activity.total}{ran}{left}"
     jobs = [f"{printable(name)} {seconds:.0f} s" for name, seconds in activity.running]
     more = f" and {len(jobs) - NAMED} more" if len(jobs) > NAMED else ""
     return f"{head}: {', '.join(jobs[:NAMED])}{more}" if jobs else head

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from retarget.engine.commands import Commands
@@ -27,6 +28,9 @@ from pytest_retarget.session.declared import declared
 from pytest_retarget.session.last_runs import LastRun, read_last_runs
 from pytest_retarget.session.progress import Progress
 from pytest_retarget.session.workers import publish
+
+if TYPE_CHECKING:
+    from retarget.engine.executor import Executor
 
 __all__ = ["SERVICES", "Services", "compiles_at_a_time"]
 
@@ -72,6 +76,7 @@ class Services:
             holder=current_holder(workerinput.get("mainargv", sys.argv), workerinput.get("testrunuid", "")),
             waiting=progress.waiting,
             note=progress.note,
+            executor=self._executor(cache_dir(config)) if settings.cluster else None,
         )
         self.references = ReferenceRuns(self.engine)
         self.case_digests = CaseDigests(registry)
@@ -80,6 +85,24 @@ class Services:
         """The last run of a target by its node id; None where that does not matter."""
         progress.follow(self._activity)
         self._published = publish(config, self._activity) if workerinput else None
+
+    def _executor(self, cache: Path) -> Executor:
+        """Connect to the cluster. Raises `pytest.UsageError`."""
+        from retarget.engine.executor import ExecutorSession, connect
+
+        settings = self.settings
+        session = ExecutorSession(
+            registry=self.registry,
+            extensions=settings.extensions,
+            cache=cache,
+            jobs=settings.jobs or None,
+            note=self._progress.note,
+        )
+        try:
+            return connect(settings.cluster, session)
+        except RetargetError as error:
+            msg = f"--retarget-cluster: {error}"
+            raise pytest.UsageError(msg) from None
 
     def run(
         self,

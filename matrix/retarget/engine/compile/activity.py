@@ -16,13 +16,21 @@ _ENOUGH_SECONDS = 5.0
 class BuildActivity:
     """`done` of `total` compiles have an outcome, from the cache or for `spent` seconds of compiling, over all workers.
 
-    `running` are those that go on: what is compiled, and for how many seconds so far; the longest first.
+    `running` are those that go on: what is compiled, and for how many seconds so far; the longest first. On a cluster
+    `ran` of `runs` run targets have an outcome, and `running` is what its workers do, and where.
     """
 
     done: int = 0
     total: int = 0
     spent: float = 0.0
     running: tuple[tuple[str, float], ...] = ()
+    ran: int = 0
+    runs: int = 0
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether something is left to do."""
+        return self.done < self.total or self.ran < self.runs
 
     @property
     def seconds_left(self) -> float | None:
@@ -31,7 +39,7 @@ class BuildActivity:
         None where there is nothing to estimate it from: too little is done, or all that is left runs already, and for
         longer than a compile takes on average.
         """
-        if self.done < _ENOUGH_DONE or self.spent < _ENOUGH_SECONDS or not self.running:
+        if self.runs or self.done < _ENOUGH_DONE or self.spent < _ENOUGH_SECONDS or not self.running:
             return None
         cost = self.spent / self.done
         queued = max(0, self.total - self.done - len(self.running))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Self
@@ -16,6 +16,7 @@ from retarget.engine.compile.activity import BuildActivity
 from retarget.engine.compile.pool import CompilePool
 from retarget.engine.compile.resolution import NotBuiltError, Resolver
 from retarget.engine.compile.steps import CompileSteps, key_of
+from retarget.engine.executor import CompileJob, Executor
 from retarget.engine.toolchains import worker_environment
 from retarget.extension import Resolved, UnavailableError
 from retarget.extension.registry import Registry
@@ -23,7 +24,7 @@ from retarget.model import CompilerConfig, CompileTarget
 from retarget.model.outcomes import CompileOutcome, Failure, Stage
 from retarget.support.errors import RetargetError
 from retarget.support.files import read_regular
-from retarget.worker.messages import ResolvedFlags
+from retarget.worker.messages import CompiledModule, CompileModule, Refused, ResolvedFlags
 from retarget.worker.process import Spawner, available_cores
 
 __all__ = ["BuildService", "BuildStatistics"]
@@ -77,26 +78,32 @@ class BuildService:
         extensions: Sequence[str],
         workers: int | None = None,
         default_timeout: float,
+        executor: Executor | None = None,
+        on_done: Callable[[CompileTarget, CompileOutcome], None] | None = None,
     ) -> None:
         """`extensions` are module names to load in the workers in addition to the installed entry points.
 
         `workers` compiles run at a time (None: one per core that this process may use). `default_timeout` in seconds is
-        for a target that declares none.
+        for a target that declares none. With an `executor` compiles are done there, as many at a time as it says, and
+        the rest here. `on_done` is called in the thread that built a target, and must not raise.
         """
         self._store = store
         self._default_timeout = default_timeout
         self._registry = registry
         self._workers = workers or available_cores()
+        self._executor = executor
+        self._on_done = on_done
         self._spawner = Spawner()
         self._pool = CompilePool(spawner=self._spawner, extensions=extensions, max_idle=2 * self._workers)
         self._resolver = Resolver(store=store, fingerprint=self.fingerprint, ask=self._ask_resolve)
         self._fingerprints: dict[CompilerConfig, str | Exception] = {}
         self._asking = threading.Lock()
+        self._here = threading.Semaphore(self._workers)
         self._inputs = InputDigests()
         self._steps = CompileSteps(
             store=store,
             registry=registry,
-            pool=self._pool,
+            work=self._compile,
             inputs_of=partial(self._inputs_of, fresh=True),
             note=self._note,
             default_timeout=default_timeout,
@@ -149,7 +156,7 @@ class BuildService:
             for target in targets:
                 if target not in self._jobs:
                     self._jobs[target] = self._pending[target] = _Job(target)
-            workers = min(self._workers, len(self._jobs))
+            workers = min(self._executor.compiles if self._executor is not None else self._workers, len(self._jobs))
             while self._pending and len(self._threads) < workers and not self._closed:
                 number = len(self._threads) + 1
                 thread = threading.Thread(
@@ -186,6 +193,12 @@ class BuildService:
             raise RetargetError(msg)
         return job.outcome
 
+    def outcome(self, target: CompileTarget) -> CompileOutcome | None:
+        """Return the outcome of a target that is done; None of any other."""
+        with self._changed:
+            job = self._jobs.get(target)
+            return job.outcome if job is not None else None
+
     def key(self, target: CompileTarget) -> str:
         """Return the compile key of a target, which is not compiled; empty where it has none because its flags are
         refused or its module cannot be read.
@@ -206,6 +219,11 @@ class BuildService:
         except NotBuiltError as error:
             raise RetargetError(error.failure.summary) from error
         return resolved, self._inputs_of(target, resolved, fresh=True)
+
+    def means_this_host(self, target: CompileTarget) -> bool:
+        """Whether flags of a compiled target got their meaning from this machine: `host`, a device of it."""
+        resolved, _ = self._resolved(target)
+        return bool({*resolved.flags} - {*target.flags})
 
     def check(self, config: CompilerConfig) -> None:
         """See that a config's compiler is here. Raises `UnavailableError` if it is not, `RetargetError` if it fails."""
@@ -272,6 +290,8 @@ class BuildService:
                 self._defer(job)
             else:
                 self._finish(job, outcome=replace(outcome, worker=number) if outcome.started else outcome)
+                if self._on_done is not None:
+                    self._on_done(job.target, outcome)
 
     def _next(self) -> _Job | None:
         """Return the first queued job that may be tried now; None when closed."""
@@ -360,6 +380,25 @@ class BuildService:
         left_out = set(resolved.not_inputs)
         flags = [flag for flag in resolved.flags if flag not in left_out]
         return self._inputs.of(flags, env=target.compiler.env, files=resolved.files, fresh=fresh)
+
+    def _compile(
+        self, target: CompileTarget, message: CompileModule, inputs: Inputs, timeout: float
+    ) -> CompiledModule | Refused:
+        env = worker_environment(self._registry, target.compiler)
+        if self._executor is not None:
+            job = CompileJob(
+                title=_title(target),
+                config=target.compiler,
+                fingerprint=self.fingerprint(target.compiler),
+                env=env,
+                message=message,
+                inputs=inputs,
+                timeout=timeout,
+            )
+            if (answer := self._executor.compile(job)) is not None:
+                return answer
+        with self._here:
+            return self._pool.compile(env, message, timeout=timeout)
 
     def _note(self, line: str) -> None:
         with self._changed:

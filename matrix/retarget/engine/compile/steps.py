@@ -10,8 +10,7 @@ from pathlib import Path
 from retarget.engine.cache.inputs import Inputs
 from retarget.engine.cache.key import compile_key
 from retarget.engine.cache.store import Store
-from retarget.engine.compile.pool import CompilePool, compile_failure
-from retarget.engine.toolchains import worker_environment
+from retarget.engine.compile.pool import compile_failure
 from retarget.extension import CompileRequest, Resolved
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget
@@ -34,16 +33,17 @@ class CompileSteps:
         *,
         store: Store,
         registry: Registry,
-        pool: CompilePool,
+        work: Callable[[CompileTarget, CompileModule, Inputs, float], CompiledModule | Refused],
         inputs_of: Callable[[CompileTarget, Resolved], Inputs],
         note: Callable[[str], None],
         default_timeout: float,
     ) -> None:
-        """`inputs_of` reads what a compile reads in addition to the module, `note` takes what is to be reported.
+        """`work` does one compile of a target, which reads these inputs besides the module, within so many seconds.
+        `inputs_of` reads what a compile reads in addition to the module, `note` takes what is to be reported.
         `default_timeout` in seconds is for a target that declares none."""
         self._store = store
         self._registry = registry
-        self._pool = pool
+        self._work = work
         self._inputs_of = inputs_of
         self._note = note
         self._default_timeout = default_timeout
@@ -85,19 +85,21 @@ class CompileSteps:
         message = CompileModule(compiler=compiler, rewriting=rewriting, front_end=is_front, request=request)
         timeout = self._default_timeout if target.timeout is None else target.timeout
         start = time.monotonic()
-        answer = self._pool.compile(worker_environment(self._registry, target.compiler), message, timeout=timeout)
+        answer = self._work(target, message, inputs, timeout)
         if front is not None:
             answer = _after(front, answer)
         if isinstance(answer, Refused) and answer.cause:
             failure, seconds = compile_failure(answer), time.monotonic() - start
-            return CompileOutcome(key=key, seconds=seconds, reused=False, failure=failure, diagnostics=failure.text)
+            return CompileOutcome(
+                key=key, seconds=seconds, reused=False, failure=failure, diagnostics=failure.text, host=answer.host
+            )
         changed = dict(set(self._inputs_of(target, resolved)) ^ set(inputs))
         if changed:  # it is unknown which content this outcome is of
             self._note(
                 f"{', '.join(sorted(changed))} changed while {target.name} was compiled: its outcome is not reused"
             )
         if isinstance(answer, CompiledModule):
-            return self._store.put_artifact(
+            outcome = self._store.put_artifact(
                 key,
                 answer.artifact,
                 suffix=_FRONT_END_SUFFIX if is_front else self._registry.compiler(compiler).artifact_suffix,
@@ -105,10 +107,14 @@ class CompileSteps:
                 diagnostics=answer.diagnostics,
                 entry=not changed,
             )
+            return replace(outcome, host=answer.host)
         failure = compile_failure(answer)
         if answer.refusal is Refusal.COMPILER and not changed:
-            return self._store.put_failure(key, failure, seconds=answer.seconds, diagnostics=answer.text)
-        return CompileOutcome(key=key, seconds=answer.seconds, reused=False, failure=failure, diagnostics=answer.text)
+            outcome = self._store.put_failure(key, failure, seconds=answer.seconds, diagnostics=answer.text)
+            return replace(outcome, host=answer.host)
+        return CompileOutcome(
+            key=key, seconds=answer.seconds, reused=False, failure=failure, diagnostics=answer.text, host=answer.host
+        )
 
 
 def key_of(target: CompileTarget, source: bytes, resolved: Resolved, inputs: Inputs) -> str:

@@ -1,0 +1,161 @@
+"""Runs that an executor does: ahead of need as soon as their compile is done, or when their item asks for them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from retarget.engine.cache.host import host_identity
+from retarget.engine.cache.inputs import InputDigests, Inputs
+from retarget.engine.executor import Executor, RunJob
+from retarget.extension import NamesDataFiles
+from retarget.extension.registry import Registry
+from retarget.model import CompileTarget, RunTarget
+from retarget.model.outcomes import Artifact, CompileOutcome, RunOutcome
+from retarget.support.errors import RetargetError
+from retarget.worker.messages import RunModule
+
+__all__ = ["RunsElsewhere"]
+
+Skipping = tuple[tuple[str, bool], ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Ahead:
+    """One run that is done ahead of need: of which artifact, once that is known, and what comes of it."""
+
+    target: RunTarget
+    skipping: Skipping
+    digest: str = ""
+    future: Future[RunOutcome] | None = None
+
+
+class RunsElsewhere:
+    """The runs of a session. Targets are those of `Engine.generated`. Safe from several threads. To be closed."""
+
+    def __init__(
+        self,
+        executor: Executor,
+        registry: Registry,
+        *,
+        default_timeout: float,
+        only: Sequence[str],
+        means_this_host: Callable[[CompileTarget], bool],
+    ) -> None:
+        """`only` are the selected cases. `means_this_host` says of a target that was compiled whether its flags got
+        their meaning from this machine."""
+        self._executor = executor
+        self._registry = registry
+        self._default_timeout = default_timeout
+        self._only = tuple(only)
+        self._means_this_host = means_this_host
+        self._digests = InputDigests()
+        self._lock = threading.Lock()
+        self._ahead: dict[RunTarget, _Ahead] = {}
+        self._waiting: dict[CompileTarget, list[_Ahead]] = {}
+        self._dispatched: list[Future[RunOutcome]] = []
+
+    def queue(self, target: RunTarget, skipping: Sequence[tuple[str, bool]]) -> None:
+        """Have a target run once `compiled` is called for its compile."""
+        with self._lock:
+            self._ahead[target] = ahead = _Ahead(target=target, skipping=tuple(skipping))
+            self._waiting.setdefault(target.compile, []).append(ahead)
+
+    def compiled(self, target: CompileTarget, outcome: CompileOutcome) -> None:
+        """Dispatch the runs that wait for a compile. Of one that failed they are left to their items, which may have it
+        tried again."""
+        with self._lock:
+            waiting = self._waiting.pop(target, ())
+            if outcome.artifact is None:
+                return
+            for ahead in waiting:
+                if ahead.target in self._ahead:  # not taken in the meantime
+                    ahead.digest = outcome.artifact.digest
+                    job = self._message(ahead.target, outcome.artifact, ahead.skipping)
+                    ahead.future = self._dispatch(job, urgent=False)
+                    self._dispatched.append(ahead.future)
+
+    def run(
+        self,
+        target: RunTarget,
+        artifact: Artifact,
+        *,
+        record: Path | None = None,
+        references: Sequence[tuple[str, Path]] = (),
+        lacking: Sequence[tuple[str, str]] = (),
+        seed: int | None = None,
+        skipping: Sequence[tuple[str, bool]] = (),
+    ) -> RunOutcome:
+        """Return the outcome of the run that was done ahead, once; of a new one where that was none, or not just this.
+
+        The arguments, and what is raised, are those of `RunService.run`.
+        """
+        message = replace(
+            self._message(target, artifact, skipping),
+            record=record,
+            references=tuple(references),
+            lacking=tuple(lacking),
+            seed=seed,
+        )
+        with self._lock:
+            ahead = self._ahead.pop(target, None)
+        if ahead is not None and ahead.future is not None:
+            if ahead.digest == artifact.digest and self._message(target, artifact, ahead.skipping) == message:
+                return ahead.future.result()
+            ahead.future.cancel()
+        return self._dispatch(message, urgent=True).result()
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        """How many of the runs ahead are done, and how many there are."""
+        with self._lock:
+            waiting = sum(ahead.target in self._ahead for some in self._waiting.values() for ahead in some)
+            return sum(future.done() for future in self._dispatched), len(self._dispatched) + waiting
+
+    def close(self) -> None:
+        """Cancel what has not run."""
+        with self._lock:
+            self._ahead.clear()
+            self._waiting.clear()
+            for future in self._dispatched:
+                future.cancel()
+
+    def _message(self, target: RunTarget, artifact: Artifact, skipping: Sequence[tuple[str, bool]]) -> RunModule:
+        return RunModule(
+            target=target,
+            artifact=Path(artifact.path),
+            digest=artifact.digest,
+            only=self._only,
+            skipping=tuple(skipping),
+        )
+
+    def _dispatch(self, message: RunModule, *, urgent: bool) -> Future[RunOutcome]:
+        target = message.target
+        try:
+            return self._executor.run(
+                RunJob(
+                    message=message,
+                    files=self._files(target),
+                    host=host_identity() if self._means_this_host(target.compile) else "",
+                    timeout=self._default_timeout if target.timeout is None else target.timeout,
+                    urgent=urgent,
+                )
+            )
+        except RetargetError as error:  # its item says so, when it comes to that
+            failed: Future[RunOutcome] = Future()
+            failed.set_exception(error)
+            return failed
+
+    def _files(self, target: RunTarget) -> Inputs:
+        """Return the files of a target's module and cases, those that they name, and those that its flags name."""
+        compiled, runtime = target.compile, target.runtime
+        loader = self._registry.case_loaders.get(compiled.kind)
+        files = [compiled.module.path, *compiled.module.data]
+        if isinstance(loader, NamesDataFiles):
+            with suppress(RetargetError):  # the worker's loader finds the same
+                files += loader.data_files(compiled.module, compiled.folder)
+        return self._digests.of(runtime.flags, env=runtime.env, files=files)
