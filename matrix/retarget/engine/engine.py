@@ -14,6 +14,8 @@ from typing import Self
 
 from retarget.engine.cache.generated import GENERATED_FOLDER, ModuleGenerator
 from retarget.engine.cache.inputs import Inputs
+from retarget.engine.cache.remote.settings import remote_settings
+from retarget.engine.cache.remote.store import RemoteStatistics, RemoteStore
 from retarget.engine.cache.store import Store
 from retarget.engine.cache.sweep import sweep_daily
 from retarget.engine.cache.transfer import ArtifactFolder, export_artifact
@@ -46,6 +48,10 @@ from retarget.targets.availability import host_mismatch
 __all__ = ["Engine"]
 
 
+_FLUSH_SECONDS = 30.0
+"""How long the end of a session waits for uploads."""
+
+
 class Engine:
     """Compiles and runs targets for one process. To be closed. Nothing is started before a target needs it."""
 
@@ -61,6 +67,7 @@ class Engine:
         cases: Sequence[str] = (),
         artifacts: Path | None = None,
         export: Path | None = None,
+        shared: bool = True,
         holder: Holder | None = None,
         waiting: Callable[[], AbstractContextManager[object]] = nullcontext,
         note: Callable[[str], None] | None = None,
@@ -70,10 +77,11 @@ class Engine:
 
         `compiles` run at a time (None: one per core that this process may use). Timeouts are in seconds, for targets
         that declare none. `cases` are names and globs, all if there are none. Artifacts are taken from the folder
-        `artifacts` and not compiled, if there is one, or written to the folder `export`. Processes that wait for a
-        device get the `holder`. `waiting` is entered around what takes long: compiles, runs, the opening of devices;
-        `note` takes a line on each wait for a device that another session uses. An `executor` compiles and runs in
-        place of this machine, and is closed with the engine.
+        `artifacts` and not compiled, if there is one, or written to the folder `export`. Unless `shared` is false,
+        the shared store that the environment names is behind the cache. Processes that wait for a device get the
+        `holder`. `waiting` is entered around what takes long: compiles, runs, the opening of devices; `note` takes a
+        line on each wait for a device that another session uses. An `executor` compiles and runs in place of this
+        machine, and is closed with the engine.
         """
         self.registry = registry
         self._cache = cache
@@ -84,6 +92,7 @@ class Engine:
         self._cases = tuple(cases)
         self._artifact_folder = artifacts
         self._export = export
+        self._shared = shared
         self._holder = holder
         self._waiting = waiting
         self._on_device_wait = None if note is None else WaitNotes(note)
@@ -97,7 +106,9 @@ class Engine:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.flush()
         self.close()
 
     # ---------------------------------------------------------------- what is here
@@ -292,6 +303,17 @@ class Engine:
         return self._builds.statistics if "_builds" in vars(self) else None
 
     @property
+    def remote_statistics(self) -> RemoteStatistics | None:
+        """What came from the shared store and went there; None without one, or before the first compile."""
+        remote = vars(self).get("_remote")
+        return remote.statistics if remote is not None else None
+
+    def flush(self, seconds: float = _FLUSH_SECONDS) -> None:
+        """Wait for at most so many seconds until the shared store has what is new."""
+        if (remote := vars(self).get("_remote")) is not None:
+            remote.flush(seconds)
+
+    @property
     def activity(self) -> BuildActivity:
         """What is compiled now, and run ahead."""
         activity = self._builds.activity if "_builds" in vars(self) else BuildActivity()
@@ -316,18 +338,29 @@ class Engine:
             service.kill()
 
     def close(self) -> None:
-        """End all workers: what uses generated modules after those who do, whatever happens."""
+        """End all workers: what uses generated modules after those who do, whatever happens. `flush` comes before."""
         with ExitStack() as ending:  # in the reverse order
             for name in ("_runs", "_builds", "_generator"):
                 if (started := vars(self).pop(name, None)) is not None:
                     ending.callback(started.close)
             for other in filter(None, (self._executor, vars(self).get("_elsewhere"))):
                 ending.callback(other.close)
+            if (remote := vars(self).get("_remote")) is not None:
+                ending.callback(remote.close)
+
+    @cached_property
+    def _remote(self) -> RemoteStore | None:
+        settings = remote_settings() if self._shared else None
+        return None if settings is None else RemoteStore(settings)
+
+    @cached_property
+    def _store(self) -> Store:
+        return Store(self._cache, remote=self._remote)
 
     @cached_property
     def _builds(self) -> BuildService:
         service = BuildService(
-            store=Store(self._cache),
+            store=self._store,
             registry=self.registry,
             extensions=self._extensions,
             workers=self._compiles,

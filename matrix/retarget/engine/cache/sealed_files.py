@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -23,8 +24,11 @@ __all__ = [
     "seal",
     "stored_files",
     "unfinished_files",
+    "unseal",
 ]
 
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_SUFFIX = re.compile(r"[\w.+-]{0,64}", re.ASCII)
 _STALE_SECONDS = 3600
 """How long nothing must have been written to a half-written file for its writer to be dead: a write takes seconds."""
 
@@ -50,17 +54,22 @@ def seal(body: dict[str, Any]) -> bytes:
 
 def read_sealed(path: Path) -> dict[str, Any]:
     """Read what `seal` wrote. Raises `FileNotFoundError`, another `OSError`, or `DamagedError`."""
-    digest, _, text = path.read_bytes().partition(b"\n")
+    return unseal(path.read_bytes(), str(path))
+
+
+def unseal(data: bytes, name: str) -> dict[str, Any]:
+    """Return what `seal` was given. Raises `DamagedError`, which calls the data `name`."""
+    digest, _, text = data.partition(b"\n")
     if digest_of(text).encode() != digest:
-        msg = f"{path} is damaged: its content does not have the SHA-256 that its first line says"
+        msg = f"{name} is damaged: its content does not have the SHA-256 that its first line says"
         raise DamagedError(msg)
     try:
         body = json.loads(text)
-    except ValueError as error:
-        msg = f"{path} is damaged: {error}"
+    except (ValueError, RecursionError) as error:
+        msg = f"{name} is damaged: {error}"
         raise DamagedError(msg) from error
     if not isinstance(body, dict):
-        msg = f"{path} is damaged: an object was expected"
+        msg = f"{name} is damaged: an object was expected"
         raise DamagedError(msg)
     return body
 
@@ -82,18 +91,28 @@ def read_outcome(key: str, body: dict[str, Any], artifact_path: Callable[[str, s
     """
     artifact = failure = None
     if "artifact" in body:
-        digest, size = body["artifact"]["digest"], body["artifact"]["size"]
-        artifact = Artifact(digest=digest, size=size, path=str(artifact_path(digest, body["artifact"]["suffix"])))
+        digest, size, suffix = (body["artifact"][name] for name in ("digest", "size", "suffix"))
+        if not (_matches(_DIGEST, digest) and _matches(_SUFFIX, suffix) and type(size) is int and size >= 0):
+            msg = f"found {body['artifact']}, expected a digest, a size and a suffix"
+            raise TypeError(msg)
+        artifact = Artifact(digest=digest, size=size, path=str(artifact_path(digest, suffix)))
     else:
-        failure = Failure(stage=Stage.COMPILE, **body["failure"])
+        texts = body["failure"]
+        if not texts.keys() <= {"summary", "text", "hint"} or not all(isinstance(text, str) for text in texts.values()):
+            msg = "its failure is none that a compiler diagnosed"
+            raise TypeError(msg)
+        failure = Failure(stage=Stage.COMPILE, **texts)
+    seconds, diagnostics = body["seconds"], body["diagnostics"]
+    if type(seconds) not in {int, float} or not isinstance(diagnostics, str):
+        msg = "its seconds are no number, or its diagnostics no text"
+        raise TypeError(msg)
     return CompileOutcome(
-        key=key,
-        seconds=body["seconds"],
-        reused=True,
-        artifact=artifact,
-        failure=failure,
-        diagnostics=body["diagnostics"],
+        key=key, seconds=seconds, reused=True, artifact=artifact, failure=failure, diagnostics=diagnostics
     )
+
+
+def _matches(pattern: re.Pattern[str], found: object) -> bool:
+    return isinstance(found, str) and pattern.fullmatch(found) is not None
 
 
 def stored_files(folder: Path) -> Iterator[StoredFile]:

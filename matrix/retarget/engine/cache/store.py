@@ -33,6 +33,7 @@ from filelock import FileLock, Timeout
 
 from retarget.engine.cache.generated import ModuleSet, module_sets, remove_set
 from retarget.engine.cache.key import digest_of
+from retarget.engine.cache.remote.store import RemoteStore
 from retarget.engine.cache.sealed_files import (
     DamagedError,
     StoredFile,
@@ -105,9 +106,11 @@ class Store:
     Nothing is written before the first outcome is. A folder that cannot be written still serves what it holds.
     """
 
-    def __init__(self, folder: Path, max_bytes: int | None = None) -> None:
-        """`max_bytes` is `default_max_bytes()` unless given."""
+    def __init__(self, folder: Path, max_bytes: int | None = None, remote: RemoteStore | None = None) -> None:
+        """`max_bytes` is `default_max_bytes()` unless given. What is not here is looked for in `remote`, and what is
+        new is uploaded to it: compiles, but no resolutions, which hold on this machine."""
         self.folder = folder
+        self._remote = remote
         self.max_bytes = default_max_bytes() if max_bytes is None else max_bytes
         self._root = folder / "v1"
         self._unmeasured = self.max_bytes
@@ -116,15 +119,19 @@ class Store:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was found damaged and dropped while reading, one line each."""
-        return tuple(self._notes)
+        """What was found damaged and dropped while reading, and what the shared store did not do, one line each."""
+        return (*self._notes, *(self._remote.notes if self._remote is not None else ()))
 
     def lookup(self, key: str) -> CompileOutcome | None:
         """Return the outcome under `key`, its artifact's content verified, or None.
 
-        A damaged entry or artifact is removed, noted, and counts as not there. Raises `StoreError` if the folder
-        cannot be read.
+        A damaged entry or artifact is removed, noted, and counts as not there. What is not here is taken from the
+        shared store, if there is one. Raises `StoreError` if the folder cannot be read, or cannot be written then.
         """
+        outcome = self._local(key)
+        return self._fetch(key) if outcome is None and self._remote is not None else outcome
+
+    def _local(self, key: str) -> CompileOutcome | None:
         entry = self._path("entries", key)
         with self._reported():
             try:
@@ -138,6 +145,27 @@ class Store:
                 self._drop(entry, str(error))
                 return None
         _mark_used(entry)
+        return outcome
+
+    def _fetch(self, key: str) -> CompileOutcome | None:
+        """Take an outcome over from the shared store: its artifact first."""
+        if self._remote is None or (body := self._remote.read("entries", key)) is None:
+            return None
+        try:
+            outcome = self._decode(key, body)
+        except DamagedError as error:
+            self._remote.reject("entries", key, str(error))
+            return None
+        with self._reported():
+            self._prepare()
+            if (artifact := outcome.artifact) is not None and not self._has(artifact):
+                content = self._remote.artifact(artifact.digest, artifact.size, body["artifact"]["suffix"])
+                if content is None:
+                    return None
+                write_atomically(Path(artifact.path), content)
+                self._unmeasured += artifact.size
+            self._write_entry(key, body)
+        self._grown(0)
         return outcome
 
     def keep(self, artifact: Artifact) -> bool:
@@ -160,7 +188,9 @@ class Store:
             self._prepare()
             write_atomically(path, artifact)
             if entry:
-                self._write_entry(key, outcome_body(outcome, suffix))
+                self._write_entry(key, body := outcome_body(outcome, suffix))
+                if self._remote is not None:
+                    self._remote.offer("entries", key, body, (digest, suffix, path))
         self._grown(len(artifact))
         return outcome
 
@@ -175,7 +205,9 @@ class Store:
         outcome = CompileOutcome(key=key, seconds=seconds, reused=False, failure=failure, diagnostics=diagnostics)
         with self._reported():
             self._prepare()
-            self._write_entry(key, outcome_body(outcome))
+            self._write_entry(key, body := outcome_body(outcome))
+        if self._remote is not None:
+            self._remote.offer("entries", key, body)
         return outcome
 
     def forget_failure(self, key: str) -> None:
@@ -183,6 +215,8 @@ class Store:
         outcome = self.lookup(key)
         if outcome is not None and outcome.failure is not None:
             self._remove(self._path("entries", key))
+            if self._remote is not None:
+                self._remote.forget("entries", key)
 
     def try_lock(self, key: str) -> FileLock | None:
         """Return the held lock of `key`, to be released by the caller; None if another process or thread holds it.
@@ -368,9 +402,16 @@ class Store:
         """Make an outcome of an entry. Raises `DamagedError` for one of another form."""
         try:
             return read_outcome(key, body, partial(self._path, "artifacts"))
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, AttributeError) as error:
             msg = f"entry {key} is damaged: {error}"
             raise DamagedError(msg) from error
+
+    def _has(self, artifact: Artifact) -> bool:
+        try:
+            self._verify(artifact)
+        except (FileNotFoundError, DamagedError):
+            return False
+        return True
 
     def _verify(self, artifact: Artifact) -> None:
         """Raise `DamagedError` unless the artifact's content is what it was, `FileNotFoundError` if it has gone."""

@@ -1,0 +1,161 @@
+"""Requests that cost a bounded time: each has a time limit, and after a few failures none is made for a while."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from typing import TypeVar
+
+from retarget.engine.cache.remote.settings import TIMEOUT_VARIABLE, without_secrets
+from retarget.support.text import first_line
+
+__all__ = ["Guard", "LeftOutError"]
+
+T = TypeVar("T")
+
+_BYTES_PER_SECOND = 1 << 20
+"""How fast content must come at least."""
+_PROMPT_SECONDS = 0.5
+"""What takes longer counts as lost."""
+_MOST_FAILURES = 3
+"""In succession."""
+_FIRST_PAUSE = 60.0
+"""Seconds; each further one is twice as long."""
+
+
+class LeftOutError(Exception):
+    """A request failed, for the reason that this says, or was not made."""
+
+
+class Guard:
+    """Makes requests of one sort to one store. Safe from several threads.
+
+    A request that hangs is left behind in a thread of its own. After three failures in succession, or once requests
+    have lost three times the time limit in all, none is made for a minute, then one to try, and so on with longer
+    pauses.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        """A small request may take `seconds`."""
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._waiting: set[Future[object]] = set()
+        self._closed = False
+        self._failures = 0
+        self._lost = 0.0
+        self._pause = 0.0
+        self._until = 0.0
+        self._is_trying = False
+        self._since: float | None = None
+        self._left_out = 0.0
+        self._reason = ""
+
+    def call(self, request: Callable[[], T], *, size: int = 0, patience: float = 0.0) -> T:
+        """Make a request that moves `size` bytes, and may take `patience` seconds more than others.
+
+        Raises `LeftOutError`, or `FileNotFoundError` where the request does.
+        """
+        expected = patience + size / _BYTES_PER_SECOND
+        self._begin(expected)
+        start = time.monotonic()
+        future: Future[T] = Future()
+        with self._lock:
+            self._waiting.add(future) 
+        threading.Thread(target=_do, args=(request, future), name="retarget-remote-store", daemon=True).start()
+        try:
+            result = future.result(self._seconds + expected)
+        except FileNotFoundError:
+            self._succeeded(time.monotonic() - start - expected)
+            raise
+        except LeftOutError:  # closed
+            raise
+        except Exception as error:
+            raise LeftOutError(self._failed(error, time.monotonic() - start)) from error
+        finally:
+            with self._lock:
+                self._waiting.discard(future) 
+        self._succeeded(time.monotonic() - start - expected)
+        return result
+
+    @property
+    def is_open(self) -> bool:
+        """Whether no request would be made now."""
+        with self._lock:
+            return self._closed or time.monotonic() < self._until
+
+    @property
+    def note(self) -> str:
+        """For how long requests were not made and why; empty if all were."""
+        with self._lock:
+            if not self._reason:
+                return ""
+            now = 0.0 if self._since is None else time.monotonic() - self._since
+            return f"for {self._left_out + now:.0f} s, since {self._reason}"
+
+    def close(self) -> None:
+        """Make no more requests, and wait for none."""
+        with self._lock:
+            self._closed = True
+            waiting = list(self._waiting)
+        for future in waiting:
+            with suppress(InvalidStateError):
+                future.set_exception(LeftOutError())
+
+    def _begin(self, expected: float) -> None:
+        with self._lock:
+            now = time.monotonic()
+            if self._closed or now < self._until:
+                raise LeftOutError
+            if self._since is not None:  # this one tries whether the store is back; until then no other is made
+                self._until, self._is_trying = now + self._seconds + expected, True
+
+    def _succeeded(self, seconds: float) -> None:
+        with self._lock:
+            self._failures = 0
+            if self._since is not None:
+                self._left_out += time.monotonic() - self._since
+                self._since, self._until, self._is_trying = None, 0.0, False
+            self._lose(seconds, f"its answers took {self._lost + seconds:.0f} s longer than they should")
+
+    def _failed(self, error: Exception, seconds: float) -> str:
+        text = first_line(without_secrets(str(error)))[:300] or type(error).__name__
+        if isinstance(error, TimeoutError):
+            text = f"it did not answer within {seconds:.1f} s; check the network, or set {TIMEOUT_VARIABLE} higher"
+        elif isinstance(error, PermissionError):
+            text += "; check the credentials (they must allow to list, too: if not, what is absent is forbidden)"
+        with self._lock:
+            self._failures += 1
+            if self._since is not None or self._failures >= _MOST_FAILURES:
+                self._open(text)
+            else:
+                self._lose(seconds, text)
+        return text
+
+    def _lose(self, seconds: float, reason: str) -> None:
+        self._lost += max(0.0, seconds - _PROMPT_SECONDS)
+        if self._lost > _MOST_FAILURES * self._seconds:
+            self._open(reason)
+
+    def _open(self, reason: str) -> None:
+        now = time.monotonic()
+        if self._since is None:
+            self._since = now
+        if self._is_trying or not self._pause:  # what else failed was asked before
+            self._pause = 2 * self._pause or _FIRST_PAUSE
+        self._until, self._is_trying = now + self._pause, False
+        self._failures, self._lost = 0, 0.0
+        self._reason = self._reason or reason
+
+
+def _do(request: Callable[[], T], future: Future[T]) -> None:
+    try:
+        result = request()
+    except BaseException as error:
+        with suppress(InvalidStateError):
+            future.set_exception(error)
+    else:
+        with suppress(InvalidStateError):
+            future.set_result(result)
