@@ -119,12 +119,13 @@ def add_options(parser: pytest.Parser) -> None:
         "--retarget-cache-dir",
         metavar="DIR",
         help=f"keep compiled artifacts here (also {_CACHE_DIR_VARIABLE} and the ini key retarget_cache_dir; "
-        f"default: the user's cache folder); {_CACHE_SIZE_VARIABLE} bounds it (4G)",
+        f"default: the user's cache folder); {_CACHE_SIZE_VARIABLE} bounds it (4G), RETARGET_REMOTE_STORE "
+        "names a store behind it that other machines share (docs/shared-store.md)",
     )
     group.addoption(
         "--retarget-no-cache",
         action="store_true",
-        help="compile everything anew, in a folder that is removed at the end",
+        help="compile everything anew, in a folder that is removed at the end, and use no shared store",
     )
     group.addoption("--retarget-jobs", metavar="N", help="compiles at a time (default: as many as there are cores)")
     group.addoption(
@@ -242,6 +243,7 @@ class Settings:
             raise pytest.UsageError(msg)
         _folder(config, "cache_dir")  # only to refuse a bad one: `cachedir` chooses
         _check_cache_size()
+        _check_remote_store()
         return cls(
             require=tuple(_requirement(text) for text in config.getoption("retarget_require") or ()),
             cases=tuple(dict.fromkeys(_texts(config, "case", "the name of a case or a glob over names"))),
@@ -414,6 +416,17 @@ def _check_cache_size() -> None:
 
         try:
             default_max_bytes()
+        except RetargetError as error:
+            raise pytest.UsageError(str(error)) from None
+
+
+def _check_remote_store() -> None:
+    if any(name.startswith("RETARGET_REMOTE_STORE") for name in os.environ):
+        from retarget.engine.cache.remote.settings import remote_settings  # as above
+        from retarget.support.errors import RetargetError
+
+        try:
+            remote_settings()
         except RetargetError as error:
             raise pytest.UsageError(str(error)) from None
 

@@ -16,6 +16,7 @@ __all__ = [
     "join_output",
     "printable",
     "shown",
+    "size_text",
     "strip_colour",
 ]
 
@@ -129,3 +130,11 @@ def decoded(content: bytes) -> str | None:
         return None if b"\0" in content else content.decode()
     except UnicodeDecodeError:
         return None
+
+
+def size_text(count: float) -> str:
+    """Return a number of bytes as people read it: `12.3 MiB`."""
+    unit, *larger = ("B", "KiB", "MiB", "GiB", "TiB")
+    while count >= 1024 and larger:
+        count, unit = count / 1024, larger.pop(0)
+    return f"{count:.0f} B" if unit == "B" else f"{count:.1f} {unit}"

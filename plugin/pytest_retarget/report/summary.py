@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from retarget.model.signatures import CRASH, TIMEOUT
 from retarget.results.record import Result, TargetRecord
+from retarget.support.text import counted, size_text
 
 __all__ = ["NOT_RUN", "Line", "Tally"]
 
@@ -153,6 +154,19 @@ class Tally:
             return ""
         took = f"; {self.compiles['seconds']:.1f} s of compiling" if compiled else ""
         return f"compiled {compiled}, reused {reused}{took}"
+
+    def shared_line(self) -> str:
+        """`3 of 5 outcomes from the shared store (12.3 MiB), 2 uploaded (1.1 MiB)`; nothing where it was not asked."""
+        fetched, uploaded = int(self.compiles["fetched"]), int(self.compiles["uploaded"])
+        asked = fetched + int(self.compiles["absent"])
+        if not asked and not uploaded:
+            return ""
+        read, written = (
+            f" ({size_text(size)})" if (size := self.compiles[f"{what}_bytes"]) else ""
+            for what in ("fetched", "uploaded")
+        )
+        put = f", {uploaded} uploaded{written}" if uploaded else ""
+        return f"{fetched} of {counted(asked, 'outcome')} from the shared store{read}{put}"
 
     def _ordered(self, suite: Suite) -> dict[Cell, Counter[str]]:
         """A suite's cells in declared order."""

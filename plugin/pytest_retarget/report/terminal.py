@@ -129,6 +129,8 @@ class TerminalHooks:
     def _findings(self, session: pytest.Session) -> dict[str, Any]:
         """What this process knows at its end, as builtin types. Expectations are checked where targets were run."""
         services = self._config.stash.get(SERVICES, None)
+        if services is not None and session.exitstatus != pytest.ExitCode.INTERRUPTED:
+            services.engine.flush()
         errors: list[str] = []
         uses: list[PlainUse] = []
         ignores_rules = self._settings.ignore_expectations or self._settings.update_expectations
@@ -187,6 +189,8 @@ class TerminalHooks:
         if compiles := self._tally.compile_line():
             where = "" if self._settings.no_cache else f" (cache: {_home(cache_dir(config))})"
             terminalreporter.write_line(compiles + where)
+        if shared := self._tally.shared_line():
+            terminalreporter.write_line(shared)
         export = self._settings.export
         if export is not None and self._tally.keys:
             terminalreporter.write_line(f"artifacts exported to {_home(export)}, for --retarget-artifacts")

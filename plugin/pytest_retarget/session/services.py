@@ -73,6 +73,7 @@ class Services:
             cases=settings.cases,
             artifacts=settings.artifacts,
             export=settings.export,
+            shared=not settings.no_cache,
             holder=current_holder(workerinput.get("mainargv", sys.argv), workerinput.get("testrunuid", "")),
             waiting=progress.waiting,
             note=progress.note,
@@ -128,9 +129,10 @@ class Services:
         )
 
     def statistics(self) -> dict[str, float]:
-        """Compiled, reused and failed compiles, and seconds of compiling, as plain numbers for xdist's channel."""
-        statistics = self.engine.statistics
-        return {} if statistics is None else asdict(statistics)
+        """Compiled, reused and failed compiles, seconds of compiling, and what the shared store had and got, as plain
+        numbers for xdist's channel."""
+        found = (self.engine.statistics, self.engine.remote_statistics)
+        return {name: value for one in found if one is not None for name, value in asdict(one).items()}
 
     def _activity(self) -> BuildActivity:
         return self.engine.activity

@@ -8,13 +8,14 @@ import sys
 
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.cache.generated import module_sets
+from retarget.engine.cache.remote.settings import remote_settings
+from retarget.engine.cache.remote.store import RemoteStore
 from retarget.engine.cache.store import Store
 from retarget.engine.cache.sweep import leftovers, sweep
 from retarget.support.errors import RetargetError
+from retarget.support.text import size_text
 
 __all__ = ["add_arguments", "run"]
-
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         freed = store.clear()
         swept = sweep(store)
         used = [modules.path.name for modules in module_sets(folder)]
-        lines = [f"{folder}: {_size(freed)} freed"]
+        lines = [f"{folder}: {size_text(freed)} freed"]
         lines += [f"leftovers of killed sessions removed: {swept}"] if swept else []
         lines += [f"{name} is kept: a running session uses it" for name in used]
         _print(
@@ -60,6 +61,9 @@ def run(arguments: argparse.Namespace) -> int:
         return 1 if found.removed else 0
     info = store.info()
     left = leftovers(store)
+    settings = remote_settings()
+    remote = None if settings is None else RemoteStore(settings)
+    wrong = "" if remote is None else remote.ask()
     figures = {
         "folder": str(folder),
         "chosen_by": choice.source,
@@ -72,6 +76,9 @@ def run(arguments: argparse.Namespace) -> int:
         "leftovers": [str(path) for path in left],
         "size": info.size,
         "max_bytes": info.max_bytes,
+        "shared_store": None
+        if settings is None
+        else {"url": settings.shown, "writes": settings.writes, "answers": not wrong, "error": wrong},
     }
     text = (
         f"folder       {folder}\n"
@@ -80,22 +87,18 @@ def run(arguments: argparse.Namespace) -> int:
         f"artifacts    {info.artifacts}\n"
         f"resolutions  {info.resolutions}\n"
         f"results      {info.results}\n"
-        + "".join(f"generated    {modules.path.name}: {_size(modules.size)}\n" for modules in info.generated)
+        + "".join(f"generated    {modules.path.name}: {size_text(modules.size)}\n" for modules in info.generated)
         + (f"leftovers    {len(left)} (files and folders of killed sessions, removed once a day)\n" if left else "")
-        + f"size         {_size(info.size)} of at most {_size(info.max_bytes)}"
+        + f"size         {size_text(info.size)} of at most {size_text(info.max_bytes)}"
+        + ("" if settings is None else f"\nshared store {settings.shown} ({_used(settings.writes, wrong)})")
     )
     _print(figures, text, as_json=as_json)
     return 0
 
 
+def _used(writes: bool, wrong: str) -> str:
+    return f"does not answer: {wrong}" if wrong else f"answers; {'read and written' if writes else 'only read'}"
+
+
 def _print(figures: object, text: str, *, as_json: bool) -> None:
     sys.stdout.write((json.dumps(figures, indent=2) if as_json else text) + "\n")
-
-
-def _size(count: int) -> str:
-    value = float(count)
-    for unit in _UNITS[:-1]:
-        if value < 1024:
-            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
-        value /= 1024
-    return f"{value:.1f} {_UNITS[-1]}"

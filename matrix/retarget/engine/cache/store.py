@@ -57,6 +57,8 @@ _TRIM_TO = 0.9
 _GROWTH = 0.05
 _KINDS = ("entries", "artifacts", "resolutions", "results")
 """The folders of files."""
+_SHARED = ("entries", "results")
+"""Of these, what other machines may use, with the artifacts that entries name. Resolutions hold on this machine."""
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This file marks a cache folder of retarget.\n"
 
 
@@ -108,7 +110,7 @@ class Store:
 
     def __init__(self, folder: Path, max_bytes: int | None = None, remote: RemoteStore | None = None) -> None:
         """`max_bytes` is `default_max_bytes()` unless given. What is not here is looked for in `remote`, and what is
-        new is uploaded to it: compiles, but no resolutions, which hold on this machine."""
+        new is uploaded to it; resolutions hold on this machine, and stay here."""
         self.folder = folder
         self._remote = remote
         self.max_bytes = default_max_bytes() if max_bytes is None else max_bytes
@@ -256,14 +258,22 @@ class Store:
             try:
                 body = read_sealed(path)
             except FileNotFoundError:
-                return None
+                body = None
             except DamagedError as error:
                 self._drop(path, str(error))
-                return None
-        _mark_used(path)
+                body = None
+        if body is not None:
+            _mark_used(path)
+        elif self._remote is not None and kind in _SHARED and (body := self._remote.read(kind, key)) is not None:
+            self._write_here(kind, key, body)
         return body
 
     def _write(self, kind: str, key: str, body: dict[str, Any]) -> None:
+        self._write_here(kind, key, body)
+        if self._remote is not None and kind in _SHARED:
+            self._remote.offer(kind, key, body)
+
+    def _write_here(self, kind: str, key: str, body: dict[str, Any]) -> None:
         data = seal(body)
         with self._reported():
             self._prepare()

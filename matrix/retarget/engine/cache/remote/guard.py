@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from retarget.engine.cache.remote.settings import TIMEOUT_VARIABLE, without_secrets
 from retarget.support.text import first_line
@@ -42,7 +42,7 @@ class Guard:
         """A small request may take `seconds`."""
         self._seconds = seconds
         self._lock = threading.Lock()
-        self._waiting: set[Future[object]] = set()
+        self._waiting: set[Future[Any]] = set()
         self._closed = False
         self._failures = 0
         self._lost = 0.0
@@ -63,7 +63,7 @@ class Guard:
         start = time.monotonic()
         future: Future[T] = Future()
         with self._lock:
-            self._waiting.add(future) 
+            self._waiting.add(future)
         threading.Thread(target=_do, args=(request, future), name="retarget-remote-store", daemon=True).start()
         try:
             result = future.result(self._seconds + expected)
@@ -76,7 +76,7 @@ class Guard:
             raise LeftOutError(self._failed(error, time.monotonic() - start)) from error
         finally:
             with self._lock:
-                self._waiting.discard(future) 
+                self._waiting.discard(future)
         self._succeeded(time.monotonic() - start - expected)
         return result
 

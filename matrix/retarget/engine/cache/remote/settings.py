@@ -21,7 +21,7 @@ TIMEOUT_VARIABLE = "RETARGET_REMOTE_STORE_TIMEOUT"
 _REQUEST_SECONDS = 10.0
 _MODES = ("read", "read-write")
 _URL = re.compile(r"(?:[a-z][a-z0-9+.-]*(?:::|://))", re.ASCII | re.IGNORECASE)
-_SECRETS = re.compile(r"//[^/@\s]*@|\?[^\s'\"]*")
+_SECRETS = re.compile(r"//[^/\s]*@|\?[^\s'\"]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,7 @@ from retarget.engine.cache.remote.guard import Guard, LeftOutError
 from retarget.engine.cache.remote.objects import Objects, open_objects
 from retarget.engine.cache.remote.settings import MODE_VARIABLE, RemoteSettings
 from retarget.engine.cache.sealed_files import DamagedError, seal, unseal
+from retarget.support.text import counted
 
 __all__ = ["RemoteStatistics", "RemoteStore"]
 
@@ -43,9 +44,10 @@ _ASK_AGAIN_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteStatistics:
-    """Outcomes and bytes that came from the shared store, and that were uploaded to it."""
+    """Outcomes and bytes that came from the shared store, outcomes that it did not have, and what was uploaded."""
 
     fetched: int = 0
+    absent: int = 0
     fetched_bytes: int = 0
     uploaded: int = 0
     uploaded_bytes: int = 0
@@ -76,7 +78,7 @@ class RemoteStore:
         self._queue: deque[_Upload] = deque()
         self._sending = 0
         self._dropped = 0
-        self._fetched = self._fetched_bytes = self._uploaded = self._uploaded_bytes = 0
+        self._fetched = self._missed = self._fetched_bytes = self._uploaded = self._uploaded_bytes = 0
         self._closed = False
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
@@ -86,8 +88,11 @@ class RemoteStore:
     def read(self, kind: str, key: str) -> dict[str, Any] | None:
         """Return the body under `key`, or None. What is not there is asked for once."""
         name = _name(kind, key)
+        if name in self._absent:
+            return None
         data = self._read(name, _MOST_SEALED, size=0)
         if data is None:
+            self._missed += name in self._absent
             return None
         try:
             body = _body(data, name, kind, key)
@@ -123,8 +128,6 @@ class RemoteStore:
         self._wrong[name] = reason
 
     def _read(self, name: str, most: int, *, size: int) -> bytes | None:
-        if name in self._absent:
-            return None
         try:
             objects = self._opened(self._reads)
             data = self._reads.call(partial(objects.read, name, most), size=size)
@@ -234,6 +237,7 @@ class RemoteStore:
         """What has been moved so far."""
         return RemoteStatistics(
             fetched=self._fetched,
+            absent=self._missed,
             fetched_bytes=self._fetched_bytes,
             uploaded=self._uploaded,
             uploaded_bytes=self._uploaded_bytes,
@@ -255,11 +259,11 @@ class RemoteStore:
         with self._changed:
             missing = self._dropped + len(self._queue) + self._sending
         if missing:
-            notes.append(f"{missing} {'outcome was' if missing == 1 else 'outcomes were'} not uploaded to {where}")
+            were = "was" if missing == 1 else "were"
+            notes.append(f"{counted(missing, 'outcome')} {were} not uploaded to {where}")
         if self._wrong:
             count, first = len(self._wrong), next(iter(self._wrong.values()))
-            objects = "1 object" if count == 1 else f"{count} objects"
-            notes.append(f"{where} has {objects} that cannot be used and are made again here: {first}")
+            notes.append(f"{where} has {counted(count, 'object')} of no use, made again here: {first}")
         return tuple(notes)
 
     def ask(self) -> str:
