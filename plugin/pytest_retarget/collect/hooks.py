@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
 import pytest
 from retarget.support.errors import display_path
 from retarget.support.text import counted
 
+from pytest_retarget.collect.preselection import preselection
 from pytest_retarget.collect.unknown_words import unknown_words
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.compile_item import CompileItem
@@ -27,14 +28,18 @@ class CollectionHooks:
         self.notes: list[str] = []
         """Lines for the end of the session."""
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(
+        self, config: pytest.Config, items: list[pytest.Item]
+    ) -> Generator[None, None, None]:
         """A target reached through its suite file and through its module is one item. Nothing is deselected yet."""
         declared(config).check_toolchains()
+        preselection(config).settle(items, make=declared(config).by_module)
         if declared(config).by_module and not config.getoption("keepduplicates"):
             items[:] = {item.nodeid: item for item in reversed(items)}.values()
             items.reverse()
         self._collected = sum(isinstance(item, MatrixItem) for item in items)
+        yield
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Where nothing is left, a word that no target has may be why."""

@@ -6,7 +6,7 @@ no worker is started, and what is installed here neither adds, drops nor renames
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,7 @@ from retarget.expect.matching import Assignment
 from retarget.model import CompileTarget, Module, RunTarget, Suite, Target
 from retarget.support.errors import display_path
 
+from pytest_retarget.collect.preselection import Indices, preselection
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.compile_item import CompileItem
 from pytest_retarget.items.failures import text_repr
@@ -111,7 +112,7 @@ class SuiteCollector(_Collecting):
                 by_module.setdefault(target.compile.module.name, []).append(target)
         return by_module
 
-    def collect(self) -> list[MatrixItem]:
+    def collect(self) -> list[pytest.Item]:
         found = declared(self.config)
         targets = found.targets(self.suite, self.path)
         assigned = found.assignment(self.suite, targets, self.path)
@@ -119,25 +120,39 @@ class SuiteCollector(_Collecting):
         if self._only is None and not found.registry.unknown(self.suite):
             found.usage.collected(self.path, self.suite)
         found.marks.register(targets)
-        prefix = self.nodeid + "::"
-        items: list[MatrixItem] = []
         selection = _Selection(self.config, self._only)
-        for position, target in enumerate(targets):
-            if selection.has(_module(target)):
-                kind = CompileItem if isinstance(target, CompileTarget) else RunItem
-                item = kind.from_parent(
-                    self,
-                    name=target.name,
-                    nodeid=prefix + target.name,
-                    target=target,
-                    home=self,
-                    position=position,
-                    marks=found.marks.of(target),
-                )
-                if assigned.rules or assigned.by_case:
-                    item.serve(assigned)
-                items.append(item)
-        return items
+        indices: Indices = range(len(targets))
+        if not selection.is_all:
+            indices = [at for at in indices if selection.has(_module(targets[at]))]
+        if self._only is None:
+            indices = preselection(self.config).choose(self, targets, indices)
+        return self.complete((), indices)
+
+    def marks_of(self, target: Target) -> list[pytest.Mark]:
+        """The marks of one of the suite's targets, as one list for all that have the same."""
+        return declared(self.config).marks.of(target)
+
+    def complete(self, made: Iterable[pytest.Item], indices: Indices) -> list[pytest.Item]:
+        """Return the items of the targets with these indices; those in `made` are there already."""
+        known = {item.position: item for item in made if isinstance(item, MatrixItem)}
+        targets = declared(self.config).targets(self.suite, self.path)
+        prefix = self.nodeid + "::"
+        return [known[at] if at in known else self._item(prefix, at, targets[at]) for at in indices]
+
+    def _item(self, prefix: str, position: int, target: Target) -> MatrixItem:
+        kind = CompileItem if isinstance(target, CompileTarget) else RunItem
+        item = kind.from_parent(
+            self,
+            name=target.name,
+            nodeid=prefix + target.name,
+            target=target,
+            home=self,
+            position=position,
+            marks=self.marks_of(target),
+        )
+        if self._assignment.rules or self._assignment.by_case:
+            item.serve(self._assignment)
+        return item
 
 
 class _Selection:
@@ -150,11 +165,14 @@ class _Selection:
         self._globs = tuple(str(Path(folder, one)) for one in config.getoption("ignore_glob") or ())
         self._known: dict[Path, bool] = {}
 
+    @property
+    def is_all(self) -> bool:
+        """Whether nothing is left out."""
+        return self._only is None and not self._paths and not self._globs
+
     def has(self, module: Module) -> bool:
         if self._only is not None:
             return is_of(module, self._only)
-        if not self._paths and not self._globs:
-            return True
         if module.path not in self._known:
             self._known[module.path] = not any(map(self._is_ignored, (module.path, *module.path.parents)))
         return self._known[module.path]
