@@ -131,7 +131,7 @@ class Engine:
         if (reason := self.host_mismatch(runtime)) is not None:
             raise UnavailableError(reason)
         with self._waiting():
-            devices = (self._executor or self._runs).devices(runtime)
+            devices = (self._elsewhere or self._runs).devices(runtime)
         if (expected := self._expected(runtime)) is not None and runtime not in self._differences:
             self._differences[runtime] = difference(runtime, expected, profiles_of(devices), self._locations)
         return devices

@@ -25,9 +25,11 @@ def _properties(record: TargetRecord) -> Iterator[tuple[str, str | float]]:
         yield "compiler_build", compiled.build
         yield "reused", str(compiled.reused).lower()
         yield "compile_seconds", compiled.seconds
+        yield "compiled_on", compiled.host
     if (run := record.run) is not None:
         for name in ("load_seconds", "run_seconds", "compare_seconds"):
             yield name, getattr(run, name)
+        yield "ran_on", run.host
         yield from (("case.failed", name) for name in run.failed_cases)
         for device in record.devices:
             yield "device", device.name

@@ -157,7 +157,7 @@ class _Collected:
             return
         names = dict.fromkeys(device.physical_id for device in record.devices) or (record.runtime,)
         for name in names:
-            lane = Lane(session=session, kind="device", name=f"{record.process} {name}".strip())
+            lane = Lane(session=session, kind="device", name=f"{run.host or record.process} {name}".strip())
             if _ms(run.wait_seconds):
                 self._add_span(lane, WAIT, run.started - run.wait_seconds - began, run.wait_seconds, row)
             took = run.load_seconds + run.run_seconds + run.compare_seconds

@@ -12,10 +12,11 @@ from pathlib import Path
 from retarget.engine.cache.host import host_identity
 from retarget.engine.cache.inputs import InputDigests, Inputs
 from retarget.engine.executor import Executor, RunJob
-from retarget.extension import NamesDataFiles
+from retarget.engine.run.sick_devices import SickDeviceError
+from retarget.extension import NamesDataFiles, UnavailableError
 from retarget.extension.registry import Registry
-from retarget.model import CompileTarget, RunTarget
-from retarget.model.outcomes import Artifact, CompileOutcome, RunOutcome
+from retarget.model import CompileTarget, RunTarget, RuntimeConfig
+from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, RunOutcome
 from retarget.support.errors import RetargetError
 from retarget.worker.messages import RunModule
 
@@ -54,10 +55,26 @@ class RunsElsewhere:
         self._only = tuple(only)
         self._means_this_host = means_this_host
         self._digests = InputDigests()
+        self._devices: dict[RuntimeConfig, tuple[DeviceInfo, ...] | UnavailableError] = {}
         self._lock = threading.Lock()
         self._ahead: dict[RunTarget, _Ahead] = {}
         self._waiting: dict[CompileTarget, list[_Ahead]] = {}
         self._dispatched: list[Future[RunOutcome]] = []
+
+    def devices(self, runtime: RuntimeConfig) -> tuple[DeviceInfo, ...]:
+        """Return what `Executor.devices` does, asked once. Raises what it does; that something is missing, again."""
+        known = self._devices.get(runtime)
+        if known is None:
+            try:
+                known = self._executor.devices(runtime)
+            except SickDeviceError:
+                raise
+            except UnavailableError as error:
+                known = error
+            self._devices[runtime] = known
+        if isinstance(known, UnavailableError):
+            raise known.with_traceback(None)  # raised for every target: its traceback must not grow
+        return known
 
     def queue(self, target: RunTarget, skipping: Sequence[tuple[str, bool]]) -> None:
         """Have a target run once `compiled` is called for its compile."""

@@ -1,0 +1,96 @@
+"""An executor for tests: the scheme `here` compiles in worker processes and runs in threads of this very session, and
+writes down what it does. `here:gone` loses its cluster at the first run."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from retarget.engine.compile.pool import CompilePool
+from retarget.engine.executor import CompileJob, ExecutorSession, RunJob, Working
+from retarget.engine.run.service import RunService
+from retarget.engine.toolchains import worker_environment
+from retarget.extension import UnavailableError
+from retarget.model import RuntimeConfig
+from retarget.model.outcomes import DeviceInfo, RunOutcome
+from retarget.support.errors import RetargetError
+from retarget.targets.availability import host_mismatch, host_platform
+from retarget.worker.messages import CompiledModule, Refused
+from retarget.worker.process import Spawner
+
+__all__ = ["connect_to"]
+
+LOG = Path("here.log")
+"""A line for each compile, run and set of devices that was asked for, in the current folder."""
+
+
+class Here:
+    compiles = 2
+    platforms = frozenset({host_platform()})
+    working: tuple[Working, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __init__(self, address: str, session: ExecutorSession) -> None:
+        self._is_gone = address.endswith(":gone")
+        self._log = LOG.absolute()
+        self._spawner = Spawner()
+        self._pool = CompilePool(spawner=self._spawner, extensions=session.extensions, max_idle=2)
+        environment = partial(worker_environment, session.registry)
+        self._service = RunService(extensions=session.extensions, default_timeout=60, environment=environment)
+        self._lock = threading.Lock()  # a RunService is for one thread at a time
+        self._threads = ThreadPoolExecutor(2)
+
+    def compile(self, job: CompileJob) -> CompiledModule | Refused:
+        self._write(f"compile {job.title}")
+        answer = self._pool.compile(job.env, job.message, timeout=job.timeout)
+        return replace(answer, host="here")
+
+    def devices(self, runtime: RuntimeConfig) -> tuple[DeviceInfo, ...]:
+        if (reason := host_mismatch(runtime)) is not None:
+            raise UnavailableError(reason)
+        with self._lock:
+            self._write(f"devices {runtime.name}")
+            return self._service.devices(runtime)
+
+    def run(self, job: RunJob) -> Future[RunOutcome]:
+        if self._is_gone:
+            msg = "the scheduler at here:gone does not answer any more"
+            raise RetargetError(msg)
+        self._write(f"{'urgent' if job.urgent else 'ahead'} {job.message.target.name}")
+        return self._threads.submit(self._run, job)
+
+    def kill(self) -> None:
+        self._spawner.kill()
+        self._service.kill()
+
+    def close(self) -> None:
+        self._threads.shutdown(cancel_futures=True)
+        self._pool.close()
+        self._service.close()
+        self._spawner.close()
+
+    def _run(self, job: RunJob) -> RunOutcome:
+        message = job.message
+        with self._lock:
+            outcome = self._service.run(
+                replace(message.target, timeout=job.timeout),
+                message.artifact,
+                record=message.record,
+                references=message.references,
+                lacking=message.lacking,
+                seed=message.seed,
+                only=message.only,
+                skipping=message.skipping,
+            )
+        return replace(outcome, host="here")
+
+    def _write(self, line: str) -> None:
+        with self._log.open("a") as file:
+            file.write(f"{line}\n")
+
+
+def connect_to(address: str, session: ExecutorSession) -> Here:
+    return Here(address, session)

@@ -1,0 +1,115 @@
+"""`--retarget-cluster`: the session's side, with an executor that works in this very session (`here_executor`)."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from acceptance_support import DOUBLES, Project, expecting
+from retarget.results.files import read_results
+
+HERE = (*DOUBLES, "--retarget-cluster=here:1")
+
+RULE = '[[expectation]]\nmatch = ["{}"]\n{}\nreason = "r"\n'
+
+
+@pytest.fixture
+def cluster(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A project in which the scheme `here` is installed."""
+    monkeypatch.setenv("RETARGET_CACHE_DIR", str(project.path / "cache"))  # what is compiled is compiled there
+    folder = project.path / "here-1.0.dist-info"
+    project.write(
+        {
+            f"{folder.name}/METADATA": "Metadata-Version: 2.1\nName: here\nVersion: 1.0\n",
+            f"{folder.name}/entry_points.txt": "[retarget.executors]\nhere = here_executor:connect_to\n",
+        }
+    )
+    shutil.copy(Path(__file__).with_name("here_executor.py"), project.path)
+    return project
+
+
+def done(project: Project) -> list[str]:
+    """What the executor was asked for, in order."""
+    return [line for line in (project.path / "here.log").read_text().splitlines() if not line.startswith("devices")]
+
+
+def test_only_what_is_selected_and_not_skipped_runs_ahead_and_the_report_is_in_item_order(cluster: Project) -> None:
+    cluster.doubles(a="f: pass", b="f: fail", c="f: pass", d="compile: fail\nf: pass", e="f: pass")
+    expecting(cluster, RULE.format("c", 'outcome = "skip"'), RULE.format("d", 'stage = "compile"'))
+    options = ("-k", "not e_dc", "--retarget-results", "results")
+    result = cluster.run(*HERE, *options)
+    assert result.parseoutcomes() == {"passed": 3, "failed": 1, "skipped": 2, "xfailed": 2, "deselected": 2}
+    log = done(cluster)
+    assert sorted(line for line in log if line.startswith("compile")) == [
+        "compile twice/a (dc)",
+        "compile twice/b (dc)",
+        "compile twice/d (dc)",
+    ]
+    assert sorted(line for line in log if not line.startswith("compile")) == ["ahead a_dc_dr", "ahead b_dc_dr"]
+    (results,) = read_results([cluster.path / "results"])
+    records = {record.target: record for record in results.records}
+    assert [name for name, record in records.items() if record.run is not None and record.run.host == "here"] == [
+        "a_dc_dr",
+        "b_dc_dr",
+    ]
+    compiled = records["a_dc"].compile
+    assert compiled is not None
+    assert (compiled.reused, compiled.host) == (False, "here")
+    cluster.run(*DOUBLES, *options).assert_outcomes(passed=3, failed=1, skipped=2, xfailed=2, deselected=2)
+
+
+@pytest.mark.slow
+def test_a_flaky_target_is_dispatched_once_ahead_and_again_for_each_retry(cluster: Project) -> None:
+    cluster.doubles(a="f: fail-2", b="f: pass")
+    expecting(cluster, RULE.format("a", 'stage = "compare"\noutcome = "flaky"\nretries = 2'))
+    result = cluster.run(*HERE)
+    assert result.parseoutcomes() == {"passed": 3, "flaky": 1}
+    assert sorted(done(cluster)[-4:]) == ["ahead a_dc_dr", "ahead b_dc_dr", "urgent a_dc_dr", "urgent a_dc_dr"]
+
+
+@pytest.mark.slow
+def test_what_a_cluster_that_is_gone_has_not_run_fails_and_says_so(cluster: Project) -> None:
+    cluster.doubles(a="f: pass", b="f: pass")
+    result = cluster.run(*DOUBLES, "--retarget-cluster=here:gone")
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines(["*the scheduler at here:gone does not answer any more*"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+@pytest.mark.slow
+def test_artifacts_of_a_folder_are_run_there_and_only_the_selected_cases(cluster: Project) -> None:
+    cluster.doubles(a="f: pass\ng: fail", b="f: pass")
+    cluster.run(*HERE, "-m", "compile", "--retarget-export=out").assert_outcomes(passed=2, deselected=2)
+    result = cluster.run(*HERE, "--retarget-artifacts=out", "--retarget-case=f")
+    result.assert_outcomes(passed=2, skipped=2)
+    assert sorted(done(cluster)) == ["ahead a_dc_dr", "ahead b_dc_dr", "compile twice/a (dc)", "compile twice/b (dc)"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("--retarget-cluster=localhost",),
+            "ERROR: --retarget-cluster: found 'localhost', expected tcp://HOST:PORT or tls://HOST:PORT of a scheduler, "
+            "or local:N for N workers on this machine",
+        ),
+        (
+            ("--retarget-cluster=heer:1",),
+            "ERROR: --retarget-cluster: found 'heer:1', expected tcp://HOST:PORT or tls://HOST:PORT of a scheduler, "
+            "or local:N for N workers on this machine (schemes that are installed: *; did you mean 'here'?)",
+        ),
+        pytest.param(
+            ("--retarget-cluster=here:1", "-n1"),
+            "*--retarget-cluster and pytest-xdist's -n were both given; expected one of them: the cluster already "
+            "works on as many targets at a time as its workers can, and each process of -n would be a session of its "
+            "own there; leave -n out (`-n 0` where the ini file has it)",
+            marks=pytest.mark.slow,
+        ),
+    ],
+    ids=["no scheme", "unknown scheme", "xdist"],
+)
+def test_a_bad_address_and_xdist_are_refused(cluster: Project, arguments: tuple[str, ...], message: str) -> None:
+    result = cluster.run(*arguments)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (result.stderr if "ERROR:" in str(result.stderr) else result.stdout).fnmatch_lines([message])
