@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -24,6 +25,7 @@ _MOST_FAILURES = 3
 """In succession."""
 _FIRST_PAUSE = 60.0
 """Seconds; each further one is twice as long."""
+_DIGEST = re.compile(r"\b([0-9a-f]{8})[0-9a-f]{56}\b")
 
 
 class LeftOutError(Exception):
@@ -88,12 +90,12 @@ class Guard:
 
     @property
     def note(self) -> str:
-        """For how long requests were not made and why; empty if all were."""
+        """For how long requests were not made, and why not; empty if all were."""
         with self._lock:
             if not self._reason:
                 return ""
             now = 0.0 if self._since is None else time.monotonic() - self._since
-            return f"for {self._left_out + now:.0f} s, since {self._reason}"
+            return f"for {self._left_out + now:.0f} s: {self._reason}"
 
     def close(self) -> None:
         """Make no more requests, and wait for none."""
@@ -121,7 +123,7 @@ class Guard:
             self._lose(seconds, f"its answers took {self._lost + seconds:.0f} s longer than they should")
 
     def _failed(self, error: Exception, seconds: float) -> str:
-        text = first_line(without_secrets(str(error)))[:300] or type(error).__name__
+        text = _DIGEST.sub(r"\1…", first_line(without_secrets(str(error))))[:300] or type(error).__name__
         if isinstance(error, TimeoutError):
             text = f"it did not answer within {seconds:.1f} s; check the network, or set {TIMEOUT_VARIABLE} higher"
         elif isinstance(error, PermissionError):
@@ -155,7 +157,7 @@ def _do(request: Callable[[], T], future: Future[T]) -> None:
         result = request()
     except BaseException as error:
         with suppress(InvalidStateError):
-            future.set_exception(error)
+            future.set_exception(error if isinstance(error, Exception) else RuntimeError(repr(error)))
     else:
         with suppress(InvalidStateError):
             future.set_result(result)

@@ -245,22 +245,22 @@ class RemoteStore:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What did not work, at most one line on each sort."""
+        """What did not work: a line on a store that was left out or did not get everything, one on damaged objects."""
         where = f"the shared store {self.settings.shown}"
         again = "`retarget cache info` asks it again"
         notes = []
         reads, writes = self._reads.note, self._writes.note
-        if reads:
-            used = "neither read nor written" if writes else "not read"
-            notes.append(f"{where} was {used} {reads}; what it may have was made here; {again}")
-        elif writes:
-            only = f"to only read it, set {MODE_VARIABLE}=read"
-            notes.append(f"{where} was not written {writes}; {only}; {again}")
         with self._changed:
             missing = self._dropped + len(self._queue) + self._sending
-        if missing:
-            were = "was" if missing == 1 else "were"
-            notes.append(f"{counted(missing, 'outcome')} {were} not uploaded to {where}")
+        lost = f"; {counted(missing, 'outcome')} not uploaded" if missing else ""
+        if reads:
+            used = "neither read nor written" if writes else "not read"
+            notes.append(f"{where} was {used} {reads}; what it may have was made here{lost}; {again}")
+        elif writes:
+            only = f"to only read it, set {MODE_VARIABLE}=read"
+            notes.append(f"{where} was not written {writes}{lost}; {only}; {again}")
+        elif missing:
+            notes.append(f"{where} did not get everything{lost}, and made again elsewhere")
         if self._wrong:
             count, first = len(self._wrong), next(iter(self._wrong.values()))
             notes.append(f"{where} has {counted(count, 'object')} of no use, made again here: {first}")
