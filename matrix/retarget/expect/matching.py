@@ -159,7 +159,7 @@ class RuleSet:
         self._candidates: dict[str, tuple[_Candidate, ...]] = {}
         self._names_cases = any(rule.cases for rule in rules)
         self._holds: dict[tuple[str, tuple[str, ...], str, str], bool] = {}
-        self._kinds: dict[tuple[tuple[str, ...], str, str], Target] = {}
+        self._kinds: dict[tuple[int, int, int], Target] = {}  # one of all that share tags and configs
         self._contradictions: dict[tuple[Origin, Origin], Contradiction] = {}
 
     @property
@@ -204,13 +204,16 @@ class RuleSet:
         """Return all rules in force for a target."""
         return TargetRules(whole=self.rule_for(target), by_case=self.case_rules_for(target))
 
-    def _matching(self, target: Target) -> Iterator[_Candidate]:
-        """Yield the rules that match a target and are judged at it, the most specific first."""
-        compiled = target.compile if isinstance(target, RunTarget) else target
-        name = compiled.module.name
+    def _of_module(self, name: str) -> tuple[_Candidate, ...]:
         candidates = self._candidates.get(name)
         if candidates is None:
             candidates = self._candidates[name] = self._find(name)
+        return candidates
+
+    def _matching(self, target: Target) -> Iterator[_Candidate]:
+        """Yield the rules that match a target and are judged at it, the most specific first."""
+        compiled = target.compile if isinstance(target, RunTarget) else target
+        candidates = self._of_module(compiled.module.name)
         for candidate in candidates:
             used = candidate.used
             if not is_judged_at(used.rule, target, checks_artifacts=self._checks_artifacts):
@@ -230,8 +233,10 @@ class RuleSet:
         deferred: set[str] = set()
         for target in targets:
             compiled = target.compile if isinstance(target, RunTarget) else target
-            runtime = target.runtime.name if isinstance(target, RunTarget) else ""
-            self._kinds.setdefault((target.tags, compiled.compiler.name, runtime), target)
+            runtime = target.runtime if isinstance(target, RunTarget) else None
+            self._kinds.setdefault((id(target.tags), id(compiled.compiler), id(runtime)), target)
+            if not self._of_module(compiled.module.name):
+                continue  # most modules have no rule
             rule = self.rule_for(target)
             if rule is not None:
                 rules[target.name] = rule

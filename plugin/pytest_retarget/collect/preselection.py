@@ -40,6 +40,8 @@ such items all the same."""
 Indices = Sequence[int]
 Names = frozenset[str]
 _Keeps = Callable[[Target], bool]
+_MarksOf = Callable[[Target], list[pytest.Mark]]
+"""The marks of a target: one list for all targets that have the same."""
 
 
 class Preselection:
@@ -55,14 +57,18 @@ class Preselection:
         is_sound = self._words is not None and _words(self._mark, arguments=True) is not None
         self._selects = is_sound and not config.getoption("keepduplicates")
 
-    def choose(self, home: SuiteCollector, targets: Sequence[Target], indices: Indices) -> Indices:
+    def choose(self, home: SuiteCollector, targets: Sequence[Target], indices: Indices, marks: _MarksOf) -> Indices:
         """Return which of the targets with these indices become items when a suite is collected."""
         if (names := self._named(home)) is not None:
             return indices if self._is_seen(_REPORTED) else [at for at in indices if targets[at].name in names]
-        tests = list(self._tests(home)) if self._selects and not self._is_seen(_SEEN) else []
+        tests = list(self._tests(home, marks)) if self._selects and not self._is_seen(_SEEN) else []
         if not tests or not indices:
             return indices
-        chosen = [at for at in indices if at == indices[0] or all(test(targets[at]) for test in tests)]
+        chosen = indices
+        for test in tests:
+            chosen = [at for at in chosen if test(targets[at])]
+        if indices[0] not in chosen[:1]:
+            chosen = [indices[0], *chosen]
         self._left_out[home] = indices, len(indices) - len(chosen)
         return chosen
 
@@ -104,12 +110,11 @@ class Preselection:
 
     # ------------------------------------------------------------ by expressions
 
-    def _tests(self, home: SuiteCollector) -> Iterator[_Keeps]:
+    def _tests(self, home: SuiteCollector, marks: _MarksOf) -> Iterator[_Keeps]:
         """Yield what a target of a suite must pass, each as pytest evaluates it of an item."""
         if (ids := self._leg) is not None:
             prefix = f"{home.nodeid}::"
             yield lambda target: prefix + target.name in ids
-        marks = home.marks_of
         if self._mark:
             by_mark, above = Expression.compile(self._mark), [*home.iter_markers()]
             marked: dict[int, bool] = {}

@@ -125,12 +125,8 @@ class SuiteCollector(_Collecting):
         if not selection.is_all:
             indices = [at for at in indices if selection.has(_module(targets[at]))]
         if self._only is None:
-            indices = preselection(self.config).choose(self, targets, indices)
+            indices = preselection(self.config).choose(self, targets, indices, found.marks.of)
         return self.complete((), indices)
-
-    def marks_of(self, target: Target) -> list[pytest.Mark]:
-        """The marks of one of the suite's targets, as one list for all that have the same."""
-        return declared(self.config).marks.of(target)
 
     def complete(self, made: Iterable[pytest.Item], indices: Indices) -> list[pytest.Item]:
         """Return the items of the targets with these indices; those in `made` are there already."""
@@ -148,7 +144,7 @@ class SuiteCollector(_Collecting):
             target=target,
             home=self,
             position=position,
-            marks=self.marks_of(target),
+            marks=declared(self.config).marks.of(target),
         )
         if self._assignment.rules or self._assignment.by_case:
             item.serve(self._assignment)

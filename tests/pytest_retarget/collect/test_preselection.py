@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from pytest_retarget.collect.preselection import Preselection
 from pytest_retarget.collect.suite_files import SuiteCollector
 from pytest_retarget.items.base import MatrixItem
+from pytest_retarget.session.declared import declared
 
 MODULES = ("one", "two", "Three.x", "deep/four")
 
@@ -170,6 +171,7 @@ def test_any_expression_chooses_what_pytests_matchers_choose_of_items(collect: C
     collect([], everything)
     items = [item for item in everything.items if isinstance(item, MatrixItem)]
     homes = list(dict.fromkeys(item.parent for item in items))
+    marks = declared(items[0].config).marks
 
     @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(keyword=st.one_of(st.just(""), EXPRESSIONS), mark=st.one_of(st.just(""), EXPRESSIONS))
@@ -182,7 +184,7 @@ def test_any_expression_chooses_what_pytests_matchers_choose_of_items(collect: C
         for home in homes:
             assert isinstance(home, SuiteCollector)
             mine = [item for item in items if item.parent is home]
-            chosen = chooser.choose(home, [item.target for item in mine], range(len(mine)))
+            chosen = chooser.choose(home, [item.target for item in mine], range(len(mine)), marks.of)
             assert list(chosen) == [
                 at for at, item in enumerate(mine) if not at or _is_selected(item, keyword, mark)
             ] or (not keyword and not mark and len(chosen) == len(mine))
