@@ -140,7 +140,9 @@ def _unknown(loader: DeclarationLoader, suites: Iterable[Suite], registry: Regis
         except RetargetError as error:
             found.append((origin, Problem((key,), str(error))))
     prefixes = _unknown_prefixes(loader, suites, registry)
-    return diagnostics_at((*found, *prefixes, *_without_toolchains(loader, registry)))
+    return diagnostics_at(
+        (*found, *prefixes, *_without_toolchains(loader, registry), *_without_hosts(loader, registry))
+    )
 
 
 def _unknown_prefixes(
@@ -170,6 +172,14 @@ def _without_toolchains(loader: DeclarationLoader, registry: Registry) -> Iterab
         if one.toolchain is not None and user is not None and not isinstance(user, UsesToolchains):
             message = f"found {one.toolchain.name!r}, but the {what} uses no toolchains; expected none"
             yield one.origin, Problem(("toolchain",), message)
+
+
+def _without_hosts(loader: DeclarationLoader, registry: Registry) -> Iterable[tuple[Origin, Problem]]:
+    """Yield an error for each config whose driver runs nothing on hosts."""
+    for one in loader.runtime_configs:
+        if one.host is not None and one.driver in registry.drivers and not registry.runs_on_hosts(one.driver):
+            message = f"found {one.host.name!r}, but the driver {one.driver!r} runs nothing on hosts; expected none"
+            yield one.origin, Problem(("host",), message)
 
 
 def _profiles(configs: Iterable[RuntimeConfig]) -> tuple[dict[RuntimeConfig, Profile], Sequence[Diagnostic]]:

@@ -49,7 +49,7 @@ def build_declarations(
 
 def _misplaced(tables: FileTables, role: str) -> list[Problem]:
     """Return what a file with this name must not hold, or lacks."""
-    declared = (tables.toolchains, tables.compilers, tables.runtimes, tables.targets, tables.suites)
+    declared = (tables.toolchains, tables.hosts, tables.compilers, tables.runtimes, tables.targets, tables.suites)
     root: list[KeyPath] = [("root",)] if tables.root else []
     if role == EXPECTATIONS_FILE:
         expected = f"expected it in another file: {EXPECTATIONS_FILE} holds [[expectation]] only"

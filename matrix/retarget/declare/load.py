@@ -19,12 +19,12 @@ from typing import TypeVar
 from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE, discover
 from retarget.declare.scope import FileDeclarations, Redirections, Scope, unknown_name
 from retarget.extension.registry import Registry
-from retarget.model import CompilerConfig, Expectation, RuntimeConfig, Suite, Toolchain
+from retarget.model import CompilerConfig, Expectation, Host, RuntimeConfig, Suite, Toolchain
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 
 __all__ = ["EXPECTATIONS_FILE", "MATRIX_FILE", "SUITE_FILE", "DeclarationLoader", "discover", "load_all"]
 
-_ConfigT = TypeVar("_ConfigT", CompilerConfig, RuntimeConfig, Toolchain)
+_ConfigT = TypeVar("_ConfigT", CompilerConfig, Host, RuntimeConfig, Toolchain)
 
 
 class DeclarationLoader:
@@ -60,6 +60,11 @@ class DeclarationLoader:
     def toolchains(self) -> tuple[Toolchain, ...]:
         """All toolchains of the files read so far, used or not."""
         return _distinct(one for scope in self._scopes for one in scope.toolchains.configs.values())
+
+    @property
+    def hosts(self) -> tuple[Host, ...]:
+        """All hosts of the files read so far, used or not."""
+        return _distinct(one for scope in self._scopes for one in scope.hosts.configs.values())
 
     def check_redirections(self) -> None:
         """Raise `RetargetError` for a redirected toolchain that no file read so far declares."""

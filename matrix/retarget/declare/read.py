@@ -16,6 +16,7 @@ from retarget.declare.schema.tables import (
     ConfigTable,
     DeclarationFile,
     ExpectationTable,
+    HostTable,
     ModuleTestSuiteTable,
     RuntimeConfigTable,
     TargetConfigTable,
@@ -51,6 +52,7 @@ class FileTables:
     text: str = ""
     root: bool = False
     toolchains: tuple[Declared[ToolchainTable], ...] = ()
+    hosts: tuple[Declared[HostTable], ...] = ()
     compilers: tuple[Declared[CompilerConfigTable], ...] = ()
     runtimes: tuple[Declared[RuntimeConfigTable], ...] = ()
     targets: tuple[Declared[TargetConfigTable], ...] = ()
@@ -73,13 +75,14 @@ def read_tables(file: Path) -> FileTables:
     except ValidationError as error:
         problems.extend(schema_problems(error, data))
     toolchains = _Sort(ToolchainTable, "toolchain", data)
+    hosts = _Sort(HostTable, "host", data)
     compilers = _Sort(CompilerConfigTable, "compiler_config", data)
     runtimes = _Sort(RuntimeConfigTable, "runtime_config", data)
     targets = _Sort(TargetConfigTable, "target_config", data)
     suites = _Sort(ModuleTestSuiteTable, "module_test_suite", data)
     expectations = _Sort(ExpectationTable, "expectation", data)
-    sorts: tuple[_Sort[Any], ...] = (toolchains, compilers, runtimes, targets, suites)
-    for configs in (toolchains, compilers, runtimes, targets):
+    sorts: tuple[_Sort[Any], ...] = (toolchains, hosts, compilers, runtimes, targets, suites)
+    for configs in (toolchains, hosts, compilers, runtimes, targets):
         _fill_axes(configs, problems)
     problems.extend(_nul_problems(data))
     return FileTables(
@@ -87,6 +90,7 @@ def read_tables(file: Path) -> FileTables:
         text=text,
         root=data.get("root") is True,
         toolchains=tuple(toolchains.tables),
+        hosts=tuple(hosts.tables),
         compilers=tuple(compilers.tables),
         runtimes=tuple(runtimes.tables),
         targets=tuple(targets.tables),

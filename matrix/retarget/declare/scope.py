@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from retarget.model import CompilerConfig, Expectation, RuntimeConfig, Suite, TargetConfig, Toolchain
+from retarget.model import CompilerConfig, Expectation, Host, RuntimeConfig, Suite, TargetConfig, Toolchain
 from retarget.model.names import is_glob, known_words
 from retarget.support.errors import Diagnostic, RetargetError, did_you_mean
 from retarget.support.files import user_path
@@ -24,7 +24,7 @@ Redirections = Mapping[str, Path | None]
 """Where toolchains are in place of their declared paths, by name; None for the tools on PATH."""
 
 
-ConfigT = TypeVar("ConfigT", bound=Toolchain | CompilerConfig | RuntimeConfig | TargetConfig)
+ConfigT = TypeVar("ConfigT", bound=Toolchain | Host | CompilerConfig | RuntimeConfig | TargetConfig)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +53,7 @@ class Scope:
     """All configs that a file can see."""
 
     toolchains: Names[Toolchain] = field(default_factory=lambda: Names(sort="toolchain"))
+    hosts: Names[Host] = field(default_factory=lambda: Names(sort="host"))
     compilers: Names[CompilerConfig] = field(default_factory=lambda: Names(sort="compiler_config"))
     runtimes: Names[RuntimeConfig] = field(default_factory=lambda: Names(sort="runtime_config"))
     targets: Names[TargetConfig] = field(default_factory=lambda: Names(sort="target_config"))
@@ -60,7 +61,7 @@ class Scope:
     @property
     def is_sound(self) -> bool:
         """Whether no error hides a config or takes a part of one away."""
-        sorts = (self.toolchains, self.compilers, self.runtimes, self.targets)
+        sorts = (self.toolchains, self.hosts, self.compilers, self.runtimes, self.targets)
         return all(names.is_complete and not names.invalid for names in sorts)
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "ReportsWork",
     "RunPlan",
     "RunsByTool",
+    "RunsOnHosts",
     "ShowsCommand",
 ]
 
@@ -148,6 +149,19 @@ class RunsByTool(Protocol):
         """Whether `open` gives a device for this config whose programs are run by a tool; it must where the config has
         `run_under`, which then prefixes the tool. Such programs cannot check anything while they run: see
         `ReturnsChecks`. Pure; runs in pytest's process as well as in device workers."""
+
+
+@runtime_checkable
+class RunsOnHosts(Protocol):
+    """What a driver whose tool runs programs (`RunsByTool`) may implement in addition: it runs them on hosts.
+
+    `open` connects to the `host` of a config, with `retarget.worker.hosts`, and `runs_by_tool` is true for it. The
+    `physical_id` of a device there says of which host it is.
+    """
+
+    def probe_on_host(self, config: RuntimeConfig) -> Sequence[DeviceInfo]:
+        """List the devices of the config's driver on its host, in ordinal order. Runs in a device worker. Raises
+        `UnavailableError`."""
 
 
 @runtime_checkable

@@ -40,7 +40,7 @@ from retarget.extension.compilers import (
     TargetsProfiles,
     UsesToolchains,
 )
-from retarget.extension.drivers import Driver, LoadsArtifacts, OpensTogether, ReadsNeeds, RunsByTool
+from retarget.extension.drivers import Driver, LoadsArtifacts, OpensTogether, ReadsNeeds, RunsByTool, RunsOnHosts
 from retarget.extension.returned import NEAR, protocol_members
 from retarget.extension.suggestions import SuggestsSuites, SuggestsTargets
 from retarget.support.errors import RetargetError
@@ -90,7 +90,16 @@ SORTS = (
         hook="retarget_drivers",
         protocol=Driver,
         lists=("artifact_suffixes", "opens_with"),
-        optional=(LoadsArtifacts, ReadsNeeds, DescribesBuild, OpensTogether, UsesToolchains, HasReleases, RunsByTool),
+        optional=(
+            LoadsArtifacts,
+            ReadsNeeds,
+            DescribesBuild,
+            OpensTogether,
+            UsesToolchains,
+            HasReleases,
+            RunsByTool,
+            RunsOnHosts,
+        ),
     ),
     Sort(
         word="case loader",

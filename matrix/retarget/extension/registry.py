@@ -29,7 +29,7 @@ import pluggy
 from retarget.extension.cases import CaseLoader, ChecksArtifacts, MakesModules, ReturnsChecks
 from retarget.extension.commands import Command
 from retarget.extension.compilers import Compiler, DescribesBuild, NamesDevices
-from retarget.extension.drivers import Driver, LoadsArtifacts, OpensTogether, RunsByTool
+from retarget.extension.drivers import Driver, LoadsArtifacts, OpensTogether, RunsByTool, RunsOnHosts
 from retarget.extension.hooks import ENTRY_POINT_GROUP, PROJECT, HookSpecs
 from retarget.extension.protocol_checks import SORTS, Sort, can_be_called, checked_product
 from retarget.extension.returned import guarded
@@ -99,6 +99,10 @@ class Registry:
         """Return whether a tool of the driver runs a config's programs; false where there is no such driver."""
         driver = self.drivers.get(config.driver)
         return isinstance(driver, RunsByTool) and driver.runs_by_tool(config)
+
+    def runs_on_hosts(self, driver: str) -> bool:
+        """Return whether a driver runs artifacts on hosts; false where there is no such driver."""
+        return isinstance(self.drivers.get(driver), RunsOnHosts)
 
     def gives_no_outputs(self, config: RuntimeConfig) -> bool:
         """Return whether runs of a config give no outputs back: behind `run_under`, without a tool of the driver."""

@@ -15,6 +15,7 @@ __all__ = [
     "CompileTarget",
     "CompilerConfig",
     "Expectation",
+    "Host",
     "Module",
     "ModuleOverride",
     "Origin",
@@ -61,6 +62,36 @@ class Toolchain:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """A machine that runs artifacts for this one.
+
+    `kind` is `ssh` (`address` is the destination that the OpenSSH client takes), `adb` (a serial number; empty: the
+    only device) or `command`, with the argument lists `push`, `pull` and `run`, in which `{local}`, `{remote}` and
+    `{command}` stand for what they are given. `options` are those of the client. `folder` and `lease_folder` are on the
+    host; empty: the kind's own. `run_with` is the tool there; empty: this machine's, or the toolchain's, is pushed.
+    """
+
+    name: str
+    kind: str
+    address: str = ""
+    options: tuple[str, ...] = ()
+    push: tuple[str, ...] = ()
+    pull: tuple[str, ...] = ()
+    run: tuple[str, ...] = ()
+    folder: str = ""
+    lease_folder: str = ""
+    run_with: str = ""
+    env: tuple[tuple[str, str], ...] = ()
+    tags: tuple[str, ...] = ()
+    origin: Origin = field(compare=False)
+
+    @property
+    def identity(self) -> str:
+        """What the host is known by: equal for declarations of one host under several names."""
+        return " ".join(filter(None, (self.kind, self.address, *self.options, *self.run)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CompilerConfig:
     """A named way to compile. Flags are complete: those of `extends` come first.
 
@@ -86,7 +117,7 @@ class CompilerConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuntimeConfig:
-    """A named way to run. `toolchain` is None for what is installed in the environment.
+    """A named way to run. `toolchain` is None for what is installed in the environment, `host` for this machine.
 
     `devices` are device URIs, ordinals or names in order (empty: the driver's default device). What is no URI belongs
     to `driver`, which opens them all. `roles` are the compile devices that they are for, one for each, or none. `used`
@@ -117,6 +148,7 @@ class RuntimeConfig:
     timeout: float | None = None
     concurrency: int | None = None
     toolchain: Toolchain | None = None
+    host: Host | None = None
     profile: str = ""
     requires: tuple[Requirement, ...] = ()
     flag_origins: tuple[Origin, ...] = field(default=(), compare=False, repr=False)

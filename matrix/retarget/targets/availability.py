@@ -9,7 +9,20 @@ from collections.abc import Collection, Sequence
 from retarget.model import RuntimeConfig
 from retarget.support.errors import did_you_mean
 
-__all__ = ["HOST_ARCHITECTURES", "HOST_SYSTEMS", "SYSTEM_ALIASES", "host_mismatch", "host_platform", "word_error"]
+__all__ = [
+    "HOST_ARCHITECTURES",
+    "HOST_KINDS",
+    "HOST_SYSTEMS",
+    "SYSTEM_ALIASES",
+    "host_mismatch",
+    "host_platform",
+    "platform_mismatch",
+    "platform_words",
+    "word_error",
+]
+
+HOST_KINDS = ("ssh", "adb", "command")
+"""How hosts are reached."""
 
 HOST_SYSTEMS = ("android", "ios", "linux", "macos", "windows")
 SYSTEM_ALIASES = {"darwin": "macos"}
@@ -55,24 +68,33 @@ def host_platform() -> tuple[str, str]:
 
     A host that none of the words fits is named as it names itself.
     """
-    system = "android" if hasattr(sys, "getandroidapilevel") else sys.platform
-    machine = platform.machine().lower()
-    return _SAME.get(system, system), _SAME.get(machine, machine)
+    return platform_words("android" if hasattr(sys, "getandroidapilevel") else sys.platform, platform.machine())
+
+
+def platform_words(system: str, machine: str) -> tuple[str, str]:
+    """Return in the words of `host_os` and `host_arch` what `uname -s` and `uname -m` say."""
+    return _SAME.get(system.lower(), system.lower()), _SAME.get(machine.lower(), machine.lower())
 
 
 def host_mismatch(runtime: RuntimeConfig, platforms: Collection[tuple[str, str]] = ()) -> str | None:
-    """Return why `runtime` cannot run on this host, or None if its host_os and host_arch allow it.
+    """Return why `runtime` cannot run on this host, or None if its host_os and host_arch allow it, and where it names
+    another host.
 
     `platforms` are those of other hosts, as `host_platform` gives them, where it is to run on one of them.
     """
     hosts = sorted(platforms) or [host_platform()]
+    which = "this host is" if len(hosts) == 1 else "the hosts are"
+    return None if runtime.host is not None else platform_mismatch(runtime, hosts, which)
+
+
+def platform_mismatch(runtime: RuntimeConfig, hosts: Sequence[tuple[str, str]], which: str) -> str | None:
+    """Return why `runtime` can run on none of some hosts; `which` begins the words about them."""
     for system, architecture in hosts:
         system_fits = not runtime.host_os or system in runtime.host_os
         if system_fits and (not runtime.host_arch or architecture in runtime.host_arch):
             return None
     wanted = " on ".join(" or ".join(words) for words in (runtime.host_os, runtime.host_arch) if words)
     found = ", ".join(f"{system} on {architecture}" for system, architecture in hosts)
-    which = "this host is" if len(hosts) == 1 else "the hosts are"
     return f"runtime config {runtime.name!r} needs {wanted}; {which} {found}"
 
 

@@ -67,6 +67,9 @@ def tag_sources(
         words += [(device, "the device") for device in runtime.devices if not _NUMBER.fullmatch(device)]
         words += [(tag, f"tags of runtime config {runtime.name}") for tag in runtime.tags]
         words += _toolchain_words(runtime)
+        if runtime.host is not None:
+            words.append((runtime.host.name, "the host"))
+            words += [(tag, f"tags of host {runtime.host.name}") for tag in runtime.host.tags]
     sources = {_COMPILE if runtime is None else _RUN: "the sort of target"}
     for word, source in words:
         for one in (word, *(alias for alias, system in SYSTEM_ALIASES.items() if system == word)):

@@ -106,9 +106,10 @@ class CompileModule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeDriver:
-    """List a driver's devices. Answered by `Devices` or `Refused`."""
+    """List a driver's devices, of this machine or of a config's host. Answered by `Devices` or `Refused`."""
 
     driver: str
+    config: RuntimeConfig | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -53,13 +54,13 @@ class IreeDriver:
     def runs_by_tool(self, config: RuntimeConfig) -> bool:
         """Whether `iree-run-module` runs a config's artifacts. Implements `retarget.extension.RunsByTool`.
 
-        It does behind `run_under`, where the toolchain names the tool, and where it has no Python packages. It also
+        It does behind `run_under` and on hosts, where the toolchain names the tool or has no Python packages. It also
         does where the work of devices is counted, and for several devices that are not all the host's cores: Python's
         bindings have no recorder, and put no Vulkan device into a group ("queue frontier already assigned" in 3.13).
         """
         toolchain = config.toolchain
         is_group = len(config.devices) > 1 and not {"local-sync", "local-task"}.issuperset(config.drivers)
-        if config.run_under or is_group or any(one is not None for one in config.used):
+        if config.run_under or config.host is not None or is_group or any(one is not None for one in config.used):
             return True
         if toolchain is None or toolchain.run_with:
             return toolchain is not None
@@ -67,6 +68,14 @@ class IreeDriver:
             return find_runtime(toolchain).packages is None
         except UnavailableError:
             return False
+
+    def probe_on_host(self, config: RuntimeConfig) -> Sequence[DeviceInfo]:
+        """List the devices that the tool finds on a host. Implements `retarget.extension.RunsOnHosts`."""
+        from retarget_iree.runtime.tool.device import listed_devices
+        from retarget_iree.runtime.tool.places import open_place
+
+        with closing(open_place(config)) as place:
+            return listed_devices(self.name, config, place)
 
     def open(self, config: RuntimeConfig) -> Device:
         """Open the config's devices in order, its first or default device if it names none.
@@ -79,7 +88,7 @@ class IreeDriver:
         if self.runs_by_tool(config):
             from retarget_iree.runtime.tool.device import open_tool
 
-            if not config.run_under and config.toolchain is None:
+            if not config.run_under and config.host is None and config.toolchain is None:
                 for name in config.drivers:
                     _named(name).records()  # says in more words than the tool why there is no device
             return open_tool(config)

@@ -16,11 +16,12 @@ from retarget.declare.configs.devices import (
     main_driver,
     role_problems,
 )
+from retarget.declare.configs.hosts import host_problems
 from retarget.declare.read import Declared, FileTables
 from retarget.declare.schema.tables import CompilerConfigTable, ConfigTable, RuntimeConfigTable, ToolchainTable
 from retarget.declare.scope import Names, Redirections, Scope, find_named, unknown_name
 from retarget.extension import CompilerError, TargetsProfiles
-from retarget.model import CompilerConfig, Origin, Requirement, RuntimeConfig, TargetConfig, Toolchain
+from retarget.model import CompilerConfig, Host, Origin, Requirement, RuntimeConfig, TargetConfig, Toolchain
 from retarget.model.names import config_name_error, name_error, tag_error
 from retarget.profiles.files import located
 from retarget.profiles.names import DEVICE_TYPES
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["extend_scope", "requirements", "target_error", "word_problems"]
 
-_ConfigT = TypeVar("_ConfigT", bound=Toolchain | CompilerConfig | RuntimeConfig | TargetConfig)
+_ConfigT = TypeVar("_ConfigT", bound=Toolchain | Host | CompilerConfig | RuntimeConfig | TargetConfig)
 _HeirT = TypeVar("_HeirT", bound=CompilerConfig | RuntimeConfig)
 _HeirTableT = TypeVar("_HeirTableT", bound=CompilerConfigTable | RuntimeConfigTable)
 _TableT = TypeVar("_TableT", bound=ConfigTable)
@@ -55,6 +56,7 @@ def extend_scope(
     """
     problems: list[Problem] = []
     toolchains = _toolchains(above.toolchains, tables, redirected or {}, problems)
+    hosts = _hosts(above.hosts, tables, problems)
     compilers = _heirs(
         above.compilers,
         tables,
@@ -70,12 +72,12 @@ def extend_scope(
         tables,
         tables.runtimes,
         problems,
-        check=partial(_runtime_problems, toolchains),
+        check=partial(_runtime_problems, toolchains, hosts),
         check_devices=partial(device_problems, registry),
-        build=partial(_runtime, toolchains),
+        build=partial(_runtime, toolchains, hosts),
     )
     targets = _target_configs(above.targets, tables, compilers, runtimes, problems, registry=registry)
-    scope = Scope(toolchains=toolchains, compilers=compilers, runtimes=runtimes, targets=targets)
+    scope = Scope(toolchains=toolchains, hosts=hosts, compilers=compilers, runtimes=runtimes, targets=targets)
     return scope, tuple(problems)
 
 
@@ -238,7 +240,7 @@ def _chain(name: str, bases: Mapping[str, str]) -> list[str]:
     return chain
 
 
-# ---------------------------------------------------------------- the four sorts
+# ---------------------------------------------------------------- the sorts
 
 
 def _toolchains(
@@ -261,6 +263,26 @@ def _toolchains(
         path = redirected.get(name, path)
         origin = Origin(file=tables.file, key_path=format_key_path(entry.path))
         configs[name] = Toolchain(**entry.table.values_for(Toolchain) | {"path": path}, origin=origin)
+    return _names(above, tables, configs, bad)
+
+
+def _hosts(above: Names[Host], tables: FileTables, problems: list[Problem]) -> Names[Host]:
+    good, bad = _new_names(above, tables.hosts, name_error, problems)
+    configs = dict(above.configs)
+    for name, entry in good.items():
+        found = [*word_problems(entry.table.tags, (*entry.path, "tags")), *host_problems(entry.table, entry.path)]
+        problems += found
+        if found:
+            bad.add(name)
+            continue
+        origin = Origin(file=tables.file, key_path=format_key_path(entry.path))
+        configs[name] = Host(**entry.table.values_for(Host), origin=origin)
+    return _names(above, tables, configs, bad)
+
+
+def _names(
+    above: Names[_ConfigT], tables: FileTables, configs: Mapping[str, _ConfigT], bad: set[str]
+) -> Names[_ConfigT]:
     return Names(
         sort=above.sort,
         configs=configs,
@@ -278,9 +300,11 @@ def _tool_error(table: ToolchainTable) -> str:
     return ""
 
 
-def _toolchain_problems(names: Names[Toolchain], reference: str | None, path: KeyPath) -> Iterable[Problem]:
+def _reference_problems(
+    names: Names[Toolchain] | Names[Host], reference: str | None, path: KeyPath
+) -> Iterable[Problem]:
     if reference is not None and reference not in names.declared and names.is_complete:
-        yield Problem((*path, "toolchain"), unknown_name(names.sort, reference, names.declared))
+        yield Problem((*path, names.sort), unknown_name(names.sort, reference, names.declared))
 
 
 def _compiler_problems(
@@ -288,7 +312,7 @@ def _compiler_problems(
 ) -> Iterable[Problem]:
     yield from word_problems(entry.table.tags, (*entry.path, "tags"))
     yield from _env_problems(entry.table.env, (*entry.path, "env"))
-    yield from _toolchain_problems(names, entry.table.toolchain, entry.path)
+    yield from _reference_problems(names, entry.table.toolchain, entry.path)
     compiler = registry.compilers.get(entry.table.compiler or "") if registry is not None else None
     if entry.table.target_from and compiler is not None and not isinstance(compiler, TargetsProfiles):
         message = f"found device profiles, but the compiler {compiler.name!r} does not compile for them"
@@ -321,9 +345,12 @@ def target_error(registry: Registry | None, config: CompilerConfig, flags: Seque
     return ""
 
 
-def _runtime_problems(names: Names[Toolchain], entry: Declared[RuntimeConfigTable]) -> Iterable[Problem]:
+def _runtime_problems(
+    names: Names[Toolchain], hosts: Names[Host], entry: Declared[RuntimeConfigTable]
+) -> Iterable[Problem]:
     table, given = entry.table, entry.table.model_fields_set
-    yield from _toolchain_problems(names, table.toolchain, entry.path)
+    yield from _reference_problems(names, table.toolchain, entry.path)
+    yield from _reference_problems(hosts, table.host, entry.path)
     yield from word_problems(table.tags, (*entry.path, "tags"))
     yield from _env_problems(table.env, (*entry.path, "env"))
     yield from word_problems(_systems(table), (*entry.path, "host_os"), lambda word: word_error(word, HOST_SYSTEMS))
@@ -343,9 +370,14 @@ def _systems(table: RuntimeConfigTable) -> list[str]:
 
 
 def _runtime(
-    names: Names[Toolchain], table: RuntimeConfigTable, flag_origins: tuple[Origin, ...], origin: Origin
+    names: Names[Toolchain],
+    hosts: Names[Host],
+    table: RuntimeConfigTable,
+    flag_origins: tuple[Origin, ...],
+    origin: Origin,
 ) -> RuntimeConfig:
     values = table.values_for(RuntimeConfig) | {"toolchain": names.configs.get(table.toolchain or "")}
+    values["host"] = hosts.configs.get(table.host or "")
     values["host_os"] = tuple(dict.fromkeys(_systems(table)))
     path = parse_key_path(origin.key_path)
     needs = requirements(table.requires, origin.file, (*path, "requires"))
@@ -394,12 +426,7 @@ def _target_configs(
             tags=tuple(table.tags),
             origin=Origin(file=tables.file, key_path=format_key_path(entry.path)),
         )
-    return Names(
-        sort=above.sort,
-        configs=configs,
-        invalid=above.invalid | tables.invalid.get(above.sort, frozenset()) | bad,
-        is_complete=above.is_complete and above.sort not in tables.hiding,
-    )
+    return _names(above, tables, configs, bad)
 
 
 def _misfits(

@@ -11,7 +11,7 @@ from typing import Any
 
 from retarget.model.names import RESERVED_WORDS
 from retarget.profiles.names import DEVICE_TYPES
-from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, SYSTEM_ALIASES
+from retarget.targets.availability import HOST_ARCHITECTURES, HOST_KINDS, HOST_SYSTEMS, SYSTEM_ALIASES
 
 __all__ = ["constrained"]
 
@@ -97,6 +97,9 @@ _TABLES: Schema = {
         },
     ),
     "ToolchainTable": _config(_FURTHER),
+    "HostTable": _merged(
+        _config(_FURTHER), {"properties": {"env": _ENVIRONMENT, "kind": {"allOf": [_word(HOST_KINDS)]}}}
+    ),
     "TargetConfigTable": _config(_FURTHER),
     "ModuleTestSuiteTable": {
         "properties": {"name": {**_NOT_RESERVED, "pattern": f"^{_FIRST}{_FURTHER}*$"}, "tags": _TAGS}

@@ -21,6 +21,7 @@ from retarget.declare.schema.tables import (
     DeclarationFile,
     DeviceTable,
     ExpectationTable,
+    HostTable,
     ModuleTable,
     ModuleTestSuiteTable,
     RuntimeConfigTable,
@@ -108,6 +109,7 @@ schema = { path = "./cases.schema.json" }
 
 _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
     ("[[toolchain]]", ToolchainTable),
+    ("[[host]]", HostTable),
     ("[[compiler_config]]", CompilerConfigTable),
     ("[[runtime_config]]", RuntimeConfigTable),
     ("devices of [[runtime_config]]", DeviceTable),

@@ -23,6 +23,7 @@ __all__ = [
     "DeviceTable",
     "ExpectationTable",
     "HeirTable",
+    "HostTable",
     "ModuleTable",
     "ModuleTestSuiteTable",
     "RuntimeConfigTable",
@@ -116,6 +117,46 @@ class ToolchainTable(ConfigTable):
 
     install: str = Field(default="", examples=["make toolchains"])
     """The command that puts the build there. A skip for want of it shows the command."""
+
+
+class HostTable(ConfigTable):
+    """A machine that runs artifacts for this one, with the driver's tool. It needs a POSIX shell, and no Python."""
+
+    kind: str = Field(examples=["ssh"])
+    """How it is reached: `ssh` (the OpenSSH client, with your own configuration), `adb`, or `command` (`push`, `pull`
+    and `run`)."""
+
+    address: str = Field(default="", examples=["pi5", "ci@board.example", "R5CT1234"])
+    """For `ssh` the destination, as `ssh` takes it, such as a name of `~/.ssh/config`; required. For `adb` the serial
+    number; without it, the only device there is."""
+
+    options: list[str] = Field(default=[], examples=[["-o", "ProxyJump=lab"]])
+    """Further arguments of `ssh` or `adb`, before the destination or the serial number."""
+
+    push: list[str] = Field(default=[], examples=[["docker", "cp", "{local}", "board:{remote}"]])
+    """For `command`: the command that copies the file `{local}` of this machine to the path `{remote}` of the host."""
+
+    pull: list[str] = Field(default=[], examples=[["docker", "cp", "board:{remote}", "{local}"]])
+    """For `command`: the command that copies back."""
+
+    run: list[str] = Field(default=[], examples=[["docker", "exec", "-i", "board", "sh", "-c", "{command}"]])
+    """For `command`: the command that has a shell of the host run `{command}`. It hands on standard input, output and
+    error."""
+
+    folder: str = Field(default="", examples=["/data/retarget"])
+    """The folder on the host that files are pushed to, one for each user. Without it, `.cache/retarget` in the home
+    folder for `ssh`, `/data/local/tmp/retarget` for `adb`, `/tmp/retarget` for `command`."""
+
+    lease_folder: str = Field(default="", examples=["/var/lib/retarget-leases"])
+    """The folder on the host with the leases of its devices, the same for all its users. Without it,
+    `/tmp/retarget-host-leases`, for `adb` `/data/local/tmp/retarget-leases`."""
+
+    run_with: str = Field(default="", examples=["/opt/iree/bin/iree-run-module"])
+    """The tool on the host. Without it, the tool of the runtime config's toolchain, or of this environment, is pushed
+    with the libraries beside it."""
+
+    env: dict[str, str] = Field(default={}, examples=[{"LD_LIBRARY_PATH": "/vendor/lib64"}])
+    """Environment variables of the tool there; those of the runtime config win."""
 
 
 class HeirTable(ConfigTable):
@@ -218,6 +259,9 @@ class RuntimeConfigTable(HeirTable):
     run_under: list[str] = Field(default=[], examples=[["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]])
     """A command and its first arguments to run modules under, out of process: an emulator, a wrapper. The tool that it
     gets is that of the toolchain (docs/emulators.md)."""
+
+    host: str | None = Field(default=None, examples=["pi5"])
+    """The machine that runs the modules, by the name of a `[[host]]`: see [hosts](hosts.md). Without it, this one."""
 
     deps: list[str] = Field(default=[], examples=[["//runtime/src/iree/hal/drivers/vulkan"]])
     """What a build of this runtime needs. Carried to listings; never influences a run."""
@@ -384,6 +428,9 @@ class DeclarationFile(_Table):
 
     toolchain: list[ToolchainTable] = Field(default=[])
     """Builds of compilers and runtimes other than what is installed in the environment."""
+
+    host: list[HostTable] = Field(default=[])
+    """Machines that run artifacts for this one."""
 
     compiler_config: list[CompilerConfigTable] = Field(default=[])
     """Named ways to compile."""

@@ -91,6 +91,7 @@ class CaseDigests:
             [runtime.driver, runtime.devices, runtime.roles, runtime.used, runtime.distinct],
             [runtime.flags, sorted(runtime.env), runtime.run_under],
             [toolchain.name, toolchain.run_with] if toolchain is not None else [],
+            [runtime.host.identity, runtime.host.run_with, runtime.host.env] if runtime.host is not None else [],
             self._content(Path(runtime.profile)) if Path(runtime.profile).is_absolute() else runtime.profile,
             target.timeout,
             [requirement.text for requirement in target.requires],

@@ -61,7 +61,7 @@ class DeviceWorker:
         self.last = ""
         self._error: UnavailableError | RetargetError | None = None
         self._attempts = 0
-        self._starts_processes = bool(config.run_under) or config.toolchain is not None
+        self._starts_processes = bool(config.run_under) or config.toolchain is not None or config.host is not None
         self._can_pause = sys.platform == "linux" and not self._starts_processes
         self._rest_lock = threading.Lock()
         self._timer: threading.Timer | None = None
@@ -169,7 +169,7 @@ class DeviceWorker:
 
     def _start(self, timeout: float) -> tuple[DeviceInfo, ...]:
         config = self.config
-        if config.run_under:
+        if config.run_under and config.host is None:
             _expect_command(config)
         env = self._environment(config)
         try:

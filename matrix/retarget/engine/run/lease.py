@@ -22,7 +22,7 @@ from pathlib import Path
 from retarget.engine.run.lease_folder import LockFile, create_lease_folder
 from retarget.support.text import printable
 
-__all__ = ["DeviceLeases", "Holder", "Lease", "LeaseWait", "OnLeaseWait", "WaitNotes", "current_holder"]
+__all__ = ["DeviceLeases", "Holder", "Lease", "LeaseWait", "OnLeaseWait", "WaitNotes", "current_holder", "parse_holder"]
 
 _QUEUE_PAUSE = 0.002
 """Seconds between two looks at the queue. The same for all: who looked less often the longer it waits would starve."""
@@ -309,9 +309,13 @@ def _record(holder: Holder) -> bytes:
 
 
 def _read(slot: LockFile) -> Holder | None:
+    return parse_holder(slot.read(_LARGEST_RECORD))
+
+
+def parse_holder(text: bytes) -> Holder | None:
     """Return what a slot says of its holder; None where it says nothing valid."""
     try:
-        found = json.loads(slot.read(_LARGEST_RECORD))
+        found = json.loads(text)
         return Holder(
             pid=int(found["pid"]),
             user=_printable(found["user"]),

@@ -6,7 +6,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
@@ -16,6 +16,7 @@ from retarget.engine import limits
 from retarget.engine.refusals import device_infos, refusal_error, refusal_failure
 from retarget.engine.run.device_worker import DeviceWorker
 from retarget.engine.run.healthy_runs import HealthyRuns
+from retarget.engine.run.host_leases import HostLeases
 from retarget.engine.run.lease import DeviceLeases, Holder, Lease, OnLeaseWait, current_holder
 from retarget.engine.run.lease_folder import default_lease_folder
 from retarget.extension import Tolerance
@@ -81,6 +82,7 @@ class RunService:
         self._environment = environment
         folder, known = lease_folder or default_lease_folder(), holder or current_holder(sys.argv)
         self._leases = DeviceLeases(folder, known)
+        self._host_leases = HostLeases(known)
         self._runs = HealthyRuns(folder, holder=known, cool_downs=cool_downs or limits.COOL_DOWNS)
         self._spawner = Spawner()
         self._workers: dict[RuntimeConfig, DeviceWorker] = {}
@@ -155,7 +157,7 @@ class RunService:
         )
         timeout = self._default_timeout if target.timeout is None else target.timeout
         asked = time.monotonic()
-        with self._leases.hold(_leases(target.runtime, infos), on_wait):
+        with self._hold(target.runtime, infos, on_wait):
             waited, started = time.monotonic() - asked, time.time()
             outcome = self._runs.outcome(worker, message, timeout)
             return replace(outcome, started=started, wait_seconds=waited)
@@ -248,7 +250,7 @@ class RunService:
         """
         worker = self._worker(runtime)
         infos = worker.open()
-        with self._leases.hold(_leases(runtime, infos), on_wait):
+        with self._hold(runtime, infos, on_wait):
             answer = worker.ask(CheckDriver(config=runtime, check=check), CheckedDriver, timeout=timeout)
             if isinstance(answer, Refused) or answer.state is CheckState.FAILED:
                 worker.close()
@@ -261,6 +263,7 @@ class RunService:
     def close(self) -> None:
         """End all workers."""
         self._leases.close()
+        self._host_leases.close()
         self._runs.close()
         if self._helper is not None:
             self._helper.close()
@@ -269,6 +272,14 @@ class RunService:
             worker.close()
         self._workers.clear()
         self._spawner.close()
+
+    def _hold(
+        self, runtime: RuntimeConfig, infos: Sequence[DeviceInfo], on_wait: OnLeaseWait | None
+    ) -> AbstractContextManager[None]:
+        leases = _leases(runtime, infos)
+        if runtime.host is not None:
+            return self._host_leases.hold(runtime.host, leases, on_wait)
+        return self._leases.hold(leases, on_wait)
 
     def _plain(self) -> WorkerProcess:
         """A process without a device, kept for what needs none."""
@@ -298,14 +309,15 @@ def _located(artifact: Artifact | Path) -> tuple[Path, str]:
 
 def _leases(config: RuntimeConfig, infos: Sequence[DeviceInfo]) -> list[Lease]:
     """Return what a run needs: of devices that need no lease, only where the config says how many runs share them."""
-    if config.run_under:
+    if config.run_under and config.host is None:
         command = shlex.join(config.run_under)
         identity = f"run_under {config.name} {command}"
         return [Lease(physical_id=identity, device=f"{config.name} ({command})", concurrency=config.concurrency or 1)]
+    on_host = f" of host {config.host.name!r}" if config.host is not None else ""
     return [
         Lease(
             physical_id=info.physical_id,
-            device=f"{info.driver} device {info.name}",
+            device=f"{info.driver} device {info.name}{on_host}",
             concurrency=config.concurrency or 1,
         )
         for info in infos

@@ -63,7 +63,8 @@ class Sickness(msgspec.Struct, frozen=True, kw_only=True):
 
 def sickness_keys(config: RuntimeConfig, infos: Sequence[DeviceInfo]) -> tuple[str, ...]:
     """Return what the devices of a runtime config go by; without `infos`, what the config says of them."""
-    named = f"{config.driver} {config.devices} {config.env}"
+    host = f"{config.host.identity} " if config.host is not None else ""
+    named = f"{host}{config.driver} {config.devices} {config.env}"
     if infos and all(info.physical_id == "cpu" or not info.exclusive for info in infos):
         return (f"{_HOST} {config.name} {named}",)
     return (named, *(info.physical_id for info in infos if info.physical_id != "cpu"))

@@ -22,7 +22,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retarget.extension import BufferRange, CompilerError, DriverError, TransfersBuffers, UnavailableError
+from retarget.extension import BufferRange, CompilerError, DriverError, RunsOnHosts, TransfersBuffers, UnavailableError
 from retarget.extension.returned import ExtensionError
 from retarget.support.errors import RetargetError
 from retarget.support.text import clip, first_line, join_output
@@ -157,8 +157,11 @@ class _Server:
                 return Named(text=self._registry.describe_build(compiler=name, driver=driver, toolchain=toolchain))
             case CompileModule():
                 return self._compile(message)
-            case ProbeDriver(driver=driver):
-                return Devices(infos=tuple(self._registry.driver(driver).probe()))
+            case ProbeDriver(driver=name, config=config):
+                probed = self._registry.driver(name)
+                if config is not None and isinstance(probed, RunsOnHosts):
+                    return Devices(infos=tuple(probed.probe_on_host(config)))
+                return Devices(infos=tuple(probed.probe()))
             case OpenDevices(config=config):
                 if self._registry.gives_no_outputs(config):
                     return Devices(infos=())

@@ -20,8 +20,9 @@ import numpy as np
 from retarget.extension import Check, CheckSink, DriverError, FunctionInfo, UnavailableError
 from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo, Stage
-from retarget.support.scratch import ScratchFolder, keep_file
+from retarget.support.scratch import ScratchFolder
 from retarget.support.text import cut_stacks, first_line
+from retarget.worker.hosts.connection import HostError
 
 from retarget_iree.checks.returned import ReturnedCheck, checks_in
 from retarget_iree.noise import clean_status
@@ -30,6 +31,7 @@ from retarget_iree.runtime.devices.identity import describe_device
 from retarget_iree.runtime.devices.selection import driver_of, select_device
 from retarget_iree.runtime.program import function_info, module_signatures, unknown_function
 from retarget_iree.runtime.signature import Signature
+from retarget_iree.runtime.tool.places import Place, open_place
 from retarget_iree.runtime.tool.recording import RECORDING_FLAG, recorded_dispatches
 from retarget_iree.runtime.tool.values import input_flag, output_flag, read_output
 from retarget_iree.toolchain import find_tool
@@ -37,7 +39,7 @@ from retarget_iree.toolchain import find_tool
 if TYPE_CHECKING:
     from retarget.extension import Array
 
-__all__ = ["ToolDevice", "open_tool"]
+__all__ = ["ToolDevice", "listed_devices", "open_tool"]
 
 _SHELL = 128
 """What a shell, and a wrapper that acts like one, adds to the number of the signal that ended its child."""
@@ -51,32 +53,38 @@ _TAIL = re.compile(
 
 
 def open_tool(config: RuntimeConfig) -> ToolDevice:
-    """Ask the tool for the devices of the config's drivers, behind `run_under`, and return those of the config.
+    """Ask the tool for the devices of the config's drivers, where and behind what it runs, and return the config's.
 
     Raises `UnavailableError` with what the tool, or what was to run it, said.
     """
-    build = find_tool(config.toolchain)
-    tool = str(build.tool)
-    infos: dict[str, Sequence[DeviceInfo]] = {}
-    wanted = config.devices or ("0",)
-    for name in (driver_of(one, config) for one in wanted):
-        infos[name] = infos.get(name) or _devices(name, config, tool)
-    chosen = [select_device(one, infos[driver_of(one, config)], driver=driver_of(one, config)) for one in wanted]
-    chosen = [replace(info, runtime=build.describe()) for info in chosen]
-    uris = [info.uri + "".join(one.partition("?")[1:]) for info, one in zip(chosen, wanted, strict=True)]
-    command = (*config.run_under, tool, *(f"--device={uri}" for uri in uris))
-    recorder = None
-    if any(one is not None for one in config.used):  # behind run_under, the environment's own runs here
-        own = find_tool(None if config.run_under else config.toolchain).tool
-        recorder = None if own is None else own.with_name("iree-dump-replay")
-    return ToolDevice(command, config.flags, chosen, recorder=recorder)
-
-
-def _devices(driver: str, config: RuntimeConfig, tool: str) -> Sequence[DeviceInfo]:
-    """Return the devices that the tool lists for a driver. Raises `UnavailableError`."""
-    what = f"{tool} behind {config.run_under[0]}" if config.run_under else tool
+    place = open_place(config)
     try:
-        done = _started([*config.run_under, tool, f"--dump_devices={driver}"])
+        infos: dict[str, Sequence[DeviceInfo]] = {}
+        wanted = config.devices or ("0",)
+        for name in (driver_of(one, config) for one in wanted):
+            infos[name] = infos.get(name) or listed_devices(name, config, place)
+        chosen = [select_device(one, infos[driver_of(one, config)], driver=driver_of(one, config)) for one in wanted]
+    except BaseException:
+        place.close()
+        raise
+    uris = [info.uri + "".join(one.partition("?")[1:]) for info, one in zip(chosen, wanted, strict=True)]
+    command = (*config.run_under, place.tool, *(f"--device={uri}" for uri in uris))
+    recorder = None
+    if any(one is not None for one in config.used):  # what runs elsewhere records for the environment's own
+        own = find_tool(None if config.run_under or config.host else config.toolchain).tool
+        recorder = None if own is None else own.with_name("iree-dump-replay")
+    return ToolDevice(place, command, config.flags, chosen, recorder=recorder)
+
+
+def listed_devices(driver: str, config: RuntimeConfig, place: Place) -> Sequence[DeviceInfo]:
+    """Return the devices that the tool lists for a driver. Raises `UnavailableError`."""
+    host = config.host
+    what = f"{place.tool} behind {config.run_under[0]}" if config.run_under else place.tool
+    what += f" on host {host.name!r}" if host is not None else ""
+    try:
+        done = place.run([*config.run_under, place.tool, f"--dump_devices={driver}"])
+    except HostError as error:
+        raise UnavailableError(str(error), error.hint) from error
     except OSError as error:
         msg = f"{what} does not start: {error.strerror or error}"
         hint = f"run_under of runtime config {config.name!r} names what runs a tool of another machine, such as QEMU"
@@ -84,9 +92,12 @@ def _devices(driver: str, config: RuntimeConfig, tool: str) -> Sequence[DeviceIn
     found = [match.groupdict() for match in _LISTED.finditer(done.stdout)]
     if done.returncode or not found:
         said = _status(done) if done.returncode else f"it lists no device of driver {driver}"
-        msg = f"{what} does not run here: {said}"
+        msg = f"{what} does not run{'' if host is not None else ' here'}: {said}"
         raise UnavailableError(msg)
     infos = [describe_device(driver, number, record, record["dump"]) for number, record in enumerate(found)]
+    infos = [replace(info, runtime=place.build) for info in infos]
+    if host is not None:  # one run at a time, also on its CPU: it may be small, and others use it too
+        return [replace(one, physical_id=f"{host.identity} {one.physical_id}", exclusive=True) for one in infos]
     if config.run_under:  # it may be another machine, of which the APIs of this one know nothing
         return infos
     features = [live_features(driver, record["path"], record["dump"], complete=False) for record in found]
@@ -97,9 +108,16 @@ class ToolDevice:
     """The devices that a tool opens again for each call. Implements `retarget.extension.Device`."""
 
     def __init__(
-        self, command: Sequence[str], flags: Sequence[str], infos: Sequence[DeviceInfo], *, recorder: Path | None = None
+        self,
+        place: Place,
+        command: Sequence[str],
+        flags: Sequence[str],
+        infos: Sequence[DeviceInfo],
+        *,
+        recorder: Path | None = None,
     ) -> None:
         """`recorder` is the tool that reads recordings; without it, calls are not recorded."""
+        self._place = place
         self._command = tuple(command)
         self._recorder = recorder
         self._flags = tuple(flags)
@@ -121,10 +139,12 @@ class ToolDevice:
         folder = self._scratch.subfolder()
         (folder / "module.vmfb").write_bytes(artifact)
         named = (f"--parameters={f'{scope}=' if scope else ''}{path}" for scope, path in parameters)
-        return ToolProgram(self._command, (*named, *self._flags), folder, signatures, recorder=self._recorder)
+        files, flags = [path for _, path in parameters], (*named, *self._flags)
+        return ToolProgram(self._place, self._command, flags, folder, signatures, files=files, recorder=self._recorder)
 
     def close(self) -> None:
-        """Remove the files."""
+        """Remove the files, and end the connection to a host."""
+        self._place.close()
         self._scratch.close()
 
 
@@ -133,13 +153,19 @@ class ToolProgram:
 
     def __init__(
         self,
+        place: Place,
         command: Sequence[str],
         flags: Sequence[str],
         folder: Path,
         signatures: Mapping[str, tuple[Signature, Mapping[str, str]]],
         *,
+        files: Sequence[Path] = (),
         recorder: Path | None = None,
     ) -> None:
+        """`files` are those of parameters, which flags name."""
+        self._place = place
+        self._files = (folder / "module.vmfb", *files)
+        self._inputs: tuple[Path, ...] = ()
         self._command = tuple(command)
         self._recorder = recorder
         self._recording = folder / "call.ireereplay"
@@ -165,8 +191,10 @@ class ToolProgram:
         results = signature.returned()
         outputs = [output_flag(*kind, self._folder / f"output{at}") for at, kind in enumerate(results)]
         self._called = (*flags, *self._flags)
-        recording = [f"{RECORDING_FLAG}={self._recording}"] if self._recorder is not None else []
-        self._run([*recording, *(flag for flag, _ in outputs)])
+        files = (self._folder / f"input{index}.bin" for index in range(len(inputs)))
+        self._inputs = tuple(file for file in files if any(flag.endswith(f"=@{file}") for flag in flags))
+        recording = {f"{RECORDING_FLAG}={self._recording}": self._recording} if self._recorder is not None else {}
+        self._run(recording | dict(outputs))
         arrays = []
         for index, ((_, file), kind) in enumerate(zip(outputs, results, strict=True)):
             with _naming(f"result {index} of {function}"):
@@ -187,26 +215,30 @@ class ToolProgram:
     def last_command(self, artifact: Path) -> Sequence[str]:
         """Return the command of the last call, without its `--output` flags, so that it prints what it returns.
 
-        The files of its inputs are copied to where they stay.
+        The files of its inputs are copied to where they stay; on a host they are.
         """
-        words = [f"--module={artifact}"]
-        for word in self._called:
-            before, at, file = word.partition("=@")
-            if at and Path(file).parent == self._folder:
-                words.append(f"{before}=@{keep_file('inputs', Path(file).read_bytes())}")
-            else:
-                words.append(word)
+        words = [*self._command, f"--module={self._files[0]}", *self._called]
         if self._recorder is not None:
             words.append(f"{RECORDING_FLAG}={Path(tempfile.gettempdir()) / self._recording.name}")
-        return (*self._command, *words)
+        module, *parameters = self._files
+        return self._place.by_hand(
+            words, {module: artifact, **{path: path for path in parameters}, **dict.fromkeys(self._inputs)}
+        )
 
-    def _run(self, outputs: Sequence[str]) -> None:
+    def _run(self, outputs: Mapping[str, Path]) -> None:
+        argv = [*self._command, f"--module={self._files[0]}", *self._called, *outputs]
         try:
-            done = _started([*self._command, f"--module={self._folder / 'module.vmfb'}", *self._called, *outputs])
+            done = self._place.run(argv, inputs=(*self._files, *self._inputs), outputs=tuple(outputs.values()))
+        except HostError as error:
+            raise DriverError(str(error), hint=error.hint) from error
         except OSError as error:
             msg = f"cannot start {self._command[0]!r}: {error.strerror or error}"
             raise DriverError(msg, stage=Stage.LOAD) from error
         if not done.returncode:
+            missing = [path.name for path in outputs.values() if not path.is_file()]
+            if missing:
+                msg = f"the tool ended without an error and has not written {', '.join(missing)}"
+                raise DriverError(msg)
             return
         if crash := _crash(done.returncode):
             msg = f"{Path(self._command[0]).name} crashed: {crash}\n{cut_stacks(done.stderr)}".rstrip()
@@ -230,10 +262,6 @@ def _naming(what: str) -> Iterator[None]:
     except DriverError as error:
         msg = f"{what}: {error}"
         raise DriverError(msg, hint=error.hint) from error
-
-
-def _started(argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
 
 
 def _crash(status: int) -> str:

@@ -1,0 +1,158 @@
+"""Where the tool runs: on this machine, or on a host."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from retarget.extension import UnavailableError
+from retarget.model import Host, RuntimeConfig
+from retarget.support.scratch import keep_file
+from retarget.targets.availability import platform_mismatch, platform_words
+from retarget.worker.hosts.calls import RemoteCalls, pushed_name, with_paths
+from retarget.worker.hosts.connection import HostError
+
+from retarget_iree.builds import RuntimeBuild
+from retarget_iree.toolchain import find_tool
+
+__all__ = ["Place", "open_place"]
+
+_MACHINES = {
+    3: "x86",
+    8: "mips",
+    21: "ppc64le",
+    40: "arm",
+    62: "x86_64",
+    183: "arm64",
+    243: "riscv64",
+    258: "loongarch64",
+}
+"""What ELF files say of the machine that they are for, in the words of `host_arch`."""
+_ALSO = {"arm64": ("arm",), "x86_64": ("x86",)}
+"""What else a machine runs."""
+_LIBRARIES = ("lib*.so*", "../lib/lib*.so*", "lib*.dylib", "../lib/lib*.dylib")
+"""What a build keeps beside its tool, relative to it."""
+
+
+class Place(Protocol):
+    """Where a tool runs. `tool` is its command there, `build` names it for people."""
+
+    tool: str
+    build: str
+
+    def run(
+        self, argv: Sequence[str], *, inputs: Sequence[Path] = (), outputs: Sequence[Path] = ()
+    ) -> subprocess.CompletedProcess[str]:
+        """Run the tool, whose arguments name the files that it reads and writes by their paths on this machine. Raises
+        `OSError` where it does not start, `HostError` where its host fails."""
+
+    def by_hand(self, argv: Sequence[str], files: Mapping[Path, Path | None]) -> Sequence[str]:
+        """Return a command for people. `files` are those that it names, with where each stays on this machine; what
+        stays nowhere is copied."""
+
+    def close(self) -> None:
+        """End the connection, if there is one."""
+
+
+class LocalPlace:
+    """This machine. Implements `Place`."""
+
+    def __init__(self, config: RuntimeConfig) -> None:
+        build = find_tool(config.toolchain)
+        self.tool, self.build = str(build.tool), build.describe()
+
+    def run(
+        self, argv: Sequence[str], *, inputs: Sequence[Path] = (), outputs: Sequence[Path] = ()
+    ) -> subprocess.CompletedProcess[str]:
+        del inputs, outputs  # they are here
+        return subprocess.run(
+            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
+        )
+
+    def by_hand(self, argv: Sequence[str], files: Mapping[Path, Path | None]) -> Sequence[str]:
+        kept = {str(path): str(stays or keep_file("inputs", path.read_bytes())) for path, stays in files.items()}
+        return with_paths(argv, kept)
+
+    def close(self) -> None: ...
+
+
+class HostPlace:
+    """A host, to which the tool is pushed unless it has its own. Implements `Place`."""
+
+    def __init__(self, config: RuntimeConfig, host: Host) -> None:
+        """Connect. Raises `UnavailableError` where the host is not reached or cannot run the config."""
+        self._needs: dict[str, Path] = {}
+        self._env = (*host.env, *config.env)
+        build = None if host.run_with else find_tool(config.toolchain)
+        try:
+            self._calls = RemoteCalls(host)
+        except HostError as error:
+            raise UnavailableError(str(error), error.hint) from error
+        try:
+            self.tool, self.build = self._chosen(config, build)
+        except HostError as error:
+            self.close()
+            raise UnavailableError(str(error), error.hint) from error
+        except UnavailableError:
+            self.close()
+            raise
+
+    def _chosen(self, config: RuntimeConfig, build: RuntimeBuild | None) -> tuple[str, str]:
+        """Return the tool on the host and how it is named: the host's own, or that of a build, which is to be pushed.
+
+        Raises `UnavailableError` where it cannot run there.
+        """
+        host, found = self._calls.host, self._calls.platform
+        where = f"host {host.name!r}"
+        platform = platform_words(found.system, found.machine)
+        if mismatch := platform_mismatch(config, [platform], f"{where} is"):
+            raise UnavailableError(mismatch)
+        if build is None or build.tool is None:
+            digest = self._calls.digest(host.run_with)
+            return host.run_with, f"{host.run_with} of {where} (SHA-256 {digest[:12]})"
+        machine, needed = platform[1], _machine(build.tool)
+        if not config.run_under and needed not in {"", machine, *_ALSO.get(machine, ())}:
+            msg = f"{build.tool.name} ({build.describe()}) is built for {needed}; {where} is {machine}"
+            hint = "`toolchain` of the runtime config names another build, `run_with` of the [[host]] its own tool"
+            raise UnavailableError(msg, hint)
+        self._needs, tool = _pushed(build.tool)
+        return tool, build.describe()
+
+    def run(
+        self, argv: Sequence[str], *, inputs: Sequence[Path] = (), outputs: Sequence[Path] = ()
+    ) -> subprocess.CompletedProcess[str]:
+        needs = self._needs | {pushed_name(path): path for path in inputs}
+        return self._calls.run(argv, env=self._env, needs=needs, outputs=outputs)
+
+    def by_hand(self, argv: Sequence[str], files: Mapping[Path, Path | None]) -> Sequence[str]:
+        return self._calls.by_hand(argv, env=self._env, needs={pushed_name(path): path for path in files})
+
+    def close(self) -> None:
+        self._calls.close()
+
+
+def _pushed(tool: Path) -> tuple[dict[str, Path], str]:
+    """Return the files of a tool by their names on hosts, and its own: one folder, named by the content of all."""
+    files = {f"./{tool.name}": tool}
+    for pattern in _LIBRARIES:
+        files |= {f"{Path(pattern).parent / path.name}": path for path in sorted(tool.parent.glob(pattern))}
+    digests = "".join(f"{name}\0{pushed_name(path)}\n" for name, path in files.items())
+    folder = f"store/{hashlib.sha256(digests.encode()).hexdigest()}.tool/bin"
+    names = {name: os.path.normpath(f"{folder}/{name}") for name in files}
+    return {names[name]: path for name, path in files.items()}, names[f"./{tool.name}"]
+
+
+def _machine(tool: Path) -> str:
+    """Return what an ELF file is built for; empty for what is none, and for machines without a word."""
+    with tool.open("rb") as stream:
+        head = stream.read(20)
+    return _MACHINES.get(head[18] | head[19] << 8, "") if head[:4] == b"\x7fELF" else ""
+
+
+def open_place(config: RuntimeConfig) -> Place:
+    """Return where a config's tool runs. Raises `UnavailableError`."""
+    return LocalPlace(config) if config.host is None else HostPlace(config, config.host)
