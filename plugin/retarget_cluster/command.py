@@ -1,0 +1,133 @@
+"""`retarget cluster`: start a scheduler; say which workers it has, what they do, and which devices are sick."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+from retarget.cli.support import table
+from retarget.support.errors import RetargetError
+
+from retarget_cluster.parent import add_parent_argument, end_with_parent
+from retarget_cluster.security import check_listener, expect_distributed, security_for
+
+__all__ = ["add_arguments", "run"]
+
+_PORT = 8786
+"""That of `dask scheduler`."""
+_SECONDS = 10.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare its subcommands."""
+    commands = parser.add_subparsers(metavar="action", required=True, dest="action")
+    start = commands.add_parser("start", help="start a scheduler, in the foreground; a plain `dask scheduler` does, too")
+    start.add_argument("--host", default="127.0.0.1", help="the address to listen at (127.0.0.1; others need --tls)")
+    start.add_argument("--port", type=_port, default=_PORT, help=f"the port; 0 for any that is free ({_PORT})")
+    start.add_argument("--tls", action="store_true", help="with the certificates of Dask's configuration")
+    add_parent_argument(start)
+    status = commands.add_parser("status", help="workers, devices, queues; devices that are sick or quarantined")
+    default = f"tcp://127.0.0.1:{_PORT}"
+    status.add_argument("address", nargs="?", default=default, metavar="ADDRESS", help=f"the scheduler ({default})")
+    status.add_argument("--json", action="store_true", help="all that is known, as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do it. Returns 0. Raises `RetargetError` for addresses that cannot be used, or where nothing answers."""
+    expect_distributed("retarget cluster")
+    if arguments.action == "start":
+        scheme = "tls" if arguments.tls else "tcp"
+        security = check_listener(scheme, arguments.host)
+        return asyncio.run(_start(scheme, arguments, security))
+    status = asyncio.run(_status(arguments.address))
+    print(json.dumps(status, indent=2) if arguments.json else "\n".join(_lines(arguments.address, status)))
+    return 0
+
+
+def _port(text: str) -> int:
+    if text.isascii() and text.isdigit() and int(text) < 65536:
+        return int(text)
+    msg = f"found {text!r}, expected a port from 0 to 65535"
+    raise argparse.ArgumentTypeError(msg)
+
+
+async def _start(scheme: str, arguments: argparse.Namespace, security: Any) -> int:
+    from distributed import Scheduler
+
+    from retarget_cluster.relay import Relay
+
+    try:
+        scheduler = await Scheduler(
+            host=arguments.host,
+            port=arguments.port,
+            protocol=f"{scheme}://",
+            security=security,
+            dashboard=False,
+            dashboard_address=None,
+            http_server_modules=[],
+        )
+    except OSError as error:
+        msg = f"cannot listen at {scheme}://{arguments.host}:{arguments.port}: {error.strerror or error}"
+        raise RetargetError(msg) from error
+    await scheduler.register_scheduler_plugin(Relay(), idempotent=True)
+    print(scheduler.address, flush=True)
+    ended = asyncio.Event()
+    if arguments.with_parent:
+        end_with_parent(lambda: None)
+    else:
+        print(f"workers: retarget worker {scheduler.address}", file=sys.stderr)
+        print(f"sessions: pytest --retarget-cluster {scheduler.address}", file=sys.stderr, flush=True)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    await ended.wait()
+    with suppress(OSError):
+        await scheduler.close()
+    return 0
+
+
+async def _status(address: str) -> dict[str, Any]:
+    from distributed.core import rpc
+
+    from retarget_cluster.register import register
+
+    security = security_for(address, "client")
+    scheduler = rpc(address, timeout=_SECONDS, connection_args=security.get_connection_args("client"))
+    try:
+        await asyncio.wait_for(register(scheduler, address), _SECONDS)
+        status: dict[str, Any] = await asyncio.wait_for(scheduler.retarget_status(), _SECONDS)
+    except (OSError, asyncio.TimeoutError) as error:
+        msg = f"no scheduler answers at {address}; `retarget cluster start` starts one"
+        raise RetargetError(msg) from error
+    finally:
+        await scheduler.close_rpc()
+    return {**status, "address": address}
+
+
+def _lines(address: str, status: dict[str, Any]) -> Iterator[str]:
+    workers = status["workers"]
+    yield f"{address}: workers {len(workers)}, sessions {status['sessions']}, waiting for a worker {status['waiting']}"
+    if not workers:
+        yield f"`retarget worker {address}` starts a worker"
+        return
+    rows = []
+    for one in workers:
+        state = "draining" if one["draining"] else "probing devices" if one["probing"] else "ready"
+        load = f"{len(one['running'])} + {one['queued']}"
+        rows.append((one["name"], state, f"{one['system']} {one['architecture']}", str(one["cores"]), load))
+    yield table(("worker", "state", "machine", "cores", "runs + queued"), rows)
+    for one in workers:
+        yield ""
+        yield f"{one['name']} ({one['hostname']}, {one['address']})"
+        yield f"  compilers: {', '.join(one['compilers']) or 'none'}"
+        for info in one["devices"]:
+            version = f", driver {info['driver_version']}" if info["driver_version"] else ""
+            runs = one["resources"].get(f"driver:{info['driver']}", 0)
+            yield f"  {info['uri']}  {info['name']}{version}, runs at a time {runs:g}"
+        yield from (f"  {reason}" for reason in one["quarantined"].values())
+        yield from (f"  runs {title} for {seconds:.1f} s" for title, seconds in one["running"])

@@ -1,0 +1,84 @@
+"""What a session asks of a worker, and what it answers: pickled here, so that a scheduler need not know of it."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass
+from pathlib import Path
+
+from retarget.engine.cache.inputs import Inputs
+from retarget.engine.executor import CompileJob, RunJob
+from retarget.model import CompilerConfig, RuntimeConfig
+from retarget.model.outcomes import DeviceInfo, RunOutcome
+from retarget.worker.messages import CompiledModule, Refused
+
+__all__ = ["Answer", "AskBuild", "AskDevices", "Failed", "Job", "decoded", "encoded", "perform"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskBuild:
+    """Whether a worker has this build of a config's compiler. `value` is empty if it has, else why not."""
+
+    config: CompilerConfig
+    fingerprint: str
+    build_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskDevices:
+    """Open the devices of a runtime config. `value` is the devices."""
+
+    runtime: RuntimeConfig
+    timeout: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """`work` for a worker with these extensions. `files` are all that it reads, as (path, digest) on the session's
+    machine; `folder` is the current folder there."""
+
+    work: AskBuild | AskDevices | CompileJob | RunJob
+    extensions: tuple[str, ...]
+    folder: Path
+    files: Inputs = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """What the work raised: `kind` is unavailable, sick or error."""
+
+    kind: str
+    text: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What came of a job. `recorded` are the files of the run's `record` folder, by their path in it."""
+
+    worker: str
+    value: CompiledModule | Refused | RunOutcome | tuple[DeviceInfo, ...] | str | Failed
+    recorded: tuple[tuple[str, bytes], ...] = ()
+
+
+def encoded(message: Job | Answer) -> bytes:
+    """Return a message as bytes."""
+    return pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
+
+
+def decoded(data: bytes) -> Job | Answer:
+    """Return the message. Its sender may run code here: see `retarget_cluster.security`."""
+    message: Job | Answer = pickle.loads(data)  # noqa: S301
+    return message
+
+
+async def perform(attempt: str, session: str, title: str, payload: bytes) -> None:
+    """The Dask task of an attempt. Its result goes to the scheduler's plugin, and the task's value is None."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    site = getattr(worker, "retarget_site", None)
+    if site is None:
+        msg = f"the worker {worker.name} is not one of `retarget worker`"
+        raise RuntimeError(msg)
+    await site.perform(attempt, session, title, payload)

@@ -1,0 +1,1 @@
+"""The side of a session: it hands out compiles and runs."""

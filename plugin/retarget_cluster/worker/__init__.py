@@ -1,0 +1,1 @@
+"""A worker: compiles and runs for sessions, on one machine."""

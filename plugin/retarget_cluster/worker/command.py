@@ -1,0 +1,96 @@
+"""`retarget worker`: a worker that compiles and runs for sessions, in the foreground, until it is told to end."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import platform
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from retarget.cli.support import add_toolchain_argument, seconds_above_0, whole_number
+from retarget.engine.cache.folder import cache_of_command
+from retarget.support.errors import RetargetError
+from retarget.worker.process import available_cores
+
+from retarget_cluster.parent import add_parent_argument, end_with_parent
+from retarget_cluster.security import expect_distributed, security_for
+from retarget_cluster.worker.site import Site, SiteOptions
+
+__all__ = ["add_arguments", "run"]
+
+_PATIENCE = 60.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what it takes."""
+    parser.add_argument("address", metavar="ADDRESS", help="the scheduler: tls://HOST:PORT, or tcp:// on this machine")
+    parser.add_argument("--cores", type=whole_number, metavar="N", help="compiles at a time (all cores)")
+    parser.add_argument("--name", default="", help="what it is called in reports (the name of this machine)")
+    parser.add_argument("--cache-dir", default="", metavar="DIR", help="where content is kept (the cache of pytest here)")
+    parser.add_argument(
+        "--patience",
+        type=seconds_above_0,
+        default=_PATIENCE,
+        metavar="SECONDS",
+        help=f"how long to try to reach a scheduler that does not answer ({_PATIENCE:.0f})",
+    )
+    parser.add_argument(
+        "--no-probe", action="store_true", help="do not ask all drivers for devices at the start, but when runs need them"
+    )
+    add_toolchain_argument(parser)
+    add_parent_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Work until SIGTERM or Ctrl-C: what runs is finished then. Returns 0; 130 where a second signal ended it at once.
+
+    Raises `RetargetError` for an address that cannot be used, and for a scheduler that is gone.
+    """
+    expect_distributed("retarget worker")
+    security = security_for(arguments.address, "worker")
+    options = SiteOptions(
+        address=arguments.address,
+        name=arguments.name or platform.node() or "worker",
+        cores=arguments.cores or available_cores(),
+        cache=cache_of_command(arguments.cache_dir).folder,
+        extensions=tuple(arguments.retarget_extension),
+        toolchains=_toolchains(arguments.retarget_toolchain),
+        probes=not arguments.no_probe,
+        patience=arguments.patience,
+    )
+    return asyncio.run(_serve(options, security, with_parent=arguments.with_parent))
+
+
+async def _serve(options: SiteOptions, security: object, *, with_parent: bool) -> int:
+    site = Site(options)
+    if with_parent:
+        end_with_parent(lambda: site.close(kill=True))
+
+    def signalled() -> None:
+        if site.draining:
+            site.close(kill=True)
+            os._exit(130)
+        site.drain()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, signalled)
+    try:
+        await site.serve(security)
+    finally:
+        site.close()
+    sys.stderr.flush()
+    return 0
+
+
+def _toolchains(given: list[str]) -> Mapping[str, Path]:
+    pairs = [one.partition("=") for one in given]
+    for name, _, path in pairs:
+        if not name or not path or not Path(path).is_dir():
+            msg = f"found --retarget-toolchain {name}={path}, expected NAME=PATH with a folder"
+            raise RetargetError(msg)
+    return {name: Path(path).absolute() for name, _, path in pairs}

@@ -1,0 +1,168 @@
+"""What one worker does on its machine: compiles in a pool of processes, runs on its devices, with the core's services."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from retarget.engine.compile.pool import CompilePool
+from retarget.engine.compile.resolution import NotBuiltError
+from retarget.engine.executor import CompileJob, RunJob
+from retarget.engine.limits import RUN_TIMEOUT
+from retarget.engine.run.service import RunService
+from retarget.engine.toolchains import worker_environment
+from retarget.extension import UnavailableError
+from retarget.extension.registry import load_extensions
+from retarget.model import CompilerConfig, RuntimeConfig
+from retarget.model.outcomes import Artifact, DeviceInfo, RunOutcome
+from retarget.support.errors import RetargetError
+from retarget.support.files import read_regular
+from retarget.support.scratch import ScratchFolder
+from retarget.worker.messages import CompiledModule, Refused
+from retarget.worker.process import Spawner
+
+from retarget_cluster.jobs import AskBuild
+
+__all__ = ["LocalEngine"]
+
+_ConfigT = TypeVar("_ConfigT", CompilerConfig, RuntimeConfig)
+
+
+@dataclass(slots=True)
+class _Service:
+    service: RunService
+    opened: set[RuntimeConfig] = field(default_factory=set)
+
+
+class LocalEngine:
+    """Compiles and runs for jobs that name files of this machine. Safe from several threads. To be closed."""
+
+    def __init__(self, *, extensions: Sequence[str], cores: int, toolchains: Mapping[str, Path]) -> None:
+        """`extensions` are loaded in addition to the installed ones. `toolchains` says where those lie whose folder is
+        another one here. Raises `RetargetError` for an extension that cannot be loaded."""
+        self._extensions = tuple(extensions)
+        self._toolchains = toolchains
+        self.registry = load_extensions(self._extensions)
+        self._spawner = Spawner()
+        self._pool = CompilePool(spawner=self._spawner, extensions=self._extensions, max_idle=2 * cores)
+        self._builds: dict[AskBuild, str] = {}
+        self._opened: dict[RuntimeConfig, tuple[DeviceInfo, ...]] = {}
+        self._idle: list[_Service] = []
+        self._all: list[_Service] = []
+        self._lock = threading.Lock()
+        self._asking = threading.Lock()
+
+    def lacks_build(self, ask: AskBuild) -> str:
+        """Return why this machine cannot compile for a config; empty if it has the same build of its compiler."""
+        with self._asking:
+            if ask not in self._builds:
+                self._builds[ask] = self._compare_build(ask)
+            return self._builds[ask]
+
+    def _compare_build(self, ask: AskBuild) -> str:
+        config = self._here(ask.config)
+        try:
+            env = worker_environment(self.registry, config)
+            compiler = self.registry.compiler(config.compiler)
+            if ask.fingerprint and not config.env and compiler.fingerprint(config) == ask.fingerprint:
+                return ""
+            resolved = self._pool.resolve(env, config, config.flags, timeout=RUN_TIMEOUT).resolved
+        except (UnavailableError, NotBuiltError, RetargetError) as error:
+            return str(error)
+        known = {one.build_id for one in (resolved, resolved.front_end) if one is not None}
+        if known.isdisjoint(ask.build_ids):
+            return f"it has {resolved.build or resolved.build_id}, another build than the session"
+        return ""
+
+    def compile(self, job: CompileJob) -> CompiledModule | Refused:
+        """Compile in a worker process. Raises `UnavailableError` and `RetargetError`."""
+        env = worker_environment(self.registry, self._here(job.config))
+        return self._pool.compile(env, job.message, timeout=job.timeout)
+
+    def devices(self, runtime: RuntimeConfig) -> tuple[DeviceInfo, ...]:
+        """Open the devices of a runtime config. Raises as `RunService.devices` does."""
+        here = self._here(runtime)
+        with self._asking, self._lent(here) as service:
+            infos = self._opened[runtime] = service.devices(here)
+        return infos
+
+    def opened(self, runtime: RuntimeConfig) -> tuple[DeviceInfo, ...]:
+        """Return the devices of a runtime config as they were opened last; none before."""
+        return self._opened.get(runtime, ())
+
+    def run(self, job: RunJob) -> tuple[RunOutcome, tuple[tuple[str, bytes], ...], tuple[str, ...]]:
+        """Run, and return the outcome, the files that were recorded, and which devices did not answer meanwhile.
+
+        Raises as `RunService.run` does.
+        """
+        message = job.message
+        runtime = self._here(message.target.runtime)
+        target = replace(message.target, runtime=runtime, timeout=job.timeout)
+        size = message.artifact.stat().st_size if message.digest else 0
+        artifact = Artifact(digest=message.digest, size=size, path=str(message.artifact))
+        with ScratchFolder("cluster-run") as scratch, self._lent(runtime) as service:
+            before = len(service.notes)
+            outcome = service.run(
+                target,
+                artifact if message.digest else message.artifact,
+                record=scratch.path / "record" if message.record is not None else None,
+                references=message.references,
+                lacking=message.lacking,
+                seed=message.seed,
+                only=message.only,
+                skipping=message.skipping,
+            )
+            recorded = tuple(_files(scratch.path / "record"))
+            return outcome, recorded, service.notes[before:]
+
+    def kill(self) -> None:
+        """Kill all worker processes."""
+        self._spawner.kill()
+        for one in self._all:
+            one.service.kill()
+
+    def close(self) -> None:
+        """End all worker processes. Nothing may run any more."""
+        for one in self._all:
+            one.service.close()
+        self._pool.close()
+        self._spawner.close()
+
+    @contextmanager
+    def _lent(self, runtime: RuntimeConfig) -> Iterator[RunService]:
+        """Lend a run service to one thread: one that has the devices open, if there is one."""
+        with self._lock:
+            found = next((one for one in self._idle if runtime in one.opened), None)
+            found = found or next(iter(self._idle), None)
+            if found is not None:
+                self._idle.remove(found)
+            else:
+                environment = partial(worker_environment, self.registry)
+                found = _Service(
+                    RunService(extensions=self._extensions, default_timeout=RUN_TIMEOUT, environment=environment)
+                )
+                self._all.append(found)
+            found.opened.add(runtime)
+        try:
+            yield found.service
+        finally:
+            with self._lock:
+                self._idle.append(found)
+
+    def _here(self, config: _ConfigT) -> _ConfigT:
+        """Return a config whose toolchain is where it lies on this machine."""
+        toolchain = config.toolchain
+        if toolchain is None or toolchain.name not in self._toolchains:
+            return config
+        return replace(config, toolchain=replace(toolchain, path=self._toolchains[toolchain.name]))
+
+
+def _files(folder: Path) -> Iterator[tuple[str, bytes]]:
+    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+        if path.is_file():
+            yield path.relative_to(folder).as_posix(), read_regular(path)

@@ -1,0 +1,353 @@
+"""A worker in the cluster: its connection, the attempts that it claims, what it advertises, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from retarget.cli.devices import Finding, find_devices
+from retarget.engine.cache.host import host_identity
+from retarget.engine.cache.store import default_max_bytes
+from retarget.engine.executor import CompileJob, RunJob
+from retarget.engine.limits import OPEN_TIMEOUT
+from retarget.engine.run.sick_devices import SickDeviceError
+from retarget.extension import UnavailableError
+from retarget.model import RuntimeConfig
+from retarget.model.outcomes import DeviceInfo
+from retarget.support.errors import RetargetError
+from retarget.support.scratch import ScratchFolder
+from retarget.targets.availability import host_platform
+
+from retarget_cluster.jobs import Answer, AskBuild, AskDevices, Failed, Job, decoded, encoded
+from retarget_cluster.relay import VERSION
+from retarget_cluster.register import register
+from retarget_cluster.worker.content import Content, translated
+from retarget_cluster.worker.engine import LocalEngine
+
+__all__ = ["Site", "SiteOptions"]
+
+_FAILURES = 2
+"""After so many failures of a device, a worker runs nothing on it any more."""
+_AGAIN = 0.5
+"""Seconds between attempts to reach the scheduler."""
+_HEARTBEAT = 5.0
+
+
+class _DeclinedError(Exception):
+    """This worker does not begin an attempt. `str()` says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteOptions:
+    """What a worker is started with. `probes` says whether all drivers are asked for devices at the start; else a
+    driver is known once its devices were opened. `patience` is how long it tries to reach a scheduler, in seconds."""
+
+    address: str
+    name: str
+    cores: int
+    cache: Path
+    extensions: tuple[str, ...]
+    toolchains: Mapping[str, Path]
+    probes: bool
+    patience: float
+
+
+class Site:
+    """One worker. `serve` runs until it is told to drain, or the scheduler is gone."""
+
+    def __init__(self, options: SiteOptions) -> None:
+        self._options = options
+        self.id = uuid.uuid4().hex
+        self.draining = False
+        self._probing = options.probes
+        self._worker: Any = None
+        self._connected = asyncio.Event()
+        self._ended = asyncio.Event()
+        self._threads = ThreadPoolExecutor(4 * options.cores + 32, thread_name_prefix="retarget-job")
+        self._begun: set[str] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._engines: dict[tuple[str, ...], LocalEngine] = {}
+        self._loading = threading.Lock()
+        self._content = Content(options.cache / "cluster", default_max_bytes())
+        self._scratch = ScratchFolder("cluster-job")
+        self._devices: dict[str, tuple[DeviceInfo, ...]] = {}
+        self._failures: dict[str, int] = {}
+        self.quarantined: dict[str, str] = {}
+
+    # ---------------------------------------------------------------- the connection
+
+    async def serve(self, security: Any) -> None:
+        """Connect, and work; again where the connection is lost. Returns when it has drained.
+
+        Raises `RetargetError` where no scheduler is reached for as long as `patience`.
+        """
+        from distributed import Worker
+
+        self._engine(())  # an extension that cannot be loaded is an error at once
+        probing = asyncio.ensure_future(self._probe())
+        deadline = time.monotonic() + self._options.patience
+        while not self._ended.is_set():
+            try:
+                worker = await Worker(
+                    self._options.address,
+                    name=f"{self._options.name}-{uuid.uuid4().hex[:8]}",
+                    nthreads=2 * self._options.cores + 32,
+                    resources={"compile": self._options.cores},
+                    local_directory=str(self._scratch.path),
+                    memory_limit=0,
+                    security=security,
+                    dashboard=False,
+                )
+                await register(worker.scheduler, self._options.address)
+            except (OSError, TimeoutError, ValueError) as error:
+                if time.monotonic() > deadline:
+                    msg = f"no scheduler answers at {self._options.address}: {error or type(error).__name__}"
+                    raise RetargetError(msg) from error
+                await asyncio.sleep(_AGAIN)
+                continue
+            worker.retarget_site = self
+            self._worker = worker
+            await self._advertise()
+            self._connected.set()
+            self.say(f"connected to {self._options.address}, {self._options.cores} compiles at a time")
+            ending = asyncio.ensure_future(self._ended.wait())
+            finished = asyncio.ensure_future(worker.finished())
+            await asyncio.wait([ending, finished], return_when=asyncio.FIRST_COMPLETED)
+            self._connected.clear()
+            if finished.done() and not self._ended.is_set():
+                self.say(f"lost the connection to {self._options.address}; trying again")
+            deadline = time.monotonic() + self._options.patience
+            await worker.close(timeout=1, executor_wait=False)
+        probing.cancel()
+
+    def drain(self) -> None:
+        """Take no more; end when what runs is done. In the event loop."""
+        if not self.draining:
+            self.draining = True
+            self.say(f"draining: {len(self._tasks)} to finish; once more ends at once")
+            asyncio.ensure_future(self._drained())  # noqa: RUF006  (it ends with the loop)
+
+    async def _drained(self) -> None:
+        if self._connected.is_set():
+            with suppress(OSError):
+                await self._advertise()
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+        self._ended.set()
+
+    def close(self, *, kill: bool = False) -> None:
+        """End all processes; `kill` waits for none."""
+        for engine in self._engines.values():
+            engine.kill()
+            if not kill:
+                engine.close()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._scratch.close()
+
+    def say(self, text: str) -> None:
+        """Print a line for who started the worker."""
+        print(f"retarget worker {self._options.name}: {text}", file=sys.stderr, flush=True)
+
+    async def _ask(self, name: str, **values: object) -> Any:
+        """Call a handler of the scheduler's plugin, as soon as there is a connection."""
+        while True:
+            await self._connected.wait()
+            try:
+                return await getattr(self._worker.scheduler, f"retarget_{name}")(**values)
+            except OSError:
+                await asyncio.sleep(_AGAIN)
+
+    # ---------------------------------------------------------------- what it advertises
+
+    async def _probe(self) -> None:
+        """Ask all drivers for their devices, once."""
+        if not self._options.probes:
+            return
+        names = tuple(self._engine(()).registry.drivers)
+        loop = asyncio.get_running_loop()
+        found: Sequence[Finding] = await loop.run_in_executor(
+            self._threads, lambda: find_devices(names, extensions=self._options.extensions, timeout=OPEN_TIMEOUT)
+        )
+        self._devices |= {one.driver: one.devices for one in found if one.devices}
+        self._probing = False
+        for one in found:
+            if one.error:
+                self.say(f"driver {one.driver}: {one.error}")
+        self.say(f"devices: {', '.join(info.uri for infos in self._devices.values() for info in infos) or 'none'}")
+        await self._connected.wait()
+        await self._advertise()
+
+    async def _advertise(self) -> None:
+        options = self._options
+        system, architecture = host_platform()
+        info = {
+            "id": self.id,
+            "name": options.name,
+            "version": VERSION,
+            "hostname": platform.node(),
+            "system": system,
+            "architecture": architecture,
+            "host": host_identity(),
+            "cores": options.cores,
+            "compilers": self._compilers(),
+            "devices": [asdict(one) for infos in self._devices.values() for one in infos],
+            "drivers": sorted(self._devices) if options.probes and not self._probing else None,
+            "probing": self._probing,
+            "draining": self.draining,
+            "quarantined": self.quarantined,
+        }
+        resources = {f"driver:{name}": self._runs_at_a_time(infos) for name, infos in self._devices.items()}
+        worker = self._worker
+        for name, quantity in resources.items():
+            before = worker.state.total_resources.get(name, 0)
+            worker.state.total_resources[name] = quantity
+            worker.state.available_resources[name] = (
+                worker.state.available_resources.get(name, 0) + quantity - before
+            )
+        await worker.scheduler.retarget_advertise(worker=worker.address, info=info, resources=resources)
+
+    def _runs_at_a_time(self, infos: Sequence[DeviceInfo]) -> int:
+        well = {one.physical_id for one in infos if one.physical_id not in self.quarantined}
+        shared = any(not one.exclusive for one in infos if one.physical_id in well)
+        return max(len(well), self._options.cores if shared else 0)
+
+    def _compilers(self) -> list[str]:
+        registry = self._engine(()).registry
+        found = []
+        for name in registry.compilers:
+            with suppress(RetargetError, UnavailableError):
+                found.append(registry.describe_build(compiler=name, driver="", toolchain=None) or name)
+        return found
+
+    # ---------------------------------------------------------------- attempts
+
+    async def perform(self, attempt: str, session: str, title: str, payload: bytes) -> None:
+        """Do an attempt, unless it has begun. It goes on where the connection is lost."""
+        if attempt in self._begun:
+            return
+        self._begun.add(attempt)
+        task = asyncio.ensure_future(self._perform(attempt, session, title, payload))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        await asyncio.shield(task)
+
+    async def _perform(self, attempt: str, session: str, title: str, payload: bytes) -> None:
+        loop = asyncio.get_running_loop()
+        scratch = self._scratch.path / attempt
+
+        def fetch(digest: str, offset: int) -> bytes | None:
+            asked = self._ask("fetch", session=session, digest=digest, offset=offset)
+            piece: bytes | None = asyncio.run_coroutine_threadsafe(asked, loop).result()
+            return piece
+
+        def prepare() -> tuple[Job, list[str]]:
+            job = decoded(payload)
+            if not isinstance(job, Job):
+                raise _DeclinedError("found no job")
+            self._expect_fit(job)
+            return self._content.localised(job, scratch, fetch)
+
+        try:
+            if self.draining:
+                raise _DeclinedError("it is draining")
+            job, held = await loop.run_in_executor(self._threads, prepare)
+        except Exception as error:  # whatever it is, the session is to hear of it
+            words = (_DeclinedError, RetargetError, UnavailableError)
+            reason = str(error) if isinstance(error, words) else f"{type(error).__name__}: {error}"
+            await self._ask("decline", attempt=attempt, session=session, worker=self.id, reason=reason)
+            return
+        if held:
+            await self._ask("holds", worker=self.id, digests=held)
+        if not await self._ask("claim", attempt=attempt, session=session, worker=self.id, title=title):
+            return
+        answer = await loop.run_in_executor(self._threads, self._answer, job, scratch)
+        if isinstance(job.work, AskDevices | RunJob):
+            await self._note_devices(job.work, answer)
+        await self._ask("deliver", attempt=attempt, session=session, result=encoded(answer))
+
+    def _expect_fit(self, job: Job) -> None:
+        """Raise `_DeclinedError` for a job on a device that is quarantined."""
+        if isinstance(job.work, RunJob):
+            keys = self._keys(job.work.message.target.runtime, job)
+            for key in keys:
+                if key in self.quarantined:
+                    raise _DeclinedError(self.quarantined[key])
+
+    def _answer(self, job: Job, scratch: Path) -> Answer:
+        """Do the work. In a thread of its own."""
+        name = self._options.name
+        try:
+            engine, recorded = self._engine(job.extensions), ()
+            match job.work:
+                case AskBuild():
+                    value: Any = engine.lacks_build(job.work)
+                case AskDevices(runtime=runtime):
+                    value = engine.devices(runtime)
+                case CompileJob():
+                    value = engine.compile(job.work)
+                case RunJob():
+                    value, recorded, notes = engine.run(job.work)
+                    if notes:
+                        self._device_failed(job, notes[-1])
+        except SickDeviceError as error:
+            self._device_failed(job, str(error))
+            return Answer(worker=name, value=Failed(kind="sick", text=str(error)))
+        except UnavailableError as error:
+            return Answer(worker=name, value=Failed(kind="unavailable", text=str(error), hint=error.hint))
+        except Exception as error:  # the session is to hear of all that goes wrong
+            text = str(error) if isinstance(error, RetargetError) else f"{type(error).__name__}: {error}"
+            return Answer(worker=name, value=translated(Failed(kind="error", text=text), scratch))
+        return Answer(worker=name, value=translated(value, scratch), recorded=recorded)
+
+    # ---------------------------------------------------------------- devices
+
+    async def _note_devices(self, work: AskDevices | RunJob, answer: Answer) -> None:
+        """Advertise what is known of devices now."""
+        runtime = work.runtime if isinstance(work, AskDevices) else work.message.target.runtime
+        value = answer.value
+        is_news = isinstance(value, tuple) and bool(value) and runtime.driver not in self._devices
+        if is_news or (isinstance(value, tuple) and not value and runtime.driver not in self._devices):
+            self._devices[runtime.driver] = tuple(value)  # type: ignore[arg-type]
+        if is_news or isinstance(value, Failed) or self.quarantined:
+            await self._connected.wait()
+            with suppress(OSError):
+                await self._advertise()
+
+    def _device_failed(self, job: Job, why: str) -> None:
+        """Count a failure of devices, and quarantine them after some."""
+        if not isinstance(job.work, RunJob | AskDevices):
+            return
+        runtime = job.work.message.target.runtime if isinstance(job.work, RunJob) else job.work.runtime
+        for key in self._keys(runtime, job):
+            self._failures[key] = self._failures.get(key, 0) + 1
+            if self._failures[key] == _FAILURES:
+                reason = f"{key} is quarantined after {_FAILURES} failures: {why}"
+                self.quarantined[key] = reason
+                self.say(reason)
+
+    def _keys(self, runtime: RuntimeConfig, job: Job) -> Sequence[str]:
+        """Return what the devices of a runtime config go by; a host's CPU by the config."""
+        known = self._engines.get(job.extensions)
+        infos = () if known is None else known.opened(runtime)
+        named = [one.physical_id for one in infos if one.physical_id != "cpu"]
+        return named or [f"runtime config {runtime.name}"]
+
+    def _engine(self, extensions: tuple[str, ...]) -> LocalEngine:
+        options = self._options
+        extensions = tuple(dict.fromkeys((*options.extensions, *extensions)))
+        with self._loading:
+            if extensions not in self._engines:
+                self._engines[extensions] = LocalEngine(
+                    extensions=extensions, cores=options.cores, toolchains=options.toolchains
+                )
+            return self._engines[extensions]
