@@ -27,7 +27,9 @@ _SECONDS = 10.0
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare its subcommands."""
     commands = parser.add_subparsers(metavar="action", required=True, dest="action")
-    start = commands.add_parser("start", help="start a scheduler, in the foreground; a plain `dask scheduler` does, too")
+    start = commands.add_parser(
+        "start", help="start a scheduler, in the foreground; a plain `dask scheduler` does, too"
+    )
     start.add_argument("--host", default="127.0.0.1", help="the address to listen at (127.0.0.1; others need --tls)")
     start.add_argument("--port", type=_port, default=_PORT, help=f"the port; 0 for any that is free ({_PORT})")
     start.add_argument("--tls", action="store_true", help="with the certificates of Dask's configuration")
@@ -69,8 +71,7 @@ async def _start(scheme: str, arguments: argparse.Namespace, security: Any) -> i
             protocol=f"{scheme}://",
             security=security,
             dashboard=False,
-            dashboard_address=None,
-            http_server_modules=[],
+            dashboard_address="127.0.0.1:0",
         )
     except OSError as error:
         msg = f"cannot listen at {scheme}://{arguments.host}:{arguments.port}: {error.strerror or error}"
@@ -101,7 +102,7 @@ async def _status(address: str) -> dict[str, Any]:
     try:
         await asyncio.wait_for(register(scheduler, address), _SECONDS)
         status: dict[str, Any] = await asyncio.wait_for(scheduler.retarget_status(), _SECONDS)
-    except (OSError, asyncio.TimeoutError) as error:
+    except (TimeoutError, OSError) as error:
         msg = f"no scheduler answers at {address}; `retarget cluster start` starts one"
         raise RetargetError(msg) from error
     finally:

@@ -62,7 +62,7 @@ class Relay(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
         self.sessions: dict[str, _Session] = {}
         self.attempts: OrderedDict[str, _Attempt] = OrderedDict()
         self.kept = 0
-        self.wanted: dict[tuple[str, str, int], asyncio.Future[bytes]] = {}
+        self.wanted: dict[tuple[str, str, int], asyncio.Future[bytes | None]] = {}
         self.holders: OrderedDict[str, set[str]] = OrderedDict()
         handlers = ("hello", "advertise", "status", "events", "leave", "claim", "deliver", "decline", "take", "place")
         for name in (*handlers, "fetch", "give", "holds"):
@@ -133,7 +133,7 @@ class Relay(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
             known.more.clear()
             try:
                 await asyncio.wait_for(known.more.wait(), seconds)
-            except asyncio.TimeoutError:
+            except TimeoutError:
                 return []
         return list(known.events)
 
@@ -155,7 +155,7 @@ class Relay(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
             return True
         if known is not None and known.state == "done":
             self._tell(session, "done", attempt)
-        return False
+        return known is not None and known.state == "claimed" and known.worker == worker  # it asks again
 
     def deliver(self, attempt: str, session: str, result: bytes) -> None:
         """Keep what came of an attempt, and tell its session."""
@@ -204,7 +204,7 @@ class Relay(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
             self._tell(session, "want", digest, offset)
         try:
             return await asyncio.wait_for(asyncio.shield(wanted), _FETCH_SECONDS)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             return None
         finally:
             self.wanted.pop(key, None)

@@ -18,17 +18,30 @@ __all__ = ["check_listener", "expect_distributed", "security_for"]
 _ADDRESS = re.compile(r"(?P<scheme>tcp|tls)://(?P<host>\[[0-9a-fA-F:.]+\]|[\w.-]+):(?P<port>\d+)")
 _FILES = ("ca-file", "{role}.cert", "{role}.key")
 _HOW = (
-    "give certificates to Dask on all sides, in its configuration "
-    "(`distributed.comm.tls`: ca-file, scheduler.cert, scheduler.key, worker.cert, …; https://distributed.dask.org/en/stable/tls.html) "
-    "and use tls://"
+    "give certificates to Dask on all sides, in its configuration (distributed.comm.tls: ca-file, scheduler.cert, "
+    "scheduler.key, worker.cert, …; see https://distributed.dask.org/en/stable/tls.html), and use tls://"
 )
 
 
 def expect_distributed(what: str) -> None:
-    """Raise `RetargetError` where Dask distributed is not installed, which `what` needs."""
+    """Raise `RetargetError` where Dask distributed is not installed, which `what` needs.
+
+    Its log is left out unless Dask's configuration says otherwise: what a user is to know, we say.
+    """
     if importlib.util.find_spec("distributed") is None:
         msg = f"{what} needs the package distributed, which is not installed; {install_hint('cluster')}"
         raise RetargetError(msg)
+    import dask.config
+
+    if not dask.config.get("logging", None):
+        quiet = (
+            "distributed",
+            "distributed.client",
+            "distributed.worker",
+            "distributed.scheduler",
+            "tornado.application",
+        )
+        dask.config.set(logging=dict.fromkeys(quiet, "critical"))
 
 
 def security_for(address: str, role: str) -> Any:
@@ -53,8 +66,8 @@ def _security(scheme: str, host: str, role: str, address: str) -> Any:
     if scheme == "tcp":
         if not _is_loopback(host):
             msg = (
-                f"found {address}, which is not on this machine, without TLS: whoever reaches a scheduler or a worker can "
-                f"run code there; {_HOW}"
+                f"found {address}, which is not on this machine, without TLS: whoever reaches a scheduler or a worker "
+                f"can run code there; {_HOW}"
             )
             raise RetargetError(msg)
         return Security(require_encryption=False)

@@ -30,7 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("address", metavar="ADDRESS", help="the scheduler: tls://HOST:PORT, or tcp:// on this machine")
     parser.add_argument("--cores", type=whole_number, metavar="N", help="compiles at a time (all cores)")
     parser.add_argument("--name", default="", help="what it is called in reports (the name of this machine)")
-    parser.add_argument("--cache-dir", default="", metavar="DIR", help="where content is kept (the cache of pytest here)")
+    parser.add_argument(
+        "--cache-dir", default="", metavar="DIR", help="where content is kept (the cache of pytest here)"
+    )
     parser.add_argument(
         "--patience",
         type=seconds_above_0,
@@ -39,7 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"how long to try to reach a scheduler that does not answer ({_PATIENCE:.0f})",
     )
     parser.add_argument(
-        "--no-probe", action="store_true", help="do not ask all drivers for devices at the start, but when runs need them"
+        "--no-probe",
+        action="store_true",
+        help="do not ask all drivers for devices at the start, but when runs need them",
     )
     add_toolchain_argument(parser)
     add_parent_argument(parser)

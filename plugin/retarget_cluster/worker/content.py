@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from retarget.engine.cache.inputs import InputDigests
 from retarget.engine.executor import CompileJob, RunJob
@@ -22,7 +22,6 @@ from retarget_cluster.jobs import Job
 
 __all__ = ["Content", "translated"]
 
-_T = TypeVar("_T")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _BREAK = r"=,;:@\s\"'()\[\]{}<>"
 _TRIM_TO = 0.9
@@ -157,7 +156,7 @@ def _moved(one: Any, moved: set[Path], scratch: Path) -> Any:
     return one
 
 
-def translated(value: _T, scratch: Path) -> _T:
+def translated(value: Any, scratch: Path) -> Any:
     """Return what came of a job in terms of the session's machine: without `scratch` before its paths."""
     text = str(scratch)
 

@@ -1,4 +1,4 @@
-"""What one worker does on its machine: compiles in a pool of processes, runs on its devices, with the core's services."""
+"""What one worker does on its machine, with the core's services: compiles in processes, runs on devices."""
 
 from __future__ import annotations
 

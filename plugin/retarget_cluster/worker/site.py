@@ -29,8 +29,8 @@ from retarget.support.scratch import ScratchFolder
 from retarget.targets.availability import host_platform
 
 from retarget_cluster.jobs import Answer, AskBuild, AskDevices, Failed, Job, decoded, encoded
-from retarget_cluster.relay import VERSION
 from retarget_cluster.register import register
+from retarget_cluster.relay import VERSION
 from retarget_cluster.worker.content import Content, translated
 from retarget_cluster.worker.engine import LocalEngine
 
@@ -107,6 +107,7 @@ class Site:
                     memory_limit=0,
                     security=security,
                     dashboard=False,
+                    dashboard_address="127.0.0.1:0",
                 )
                 await register(worker.scheduler, self._options.address)
             except (OSError, TimeoutError, ValueError) as error:
@@ -211,9 +212,7 @@ class Site:
         for name, quantity in resources.items():
             before = worker.state.total_resources.get(name, 0)
             worker.state.total_resources[name] = quantity
-            worker.state.available_resources[name] = (
-                worker.state.available_resources.get(name, 0) + quantity - before
-            )
+            worker.state.available_resources[name] = worker.state.available_resources.get(name, 0) + quantity - before
         await worker.scheduler.retarget_advertise(worker=worker.address, info=info, resources=resources)
 
     def _runs_at_a_time(self, infos: Sequence[DeviceInfo]) -> int:
@@ -251,15 +250,12 @@ class Site:
             return piece
 
         def prepare() -> tuple[Job, list[str]]:
+            self._expect_work()
             job = decoded(payload)
-            if not isinstance(job, Job):
-                raise _DeclinedError("found no job")
             self._expect_fit(job)
             return self._content.localised(job, scratch, fetch)
 
         try:
-            if self.draining:
-                raise _DeclinedError("it is draining")
             job, held = await loop.run_in_executor(self._threads, prepare)
         except Exception as error:  # whatever it is, the session is to hear of it
             words = (_DeclinedError, RetargetError, UnavailableError)
@@ -275,6 +271,12 @@ class Site:
             await self._note_devices(job.work, answer)
         await self._ask("deliver", attempt=attempt, session=session, result=encoded(answer))
 
+    def _expect_work(self) -> None:
+        """Raise `_DeclinedError` once this worker takes no more."""
+        if self.draining:
+            msg = "it is draining"
+            raise _DeclinedError(msg)
+
     def _expect_fit(self, job: Job) -> None:
         """Raise `_DeclinedError` for a job on a device that is quarantined."""
         if isinstance(job.work, RunJob):
@@ -287,7 +289,8 @@ class Site:
         """Do the work. In a thread of its own."""
         name = self._options.name
         try:
-            engine, recorded = self._engine(job.extensions), ()
+            engine = self._engine(job.extensions)
+            recorded: tuple[tuple[str, bytes], ...] = ()
             match job.work:
                 case AskBuild():
                     value: Any = engine.lacks_build(job.work)

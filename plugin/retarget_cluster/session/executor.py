@@ -1,0 +1,401 @@
+"""The executor of `--retarget-cluster`: which workers can do a job, how often it is tried, and what that comes to."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import itertools
+import re
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from concurrent.futures import CancelledError, Future
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from retarget.engine.cache.inputs import InputDigests, Inputs, files_below
+from retarget.engine.executor import CompileJob, ExecutorSession, RunJob, Working
+from retarget.engine.limits import OPEN_TIMEOUT
+from retarget.engine.run.sick_devices import SickDeviceError
+from retarget.extension import UnavailableError
+from retarget.model import RuntimeConfig
+from retarget.model.outcomes import DeviceInfo, Failure, RunOutcome, Stage
+from retarget.support.errors import RetargetError
+from retarget.support.files import write_atomically
+from retarget.worker.messages import CompiledModule, Refusal, Refused
+
+from retarget_cluster.jobs import Answer, AskBuild, AskDevices, Failed, Job, encoded
+from retarget_cluster.security import expect_distributed, security_for
+from retarget_cluster.session.link import Declined, GoneError, Link, Lost, Worker
+from retarget_cluster.session.local import LocalCluster
+
+__all__ = ["ClusterExecutor", "connect_to"]
+
+_T = TypeVar("_T")
+_TRIES = 2
+"""How many workers a job may take with it."""
+_NO_WORKER = 20.0
+"""How long a session waits for a worker, at the start and when all that can do a job are gone, in seconds."""
+_LOCAL_START = 60.0
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+def connect_to(address: str, session: ExecutorSession) -> ClusterExecutor:
+    """Return the executor at an address. Raises `RetargetError`."""
+    expect_distributed("--retarget-cluster")
+    return ClusterExecutor(address, session)
+
+
+class _Turns:
+    """Who may dispatch: as many at a time as `limit` says, those that somebody waits for first, else in order."""
+
+    def __init__(self, limit: Callable[[], int]) -> None:
+        self._limit, self._taken, self._order = limit, 0, itertools.count()
+        self._waiting: list[tuple[bool, int, asyncio.Future[None]]] = []
+
+    @asynccontextmanager
+    async def turn(self, *, urgent: bool) -> AsyncIterator[None]:
+        mine: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._waiting, (not urgent, next(self._order), mine))
+        self.wake()
+        try:
+            await mine
+        except asyncio.CancelledError:
+            if mine.done() and not mine.cancelled():
+                self._taken -= 1
+            self.wake()
+            raise
+        try:
+            yield
+        finally:
+            self._taken -= 1
+            self.wake()
+
+    def wake(self) -> None:
+        while self._waiting and self._taken < self._limit():
+            *_, first = heapq.heappop(self._waiting)
+            if not first.done():
+                self._taken += 1
+                first.set_result(None)
+
+
+class ClusterExecutor:
+    """Compiles and runs on the workers of a scheduler. Implements `retarget.engine.executor.Executor`."""
+
+    def __init__(self, address: str, session: ExecutorSession) -> None:
+        """Connect, and wait for a worker. Raises `RetargetError`."""
+        self._session = session
+        self._folder = Path.cwd()
+        self._digests = InputDigests()
+        self._notes: dict[str, None] = {}
+        self._asked: dict[tuple[str, object], asyncio.Task[Answer | Lost | Declined]] = {}
+        self._turns: dict[str, _Turns] = {}
+        self._working: dict[object, tuple[str, str, float]] = {}
+        self._alone = asyncio.Lock()
+        scheme, _, rest = address.partition(":")
+        self._local = None
+        if scheme.lower() == "local":
+            self._local = LocalCluster(rest, cache=session.cache, extensions=session.extensions)
+            address = self._local.address
+        try:
+            self._link = Link(address, security_for(address, "client"))
+            self._expect_workers()
+        except BaseException:
+            if self._local is not None:
+                self._local.kill()
+                self._local.close()
+            raise
+
+    def _expect_workers(self) -> None:
+        wanted = self._local.count if self._local is not None else 1
+        deadline = time.monotonic() + (_LOCAL_START if self._local is not None else _NO_WORKER)
+        while len(self._link.workers) < wanted:
+            if self._local is not None and self._local.ended:
+                msg = f"a worker of local:{wanted} ended while it started; `retarget worker` may say why"
+                self._link.close()
+                raise RetargetError(msg)
+            if time.monotonic() > deadline:
+                msg = f"found no worker at {self._link.address}; `retarget worker {self._link.address}` starts one"
+                self._link.close()
+                raise RetargetError(msg)
+            time.sleep(0.05)
+
+    # ---------------------------------------------------------------- what there is
+
+    @property
+    def compiles(self) -> int:
+        """One more for each worker than it compiles at a time, so that none waits for the session."""
+        there = [one for one in self._link.workers if not one.draining]
+        most = max(1, sum(one.cores + 1 for one in there))
+        return min(most, self._session.jobs or most)
+
+    @property
+    def platforms(self) -> frozenset[tuple[str, str]]:
+        """System and architecture of the workers' machines."""
+        return frozenset((one.system, one.architecture) for one in self._link.workers)
+
+    @property
+    def working(self) -> tuple[Working, ...]:
+        """What is dispatched now, the longest first."""
+        now = time.monotonic()
+        found = [Working(name=name, worker=at, seconds=now - since) for name, at, since in [*self._working.values()]]
+        return tuple(sorted(found, key=lambda one: -one.seconds))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Lost workers, quarantined devices, and why something was compiled by the session itself."""
+        quarantined = (f"{one.name}: {reason}" for one in self._link.workers for reason in one.quarantined)
+        return tuple(dict.fromkeys((*self._notes, *quarantined)))
+
+    # ---------------------------------------------------------------- compiles
+
+    def compile(self, job: CompileJob) -> CompiledModule | Refused | None:
+        """Compile on a worker that has the same build. See `Executor.compile`."""
+        return self._wait(self._link.submit(self._compile(job)))
+
+    async def _compile(self, job: CompileJob) -> CompiledModule | Refused | None:
+        resolved = job.message.request.resolved
+        builds = [one.build_id for one in (resolved, resolved.front_end) if one is not None]
+        ask = AskBuild(config=job.config, fingerprint=job.fingerprint, build_ids=tuple(builds))
+        files = tuple((text, digest) for text, digest in job.inputs)
+
+        async def able(worker: Worker) -> bool:
+            answer = await self._offer(worker, ask)
+            if isinstance(answer, Answer) and answer.value == "":
+                return True
+            if isinstance(answer, Answer):
+                why = answer.value.text if isinstance(answer.value, Failed) else answer.value
+                self._notes[f"{worker.name} does not compile for {job.config.name}: {why}"] = None
+            return False
+
+        answer = await self._tried(job, files, job.title, able, "compile")
+        if isinstance(answer, str):
+            self._notes[f"compiled by the session, not by a worker: {job.config.name}: {answer}"] = None
+            return None
+        if isinstance(answer, Lost):
+            summary = f"lost with its worker, {_TRIES} times ({answer.worker})"
+            return Refused(refusal=Refusal.CRASHED, summary=summary, cause=summary, host=answer.worker)
+        value = answer.value
+        if isinstance(value, CompiledModule | Refused):
+            return replace(value, host=answer.worker)
+        if isinstance(value, Failed):
+            self._notes[f"compiled by the session: {answer.worker} could not compile {job.title}: {value.text}"] = None
+        return None
+
+    # ---------------------------------------------------------------- runs
+
+    def devices(self, runtime: RuntimeConfig) -> tuple[DeviceInfo, ...]:
+        """Return the devices of the first workers that have them. See `Executor.devices`."""
+        infos, _ = self._wait(self._link.submit(self._having(runtime)))
+        return infos
+
+    async def _having(self, runtime: RuntimeConfig) -> tuple[tuple[DeviceInfo, ...], frozenset[str]]:
+        """Return the devices of a runtime config, and the ids of the workers that have such. Raises as `devices`."""
+        ask = AskDevices(runtime=runtime, timeout=OPEN_TIMEOUT)
+        groups: dict[object, tuple[tuple[DeviceInfo, ...], list[Worker]]] = {}
+        failed: dict[str, Failed] = {}
+        there = await self._drivers_known(runtime)
+        for worker, answer in zip(there, await asyncio.gather(*(self._offer(one, ask) for one in there)), strict=True):
+            value = answer.value if isinstance(answer, Answer) else None
+            if isinstance(value, tuple):
+                alike = tuple((one.driver, one.name, one.driver_version, one.features) for one in value)
+                groups.setdefault(alike, (value, []))[1].append(worker)
+            elif isinstance(value, Failed):
+                failed[worker.name] = value
+            elif isinstance(answer, Declined):
+                failed[worker.name] = Failed(kind="unavailable", text=answer.reason)
+        if groups:
+            infos, having = max(groups.values(), key=lambda group: sum(one.cores for one in group[1]))
+            others = [one.name for _, group in groups.values() for one in group if one not in having]
+            if others:
+                line = (
+                    f"{runtime.name} runs on {_names(having)}; other devices of it, on {', '.join(others)}, are unused"
+                )
+                self._notes[line] = None
+            return infos, frozenset(one.id for one in having)
+        texts = {one.text for one in failed.values()}
+        if len(texts) == 1:
+            only = next(iter(failed.values()))
+            raise _error(only)
+        if failed:
+            text = "; ".join(f"{name}: {one.text}" for name, one in failed.items())
+            raise _error(replace(max(failed.values(), key=lambda one: one.kind == "error"), text=text))
+        msg = f"no worker at {self._link.address} has a device of {' and '.join(runtime.drivers)}"
+        hint = f"`retarget cluster status {self._link.address}` lists workers and devices"
+        raise UnavailableError(msg, hint)
+
+    async def _drivers_known(self, runtime: RuntimeConfig) -> Sequence[Worker]:
+        """Return the workers that may have the devices of a runtime config, once they know."""
+        while any(one.probing for one in self._link.workers):
+            await self._change(OPEN_TIMEOUT)
+            self._expect_there()
+        return [
+            one
+            for one in self._link.workers
+            if not one.draining and (one.drivers is None or set(runtime.drivers) <= set(one.drivers))
+        ]
+
+    def run(self, job: RunJob) -> Future[RunOutcome]:
+        """Run on a worker that has the devices. See `Executor.run`."""
+        return self._link.submit(self._run(job))
+
+    async def _run(self, job: RunJob) -> RunOutcome:
+        message = job.message
+        runtime = message.target.runtime
+        infos, _ = await self._having(runtime)
+        on_cores = all(one.physical_id == "cpu" for one in infos)
+
+        async def able(worker: Worker) -> bool:
+            if job.host and on_cores and worker.host != job.host:
+                return False
+            return worker.id in (await self._having(runtime))[1]
+
+        recorded = [folder for _, folder in message.references]
+        paths = [message.artifact, *(folder / name for folder in recorded for name in files_below(folder))]
+        files = (*job.files, *await asyncio.to_thread(self._digests.of, (), files=paths))
+        resource = f"driver:{runtime.driver}"
+        turns = self._turns.setdefault(resource, _Turns(lambda: self._slots(resource)))
+        title = f"{message.target.compile.suite}/{message.target.name}"
+        async with turns.turn(urgent=job.urgent):
+            answer = await self._tried(job, files, title, able, resource, urgent=job.urgent)
+        if isinstance(answer, str):
+            raise SickDeviceError(answer)
+        if isinstance(answer, Lost):
+            summary = f"lost with its worker, {_TRIES} times ({answer.worker})"
+            failure = Failure(stage=Stage.RUN, summary=summary, signal="worker lost")
+            return RunOutcome(devices=infos, failure=failure, host=answer.worker)
+        if isinstance(answer.value, RunOutcome):
+            if message.record is not None:
+                for name, data in answer.recorded:
+                    await asyncio.to_thread(write_atomically, message.record / name, data)
+            return replace(answer.value, host=answer.worker)
+        raise _error(
+            answer.value if isinstance(answer.value, Failed) else Failed(kind="error", text="found no outcome")
+        )
+
+    def _slots(self, resource: str) -> int:
+        """How many runs are dispatched at a time: one more for each worker than it can run."""
+        return max(1, sum(int(one.resources.get(resource, 0)) + 1 for one in self._link.workers))
+
+    # ---------------------------------------------------------------- dispatching
+
+    async def _offer(self, worker: Worker, ask: AskBuild | AskDevices) -> Answer | Lost | Declined:
+        """Ask a worker something, once."""
+        key = (worker.id, ask)
+        if key not in self._asked:
+            job = Job(work=ask, extensions=self._session.extensions, folder=self._folder)
+            asking = self._link.attempt(encoded(job), title="a question", among=[worker.address], resources={})
+            self._asked[key] = asyncio.ensure_future(asking)
+        answer = await asyncio.shield(self._asked[key])
+        if not isinstance(answer, Answer):
+            self._asked.pop(key, None)
+        return answer
+
+    async def _tried(
+        self,
+        work: CompileJob | RunJob,
+        files: Inputs,
+        title: str,
+        able: Callable[[Worker], Awaitable[bool]],
+        resource: str,
+        *,
+        urgent: bool = False,
+    ) -> Answer | Lost | str:
+        """Have a worker do a job, another one where that one is lost or declines, or says that its device is sick.
+
+        Returns why where there is none that can.
+        """
+        payload = encoded(Job(work=work, extensions=self._session.extensions, folder=self._folder, files=files))
+        self._link.offer({digest: self._folder / text for text, digest in files if _SHA256.fullmatch(digest)})
+        digests = [digest for _, digest in files if _SHA256.fullmatch(digest)]
+        lost: list[str] = []
+        refused: dict[str, str] = {}
+        key = object()
+        while True:
+            found = await self._able(able, refused)
+            if not found:
+                return "; ".join(dict.fromkeys(refused.values())) or "no worker that can do it is connected any more"
+            among = await self._link.place(digests, [one.address for one in found], resource)
+            self._working[key] = (title, _names(one for one in found if one.address in among), time.monotonic())
+            try:
+                async with _optional(self._alone if lost else None):
+                    answer = await self._link.attempt(
+                        payload, title=title, among=among, resources={resource: 1}, urgent=urgent
+                    )
+            finally:
+                self._working.pop(key, None)
+            if isinstance(answer, Lost):
+                lost.append(answer.worker)
+                self._notes[f"worker {answer.worker} was lost; what it did is tried once more"] = None
+                if len(lost) == _TRIES:
+                    return Lost(worker=", ".join(lost))
+            elif isinstance(answer, Declined):
+                if answer.worker:
+                    name = next((one.name for one in found if one.id == answer.worker), "a worker")
+                    refused[answer.worker] = f"{name}: {answer.reason}"
+            elif isinstance(answer.value, Failed) and answer.value.kind == "sick" and len(found) > 1:
+                refused |= {one.id: f"{one.name}: {answer.value.text}" for one in found if one.name == answer.worker}
+            else:
+                return answer
+
+    async def _able(self, able: Callable[[Worker], Awaitable[bool]], refused: Mapping[str, str]) -> Sequence[Worker]:
+        """Return the workers that can do a job; wait for one for a while where all are gone."""
+        deadline = time.monotonic() + _NO_WORKER
+        while True:
+            self._expect_there()
+            there = [one for one in self._link.workers if not one.draining and one.id not in refused]
+            found = [one for one in there if await able(one)]
+            if found or there or refused or time.monotonic() > deadline:
+                return found
+            await self._change(deadline - time.monotonic())
+
+    async def _change(self, seconds: float) -> None:
+        """Wait until workers come or go."""
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._link.changed.wait(), max(0.01, seconds))
+
+    def _expect_there(self) -> None:
+        if self._link.gone:
+            raise GoneError(self._link.gone)
+
+    @staticmethod
+    def _wait(future: Future[_T]) -> _T:
+        try:
+            return future.result()
+        except (CancelledError, asyncio.CancelledError) as error:
+            msg = "the session has ended"
+            raise GoneError(msg) from error
+
+    # ---------------------------------------------------------------- the end
+
+    def kill(self) -> None:
+        """Kill the processes of `local:N`."""
+        if self._local is not None:
+            self._local.kill()
+
+    def close(self) -> None:
+        """Give up what is queued and what runs, and end."""
+        self._link.close()
+        if self._local is not None:
+            self._local.close()
+
+
+@asynccontextmanager
+async def _optional(lock: asyncio.Lock | None) -> AsyncIterator[None]:
+    if lock is None:
+        yield
+        return
+    async with lock:
+        yield
+
+
+def _names(workers: Iterable[Worker]) -> str:
+    names = [one.name for one in workers]
+    return names[0] if len(names) == 1 else f"{len(names)} workers" if len(names) > 3 else ", ".join(names)
+
+
+def _error(failed: Failed) -> Exception:
+    if failed.kind == "sick":
+        return SickDeviceError(failed.text)
+    return UnavailableError(failed.text, failed.hint) if failed.kind == "unavailable" else RetargetError(failed.text)
