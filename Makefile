@@ -12,7 +12,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 # Hundreds of processes start here: what Python compiles is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo suites toolchains conformance test test-all check docs picture bench bench-onnx clean help
+.PHONY: demo suites toolchains conformance test test-all reliability check docs picture bench bench-onnx clean help
 
 help:
 	@echo "make demo         a slice of every shipped suite, on every device found here, and a page of it (a minute and a half when nothing is cached)"
@@ -21,6 +21,7 @@ help:
 	@echo "make conformance  all of ONNX's node tests; writes docs/conformance.md (half an hour when nothing is cached)"
 	@echo "make test         the project's own tests"
 	@echo "make test-all     the same, with those that are slow"
+	@echo "make reliability  kills at random moments and 100,000 mutated files: docs/reliability.md (a quarter of an hour)"
 	@echo "make check        ruff, mypy, the import contracts, the declarations of the suites and of CI, the examples in docs/"
 	@echo "make docs         write the generated parts of docs/ again"
 	@echo "make picture      run suites/small-types and take README's pictures of its page again; needs Chromium"
@@ -54,6 +55,11 @@ test: $(DEV_STAMP)
 
 test-all: $(DEV_STAMP)
 	$(BIN)/pytest tests -n auto --dist worksteal --run-slow $(PYTEST_ARGS)
+
+# Seeds are given, so that a run can be repeated: make reliability SEED=2
+SEED ?= 1
+reliability: $(DEV_STAMP)
+	$(BIN)/python tests/reliability/fuzz.py --inputs 100000 --seed $(SEED) --keep build/faults
 
 # The page is written from what was found, also where that is not what was expected.
 conformance: $(STAMP)

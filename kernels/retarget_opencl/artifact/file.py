@@ -88,6 +88,6 @@ def read_artifact(data: bytes) -> OpenClArtifact:
             blobs=tuple(blobs),
             digest=hashlib.sha256(data).hexdigest(),
         )
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError) as error:
         msg = f"the OpenCL artifact's header is malformed ({type(error).__name__}: {error}); compile it again"
         raise ArtifactError(msg) from error

@@ -233,7 +233,7 @@ def _expect_numbers(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
             "it holds pickled Python objects, which are never loaded; expected numbers, such as array.astype('float32')"
         )
         raise ValueError(msg)
-    if dtype.kind not in "biufcV" or dtype.names is not None:
+    if dtype.kind not in "biufcV" or dtype.names is not None or not dtype.itemsize:
         msg = f"elements of type {dtype}, expected numbers"
         raise ValueError(msg)
     if any(size < 0 for size in shape):

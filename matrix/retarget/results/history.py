@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import operator
 import statistics
 import time
@@ -30,6 +31,9 @@ VERSION = 1
 """Of the files of a history; raised whenever a field changes its meaning."""
 
 SUFFIX = ".history.json.gz"
+
+_LARGEST, _RATIO = 64 * 1024**2, 100
+"""Bytes that a file may have unpacked, and how many more for each of its own: those of real runs become 30."""
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -196,12 +200,23 @@ class _DamagedError(Exception):
     """Why a file is left out."""
 
 
+def _decompressed(content: bytes) -> bytes:
+    """Return what is packed in a file. Raises `OSError`, `EOFError` and `zlib.error` for a damaged one."""
+    most = _LARGEST + _RATIO * len(content)
+    with gzip.open(io.BytesIO(content)) as stream:
+        data = stream.read(most + 1)
+    if len(data) > most:
+        msg = f"its {len(content)} bytes hold more than {most}"
+        raise OSError(msg)
+    return data
+
+
 def _decoded(content: bytes | str) -> _File:
     if isinstance(content, str):
         raise _DamagedError(content)
     data = b""
     try:
-        data = gzip.decompress(content)
+        data = _decompressed(content)
         file = msgspec.json.decode(data, type=_File)
     except (OSError, EOFError, zlib.error, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         msg = f"found a damaged file, expected a run of `retarget history add`: {error}"

@@ -16,12 +16,21 @@ __all__ = ["Diagnostic", "DiagnosticsError", "RetargetError", "did_you_mean", "d
 _FEW = 3
 """How many diagnostics of one file that are alike get a line each; of more, all but the first are counted."""
 
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+"""What a terminal would obey, as the text of an escape: files may be a stranger's."""
+
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _VARIABLE = re.compile(rf"{_QUOTED.pattern}|\d+")
 
 
 class RetargetError(Exception):
-    """An error of input, environment or extension, worded for the user. Never shown with a traceback."""
+    """An error of input, environment or extension, worded for the user. Never shown with a traceback.
+
+    Its text holds no control characters but tabs and line ends.
+    """
+
+    def __str__(self) -> str:
+        return super().__str__().translate(_CONTROLS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +51,8 @@ class Diagnostic:
     def __str__(self) -> str:
         where = f"{display_path(self.file)}:{self.line}" if self.line else display_path(self.file)
         where = f"{where}:{self.column}" if self.line and self.column else where
-        return f"{where}: {self.key_path}: {self.message}" if self.key_path else f"{where}: {self.message}"
+        text = f"{where}: {self.key_path}: {self.message}" if self.key_path else f"{where}: {self.message}"
+        return text.translate(_CONTROLS)
 
 
 class DiagnosticsError(RetargetError):

@@ -17,6 +17,7 @@ __all__ = [
     "OutsideError",
     "irregular",
     "is_inside",
+    "is_there",
     "read_regular",
     "replacing",
     "resolve_inside",
@@ -40,6 +41,11 @@ _SORTS = (
 def user_path(text: str) -> Path:
     """Return a path with the home folder for `~`. Where there is no such user, it stays as it is."""
     return Path(os.path.expanduser(text))  # noqa: PTH111  (Path.expanduser raises RuntimeError)
+
+
+def is_there(path: Path) -> bool:
+    """Return whether something is at a path that a user wrote: nothing is at one that no file system takes."""
+    return os.path.exists(path)  # noqa: PTH110  (Path.exists raises OSError for a name that is too long)
 
 
 def irregular(path: Path) -> str:

@@ -46,7 +46,8 @@ class ExpressionError(RetargetError):
 
     def __init__(self, expression: str, column: int, message: str) -> None:
         self.diagnostic = f"column {column}: {message}"
-        super().__init__(f"-m {expression!r}: {self.diagnostic}")
+        shown = expression if len(expression) <= _LONGEST else f"{expression[:_LONGEST]}…"
+        super().__init__(f"-m {shown!r}: {self.diagnostic}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +101,8 @@ def _parsed(parser: _Parser[Of], expression: str) -> Callable[[Of], bool]:
     try:
         return parser.expression()
     except RecursionError as error:
-        start, msg = f"{expression[:_LONGEST]}…", "found parentheses or `not` nested too deeply"
-        raise ExpressionError(start, 1, msg) from error
+        msg = "found parentheses or `not` nested too deeply"
+        raise ExpressionError(expression, 1, msg) from error
 
 
 def _fail(expression: str, column: int, message: str) -> NoReturn:

@@ -14,6 +14,7 @@ from retarget.declare.schema.errors import schema_problems
 from retarget.model.names import name_error
 from retarget.model.rungs import Rung
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, display_path
+from retarget.support.files import is_there
 from retarget.support.toml.keypaths import Problem
 from retarget.support.toml.read import diagnostics_of, read_toml
 from retarget.targets.selection import ExpressionError, compile_selector
@@ -157,7 +158,7 @@ def _problems(file: Path, table: _SettingsTable) -> Iterator[Problem]:
         written = PurePosixPath(path)
         if written.is_absolute() or ".." in written.parts:
             yield Problem(("paths", at), f"found {path!r}, expected a path below {display_path(root)}")
-        elif not (root / path.partition("::")[0]).exists():
+        elif not is_there(root / path.partition("::")[0]):
             yield Problem(("paths", at), f"found no file or folder {path!r} in {display_path(root)}")
     try:
         compile_selector(table.select)

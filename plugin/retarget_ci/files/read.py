@@ -16,6 +16,7 @@ from retarget.model.names import name_error
 from retarget.profiles.files import located
 from retarget.profiles.references import reference_error
 from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean, display_path
+from retarget.support.files import is_there
 from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
 from retarget.support.toml.read import diagnostics_of, read_toml
 from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, word_error
@@ -236,7 +237,7 @@ class _Reader:
         return found
 
     def _path(self, text: str, path: KeyPath) -> None:
-        if self._is_below(text, path) and not (self._file.parent / text.partition("::")[0]).exists():
+        if self._is_below(text, path) and not is_there(self._file.parent / text.partition("::")[0]):
             self._problem(path, f"found no file or folder {text!r} in {display_path(self._file.parent)}")
 
     def _environment(self, variables: Mapping[str, str], path: KeyPath) -> None:

@@ -17,7 +17,7 @@ _FALLBACK = re.compile(r"#hal\.device\.fallback<@\"?(?P<name>[^>\"]*)\"?>(?:\s*:
 _NAME = re.compile(r"\w+", re.ASCII)
 """IREE takes anything else before `=` for a part of the value."""
 
-_ORDINAL = re.compile(r"\[\s*(\d+)\s*\]|\bordinal\s*=\s*(\d+)")
+_ORDINAL = re.compile(r"\[\s*(\d{1,9})\s*\]|\bordinal\s*=\s*(\d{1,9})\b")
 
 
 def full_specification(specification: str) -> str:

@@ -9,17 +9,17 @@ from retarget_profiles.importers.report import Report
 
 __all__ = ["cpu_report"]
 
-_LINES = re.compile(r"(?:[a-z0-9][a-z0-9._-]* +[01]\s*\n?)+")
-_LINE = re.compile(r"(\S+) +([01])")
+_LINE = re.compile(r"([a-z0-9][a-z0-9._-]*) +([01])\s*")
 _CLANG = re.compile(r'"-(target-cpu|target-feature|triple)" "([^"]+)"')
 _IREE = re.compile(r'"llvm-cpu", "[^"]*", \{cpu = "([^"]*)", cpu_features = "([^"]*)"')
 
 
 def cpu_report(file: Path, text: str) -> Report | None:
     """Return the CPU that a report describes; None where the text is none of the three."""
-    if _LINES.fullmatch(text.strip()):
+    lines = [_LINE.fullmatch(line) for line in text.strip().splitlines() if line.strip()]
+    if lines and all(lines):
         report = Report(file=file, tool="iree-cpuinfo", driver="local-task")
-        for line in _LINE.finditer(text):
+        for line in filter(None, lines):
             report.add(f"cpu.{line[1]}", line[2] == "1")
     elif '"-cc1"' in text and '"-target-cpu"' in text:
         # The first command of several compiles; others assemble or link.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from retarget.engine.cache.key import digest_of
 from retarget.model.outcomes import Artifact, CompileOutcome, Failure, Stage
@@ -27,8 +28,28 @@ __all__ = [
     "unseal",
 ]
 
-_DIGEST = re.compile(r"[0-9a-f]{64}")
-_SUFFIX = re.compile(r"[\w.+-]{0,64}", re.ASCII)
+
+class _Artifact(msgspec.Struct, frozen=True, kw_only=True):
+    digest: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
+    size: Annotated[int, msgspec.Meta(ge=0)]
+    suffix: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_.+-]{0,64}\Z")]
+
+
+class _Failure(msgspec.Struct, frozen=True, kw_only=True):
+    summary: str
+    text: str = ""
+    hint: str = ""
+
+
+class _Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What `outcome_body` returns. Who shares a store may have written it: nothing in it leads out of the folder."""
+
+    diagnostics: str
+    seconds: float
+    artifact: _Artifact | None = None
+    failure: _Failure | None = None
+
+
 _STALE_SECONDS = 3600
 """How long nothing must have been written to a half-written file for its writer to be dead: a write takes seconds."""
 
@@ -87,32 +108,21 @@ def outcome_body(outcome: CompileOutcome, suffix: str = "") -> dict[str, Any]:
 def read_outcome(key: str, body: dict[str, Any], artifact_path: Callable[[str, str], Path]) -> CompileOutcome:
     """Return the outcome that `body` holds. `artifact_path` finds an artifact by digest and suffix.
 
-    Raises `KeyError` or `TypeError` for a body of another form.
+    Raises `ValueError` for a body of another form.
     """
+    found = msgspec.convert(body, _Outcome)
+    if (found.artifact is None) == (found.failure is None):
+        msg = "expected either an artifact or a failure"
+        raise ValueError(msg)
     artifact = failure = None
-    if "artifact" in body:
-        digest, size, suffix = (body["artifact"][name] for name in ("digest", "size", "suffix"))
-        if not (_matches(_DIGEST, digest) and _matches(_SUFFIX, suffix) and type(size) is int and size >= 0):
-            msg = f"found {body['artifact']}, expected a digest, a size and a suffix"
-            raise TypeError(msg)
-        artifact = Artifact(digest=digest, size=size, path=str(artifact_path(digest, suffix)))
-    else:
-        texts = body["failure"]
-        if not texts.keys() <= {"summary", "text", "hint"} or not all(isinstance(text, str) for text in texts.values()):
-            msg = "its failure is none that a compiler diagnosed"
-            raise TypeError(msg)
-        failure = Failure(stage=Stage.COMPILE, **texts)
-    seconds, diagnostics = body["seconds"], body["diagnostics"]
-    if type(seconds) not in {int, float} or not isinstance(diagnostics, str):
-        msg = "its seconds are no number, or its diagnostics no text"
-        raise TypeError(msg)
+    if (stored := found.artifact) is not None:
+        path = artifact_path(stored.digest, stored.suffix)
+        artifact = Artifact(digest=stored.digest, size=stored.size, path=str(path))
+    elif found.failure is not None:
+        failure = Failure(stage=Stage.COMPILE, **msgspec.structs.asdict(found.failure))
     return CompileOutcome(
-        key=key, seconds=seconds, reused=True, artifact=artifact, failure=failure, diagnostics=diagnostics
+        key=key, seconds=found.seconds, reused=True, artifact=artifact, failure=failure, diagnostics=found.diagnostics
     )
-
-
-def _matches(pattern: re.Pattern[str], found: object) -> bool:
-    return isinstance(found, str) and pattern.fullmatch(found) is not None
 
 
 def stored_files(folder: Path) -> Iterator[StoredFile]:

@@ -412,7 +412,7 @@ class Store:
         """Make an outcome of an entry. Raises `DamagedError` for one of another form."""
         try:
             return read_outcome(key, body, partial(self._path, "artifacts"))
-        except (KeyError, TypeError, AttributeError) as error:
+        except ValueError as error:
             msg = f"entry {key} is damaged: {error}"
             raise DamagedError(msg) from error
 

@@ -14,6 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
+import msgspec
+
 from retarget.engine.cache.inputs import InputDigests
 from retarget.engine.cache.key import digest_of
 from retarget.engine.cache.sealed_files import DamagedError, outcome_body, read_outcome, read_sealed, seal
@@ -27,6 +29,20 @@ __all__ = ["ArtifactFolder", "export_artifact"]
 
 _FORMAT = 2
 """Of the manifests; raised whenever one says more."""
+
+
+class _Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a manifest says beside the outcome, as `export_artifact` writes it."""
+
+    key: str
+    module: str
+    build_id: str
+    build: str
+    inputs: tuple[tuple[str, str], ...]
+    compiler: str
+    flags: tuple[str, ...]
+    devices: tuple[tuple[str, ...], ...]
+    env: tuple[tuple[str, str], ...]
 
 
 class _Compilers(Protocol):
@@ -103,12 +119,13 @@ class ArtifactFolder:
                 by = "was exported by another version of retarget"
                 msg = f"the artifact of {target.name} in {self._folder} {by}; {again}"
                 raise RetargetError(msg)
-            other = "; ".join(self._differences(body, target))
+            said = msgspec.convert(body, _Manifest)
+            other = "; ".join(self._differences(said, target))
             if other:
                 msg = f"the artifact of {target.name} in {self._folder} was compiled {other}; {again}"
                 raise RetargetError(msg)
             stem = _stem(self._folder, target)
-            outcome = read_outcome(body["key"], body, lambda _, suffix: stem.with_name(stem.name + suffix))
+            outcome = read_outcome(said.key, body, lambda _, suffix: stem.with_name(stem.name + suffix))
             if (artifact := outcome.artifact) is not None:
                 data = Path(artifact.path).read_bytes()
                 if digest_of(data) != artifact.digest:
@@ -117,8 +134,7 @@ class ArtifactFolder:
                         f"content; {again}"
                     )
                     raise RetargetError(msg)
-            inputs = tuple((text, digest) for text, digest in body["inputs"])
-            return replace(outcome, build_id=body["build_id"], build=body["build"], inputs=inputs)
+            return replace(outcome, build_id=said.build_id, build=said.build, inputs=said.inputs)
         except FileNotFoundError as error:
             msg = f"no artifact of {target.name} in {self._folder}: {error.filename} is not there; {again}"
             raise RetargetError(msg) from error
@@ -128,23 +144,27 @@ class ArtifactFolder:
         except DamagedError as error:
             msg = f"{error}; {again}"
             raise RetargetError(msg) from error
-        except (KeyError, TypeError) as error:
+        except ValueError as error:
             msg = f"the manifest of {target.name} in {self._folder} has another form: {error}; {again}"
             raise RetargetError(msg) from error
 
-    def _differences(self, body: dict[str, Any], target: CompileTarget) -> Iterator[str]:
+    def _differences(self, said: _Manifest, target: CompileTarget) -> Iterator[str]:
         """Yield what an artifact was compiled from or with that this checkout has otherwise."""
-        if digest_of(target.module.path.read_bytes()) != body["module"]:
+        if digest_of(target.module.path.read_bytes()) != said.module:
             yield f"from another {target.module.path}"
-        declared = _declared(target)
-        if body["compiler"] != declared["compiler"]:
-            yield f"by the compiler {body['compiler']!r}, not {declared['compiler']!r}"
-        for key, what in (("flags", "flags"), ("devices", "devices"), ("env", "environment")):
-            there, here = (["=".join(each) if key != "flags" else each for each in of[key]] for of in (body, declared))
-            if there != here:
-                yield f"with other {what} ({_difference(there, here)})"
+        config = target.compiler
+        if said.compiler != config.compiler:
+            yield f"by the compiler {said.compiler!r}, not {config.compiler!r}"
+        for what, there, here in (
+            ("flags", said.flags, target.flags),
+            ("devices", said.devices, config.devices),
+            ("environment", said.env, sorted(config.env)),
+        ):
+            if list(there) != list(here):
+                shown = [[one if isinstance(one, str) else "=".join(one) for one in of] for of in (there, here)]
+                yield f"with other {what} ({_difference(*shown)})"
         checkout = Path.cwd()
-        for text, digest in body["inputs"]:
+        for text, digest in said.inputs:
             path = Path(text)
             is_here = path.exists() and path.absolute().is_relative_to(checkout)
             if is_here and self._inputs.of((), files=[path], fresh=True) != ((text, digest),):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 import tomli
 import tree_sitter
@@ -24,10 +25,11 @@ class Locator:
         self._lines: dict[KeyPath, int] = {}
         self._lengths: dict[KeyPath, int] = {}
         for node in parser.parse(text.encode()).root_node.children:
-            if node.type == "pair":
-                self._add_pair(node, ())
-            elif node.type in {"table", "table_array_element"}:
-                self._add_table(node)
+            with suppress(ValueError, StopIteration, RecursionError):  # the parser knows TOML 1.0, tomli more of it
+                if node.type == "pair":
+                    self._add_pair(node, ())
+                elif node.type in {"table", "table_array_element"}:
+                    self._add_table(node)
 
     def line(self, path: KeyPath) -> int:
         """Return the 1-based line of `path`, or of the nearest thing that encloses it; 0 if there is none."""
